@@ -1,0 +1,185 @@
+-- Taxonomies as relations: one level, all heights, and what is wrong with them.
+
+-- The labels of one level of one taxonomy: a row per value, with the NULL value always among them.
+--
+-- NULL carries the label that the taxonomy gives it; without one it stays NULL below the top level and
+-- takes the top label there.
+--
+-- Returns: value VARCHAR, label VARCHAR.
+-- Example:
+--   FROM anon.taxonomy_level('sex', 1) ORDER BY value;
+CREATE OR REPLACE MACRO anon.taxonomy_level(attribute, level) AS TABLE
+SELECT anon_taxonomy.anon_value AS value, anon_taxonomy.anon_label AS label
+FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
+WHERE anon_taxonomy.anon_attribute = attribute AND anon_taxonomy.anon_level = level
+UNION ALL
+SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = level AND level > 0 THEN anon_null.anon_label END AS label
+FROM (
+    SELECT
+        max(anon_taxonomy.anon_level) AS anon_height,
+        max(anon_taxonomy.anon_label) FILTER (WHERE anon_taxonomy.anon_level = level) AS anon_label,
+        count(*) FILTER (WHERE anon_taxonomy.anon_level = level) AS anon_rows,
+        count(*) FILTER (WHERE anon_taxonomy.anon_level = level AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
+    WHERE anon_taxonomy.anon_attribute = attribute
+) AS anon_null
+WHERE anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0;
+
+-- The number of leaves, that is of values of level 0, under each label of one level.
+--
+-- A label that no value of the taxonomy carries (NULL, where the taxonomy gives it no label) is not listed
+-- and counts as its own single leaf.
+--
+-- Returns: label VARCHAR, leaf_count BIGINT.
+-- Example:
+--   FROM anon.label_leaves('age', 2) ORDER BY label;
+CREATE OR REPLACE MACRO anon.label_leaves(attribute, level) AS TABLE
+SELECT anon_taxonomy.anon_label AS label, count(*) AS leaf_count
+FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
+WHERE anon_taxonomy.anon_attribute = attribute AND anon_taxonomy.anon_level = level
+GROUP BY anon_taxonomy.anon_label;
+
+-- Every taxonomy with its height (the number of its top level), the size of its domain, and whether
+-- that domain was declared or observed from data.
+--
+-- Returns: attribute VARCHAR, height INTEGER, value_count BIGINT, domain VARCHAR.
+-- Example:
+--   FROM anon.taxonomy_heights() ORDER BY attribute;
+CREATE OR REPLACE MACRO anon.taxonomy_heights() AS TABLE
+SELECT
+    anon_taxonomy.attribute,
+    max(anon_taxonomy.level) AS height,
+    count(*) FILTER (WHERE anon_taxonomy.level = 0) AS value_count,
+    coalesce(any_value(anon_domain.domain), 'observed') AS domain
+FROM anon.taxonomy AS anon_taxonomy
+LEFT JOIN anon.taxonomy_domain AS anon_domain ON anon_domain.attribute = anon_taxonomy.attribute
+GROUP BY anon_taxonomy.attribute;
+
+-- What is wrong with the taxonomies in a relation shaped like anon.taxonomy: a row per attribute, level
+-- and kind of problem, with counts and never a value. No row means that every taxonomy is well formed.
+--
+-- Problems: 'missing level' (values of the domain without a label at this level), 'value outside the
+-- domain' (values of this level that level 0 does not have), 'several labels' (values with more than one
+-- row), 'level 0 is not the value itself', 'empty label', 'not nested' (labels of this level that fall
+-- under more than one label of the next), 'several top labels'.
+--
+-- Returns: attribute VARCHAR, level INTEGER, problem VARCHAR, problem_count BIGINT.
+-- Example:
+--   FROM anon.taxonomy_problems('anon.taxonomy');
+CREATE OR REPLACE MACRO anon.taxonomy_problems(taxonomies) AS TABLE
+WITH anon_rows AS (
+    SELECT attribute, level, value, label, max(level) OVER (PARTITION BY attribute) AS anon_height
+    FROM query_table(taxonomies)
+),
+anon_domain AS (
+    SELECT DISTINCT attribute, value FROM anon_rows WHERE level = 0
+),
+anon_levels AS (
+    SELECT attribute, unnest(range(0, max(anon_height) + 1)) AS level FROM anon_rows GROUP BY attribute
+),
+anon_found AS (
+    SELECT
+        anon_levels.attribute,
+        anon_levels.level,
+        'missing level' AS problem,
+        count(*) AS problem_count
+    FROM anon_levels
+    INNER JOIN anon_domain ON anon_domain.attribute = anon_levels.attribute
+    ANTI JOIN anon_rows
+        ON anon_rows.attribute = anon_levels.attribute
+        AND anon_rows.level = anon_levels.level
+        AND anon_rows.value IS NOT DISTINCT FROM anon_domain.value
+    GROUP BY ALL
+    UNION ALL
+    SELECT anon_rows.attribute, anon_rows.level, 'value outside the domain', count(*)
+    FROM anon_rows
+    ANTI JOIN anon_domain
+        ON anon_domain.attribute = anon_rows.attribute
+        AND anon_domain.value IS NOT DISTINCT FROM anon_rows.value
+    GROUP BY ALL
+    UNION ALL
+    SELECT attribute, level, 'several labels', count(*)
+    FROM (
+        SELECT attribute, level, value FROM anon_rows GROUP BY ALL HAVING count(*) > 1
+    )
+    GROUP BY ALL
+    UNION ALL
+    SELECT attribute, level, 'level 0 is not the value itself', count(*)
+    FROM anon_rows
+    WHERE level = 0 AND label IS DISTINCT FROM value AND coalesce(label, '') <> ''
+    GROUP BY ALL
+    UNION ALL
+    SELECT attribute, level, 'empty label', count(*)
+    FROM anon_rows
+    WHERE coalesce(label, '') = '' AND NOT (level = 0 AND value IS NOT DISTINCT FROM label)
+    GROUP BY ALL
+    UNION ALL
+    SELECT attribute, level, 'not nested', count(*)
+    FROM (
+        SELECT anon_rows.attribute, anon_rows.level, anon_rows.label
+        FROM anon_rows
+        INNER JOIN anon_rows AS anon_next
+            ON anon_next.attribute = anon_rows.attribute
+            AND anon_next.level = anon_rows.level + 1
+            AND anon_next.value IS NOT DISTINCT FROM anon_rows.value
+        WHERE anon_rows.level > 0
+        GROUP BY ALL
+        HAVING count(DISTINCT anon_next.label) > 1
+    )
+    GROUP BY ALL
+    UNION ALL
+    SELECT attribute, level, 'several top labels', count(DISTINCT label)
+    FROM anon_rows
+    WHERE level = anon_height
+    GROUP BY ALL
+    HAVING count(DISTINCT label) > 1
+)
+SELECT attribute, CAST(level AS INTEGER) AS level, problem, problem_count FROM anon_found;
+
+-- What is wrong with the taxonomies that are stored in anon.taxonomy; no row means nothing is.
+--
+-- Returns: attribute VARCHAR, level INTEGER, problem VARCHAR, problem_count BIGINT.
+-- Example:
+--   FROM anon.malformed_taxonomies();
+CREATE OR REPLACE MACRO anon.malformed_taxonomies() AS TABLE
+FROM anon.taxonomy_problems('anon.taxonomy');
+
+-- How many distinct values of each quasi-identifier its taxonomy does not know, and in how many rows
+-- they stand; values are compared as text. A taxonomy covers the data where both counts are 0; NULL is
+-- always covered (see anon.taxonomy_level).
+--
+-- Returns: attribute VARCHAR, unmapped_values BIGINT, unmapped_rows BIGINT, one row per quasi-identifier.
+-- Example:
+--   FROM anon.unmapped_values('visits', ['age', 'zip']);
+CREATE OR REPLACE MACRO anon.unmapped_values(source, quasi_identifiers) AS TABLE
+WITH anon_values AS (
+    SELECT
+        -- In the list's own spelling, which the taxonomies must share: columns are found whatever their case.
+        CASE WHEN list_contains(quasi_identifiers, anon_attribute) THEN anon_attribute
+            ELSE list_filter(quasi_identifiers, lambda anon_name: lower(anon_name) = lower(anon_attribute))[1]
+        END AS anon_name,
+        anon_value,
+        count(*) AS anon_rows
+    FROM (
+        UNPIVOT (SELECT CAST(COLUMNS(quasi_identifiers) AS VARCHAR) FROM query_table(source))
+        ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_value
+    )
+    GROUP BY ALL
+),
+anon_gaps AS (
+    SELECT anon_name, anon_rows
+    FROM anon_values
+    ANTI JOIN anon.taxonomy AS anon_taxonomy
+        ON anon_taxonomy.attribute = anon_values.anon_name
+        AND anon_taxonomy.level = 0
+        AND anon_taxonomy.value = anon_values.anon_value
+)
+SELECT
+    anon_wanted.anon_name AS attribute,
+    count(anon_gaps.anon_rows) AS unmapped_values,
+    CAST(coalesce(sum(anon_gaps.anon_rows), 0) AS BIGINT) AS unmapped_rows
+FROM unnest(quasi_identifiers) AS anon_wanted (anon_name)
+LEFT JOIN anon_gaps ON anon_gaps.anon_name = anon_wanted.anon_name
+GROUP BY anon_wanted.anon_name;

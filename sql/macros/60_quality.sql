@@ -1,0 +1,210 @@
+-- Information loss. Measures ending in _of are aggregates over classes, labels or values, and the engine
+-- uses them too; the table macros apply them to a source and a node.
+--
+-- In all of them "kept" says whether a class meets the privacy models and is published.
+
+-- Rows in suppressed classes (an aggregate over classes).
+--
+-- Returns: BIGINT.
+-- Example:
+--   SELECT anon.suppressed_rows_of(class_size, class_size >= 2) AS suppressed FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon.suppressed_rows_of(class_size, kept) AS
+CAST(coalesce(sum(class_size) FILTER (WHERE NOT kept), 0) AS BIGINT);
+
+-- Discernibility DM*, before suppression: the sum of the squares of all class sizes (an aggregate over classes).
+--
+-- Returns: HUGEINT, between n and n^2.
+-- Source: El Emam et al. 2009; Mazzone 2019, section 4.3.
+-- Example:
+--   SELECT anon.dm_star_of(class_size) AS dm_star FROM anon.class_sizes('visits', ['sex']);
+CREATE OR REPLACE MACRO anon.dm_star_of(class_size) AS
+sum(CAST(class_size AS HUGEINT) * class_size);
+
+-- Discernibility DM: a kept row costs the size of its class, a suppressed row the size of the table (an
+-- aggregate over classes). Not monotonic in the node.
+--
+-- Returns: HUGEINT, between n and n^2.
+-- Source: Bayardo and Agrawal 2005, equation 1.
+-- Example:
+--   SELECT anon.dm_of(class_size, class_size >= 2, 12) AS dm FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon.dm_of(class_size, kept, row_count) AS
+sum(CAST(class_size AS HUGEINT) * CASE WHEN kept THEN class_size ELSE row_count END);
+
+-- Average equivalence class size over k, of the kept classes; NULL if no class is kept (an aggregate over
+-- classes). Not monotonic in the node.
+--
+-- Returns: DOUBLE, at least 1 where every kept class has at least k rows.
+-- Source: LeFevre et al. 2006, equation C_AVG.
+-- Example:
+--   SELECT anon.aecs_of(class_size, class_size >= 2, 2) AS aecs FROM anon.class_sizes('visits', ['age']);
+CREATE OR REPLACE MACRO anon.aecs_of(class_size, kept, k) AS
+CAST(sum(class_size) FILTER (WHERE kept) AS DOUBLE) / nullif(count(*) FILTER (WHERE kept), 0) / k;
+
+-- Non-uniform entropy loss in bits of one attribute at one level, from the number of rows of each value
+-- and of the label that the value falls under (an aggregate over values). Suppression is ignored.
+--
+-- Returns: DOUBLE, at least 0.
+-- Source: El Emam et al. 2009; spec -sum log2(N(value) / N(label)) over rows.
+-- Example:
+--   SELECT anon.entropy_loss_of(value_rows, label_rows) AS bits FROM (VALUES (2, 4), (1, 4), (1, 4)) AS counts (value_rows, label_rows);
+CREATE OR REPLACE MACRO anon.entropy_loss_of(value_rows, label_rows) AS
+sum(value_rows * log2(label_rows / value_rows));
+
+-- Loss of one label in LM: the share of the other leaves that the label also covers, (leaves - 1) / (domain - 1).
+--
+-- Returns: DOUBLE in [0, 1]; 0 for a domain of one value.
+-- Source: Iyengar 2002; Lee et al. 2017, equation 2.
+-- Example:
+--   SELECT anon.lm_share_of(10, 100) AS share;
+CREATE OR REPLACE MACRO anon.lm_share_of(leaf_count, domain_size) AS
+CASE WHEN domain_size > 1 THEN (leaf_count - 1) / (domain_size - 1) ELSE 0.0 END;
+
+-- Loss of one label in NCP: the share of the domain that it covers, leaves / domain, and 0 for a single leaf.
+--
+-- Returns: DOUBLE in [0, 1].
+-- Source: Xu et al. 2006; Lee and Chung 2020, equation 6.
+-- Example:
+--   SELECT anon.ncp_share_of(10, 100) AS share;
+CREATE OR REPLACE MACRO anon.ncp_share_of(leaf_count, domain_size) AS
+CASE WHEN leaf_count = 1 THEN 0.0 ELSE leaf_count / domain_size END;
+
+-- Mean loss per row of classes whose rows each lose `share`; a suppressed row loses 1 (an aggregate over
+-- classes; the row policy "real" of LM and NCP). Not monotonic in the node.
+--
+-- Returns: DOUBLE in [0, 1].
+-- Example:
+--   SELECT anon.mean_loss_of(class_size, class_size >= 2, share) AS lm FROM (VALUES (3, 0.5), (1, 0.1)) AS classes (class_size, share);
+CREATE OR REPLACE MACRO anon.mean_loss_of(class_size, kept, share) AS
+sum(class_size * CASE WHEN kept THEN share ELSE 1.0 END) / sum(class_size);
+
+-- Precision loss (Prec) of a node: the mean over its quasi-identifiers of level / height. 0 at the bottom, 1
+-- at the top; a taxonomy without levels above the values counts as 0.
+--
+-- Returns: DOUBLE in [0, 1]. Sweeney's precision is 1 minus this.
+-- Source: Sweeney 2002, section 4.3; Mazzone 2019, section 4.3.
+-- Example:
+--   SELECT anon.precision_loss(MAP {'age': 1, 'sex': 1}) AS prec;
+CREATE OR REPLACE MACRO anon.precision_loss(node) AS (
+    SELECT CASE count(*)
+        WHEN len(map_keys(node)) THEN
+            avg(CASE WHEN anon_height = 0 THEN 0.0 ELSE node[anon_attribute] / anon_height END)
+        ELSE error('the node has a quasi-identifier without a taxonomy: see anon.taxonomy_heights')
+    END
+    FROM anon.taxonomy_heights() AS anon_heights (anon_attribute, anon_height, anon_value_count, anon_domain)
+    WHERE list_contains(map_keys(node), anon_attribute)
+);
+
+-- Discernibility DM* of a source as it is.
+--
+-- Returns: one row: dm_star HUGEINT.
+-- Example:
+--   FROM anon.dm_star('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon.dm_star(source, quasi_identifiers) AS TABLE
+SELECT anon.dm_star_of(class_size) AS dm_star
+FROM anon.class_sizes(source, quasi_identifiers);
+
+-- Discernibility DM of a source as it is, if its classes of fewer than k rows were suppressed.
+--
+-- Returns: one row: dm HUGEINT.
+-- Example:
+--   FROM anon.dm('visits', ['age', 'sex'], 2);
+CREATE OR REPLACE MACRO anon.dm(source, quasi_identifiers, k) AS TABLE
+SELECT anon.dm_of(class_size, class_size >= k, anon_rows) AS dm
+FROM (
+    SELECT class_size, sum(class_size) OVER () AS anon_rows
+    FROM anon.class_sizes(source, quasi_identifiers)
+);
+
+-- Average equivalence class size of a source as it is, over k, without its classes of fewer than k rows.
+--
+-- Returns: one row: aecs DOUBLE.
+-- Example:
+--   FROM anon.aecs('visits', ['sex'], 2);
+CREATE OR REPLACE MACRO anon.aecs(source, quasi_identifiers, k) AS TABLE
+SELECT anon.aecs_of(class_size, class_size >= k, k) AS aecs
+FROM anon.class_sizes(source, quasi_identifiers);
+
+-- Non-uniform entropy loss in bits of a source generalized to a node. Suppression is ignored.
+--
+-- Returns: one row: entropy DOUBLE.
+-- Example:
+--   FROM anon.entropy_loss('visits', MAP {'age': 1, 'sex': 0});
+CREATE OR REPLACE MACRO anon.entropy_loss(source, node) AS TABLE
+WITH anon_pairs AS (
+    SELECT row(
+        CAST(COLUMNS(map_keys(node)) AS VARCHAR),
+        anon.label_of(alias(COLUMNS(map_keys(node))), node[alias(COLUMNS(map_keys(node)))], COLUMNS(map_keys(node)))
+    )
+    FROM query_table(source)
+),
+anon_values AS (
+    SELECT anon_attribute, anon_pair, count(*) AS anon_rows
+    FROM (UNPIVOT anon_pairs ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_pair)
+    GROUP BY ALL
+)
+SELECT coalesce(anon.entropy_loss_of(anon_rows, anon_label_rows), 0.0) AS entropy
+FROM (
+    SELECT anon_rows, sum(anon_rows) OVER (PARTITION BY anon_attribute, anon_pair[2]) AS anon_label_rows
+    FROM anon_values
+);
+
+-- The loss that each row of a class bears at a node: the mean over the quasi-identifiers of the loss of their
+-- labels, in LM and in NCP; a row per class of the generalized source.
+--
+-- Returns: class_size BIGINT, lm_share DOUBLE, ncp_share DOUBLE.
+-- Example:
+--   FROM anon.class_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon.class_losses(source, node) AS TABLE
+WITH anon_classes AS (
+    SELECT row_number() OVER () AS anon_class, *
+    FROM (
+        SELECT COLUMNS(map_keys(node)), count(*) AS anon_class_size
+        FROM anon.generalize(source, node)
+        GROUP BY ALL
+    )
+),
+anon_labels AS (
+    FROM anon_classes UNPIVOT INCLUDE NULLS (
+        anon_label FOR anon_attribute IN (COLUMNS(* EXCLUDE (anon_class, anon_class_size)))
+    )
+),
+anon_leaves AS (
+    SELECT anon_taxonomy.attribute, anon_taxonomy.label, count(*) AS anon_leaf_count
+    FROM anon.taxonomy AS anon_taxonomy
+    WHERE anon_taxonomy.level = node[anon_taxonomy.attribute]
+    GROUP BY ALL
+),
+anon_shares AS (
+    SELECT
+        anon_labels.anon_class,
+        anon_labels.anon_class_size,
+        anon.lm_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS anon_lm,
+        anon.ncp_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS anon_ncp
+    FROM anon_labels
+    INNER JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_labels.anon_attribute
+    LEFT JOIN anon_leaves
+        ON anon_leaves.attribute = anon_labels.anon_attribute
+        AND anon_leaves.label IS NOT DISTINCT FROM anon_labels.anon_label
+)
+SELECT any_value(anon_class_size) AS class_size, avg(anon_lm) AS lm_share, avg(anon_ncp) AS ncp_share
+FROM anon_shares
+GROUP BY anon_class;
+
+-- Loss metric LM of a source generalized to a node; rows in classes of fewer than k lose 1.
+--
+-- Returns: one row: lm DOUBLE in [0, 1].
+-- Example:
+--   FROM anon.lm('visits', MAP {'age': 1, 'sex': 0}, 2);
+CREATE OR REPLACE MACRO anon.lm(source, node, k) AS TABLE
+SELECT anon.mean_loss_of(class_size, class_size >= k, lm_share) AS lm
+FROM anon.class_losses(source, node);
+
+-- Normalized certainty penalty NCP of a source generalized to a node, divided by the number of
+-- quasi-identifiers; rows in classes of fewer than k lose 1.
+--
+-- Returns: one row: ncp DOUBLE in [0, 1].
+-- Example:
+--   FROM anon.ncp('visits', MAP {'age': 1, 'sex': 0}, 2);
+CREATE OR REPLACE MACRO anon.ncp(source, node, k) AS TABLE
+SELECT anon.mean_loss_of(class_size, class_size >= k, ncp_share) AS ncp
+FROM anon.class_losses(source, node);

@@ -1,0 +1,79 @@
+-- Re-identification risk of a published table. Risks of an attacker who knows the quasi-identifiers.
+
+-- Prosecutor risk: the attacker knows that the person is in the table. The highest risk is 1 over the size of
+-- the smallest class, the average is the mean over rows of 1 / class size.
+--
+-- Returns: one row: highest_risk DOUBLE, average_risk DOUBLE; NULL for a table without rows.
+-- Source: El Emam 2013, "Guide to the De-Identification of Personal Health Information", chapter 16.
+-- Example:
+--   FROM anon.prosecutor_risk('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon.prosecutor_risk(source, quasi_identifiers) AS TABLE
+SELECT 1.0 / min(class_size) AS highest_risk, CAST(count(*) AS DOUBLE) / sum(class_size) AS average_risk
+FROM anon.class_sizes(source, quasi_identifiers);
+
+-- Every class of the source with its size there and in the population table; a class counts at least as many
+-- people in the population as in the source. Both tables must spell the quasi-identifiers alike; values are
+-- compared as text.
+--
+-- Returns: class_size BIGINT, population_size BIGINT.
+-- Example:
+--   FROM anon.population_classes('visits', ['sex'], 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon.population_classes(source, quasi_identifiers, population) AS TABLE
+SELECT
+    CAST(anon_sample_size AS BIGINT) AS class_size,
+    CAST(greatest(anon_sample_size, anon_population_size) AS BIGINT) AS population_size
+FROM (
+    SELECT
+        COLUMNS(quasi_identifiers),
+        sum(anon_in_sample) AS anon_sample_size,
+        sum(anon_in_population) AS anon_population_size
+    FROM (
+        SELECT CAST(COLUMNS(quasi_identifiers) AS VARCHAR), 1 AS anon_in_sample, 0 AS anon_in_population
+        FROM query_table(source)
+        -- By name: COLUMNS follows the order of each table, and theirs may differ.
+        UNION ALL BY NAME
+        SELECT CAST(COLUMNS(quasi_identifiers) AS VARCHAR), 0 AS anon_in_sample, 1 AS anon_in_population
+        FROM query_table(population)
+    )
+    GROUP BY ALL
+)
+WHERE anon_sample_size > 0;
+
+-- Journalist risk: the attacker does not know whether the person is in the table, but has the population that
+-- it was drawn from. The highest risk is 1 over the smallest population size of any published class.
+--
+-- Returns: one row: highest_risk DOUBLE, average_risk DOUBLE (mean over rows of 1 / population size); NULL for
+-- a table without rows.
+-- Source: El Emam 2013, chapter 16.
+-- Example:
+--   FROM anon.journalist_risk('visits', ['sex'], 'visits');
+CREATE OR REPLACE MACRO anon.journalist_risk(source, quasi_identifiers, population) AS TABLE
+SELECT
+    1.0 / min(population_size) AS highest_risk,
+    sum(CAST(class_size AS DOUBLE) / population_size) / sum(class_size) AS average_risk
+FROM anon.population_classes(source, quasi_identifiers, population);
+
+-- Marketer risk: the share of the rows that an attacker is expected to match rightly when every row is
+-- matched with a person of the population at random within its class. Give the source itself as population
+-- where there is none.
+--
+-- Returns: one row: marketer_risk DOUBLE; NULL for a table without rows.
+-- Source: El Emam 2013, chapter 16; Dankar and El Emam 2010.
+-- Example:
+--   FROM anon.marketer_risk('visits', ['sex'], 'visits');
+CREATE OR REPLACE MACRO anon.marketer_risk(source, quasi_identifiers, population) AS TABLE
+SELECT sum(CAST(class_size AS DOUBLE) / population_size) / sum(class_size) AS marketer_risk
+FROM anon.population_classes(source, quasi_identifiers, population);
+
+-- Rows that are alone in their class.
+--
+-- Returns: one row: unique_rows BIGINT, row_count BIGINT, unique_share DOUBLE; the share is NULL for a table
+-- without rows.
+-- Example:
+--   FROM anon.sample_uniqueness('visits', ['age', 'sex']);
+CREATE OR REPLACE MACRO anon.sample_uniqueness(source, quasi_identifiers) AS TABLE
+SELECT
+    count(*) FILTER (WHERE class_size = 1) AS unique_rows,
+    CAST(coalesce(sum(class_size), 0) AS BIGINT) AS row_count,
+    count(*) FILTER (WHERE class_size = 1) / CAST(sum(class_size) AS DOUBLE) AS unique_share
+FROM anon.class_sizes(source, quasi_identifiers);

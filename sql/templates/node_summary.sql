@@ -1,0 +1,15 @@
+-- What one node is worth, from its classes: a row per node of the batch. The measures are the public macros.
+SELECT
+    anon_node AS node,
+    count(*) AS class_count,
+    min(anon_class_size) AS min_class_size,
+    count(*) FILTER (WHERE anon_kept) AS kept_class_count,
+    anon.suppressed_rows_of(anon_class_size, anon_kept) AS suppressed_rows,
+    anon.suppressed_rows_of(anon_class_size, anon_certainly_kept) AS certain_suppressed_rows,
+    anon.dm_star_of(anon_class_size) AS dm_star,
+    anon.dm_of(anon_class_size, anon_kept, anon_row_count) AS dm,
+    anon.aecs_of(anon_class_size, anon_kept, anon_k) AS aecs,
+    anon.mean_loss_of(anon_class_size, anon_kept, anon_lm) AS lm,
+    anon.mean_loss_of(anon_class_size, anon_kept, anon_ncp) AS ncp
+FROM anon_classes
+GROUP BY anon_node, anon_k

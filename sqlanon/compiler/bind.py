@@ -1,0 +1,113 @@
+"""Binding a policy to a source and its taxonomies: all names known, all gaps refused, before any row is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.model.lattice import Lattice, Levels
+from sqlanon.model.policy import Policy
+
+MAXIMUM_NODES = 4_000_000
+"""Lattices above this are refused: a search keeps a few arrays with an entry per node."""
+
+
+@dataclass(frozen=True)
+class SourceColumn:
+    """A column of the source: its name and its type as the engine spells it."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class TaxonomyShape:
+    """What binding needs to know of a taxonomy.
+
+    Attributes:
+        label_counts: how many labels each level has, from level 0 to the top.
+        domain_size: values of level 0, which is the number of leaves.
+        domain: ``declared`` or ``observed``.
+        sha256: a hash of its rows.
+    """
+
+    label_counts: tuple[int, ...]
+    domain_size: int
+    domain: str
+    sha256: str
+
+    @property
+    def height(self) -> int:
+        """The number of the top level."""
+        return len(self.label_counts) - 1
+
+
+@dataclass(frozen=True)
+class BoundPolicy:
+    """A policy that fits its source.
+
+    Attributes:
+        policy: the policy.
+        source: the source as a relation that can stand in FROM.
+        description: the source in words, for messages.
+        columns: its columns, in order.
+        shapes: per quasi-identifier, in the policy's order, the shape of its taxonomy.
+        taxonomy: the table that holds the taxonomies.
+    """
+
+    policy: Policy
+    source: exp.Table | exp.Subquery
+    description: str
+    columns: tuple[SourceColumn, ...]
+    shapes: tuple[TaxonomyShape, ...]
+    taxonomy: exp.Table
+
+    @property
+    def lattice(self) -> Lattice:
+        """The lattice of the policy's quasi-identifiers."""
+        return Lattice(self.policy.quasi_identifiers, self.heights)
+
+    @property
+    def heights(self) -> Levels:
+        """The height of each quasi-identifier's taxonomy."""
+        return tuple(shape.height for shape in self.shapes)
+
+
+def bind(
+    policy: Policy,
+    source: exp.Table | exp.Subquery,
+    description: str,
+    columns: Sequence[SourceColumn],
+    shapes: Mapping[str, TaxonomyShape],
+    taxonomy: exp.Table,
+) -> BoundPolicy:
+    """Fit a policy to a source.
+
+    Raises:
+        PolicyError: columns and roles do not match one to one, or the lattice is too large.
+        TaxonomyError: a quasi-identifier has no taxonomy.
+    """
+    policy.check_columns([column.name for column in columns], description)
+    missing = [name for name in policy.quasi_identifiers if name not in shapes]
+    if missing:
+        raise TaxonomyError(
+            "quasi-identifiers without a taxonomy; load one for each with load_taxonomy or `sqlanon taxonomy`:",
+            [f'"{name}"' for name in missing],
+        )
+    bound = BoundPolicy(
+        policy=policy,
+        source=source,
+        description=description,
+        columns=tuple(columns),
+        shapes=tuple(shapes[name] for name in policy.quasi_identifiers),
+        taxonomy=taxonomy,
+    )
+    if bound.lattice.size > MAXIMUM_NODES:
+        raise PolicyError(
+            f"the lattice has {bound.lattice.size:,} nodes, more than the {MAXIMUM_NODES:,} that a search can hold: "
+            "use fewer quasi-identifiers or taxonomies with fewer levels"
+        )
+    return bound

@@ -1,0 +1,107 @@
+"""A taxonomy value → the query that makes its rows: level, value, label."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import reduce
+
+from sqlglot import exp
+
+from sqlanon.compiler.macros import scalar_call
+from sqlanon.compiler.nodes import aliased, cast, column, number, string, subquery, text
+from sqlanon.model.taxonomy import TOP, DateRange, IntegerRange, LabelRule
+
+LONG_COLUMNS = ("level", "value", "label")
+
+
+def integers(domain: IntegerRange) -> exp.Query:
+    """The values of a declared range of integers, as text."""
+    source = exp.Table(this=exp.func("range", number(domain.minimum), number(domain.maximum + 1), dialect="duckdb"))
+    return exp.select(aliased(text(exp.column("anon_number")), "value")).from_(_named(source, "anon_number"))
+
+
+def days(domain: DateRange) -> exp.Query:
+    """Every day of a declared range of dates, as text."""
+    bounds = [cast(string(day.isoformat()), "DATE") for day in (domain.first, domain.last + datetime.timedelta(1))]
+    step = exp.Interval(this=string("1"), unit=exp.var("DAY"))
+    source = exp.Table(this=exp.func("range", *bounds, step, dialect="duckdb"))
+    return exp.select(aliased(text(cast(exp.column("anon_day"), "DATE")), "value")).from_(
+        _named(source, "anon_day")
+    )
+
+
+def observed(source: exp.Table | exp.Subquery, name: str) -> exp.Query:
+    """The distinct values of a column, as text, NULL left out: every taxonomy knows it."""
+    values = exp.select(aliased(text(column(name)), "value")).from_(source.copy()).distinct()
+    return exp.select(column("value")).from_(subquery(values, "anon_values")).where(column("value").is_(exp.null()).not_())
+
+
+def labelled(domain: exp.Query, rules: Sequence[LabelRule]) -> exp.Query:
+    """level, value, label: the values themselves, one level per rule, and the top."""
+    levels = [_level(0, column("value", "anon_domain"))]
+    for depth, rule in enumerate(rules, start=1):
+        arguments = [_literal(argument) for argument in rule.arguments]
+        levels.append(_level(depth, scalar_call(rule.macro, column("value", "anon_domain"), *arguments)))
+    levels.append(_level(len(rules) + 1, string(TOP)))
+    query = reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), levels)
+    return query.with_("anon_domain", as_=domain)
+
+
+def unpivoted(wide: exp.Query, columns: Sequence[str]) -> exp.Query:
+    """level, value, label from a relation of values followed by their labels; ``columns`` are its names."""
+    levels = [
+        exp.select(
+            aliased(number(depth), "level"),
+            aliased(text(column(columns[0])), "value"),
+            aliased(text(column(name)), "label"),
+        ).from_(exp.to_table("anon_wide"))
+        for depth, name in enumerate(columns)
+    ]
+    query = reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), levels)
+    return query.with_("anon_wide", as_=wide)
+
+
+def long(query: exp.Query) -> exp.Query:
+    """level, value, label from a relation that has these columns."""
+    return exp.select(
+        cast(column("level"), "INTEGER").as_("level"), text(column("value")).as_("value"), text(column("label")).as_("label")
+    ).from_(subquery(query, "anon_long"))
+
+
+def wide(taxonomy: exp.Table, attribute: str, height: int) -> exp.Query:
+    """A stored taxonomy as an ARX hierarchy: a row per value, a column per level, NULL first."""
+    columns = [
+        aliased(
+            exp.Filter(
+                this=exp.Max(this=column("label")),
+                expression=exp.Where(this=column("level").eq(number(depth))),
+            ),
+            f"level_{depth}",
+        )
+        for depth in range(1, height + 1)
+    ]
+    query = exp.select(aliased(column("value"), "level_0"), *columns).from_(taxonomy.copy())
+    query = query.where(column("attribute").eq(string(attribute))).group_by(column("value"))
+    return query.order_by(exp.Ordered(this=exp.column("level_0", quoted=True), nulls_first=True))
+
+
+def _level(depth: int, label: exp.Expression) -> exp.Query:
+    return exp.select(
+        aliased(number(depth), "level"), column("value", "anon_domain"), aliased(label, "label")
+    ).from_(exp.to_table("anon_domain"))
+
+
+def _named(source: exp.Table, name: str) -> exp.Table:
+    source.set("alias", exp.TableAlias(this=exp.to_identifier("anon_range"), columns=[exp.to_identifier(name)]))
+    return source
+
+
+def _literal(argument: int | Decimal | str | None) -> exp.Expression:
+    if argument is None:
+        return exp.null()
+    if isinstance(argument, str):
+        return string(argument)
+    literal = exp.Literal.number(str(abs(argument)))
+    return exp.Neg(this=literal) if argument < 0 else literal

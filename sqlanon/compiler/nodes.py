@@ -1,0 +1,87 @@
+"""Small builders of sqlglot nodes: quoted identifiers, literals, and relations that steps refer to by object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+Grain = Literal["row", "cell", "class", "node", "count"]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A temporary table that a step makes: its name, and what one of its rows stands for."""
+
+    name: str
+    grain: Grain
+
+    @property
+    def table(self) -> exp.Table:
+        """The table as a node; temporary tables live in their own catalog, so no user table can stand in its way."""
+        return exp.Table(this=identifier(self.name), db=identifier("main"), catalog=identifier("temp"))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement of a plan: the relation that it makes and the query that makes it."""
+
+    makes: Relation
+    query: exp.Query
+    purpose: str
+
+
+def identifier(name: str) -> exp.Identifier:
+    """A quoted identifier, whatever the name."""
+    return exp.to_identifier(name, quoted=True)
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """A quoted column, of a table alias if one is given."""
+    return exp.column(identifier(name), table=identifier(table) if table else None)
+
+
+def aliased(expression: exp.Expression, name: str) -> exp.Alias:
+    """``expression AS "name"``."""
+    return exp.alias_(expression, identifier(name), copy=False)
+
+
+def subquery(query: exp.Query, alias: str) -> exp.Subquery:
+    """``(query) AS "alias"``."""
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
+
+
+def string(value: str) -> exp.Literal:
+    """A string literal."""
+    return exp.Literal.string(value)
+
+
+def number(value: int | float) -> exp.Expression:
+    """A numeric literal."""
+    return exp.convert(value)
+
+
+def names(values: tuple[str, ...] | list[str]) -> exp.Array:
+    """A list of names, as the macros take them."""
+    return exp.Array(expressions=[string(value) for value in values])
+
+
+def cast(expression: exp.Expression, type_name: str) -> exp.Cast:
+    """The expression in a type of DuckDB."""
+    return exp.cast(expression, exp.DataType.build(type_name, dialect="duckdb"), copy=False)
+
+
+def text(expression: exp.Expression) -> exp.Cast:
+    """The expression as text, the form in which taxonomies know values."""
+    return cast(expression, "VARCHAR")
+
+
+def same(left: exp.Expression, right: exp.Expression) -> exp.NullSafeEQ:
+    """Equal, with NULL equal to NULL."""
+    return exp.NullSafeEQ(this=left, expression=right)
+
+
+def count_rows() -> exp.Count:
+    """``count(*)``."""
+    return exp.Count(this=exp.Star(), big_int=True)

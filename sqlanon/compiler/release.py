@@ -1,0 +1,107 @@
+"""The release: the rows of the kept classes with their labels, in an order that says nothing about the source."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.compiler import taxonomies
+from sqlanon.compiler.encode import VALUE, Encoding
+from sqlanon.compiler.evaluate import node_keys
+from sqlanon.compiler.macros import DIALECT
+from sqlanon.compiler.nodes import Relation, aliased, column, same, string, subquery, text
+from sqlanon.model.lattice import Levels
+
+MASK = "*"
+"""What stands in every quasi-identifier of a suppressed row that is kept masked."""
+
+
+def release(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool) -> exp.Query:
+    """The published rows: labels for quasi-identifiers, other columns as they are, identifiers left out.
+
+    Args:
+        plan: the encoding of the run.
+        levels: the chosen node.
+        kept: the codes of the classes that are kept there.
+        masked: whether the rows of other classes stay, masked, or go.
+    """
+    labelled = subquery(_labelled(plan, levels), "anon_labelled")
+    keys = [key for _, key in node_keys(plan, levels)]
+    same_class = exp.and_(
+        *(column(key, "anon_kept").eq(column(key, "anon_labelled")) for key in keys), copy=False
+    )
+    classes = exp.alias_(kept.table, "anon_kept", table=True)
+    is_kept = column(keys[0] if keys else "anon_all", "anon_kept").is_(exp.null()).not_() if masked else None
+    query = exp.select(*_released(plan, is_kept)).from_(labelled)
+    query = query.join(classes, on=same_class if keys else exp.true(), join_type="left" if masked else "", copy=False)
+    ordered = exp.select(exp.Star()).from_(subquery(query, "anon_release"))
+    ordered.set("order", exp.Order(expressions=[exp.Ordered(this=exp.Var(this="ALL"))]))
+    return ordered
+
+
+def _labelled(plan: Encoding, levels: Levels) -> exp.Query:
+    """Every row of the source with the label and the code of each quasi-identifier.
+
+    Lookups are LEFT joins although every value is found: DuckDB keeps their order, where it would join the small
+    tables among each other first.
+    """
+    query = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("anon_source", quoted=True)))
+    query = query.from_(exp.alias_(plan.bound.source.copy(), "anon_source", table=True))
+    for position, depth in enumerate(levels):
+        alias = f"anon_labels_{position}"
+        raw = text(column(plan.bound.policy.quasi_identifiers[position], "anon_source"))
+        lookup = subquery(_labels(plan, position, depth), alias)
+        query = query.join(lookup, on=same(column(VALUE, alias), raw), join_type="left", copy=False)
+        query = query.select(
+            aliased(column("label", alias), _label(position)), column(plan.code(position, depth), alias), copy=False
+        )
+    return query
+
+
+def _released(plan: Encoding, is_kept: exp.Expression | None) -> list[exp.Expression]:
+    """The columns of the release, in the order of the source."""
+    policy = plan.bound.policy
+    columns: list[exp.Expression] = []
+    for source_column in plan.bound.columns:
+        name = source_column.name
+        if name in policy.quasi_identifiers:
+            label: exp.Expression = column(_label(policy.quasi_identifiers.index(name)), "anon_labelled")
+            if is_kept is not None:
+                label = exp.case().when(is_kept.copy(), label).else_(string(MASK))
+            columns.append(aliased(label, name))
+        elif name in policy.released_columns:
+            columns.append(aliased(_without_enum(name, source_column.type), name))
+    return columns
+
+
+def _label(position: int) -> str:
+    return f"anon_label_{position}"
+
+
+def _labels(plan: Encoding, position: int, depth: int) -> exp.Query:
+    """The values of a quasi-identifier with their code and label at the node's level."""
+    attribute = plan.bound.policy.quasi_identifiers[position]
+    labels = subquery(taxonomies.level(plan.bound.taxonomy, attribute, depth), "anon_labels")
+    return (
+        exp.select(
+            column(VALUE, "anon_codes"), column(plan.code(position, depth), "anon_codes"), column("label", "anon_labels")
+        )
+        .from_(exp.alias_(plan.codes[position].table, "anon_codes", table=True))
+        .join(labels, on=same(column("value", "anon_labels"), column(VALUE, "anon_codes")))
+    )
+
+
+def _without_enum(name: str, type_name: str) -> exp.Expression:
+    """The column, with ENUM cast to text wherever it stands in the type.
+
+    A fresh file with an ENUM column carries all labels of the type, those of suppressed rows too.
+    """
+    value = column(name, "anon_labelled")
+    if "ENUM" not in type_name.upper():
+        return value
+    data_type = exp.DataType.build(type_name, dialect=DIALECT)
+    plain = data_type.transform(
+        lambda node: exp.DataType.build("VARCHAR")
+        if isinstance(node, exp.DataType) and node.is_type(exp.DataType.Type.ENUM)
+        else node
+    )
+    return exp.Cast(this=value, to=plain)

@@ -1,0 +1,88 @@
+"""What sqlanon asks of a database: a handful of verbs over trees, none of which hands rows to Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.compiler.bind import SourceColumn
+from sqlanon.compiler.nodes import Grain, Relation, Step
+
+
+@dataclass(frozen=True)
+class ResolvedSource:
+    """A source that exists: as a relation for FROM, and in words for messages."""
+
+    relation: exp.Table | exp.Subquery
+    description: str
+
+
+class Engine(Protocol):
+    """A connection to a database. Every method raises :class:`sqlanon.EngineError` if the database refuses."""
+
+    taxonomy: exp.Table
+    """The table that holds the taxonomies."""
+
+    taxonomy_domain: exp.Table
+    """The table that tells whether their domains were declared or observed."""
+
+    @property
+    def has_taxonomies(self) -> bool:
+        """Whether these tables exist."""
+
+    def prepare_taxonomies(self) -> None:
+        """Create them where they are missing, and nothing else."""
+
+    def resolve(self, source: str) -> ResolvedSource:
+        """Find a table, a Parquet path or glob, or take a SQL query."""
+
+    def describe(self, relation: exp.Expression) -> list[SourceColumn]:
+        """The columns of a relation, in order."""
+
+    def run(self, step: Step) -> None:
+        """Make the temporary table of a step."""
+
+    def drop(self, relation: Relation) -> None:
+        """Remove the temporary table of a step."""
+
+    def fetch(self, query: exp.Query, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
+        """The result of a query that counts; refuses grain ``row``."""
+
+    def put(self, relation: Relation, table: pa.Table) -> None:
+        """Make a temporary table from values that Python has."""
+
+    def execute(self, statement: exp.Expression, purpose: str, parameters: Sequence[object] = ()) -> None:
+        """Run a statement that returns nothing of interest."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """One snapshot for everything inside; committed at the end, rolled back on any error."""
+
+    def refuse_target(self, target: str, source: ResolvedSource, *, replace: bool) -> exp.Table:
+        """The table that a release goes to, or an error if it cannot go there."""
+
+    def write_table(self, target: exp.Table, query: exp.Query, comment: str) -> None:
+        """Make a table from a query, replacing what is there, with a comment."""
+
+    def write_parquet(self, path: Path, query: exp.Query, metadata: str) -> None:
+        """Write a Parquet file from a query, with ``metadata`` in its footer under the key ``sqlanon``."""
+
+    def write_csv(self, path: Path, query: exp.Query) -> None:
+        """Write a CSV file without a header, separated by ``;``, from a query."""
+
+    def table_comment(self, table: exp.Table) -> str | None:
+        """The comment of a table, None without one."""
+
+    def parquet_metadata(self, path: Path) -> str | None:
+        """The text under the key ``sqlanon`` in the footer of a Parquet file, None without it."""
+
+    def install(self) -> None:
+        """Create schema ``anon`` with its tables, all macros and their comments."""
+
+    def close(self) -> None:
+        """Close the connection if this engine opened it."""

@@ -1,0 +1,65 @@
+"""Everything that sqlanon raises on purpose.
+
+::
+
+    SqlanonError
+    ├── PolicyError          the policy is malformed, or does not fit the table
+    ├── TaxonomyError        a taxonomy is malformed, or does not cover the data
+    ├── UnsatisfiableError   no node meets the privacy models within the suppression limit
+    ├── VerificationError    a release does not meet its policy
+    └── EngineError          the database or the file system refused a step
+
+A message says where, what and what next. It names columns and gives counts, never a cell value: the text
+of a database error can quote data, so it is kept in :attr:`EngineError.original` and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class SqlanonError(Exception):
+    """Base of all errors of this package; catch it to catch them all."""
+
+
+class _ProblemsError(SqlanonError):
+    """An error that reports every problem that was found, not just the first."""
+
+    def __init__(self, heading: str, problems: Sequence[str] = ()) -> None:
+        self.heading = heading
+        self.problems = tuple(problems)
+        super().__init__("\n".join([heading, *(f"  - {problem}" for problem in self.problems)]))
+
+
+class PolicyError(_ProblemsError):
+    """The policy is malformed or does not fit the source. ``problems`` lists all of them."""
+
+
+class TaxonomyError(_ProblemsError):
+    """A taxonomy is malformed, missing, or does not cover the data. ``problems`` lists all of them."""
+
+
+class UnsatisfiableError(_ProblemsError):
+    """No node meets the privacy models within the suppression limit; names the node that comes closest."""
+
+
+class VerificationError(_ProblemsError):
+    """What was measured on a release falls short of its policy."""
+
+
+class EngineError(SqlanonError):
+    """The database or the file system refused a step.
+
+    Attributes:
+        step: what was being done, in words.
+        sql: the statement, if there was one.
+        original: the exception of the database; its text may quote data, so do not log it.
+    """
+
+    def __init__(
+        self, message: str, *, step: str = "", sql: str | None = None, original: BaseException | None = None
+    ) -> None:
+        super().__init__(message)
+        self.step = step
+        self.sql = sql
+        self.original = original

@@ -1,0 +1,108 @@
+"""What every policy value shares: frozen, strict about names, and errors that list all problems in plain words."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
+
+from sqlanon.errors import PolicyError
+
+
+class PolicyValue(BaseModel):
+    """Base of the values that make up a policy."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise PolicyError(
+                f"{type(self).__name__} is not valid:", problems_of(error, known_names(type(self)))
+            ) from None
+
+    # pydantic validates nested values itself, not through __init__, so that all problems come in one error.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+
+def known_names(model: type[BaseModel]) -> list[str]:
+    """Every key that may stand anywhere in a value of ``model``, for "did you mean"."""
+    names = set(model.model_fields)
+    for definition in model.model_json_schema().get("$defs", {}).values():
+        names.update(definition.get("properties", {}))
+    return sorted(names)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``; did you mean "x"?`` if a known name is close, else nothing."""
+    folded = {candidate.casefold(): candidate for candidate in known}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return f'; did you mean "{folded[close[0]]}"?' if close else ""
+
+
+def problems_of(error: ValidationError, known: Iterable[str]) -> list[str]:
+    """One line per problem: where, and what is wrong; the offending input itself is not repeated."""
+    names = list(known)
+    found = error.errors(include_url=False, include_input=False)
+    return [line for details in found if not _follows_from_others(details, found) for line in _lines(details, names)]
+
+
+def failed_checks(problems: Sequence[str]) -> PydanticCustomError:
+    """What a validator of a whole value raises: several problems at once."""
+    return PydanticCustomError("failed_checks", "several problems", {"problems": list(problems)})
+
+
+def _follows_from_others(details: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> bool:
+    """A list is also reported as too short when its only item is wrong; the item's problem is enough."""
+    location = details["loc"]
+    return details["type"] == "too_short" and any(
+        other["loc"][: len(location)] == location and other is not details for other in found
+    )
+
+
+def _lines(details: Mapping[str, Any], known: list[str]) -> list[str]:
+    if details["type"] == "failed_checks":
+        return list(details["ctx"]["problems"])
+    where = _path(details["loc"])
+    return [f"{where}: {_message(details, known)}" if where else _message(details, known)]
+
+
+def _message(details: Mapping[str, Any], known: list[str]) -> str:
+    context = details.get("ctx", {})
+    match details["type"]:
+        case "extra_forbidden":
+            return f"unknown key{did_you_mean(str(details['loc'][-1]), known)}"
+        case "too_short":
+            return "needs at least one"
+        case "tuple_type":
+            return "must be a list"
+        case "union_tag_not_found":
+            return 'has no "model", the name of its kind'
+        case "union_tag_invalid":
+            tags = [tag.strip("' ") for tag in context["expected_tags"].split(",")]
+            return f'unknown model "{context["tag"]}"{did_you_mean(context["tag"], tags)} (one of {", ".join(tags)})'
+        case _:
+            message = str(details["msg"])
+            return message[0].lower() + message[1:]
+
+
+def _path(location: Iterable[int | str]) -> str:
+    """``('privacy', 0, 'k-anonymity', 'k')`` → ``privacy[0].k``; the tag of a union is left out."""
+    path = ""
+    previous: int | str = ""
+    for step in location:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        elif not (isinstance(previous, int) or previous == "quality") or not _is_tag(step):
+            path += f".{step}" if path else step
+        previous = step
+    return path
+
+
+def _is_tag(step: str) -> bool:
+    """Tags of unions are the values of ``model``: words joined by hyphens, or one of the short names."""
+    return "-" in step or step in {"prec", "entropy", "lm", "ncp", "dm", "aecs"}

@@ -1,0 +1,190 @@
+"""What a run hands back: the release with its node, guarantee and report; and measurements of any table."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+REPORTED_TIES = 100
+"""Nodes of a tie set that a report lists; it always gives their number."""
+
+
+class _Document(BaseModel):
+    """A frozen value that can be printed as JSON and, in a notebook, as a table."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def _repr_html_(self) -> str:
+        return _html_table(self.model_dump(mode="json"))
+
+
+class ModelResult(_Document):
+    """A privacy model, what it requires and what a table attains; ``attained`` is None for a table without rows."""
+
+    model: str
+    measure: str
+    column: str | None
+    required: float
+    attained: float | None
+    met: bool
+
+
+class Measurement(_Document):
+    """What a table gives away as it is.
+
+    Attributes:
+        source: the table in words.
+        row_count, class_count: rows, and equivalence classes over the quasi-identifiers.
+        k: rows of the smallest class; None for a table without rows.
+        models: every privacy model of the policy against the table.
+        highest_prosecutor_risk: 1 / k.
+        average_prosecutor_risk: the mean over rows of 1 / class size, which is also the marketer risk of an attacker
+            who has no more than the table.
+        unique_rows, unique_share: rows that are alone in their class, and their share.
+    """
+
+    source: str
+    row_count: int
+    class_count: int
+    k: int | None
+    models: tuple[ModelResult, ...]
+    highest_prosecutor_risk: float | None
+    average_prosecutor_risk: float | None
+    unique_rows: int
+    unique_share: float | None
+
+    @property
+    def met(self) -> bool:
+        """Whether the table meets every privacy model."""
+        return self.row_count > 0 and all(result.met for result in self.models)
+
+
+class Verification(_Document):
+    """What was measured on a release, and where it falls short of its policy.
+
+    Attributes:
+        source: the release in words.
+        measurement: the measurement.
+        shortfalls: one sentence per requirement that is not met; empty if all are.
+    """
+
+    source: str
+    measurement: Measurement
+    shortfalls: tuple[str, ...]
+
+    @property
+    def met(self) -> bool:
+        """Whether the release meets its policy."""
+        return not self.shortfalls
+
+
+class RowCounts(_Document):
+    """Rows of the source, and what became of them: ``released`` includes ``masked``; ``dropped`` is the rest."""
+
+    source: int
+    released: int
+    masked: int
+    dropped: int
+
+
+class Guarantee(_Document):
+    """What the release promises, by which definition, and what it does not.
+
+    Attributes:
+        claims: one sentence per privacy model.
+        conditions: what the claims rest on.
+        not_covered: what an attacker may still do.
+    """
+
+    claims: tuple[str, ...]
+    conditions: tuple[str, ...]
+    not_covered: tuple[str, ...]
+
+
+class Report(_Document):
+    """The numbers of a run; no cell value among them.
+
+    Attributes:
+        source, into: in words.
+        node, heights: the level chosen for each quasi-identifier, and the height of its taxonomy.
+        domains: whether each taxonomy's domain was declared or observed.
+        quality, loss: the measure that was minimized, and its value.
+        losses: every loss that was computed for the node: ``prec``, ``entropy`` (bits), ``dm_star``, ``dm``,
+            ``aecs``, and ``lm`` and ``ncp`` if they were asked for.
+        models: every privacy model, measured on the written release.
+        rows: what became of the rows.
+        suppression_limit: the share of rows that was allowed to be suppressed.
+        suppressed_rows: rows in classes that violate a privacy model, dropped or masked.
+        class_count, min_class_size: of the release.
+        search, lattice_nodes, checked_nodes: how the node was found.
+        proven_optimal: whether no node of less loss satisfies the policy.
+        tie_count, ties: satisfying nodes of equal loss, the chosen one first; up to 100 are listed.
+        seconds: wall time of each stage.
+        notes: anything that a reader should know, such as masked rows that had to be dropped.
+    """
+
+    source: str
+    into: str
+    node: dict[str, int]
+    heights: dict[str, int]
+    domains: dict[str, str]
+    quality: str
+    loss: float
+    losses: dict[str, float | None]
+    models: tuple[ModelResult, ...]
+    rows: RowCounts
+    suppression_limit: float
+    suppressed_rows: int
+    class_count: int
+    min_class_size: int
+    search: str
+    lattice_nodes: int
+    checked_nodes: int
+    proven_optimal: bool
+    tie_count: int
+    ties: tuple[dict[str, int], ...]
+    seconds: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+
+class Release(_Document):
+    """A published table.
+
+    Attributes:
+        into: the table or file.
+        node: the level of each quasi-identifier, e.g. ``{"age": 1, "sex": 0, "zip": 3}``.
+        guarantee: what is promised.
+        report: the numbers.
+    """
+
+    into: str
+    node: dict[str, int]
+    guarantee: Guarantee
+    report: Report
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+
+def _html_table(document: dict[str, Any]) -> str:
+    rows = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(str(key).replace('_', ' '))}</th>"
+        f"<td style='text-align:left'>{_html_cell(value)}</td></tr>"
+        for key, value in document.items()
+    )
+    return f"<table>{rows}</table>"
+
+
+def _html_cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return "<br>".join(f"{html.escape(str(key))}: {_html_cell(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return "<br>".join(_html_cell(item) for item in _listed(value))
+    return html.escape(f"{value:.6g}" if isinstance(value, float) else str(value))
+
+
+def _listed(values: Iterable[Any]) -> list[Any]:
+    return [", ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value for value in values]

@@ -1,0 +1,231 @@
+"""One run: bind, encode, search, release, verify, publish; all in one transaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.compiler.nodes import Relation, string
+from sqlanon.compiler.release import release as release_query
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.errors import VerificationError
+from sqlanon.methods import full_domain
+from sqlanon.methods.full_domain import EncodedTable
+from sqlanon.model.lattice import NodeSummary, total
+from sqlanon.model.policy import Policy
+from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.release import REPORTED_TIES, Release, Report, RowCounts, Verification
+from sqlanon.run.files import staged_file
+from sqlanon.run.guarantee import guarantee
+from sqlanon.run.measure import verify
+from sqlanon.run.prepare import prepare
+from sqlanon.run.provenance import provenance
+from sqlanon.search import SearchOutcome
+
+Progress = Callable[[str, int, int], None]
+"""Told the stage, and how much of it is done out of how much (0 of 0 where that is not known)."""
+
+
+@dataclass
+class Stages:
+    """Wall time by stage, and the progress that is reported along the way."""
+
+    progress: Progress
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self.progress(name, 0, 0)
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = round(time.perf_counter() - start, 6)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is to be published: the node, what becomes of suppressed rows, and what the kept classes attain."""
+
+    outcome: SearchOutcome
+    node: NodeSummary
+    masked: bool
+    rows: RowCounts
+    attained: list[float]
+    notes: tuple[str, ...]
+
+
+def anonymize(
+    engine: Engine,
+    source: ResolvedSource,
+    policy: Policy,
+    into: str,
+    *,
+    replace: bool,
+    progress: Progress = lambda stage, done, total: None,
+) -> Release:
+    """Publish the best generalization of a source that meets the policy.
+
+    Args:
+        engine: the database.
+        source: what to anonymize.
+        policy: what to guarantee.
+        into: a table name, or the path of a Parquet file (ending in ``.parquet``).
+        replace: whether an existing table or file of that name may be replaced.
+        progress: told of every stage.
+
+    Raises:
+        PolicyError, TaxonomyError: the policy or a taxonomy does not fit the source.
+        UnsatisfiableError: no node meets the policy.
+        VerificationError: what was written falls short; it was withdrawn.
+        EngineError: the database or the file system refused a step. The target is as it was before in every case.
+    """
+    if into.lower().endswith(".parquet"):
+        with staged_file(Path(into), replace=replace) as staged:
+            return _run(engine, source, policy, _ParquetTarget(engine, into, staged), Stages(progress))
+    table = engine.refuse_target(into, source, replace=replace)
+    return _run(engine, source, policy, _TableTarget(engine, into, table), Stages(progress))
+
+
+@dataclass(frozen=True)
+class _TableTarget:
+    """A table of the warehouse, written and verified inside the transaction of the run."""
+
+    engine: Engine
+    name: str
+    table: exp.Table
+
+    def write(self, query: exp.Query, note: str) -> ResolvedSource:
+        self.engine.write_table(self.table, query, note)
+        return ResolvedSource(self.table, f'table "{self.name}"')
+
+
+@dataclass(frozen=True)
+class _ParquetTarget:
+    """A Parquet file, written beside its place and verified there."""
+
+    engine: Engine
+    name: str
+    staged: Path
+
+    def write(self, query: exp.Query, note: str) -> ResolvedSource:
+        self.engine.write_parquet(self.staged, query, note)
+        reader = exp.func("read_parquet", string(str(self.staged)), dialect="duckdb")
+        return ResolvedSource(exp.Table(this=reader), f"Parquet {self.name}")
+
+
+def _run(
+    engine: Engine, source: ResolvedSource, policy: Policy, target: _TableTarget | _ParquetTarget, stages: Stages
+) -> Release:
+    bound = prepare(engine, source, policy)
+    with engine.transaction():
+        with stages.stage("encode"):
+            table = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
+        with stages.stage("search"):
+            outcome = full_domain.choose_node(
+                engine, table, lambda done, size: stages.progress("search", done, size)
+            )
+            assert outcome.best is not None
+        with stages.stage("release"):
+            kept = full_domain.keep_classes(engine, table, outcome.best.levels)
+            decision = _decide(engine, table, outcome, outcome.best)
+            written = _write(table, decision, kept, target)
+        with stages.stage("verify"):
+            verification = verify(engine, written, policy)
+            _refuse_shortfalls(verification, decision)
+        full_domain.drop_tables(engine, table)
+    report = _report(bound, table, decision, verification, target.name, stages.seconds)
+    return Release(into=target.name, node=report.node, guarantee=guarantee(policy, report), report=report)
+
+
+def _decide(engine: Engine, table: EncodedTable, outcome: SearchOutcome, node: NodeSummary) -> Decision:
+    """Settle what becomes of the suppressed rows."""
+    policy = table.plan.bound.policy
+    short: list[PrivacyModel] = []
+    if policy.suppression == "mask" and node.suppressed_rows:
+        short = full_domain.masked_rows_fall_short(engine, table, node.levels)
+    masked = policy.suppression == "mask" and node.suppressed_rows > 0 and not short
+    notes: tuple[str, ...] = ()
+    if short:
+        notes = (
+            f"the {node.suppressed_rows:,} suppressed rows were dropped, not masked: as one class they do not meet "
+            + ", ".join(str(model) for model in short),
+        )
+    source_rows = table.context.row_count
+    rows = RowCounts(
+        source=source_rows,
+        released=source_rows if masked else source_rows - node.suppressed_rows,
+        masked=node.suppressed_rows if masked else 0,
+        dropped=0 if masked else node.suppressed_rows,
+    )
+    return Decision(outcome, node, masked, rows, full_domain.attained(engine, table, node.levels), notes)
+
+
+def _write(
+    table: EncodedTable, decision: Decision, kept: Relation, target: _TableTarget | _ParquetTarget
+) -> ResolvedSource:
+    levels = decision.node.levels
+    query = release_query(table.plan, levels, kept, masked=decision.masked)
+    return target.write(query, provenance(table.plan.bound, levels, decision.attained, decision.rows))
+
+
+def _refuse_shortfalls(verification: Verification, decision: Decision) -> None:
+    shortfalls = list(verification.shortfalls)
+    if verification.measurement.row_count != decision.rows.released:
+        shortfalls.append(
+            f"it has {verification.measurement.row_count:,} rows where {decision.rows.released:,} were to be released"
+        )
+    if shortfalls:
+        raise VerificationError(
+            "the written release does not meet its policy and was withdrawn; the source may have changed during the run:",
+            shortfalls,
+        )
+
+
+def _report(
+    bound: BoundPolicy,
+    table: EncodedTable,
+    decision: Decision,
+    verification: Verification,
+    into: str,
+    seconds: dict[str, float],
+) -> Report:
+    policy, node, outcome = bound.policy, decision.node, decision.outcome
+    lattice, losses = table.context.lattice, table.context.losses
+    assert outcome.loss is not None
+    return Report(
+        source=bound.description,
+        into=into,
+        node=lattice.named(node.levels),
+        heights=lattice.named(lattice.heights),
+        domains={name: shape.domain for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)},
+        quality=policy.quality.measure,
+        loss=outcome.loss,
+        losses={
+            "prec": total(losses.prec, node.levels),
+            "entropy": total(losses.entropy, node.levels),
+            "dm_star": float(node.dm_star),
+            "dm": float(node.dm),
+            "aecs": node.aecs,
+            "lm": node.lm,
+            "ncp": node.ncp,
+        },
+        models=verification.measurement.models,
+        rows=decision.rows,
+        suppression_limit=policy.suppression_limit,
+        suppressed_rows=node.suppressed_rows,
+        class_count=verification.measurement.class_count,
+        min_class_size=verification.measurement.k or 0,
+        search=policy.search,
+        lattice_nodes=lattice.size,
+        checked_nodes=outcome.checked_nodes,
+        proven_optimal=True,
+        tie_count=len(outcome.ties),
+        ties=tuple(lattice.named(levels) for levels in outcome.ties[:REPORTED_TIES]),
+        seconds=dict(seconds),
+        notes=decision.notes,
+    )

@@ -1,0 +1,51 @@
+"""The SQL of every step of a run, for reading: nothing is executed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.compiler import evaluate
+from sqlanon.compiler.encode import cell_counts, encode, encoding
+from sqlanon.compiler.macros import DIALECT
+from sqlanon.compiler.release import release
+from sqlanon.compiler.verify import attained
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.methods.full_domain import KEPT
+from sqlanon.model.policy import Policy
+from sqlanon.run.prepare import prepare
+
+
+@dataclass(frozen=True)
+class ExplainedStep:
+    """One step: what it is for, the temporary table that it makes (if any), and its SQL."""
+
+    purpose: str
+    makes: str | None
+    sql: str
+
+
+def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[ExplainedStep]:
+    """The steps of a run in order; see :meth:`sqlanon.Session.explain`.
+
+    Steps that depend on the chosen node are shown for the bottom node.
+    """
+    bound = prepare(engine, source, policy)
+    plan = encoding(bound, label_losses=policy.quality.label_losses)
+    bottom = bound.lattice.bottom
+    steps = [_explained(step.purpose, step.query, step.makes.name) for step in encode(plan)]
+    steps += [
+        _explained("count the cells and find unmapped values", cell_counts(plan)),
+        _explained("losses of every level", evaluate.level_losses(plan)),
+        _explained("check a batch of nodes (here: the bottom)", evaluate.node_summaries(plan, [bottom], 0)),
+        _explained("classes kept at the chosen node", evaluate.kept_classes(plan, bottom), KEPT.name),
+        _explained("what they attain", evaluate.attained(plan, bottom)),
+        _explained("the release", release(plan, bottom, KEPT, masked=policy.suppression == "mask")),
+    ]
+    written = exp.to_table("the_release")
+    return steps + [_explained(f"verify {model}", attained(written, policy, model)) for model in policy.privacy]
+
+
+def _explained(purpose: str, query: exp.Query, makes: str | None = None) -> ExplainedStep:
+    return ExplainedStep(purpose, makes, query.sql(DIALECT, pretty=True))

@@ -1,0 +1,180 @@
+"""Loading, checking, listing and exporting taxonomies in a warehouse."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.compiler import generate, taxonomies
+from sqlanon.compiler.bind import TaxonomyShape
+from sqlanon.compiler.nodes import Relation, Step, cast, column, string
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.errors import TaxonomyError
+from sqlanon.model.taxonomy import DateRange, IntegerRange, Taxonomy
+from sqlanon.run.files import staged_file
+
+GIVEN = Relation("anon_given", "node")
+STAGED = Relation("anon_staged", "node")
+
+
+def load(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSource | None, name: str) -> TaxonomyShape:
+    """Store a taxonomy under an attribute, in place of the one there, in one transaction.
+
+    Args:
+        engine: the warehouse.
+        attribute: the name of the quasi-identifier.
+        taxonomy: where the labels come from.
+        source: if given, the taxonomy must cover the values of the column ``name`` there; a rule without a declared
+            domain takes its values from it.
+        name: the column of the source.
+
+    Raises:
+        TaxonomyError: malformed, or it does not cover the source; the taxonomy that was there stays.
+    """
+    if taxonomy.needs_source and source is None:
+        raise TaxonomyError(
+            f'the {taxonomy.origin} taxonomy of "{attribute}" has no declared domain: give its values, or a source '
+            "whose column they are read from"
+        )
+    engine.prepare_taxonomies()
+    with engine.transaction():
+        _stage(engine, attribute, taxonomy, source, name)
+        _refuse_malformed(engine, attribute, taxonomy)
+        _replace(engine, attribute, taxonomy)
+        if source is not None:
+            _refuse_uncovered(engine, attribute, taxonomy, source, name)
+        engine.drop(STAGED)
+        engine.drop(GIVEN)
+    return shapes(engine)[attribute]
+
+
+def shapes(engine: Engine) -> dict[str, TaxonomyShape]:
+    """The shape of every stored taxonomy, by attribute."""
+    if not engine.has_taxonomies:
+        return {}
+    rows = engine.fetch(taxonomies.shapes(engine.taxonomy), "taxonomies")
+    return {attribute: _shape(list(levels)) for attribute, levels in groupby(rows, key=lambda row: str(row["attribute"]))}
+
+
+def malformed(engine: Engine) -> dict[str, list[str]]:
+    """What is wrong with the stored taxonomies: a line per problem, by attribute."""
+    if not engine.has_taxonomies:
+        return {}
+    rows = engine.fetch(taxonomies.problems(engine.taxonomy), "taxonomies")
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row["attribute"], []).append(_problem(row))
+    return found
+
+
+def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None:
+    """Write a stored taxonomy as an ARX hierarchy: ``;``-separated, no header, NULL as an empty first field.
+
+    Raises:
+        TaxonomyError: there is no such taxonomy.
+        EngineError: the file exists, or cannot be written.
+    """
+    shape = shapes(engine).get(attribute)
+    if shape is None:
+        raise TaxonomyError(f'there is no taxonomy "{attribute}"; there are: {_listed(shapes(engine))}')
+    query = generate.wide(engine.taxonomy, attribute, shape.height)
+    with staged_file(path, replace=replace) as staged:
+        engine.write_csv(staged, query)
+
+
+def _stage(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSource | None, name: str) -> None:
+    """Put the rows of a taxonomy in a temporary table shaped like ``anon.taxonomy``."""
+    levels = _levels(engine, taxonomy, source, name)
+    staged = exp.select(
+        exp.alias_(string(attribute), "attribute"),
+        cast(column("level", "anon_levels"), "INTEGER").as_("level"),
+        column("value", "anon_levels"),
+        column("label", "anon_levels"),
+    ).from_(exp.Subquery(this=levels, alias=exp.TableAlias(this=exp.to_identifier("anon_levels"))))
+    engine.run(Step(STAGED, staged, f'the taxonomy of "{attribute}"'))
+
+
+def _levels(engine: Engine, taxonomy: Taxonomy, source: ResolvedSource | None, name: str) -> exp.Query:
+    """level, value, label of a taxonomy, whatever it is made from."""
+    if taxonomy.rows is not None:
+        names = [f"anon_{depth}" for depth in range(len(taxonomy.rows[0]))]
+        fields = [pa.array(values, pa.string()) for values in zip(*taxonomy.rows, strict=True)]
+        engine.put(GIVEN, pa.table(fields, names=names))
+        return generate.unpivoted(exp.select("*").from_(GIVEN.table), names)
+    if taxonomy.query is not None:
+        relation = engine.resolve(taxonomy.query).relation
+        names = [found.name for found in engine.describe(relation)]
+        query = exp.select(exp.Star()).from_(relation.copy())
+        if set(generate.LONG_COLUMNS) <= set(names):
+            return generate.long(query)
+        return generate.unpivoted(query, names)
+    assert taxonomy.rules is not None
+    return generate.labelled(_domain(engine, taxonomy, source, name), taxonomy.rules)
+
+
+def _domain(engine: Engine, taxonomy: Taxonomy, source: ResolvedSource | None, name: str) -> exp.Query:
+    if isinstance(taxonomy.values, IntegerRange):
+        return generate.integers(taxonomy.values)
+    if isinstance(taxonomy.values, DateRange):
+        return generate.days(taxonomy.values)
+    if taxonomy.values is not None:
+        engine.put(GIVEN, pa.table({"value": pa.array(taxonomy.values, pa.string())}))
+        return exp.select(column("value")).from_(GIVEN.table)
+    assert source is not None
+    return generate.observed(source.relation, name)
+
+
+def _replace(engine: Engine, attribute: str, taxonomy: Taxonomy) -> None:
+    for table in (engine.taxonomy, engine.taxonomy_domain):
+        here = column("attribute").eq(exp.Placeholder())
+        engine.execute(exp.delete(table.copy(), where=here), "replace a taxonomy", (attribute,))
+    engine.execute(exp.insert(exp.select(exp.Star()).from_(STAGED.table), engine.taxonomy.copy()), "store a taxonomy")
+    values = exp.values([(string(attribute), string(taxonomy.domain))])
+    engine.execute(exp.insert(values, engine.taxonomy_domain.copy()), "store a taxonomy")
+
+
+def _refuse_malformed(engine: Engine, attribute: str, taxonomy: Taxonomy) -> None:
+    rows = engine.fetch(taxonomies.problems(STAGED.table), "check a taxonomy")
+    problems = [_problem(row) for row in rows]
+    if not problems and not engine.fetch(exp.select("1").from_(STAGED.table).limit(1), "check a taxonomy", "count"):
+        problems = ["it has no values"]
+    if problems:
+        raise TaxonomyError(f'the taxonomy of "{attribute}" from {taxonomy.origin} is malformed:', problems)
+
+
+def _refuse_uncovered(
+    engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSource, name: str
+) -> None:
+    renamed = exp.Subquery(
+        this=exp.select(exp.alias_(column(name), attribute, quoted=True)).from_(source.relation.copy())
+    )
+    gaps = engine.fetch(taxonomies.unmapped_values(renamed, (attribute,), engine.taxonomy), "check a taxonomy")[0]
+    if gaps["unmapped_values"]:
+        raise TaxonomyError(
+            f'the taxonomy of "{attribute}" from {taxonomy.origin} does not cover {source.description}:',
+            [f"{gaps['unmapped_values']:,} distinct values in {gaps['unmapped_rows']:,} rows have no label"],
+        )
+
+
+def _problem(row: Mapping[str, Any]) -> str:
+    return f'"{row["attribute"]}" level {row["level"]}: {row["problem"]} ({row["problem_count"]:,})'
+
+
+def _shape(levels: list[Mapping[str, Any]]) -> TaxonomyShape:
+    hashes = "".join(str(level["sha256"]) for level in levels)
+    return TaxonomyShape(
+        label_counts=tuple(int(level["label_count"]) for level in levels),
+        domain_size=int(levels[0]["value_count"]),
+        domain=str(levels[0]["domain"]),
+        sha256=hashlib.sha256(hashes.encode()).hexdigest(),
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names) or "none"

@@ -1,0 +1,91 @@
+"""Optimal search: the same answer as exhaustive search from a fraction of the checks.
+
+A node stays open until it is checked or ruled out. Two things rule nodes out, and both are proofs:
+
+- a checked node whose rows in violation of *monotonic* privacy models exceed the limit rules out every less
+  general node, which has at least as many such rows;
+- a satisfying node rules out every node whose loss is bounded from below by more than its own loss. Bounds come
+  from the quality model: known for every node beforehand (Prec, Entropy, LM, NCP), or inherited from the checked
+  nodes below (DM*, DM, AECS).
+
+The next nodes to check are those that rule out most in the worse of the two cases: a binary search, generalized
+from a line to a lattice. Nodes of equal loss are never ruled out, so the tie set is complete.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.model.lattice import Levels
+from sqlanon.search.problem import BATCH_SIZE, Incumbent, Search, SearchProblem, margin
+
+Bounds = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def optimal(problem: SearchProblem) -> Search:
+    """Find a node of least loss, and all its ties, by ruling out the rest of the lattice."""
+    incumbent = Incumbent(problem)
+    known = _known_bounds(problem)
+    bounds = known.copy()
+    open_nodes: Mask = np.ones(bounds.shape, dtype=bool)
+    while batch := _most_telling(open_nodes, known):
+        summaries = yield batch
+        for summary in summaries:
+            open_nodes[summary.levels] = False
+            incumbent.offer(summary)
+            if problem.rules_out_below(summary):
+                open_nodes[_below(summary.levels)] = False
+            above = bounds[_above(summary.levels)]
+            np.maximum(above, problem.quality.bound_above(summary, problem.context), out=above)
+        open_nodes &= bounds <= incumbent.loss + margin(incumbent.loss)
+    return incumbent.outcome()
+
+
+def _known_bounds(problem: SearchProblem) -> Bounds:
+    """The lower bound of every node's loss that needs no check: an array with one axis per quasi-identifier."""
+    terms = [np.asarray(losses, dtype=np.float64) for losses in problem.quality.known_bounds(problem.context)]
+    return reduce(np.add.outer, terms)
+
+
+def _most_telling(open_nodes: Mask, known: Bounds) -> list[Levels]:
+    """A batch of open nodes, no two comparable, that each rule out many others whether they satisfy or fail."""
+    gain = np.where(open_nodes, np.minimum(_count_below(open_nodes), _count_worse(open_nodes, known)), 0)
+    batch: list[Levels] = []
+    while len(batch) < BATCH_SIZE and gain[best := np.unravel_index(int(gain.argmax()), gain.shape)] > 0:
+        node = tuple(int(level) for level in best)
+        batch.append(node)
+        gain[_below(node)] = 0
+        gain[_above(node)] = 0
+    return batch
+
+
+def _count_below(open_nodes: Mask) -> NDArray[np.int64]:
+    """For every node, how many open nodes a failure would rule out: itself and the less general ones."""
+    counts = open_nodes.astype(np.int64)
+    for axis in range(counts.ndim):
+        np.cumsum(counts, axis=axis, out=counts)
+    return counts
+
+
+def _count_worse(open_nodes: Mask, known: Bounds) -> NDArray[np.int64]:
+    """For every node, how many open nodes a success is expected to rule out, itself included.
+
+    Those above it, whose loss is at least as large, or those of larger known bound, whichever are more. Bounds
+    inherited from checked nodes are left out: half known, they say more about the search than about the lattice.
+    """
+    above = np.flip(_count_below(np.flip(open_nodes)))
+    ordered = np.sort(known[open_nodes])
+    larger = len(ordered) - np.searchsorted(ordered, known, side="right") + 1
+    return np.maximum(above, larger)
+
+
+def _below(node: Levels) -> tuple[slice, ...]:
+    return tuple(slice(0, level + 1) for level in node)
+
+
+def _above(node: Levels) -> tuple[slice, ...]:
+    return tuple(slice(level, None) for level in node)

@@ -1,0 +1,197 @@
+"""The Python interface: a session on a warehouse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import EngineError, VerificationError
+from sqlanon.model.policy import Policy
+from sqlanon.model.release import Measurement, Release, Verification
+from sqlanon.model.taxonomy import Taxonomy
+from sqlanon.run import taxonomies
+from sqlanon.run.anonymize import Progress, anonymize
+from sqlanon.run.explain import ExplainedStep, explain
+from sqlanon.run.lattice import lattice
+from sqlanon.run.measure import measure, verify
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def connect(database: str | Path | duckdb.DuckDBPyConnection = ":memory:", *, read_only: bool = False) -> Session:
+    """Open a session.
+
+    Args:
+        database: the path of a warehouse file, which is created if it does not exist, ``":memory:"``, or an open DuckDB
+            connection, which stays open when the session is closed.
+        read_only: open the file without writing to it: releases then go to Parquet files, and taxonomies that are
+            loaded live in the session.
+
+    Raises:
+        EngineError: the file cannot be opened; says what holds the lock.
+    """
+    if isinstance(database, str | Path):
+        return Session(DuckDBEngine.open(database, read_only=read_only))
+    return Session(DuckDBEngine(database, owned=False))
+
+
+class Session:
+    """Anonymize tables of one warehouse; use it as a context manager, or close it.
+
+    A *source* is the name of a table or view, the path or glob of Parquet files, or a SELECT query.
+    """
+
+    def __init__(self, engine: DuckDBEngine) -> None:
+        self._engine = engine
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The DuckDB connection under the session."""
+        return self._engine.connection
+
+    def install(self) -> None:
+        """Create schema ``anon`` with all macros in the warehouse, for any DuckDB client to call.
+
+        Raises:
+            EngineError: the warehouse is read-only.
+        """
+        self._engine.install()
+
+    def load_taxonomy(
+        self, attribute: str, taxonomy: Taxonomy | str | Path, *, source: str | None = None, column: str | None = None
+    ) -> None:
+        """Store the taxonomy of an attribute in ``anon.taxonomy``, in place of the one that is there.
+
+        Args:
+            attribute: the quasi-identifier that it is for.
+            taxonomy: a :class:`Taxonomy`, or the path of an ARX hierarchy CSV.
+            source: if given, the taxonomy must cover the column there, and a rule without a declared domain takes its
+                values from it.
+            column: the column of the source, if it is not named like the attribute.
+
+        Raises:
+            TaxonomyError: malformed or not covering the source; the taxonomy that was there stays.
+        """
+        if not isinstance(taxonomy, Taxonomy):
+            taxonomy = Taxonomy.from_csv(taxonomy)
+        resolved = None if source is None else self._engine.resolve(source)
+        taxonomies.load(self._engine, attribute, taxonomy, resolved, column or attribute)
+
+    def taxonomies(self) -> dict[str, dict[str, object]]:
+        """The stored taxonomies: height, values, labels per level, and whether the domain was declared or observed."""
+        return {
+            name: {
+                "height": shape.height,
+                "values": shape.domain_size,
+                "labels": list(shape.label_counts),
+                "domain": shape.domain,
+            }
+            for name, shape in taxonomies.shapes(self._engine).items()
+        }
+
+    def check_taxonomies(self) -> dict[str, list[str]]:
+        """What is wrong with the stored taxonomies, a line per problem, by attribute; empty if nothing is."""
+        return taxonomies.malformed(self._engine)
+
+    def export_taxonomy(self, attribute: str, path: str | Path, *, replace: bool = False) -> None:
+        """Write a stored taxonomy as an ARX hierarchy CSV, ``;``-separated.
+
+        Raises:
+            TaxonomyError: there is no such taxonomy.
+            EngineError: the file exists and may not be replaced, or cannot be written.
+        """
+        taxonomies.export(self._engine, attribute, Path(path), replace=replace)
+
+    def lattice(self, source: str, policy: Policy, *, progress: Progress | None = None) -> pa.Table:
+        """Every node of the lattice with its measures; a row per node.
+
+        Returns:
+            a table with columns node (MAP from quasi-identifier to level), height, class_count, min_class_size,
+            suppressed_rows, satisfies, prec, dm_star, entropy (bits), lm, ncp, dm, aecs.
+
+        Raises:
+            PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
+        """
+        return lattice(self._engine, self._engine.resolve(source), policy, progress or _silent)
+
+    def measure(self, source: str, policy: Policy) -> Measurement:
+        """What a table gives away as it is, by the policy's quasi-identifiers and privacy models.
+
+        Raises:
+            PolicyError: the table lacks a column that is to be measured.
+        """
+        return measure(self._engine, self._engine.resolve(source), policy)
+
+    def explain(self, source: str, policy: Policy) -> list[ExplainedStep]:
+        """The SQL of every step of a run, without running it; needs the source and its taxonomies to be there."""
+        return explain(self._engine, self._engine.resolve(source), policy)
+
+    def anonymize(
+        self, source: str, policy: Policy, into: str | Path, *, replace: bool = False, progress: Progress | None = None
+    ) -> Release:
+        """Publish the best generalization of a source that meets the policy, verified.
+
+        Args:
+            source: what to anonymize.
+            policy: what to guarantee.
+            into: the name of a new table, or the path of a new file that ends in ``.parquet``.
+            replace: whether a table or file that is there may be replaced.
+            progress: called with the stage, and how much of it is done out of how much.
+
+        Raises:
+            PolicyError: the policy does not fit the source, or the source has no rows.
+            TaxonomyError: a taxonomy is missing, malformed, or does not cover the data.
+            UnsatisfiableError: no node meets the privacy models within the suppression limit.
+            VerificationError: the written release fell short and was withdrawn.
+            EngineError: the database or the file system refused a step.
+        """
+        resolved = self._engine.resolve(source)
+        return anonymize(
+            self._engine, resolved, policy, str(into), replace=replace, progress=progress or _silent
+        )
+
+    def verify(self, release: str | Path, policy: Policy) -> Verification:
+        """Measure a published table again and hold it against its policy.
+
+        Raises:
+            VerificationError: it falls short, or there is nothing in it.
+            PolicyError: it lacks a column that is to be measured.
+        """
+        verification = self.verification(release, policy)
+        if not verification.met:
+            raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
+        return verification
+
+    def verification(self, release: str | Path, policy: Policy) -> Verification:
+        """As :meth:`verify`, with the shortfalls in the result instead of an error."""
+        return verify(self._engine, self._engine.resolve(str(release)), policy)
+
+    def provenance(self, release: str | Path) -> str | None:
+        """The provenance that travels with a published table or Parquet file, as JSON; None without one."""
+        resolved = self._engine.resolve(str(release)).relation
+        if str(release).lower().endswith(".parquet"):
+            return self._engine.parquet_metadata(Path(release))
+        if not resolved.name:
+            raise EngineError("only a table or a Parquet file has a provenance", step="provenance")
+        return self._engine.table_comment(resolved)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Close the connection, unless it was lent to the session."""
+        self._engine.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Report no progress."""

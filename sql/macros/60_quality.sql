@@ -41,14 +41,15 @@ CREATE OR REPLACE MACRO anon.aecs_of(class_size, kept, k) AS
 CAST(sum(class_size) FILTER (WHERE kept) AS DOUBLE) / nullif(count(*) FILTER (WHERE kept), 0) / k;
 
 -- Non-uniform entropy loss in bits of one attribute at one level, from the number of rows of each value
--- and of the label that the value falls under (an aggregate over values). Suppression is ignored.
+-- and of the label that the value falls under (an aggregate over values). Suppression is ignored. Summed in a fixed
+-- order, so that equal tables give equal sums to the last bit.
 --
 -- Returns: DOUBLE, at least 0.
 -- Source: El Emam et al. 2009; spec -sum log2(N(value) / N(label)) over rows.
 -- Example:
 --   SELECT anon.entropy_loss_of(value_rows, label_rows) AS bits FROM (VALUES (2, 4), (1, 4), (1, 4)) AS counts (value_rows, label_rows);
 CREATE OR REPLACE MACRO anon.entropy_loss_of(value_rows, label_rows) AS
-sum(value_rows * log2(label_rows / value_rows));
+sum(value_rows * log2(label_rows / value_rows) ORDER BY value_rows, label_rows);
 
 -- Loss of one label in LM: the share of the other leaves that the label also covers, (leaves - 1) / (domain - 1).
 --

@@ -55,6 +55,10 @@ class Encoding:
         """The column with the loss of the label of a quasi-identifier at a level."""
         return f"anon_{measure}_{position}_{depth}"
 
+    def carries_label_loss(self, position: int, depth: int) -> bool:
+        """Whether cells carry losses of labels at a level: only between the values and the top do labels differ."""
+        return 0 < depth < self.bound.shapes[position].height
+
     def sensitive(self, name: str) -> str:
         """The column of ``cells`` with the code of a protected column."""
         return f"anon_sensitive_{self.bound.policy.protected_columns.index(name)}"
@@ -155,8 +159,10 @@ def _cells(plan: Encoding) -> exp.Query:
         raw = text(column(policy.quasi_identifiers[position], "anon_rows"))
         lookup = exp.alias_(relation.table, alias, table=True)
         query = query.join(lookup, on=same(column(VALUE, alias), raw), join_type="left", copy=False)
-        for depth in range(plan.bound.shapes[position].height + 1):
-            losses = [column(plan.label_loss(measure, position, depth), alias) for measure in plan.label_losses]
+        # The top level has one label, so no GROUP BY needs its code.
+        for depth in range(max(plan.bound.shapes[position].height, 1)):
+            carried = plan.label_losses if plan.carries_label_loss(position, depth) else ()
+            losses = [column(plan.label_loss(measure, position, depth), alias) for measure in carried]
             query = query.select(column(plan.code(position, depth), alias), *losses, copy=False)
     for name in policy.protected_columns:
         order = exp.Order(expressions=[exp.Ordered(this=column(name, "anon_rows"), nulls_first=True)])

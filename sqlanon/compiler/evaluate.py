@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.compiler.encode import LABEL_LOSSES, ROW_COUNT, Encoding
 from sqlanon.compiler.macros import scalar_call, template
-from sqlanon.compiler.nodes import aliased, column, number, subquery
+from sqlanon.compiler.nodes import aliased, column, grouped, number, select, subquery, union_all
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import PrivacyModel
 
@@ -23,7 +23,7 @@ DIVERSITY_MACROS = {"distinct_diversity": "distinct_diversity_of", "entropy_dive
 
 def level_losses(plan: Encoding) -> exp.Query:
     """Position, depth and the separable losses of every quasi-identifier at every level, in one query."""
-    return _union_all(
+    return union_all(
         _level_loss(plan, position, depth)
         for position, shape in enumerate(plan.bound.shapes)
         for depth in range(shape.height + 1)
@@ -32,10 +32,10 @@ def level_losses(plan: Encoding) -> exp.Query:
 
 def node_summaries(plan: Encoding, batch: Sequence[Levels], row_count: int) -> exp.Query:
     """The summaries of a batch of nodes; ``node`` is the position in the batch."""
-    classes = _union_all(_classes(plan, levels, index) for index, levels in enumerate(batch))
-    judged = _judged(plan, classes).select(
-        aliased(number(row_count), "anon_row_count"), aliased(number(plan.bound.policy.k), "anon_k"), copy=False
-    )
+    classes = union_all(_classes(plan, levels, index) for index, levels in enumerate(batch))
+    judged = _judged(plan, classes)
+    judged.append("expressions", aliased(number(row_count), "anon_row_count"))
+    judged.append("expressions", aliased(number(plan.bound.policy.k), "anon_k"))
     summary = template("node_summary")
     unused = set(LABEL_LOSSES) - set(plan.label_losses)
     summary.set("expressions", [item for item in summary.expressions if item.alias not in unused])
@@ -48,7 +48,7 @@ def attained(plan: Encoding, levels: Levels) -> exp.Query:
         aliased(_filtered(exp.Min(this=_measure(plan, model)), column(KEPT)), f"attained_{index}")
         for index, model in enumerate(plan.bound.policy.privacy)
     ]
-    return exp.select(*columns).from_(subquery(_judged(plan, _classes(plan, levels, 0)), "anon_classes"))
+    return select(columns, subquery(_judged(plan, _classes(plan, levels, 0)), "anon_classes"))
 
 
 def kept_classes(plan: Encoding, levels: Levels) -> exp.Query:
@@ -56,7 +56,7 @@ def kept_classes(plan: Encoding, levels: Levels) -> exp.Query:
     keys = _keys(plan, levels)
     judged = _judged(plan, _classes(plan, levels, 0, with_keys=True))
     columns = [column(key) for key in keys] or [aliased(exp.true(), "anon_all")]
-    return exp.select(*columns).from_(subquery(judged, "anon_classes")).where(column(KEPT))
+    return select(columns, subquery(judged, "anon_classes")).where(column(KEPT), copy=False)
 
 
 def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
@@ -76,7 +76,7 @@ def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
     columns = [
         aliased(_measure(plan, model), f"attained_{index}") for index, model in enumerate(plan.bound.policy.privacy)
     ]
-    return exp.select(aliased(column(CLASS_SIZE), "row_count"), *columns).from_(subquery(classes, "anon_class"))
+    return select([aliased(column(CLASS_SIZE), "row_count"), *columns], subquery(classes, "anon_class"))
 
 
 def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:
@@ -97,29 +97,24 @@ def _keys(plan: Encoding, levels: Levels) -> list[str]:
 
 
 def _level_loss(plan: Encoding, position: int, depth: int) -> exp.Query:
-    marginal = exp.select(
-        aliased(column(plan.code(position, 0)), "anon_code"), aliased(exp.Sum(this=column(ROW_COUNT)), "anon_value_rows")
-    ).from_(plan.cells.table)
-    marginal.set("group", exp.Group(expressions=[column(plan.code(position, 0))]))
+    value_code = plan.code(position, 0)
+    rows = aliased(exp.Sum(this=column(ROW_COUNT)), "anon_value_rows")
+    marginal = grouped(select([column(value_code), rows], plan.cells.table), [column(value_code)])
     label_rows = exp.Window(
         this=exp.Sum(this=column("anon_value_rows", "anon_marginal")),
         partition_by=[column(plan.code(position, depth), "anon_codes")],
     )
-    level = (
-        exp.select(
-            column("anon_value_rows", "anon_marginal"),
-            aliased(label_rows, "anon_label_rows"),
-            *(
-                aliased(column(plan.label_loss(measure, position, depth), "anon_codes"), f"anon_{measure}")
-                for measure in LABEL_LOSSES
-            ),
-        )
-        .from_(subquery(marginal, "anon_marginal"))
-        .join(
-            exp.alias_(plan.codes[position].table, "anon_codes", table=True),
-            on=column(plan.code(position, 0), "anon_codes").eq(column("anon_code", "anon_marginal")),
-        )
-    )
+    columns = [
+        column("anon_value_rows", "anon_marginal"),
+        aliased(label_rows, "anon_label_rows"),
+        *(
+            aliased(column(plan.label_loss(measure, position, depth), "anon_codes"), f"anon_{measure}")
+            for measure in LABEL_LOSSES
+        ),
+    ]
+    codes = exp.alias_(plan.codes[position].table, "anon_codes", table=True)
+    same_value = column(value_code, "anon_codes").eq(column(value_code, "anon_marginal"))
+    level = select(columns, subquery(marginal, "anon_marginal")).join(codes, on=same_value)
     losses = _from(template("level_losses"), level)
     return losses.select(aliased(number(position), "position"), aliased(number(depth), "depth"), copy=False)
 
@@ -133,65 +128,80 @@ def _classes(plan: Encoding, levels: Levels, index: int, *, with_keys: bool = Fa
     else:
         classes = _plain_classes(keys, plan.cells.table, losses)
     if with_keys:
-        classes = classes.select(*(column(key) for key in keys), copy=False)
-    return classes.select(aliased(number(index), NODE), append=True, copy=False)
+        classes.set("expressions", [*classes.expressions, *(column(key) for key in keys)])
+    classes.append("expressions", aliased(number(index), NODE))
+    return classes
 
 
 def _plain_classes(keys: list[str], cells: exp.Expression, losses: list[exp.Alias]) -> exp.Select:
-    query = exp.select(aliased(exp.Sum(this=column(ROW_COUNT)), CLASS_SIZE), copy=False).from_(cells, copy=False)
-    for loss in losses:
-        query.append("expressions", aliased(exp.AnyValue(this=loss.this), loss.alias))
-    return _grouped(query, [column(key) for key in keys])
+    size = aliased(exp.Sum(this=column(ROW_COUNT)), CLASS_SIZE)
+    return grouped(select([size, *_any_of_each(losses)], cells), [column(key) for key in keys])
 
 
 def _diverse_classes(plan: Encoding, keys: list[str], cells: exp.Expression, losses: list[exp.Alias]) -> exp.Select:
     """Count each sensitive value within each class first, all sensitive columns in one pass, then look at the counts."""
     sensitive = [plan.sensitive(name) for name in _sensitive(plan)]
-    values = exp.select(*(column(key) for key in keys)).from_(cells, copy=False)
-    for position, name in enumerate(sensitive):
-        rows: exp.Expression = exp.Sum(this=column(ROW_COUNT))
-        if len(sensitive) > 1:
-            own_set = exp.func("grouping", column(name), dialect="duckdb").eq(0)
-            rows = exp.case().when(own_set, rows)
-        values.append("expressions", aliased(rows, _rows(position)))
-    for loss in losses:
-        values.append("expressions", aliased(exp.AnyValue(this=loss.this), loss.alias))
+    values = select([*(column(key) for key in keys), *_value_rows(sensitive), *_any_of_each(losses)], cells)
     sets = [exp.Tuple(expressions=[*(column(key) for key in keys), column(name)]) for name in sensitive]
     values.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
-    query = exp.select(aliased(exp.Sum(this=column(_rows(0))), CLASS_SIZE)).from_(subquery(values, "anon_values"))
-    for model in plan.bound.policy.privacy:
-        if model.sensitive is not None:
-            rows = column(_rows(_sensitive(plan).index(model.sensitive)))
-            query.append("expressions", aliased(scalar_call(DIVERSITY_MACROS[model.measure], rows), _name(plan, model)))
-    for loss in losses:
-        query.append("expressions", aliased(exp.AnyValue(this=column(loss.alias)), loss.alias))
-    return _grouped(query, [column(key) for key in keys])
+    carried = [aliased(column(loss.alias), loss.alias) for loss in losses]
+    measures = [
+        aliased(
+            scalar_call(DIVERSITY_MACROS[model.measure], column(_rows(_sensitive(plan).index(model.sensitive)))),
+            _name(plan, model),
+        )
+        for model in plan.bound.policy.privacy
+        if model.sensitive is not None
+    ]
+    size = aliased(exp.Sum(this=column(_rows(0))), CLASS_SIZE)
+    classes = select([size, *measures, *_any_of_each(carried)], subquery(values, "anon_values"))
+    return grouped(classes, [column(key) for key in keys])
+
+
+def _value_rows(sensitive: list[str]) -> list[exp.Expression]:
+    """Per sensitive column, the rows of its values; NULL in the rows of the result that are about another column."""
+    rows: list[exp.Expression] = []
+    for position, name in enumerate(sensitive):
+        total: exp.Expression = exp.Sum(this=column(ROW_COUNT))
+        if len(sensitive) > 1:
+            own = exp.EQ(this=exp.Anonymous(this="grouping", expressions=[column(name)]), expression=number(0))
+            total = exp.Case(ifs=[exp.If(this=own, true=total)])
+        rows.append(aliased(total, _rows(position)))
+    return rows
+
+
+def _any_of_each(losses: list[exp.Alias]) -> list[exp.Alias]:
+    """Losses of labels, which are the same in all cells of a class."""
+    return [aliased(exp.AnyValue(this=loss.this), loss.alias) for loss in losses]
 
 
 def _label_losses(plan: Encoding, levels: Levels) -> list[exp.Alias]:
     """The loss of a cell's labels at a node, the mean over the quasi-identifiers, in each measure that is carried."""
-    return [
-        aliased(
-            _mean([column(plan.label_loss(measure, position, depth)) for position, depth in enumerate(levels)]),
-            f"anon_{measure}",
-        )
-        for measure in plan.label_losses
+    return [aliased(_label_loss(plan, measure, levels), f"anon_{measure}") for measure in plan.label_losses]
+
+
+def _label_loss(plan: Encoding, measure: str, levels: Levels) -> exp.Expression:
+    """A value loses nothing and the top label everything there is to lose; only the levels between need a column."""
+    known = sum(
+        1.0
+        for shape, depth in zip(plan.bound.shapes, levels, strict=True)
+        if depth == shape.height and shape.domain_size > 1
+    )
+    terms: list[exp.Expression] = [
+        column(plan.label_loss(measure, position, depth))
+        for position, depth in enumerate(levels)
+        if plan.carries_label_loss(position, depth)
     ]
-
-
-def _mean(terms: Sequence[exp.Expression]) -> exp.Expression:
-    total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), terms)
-    return exp.Div(this=exp.Paren(this=total), expression=number(len(terms)))
+    total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [number(known), *terms])
+    return exp.Div(this=exp.Paren(this=total), expression=number(len(levels)))
 
 
 def _judged(plan: Encoding, classes: exp.Query) -> exp.Select:
     """The classes with whether they meet every privacy model, and whether they meet the monotonic ones."""
     models = plan.bound.policy.privacy
-    return exp.select(
-        exp.Star(),
-        aliased(_meets(plan, models), KEPT),
-        aliased(_meets(plan, [model for model in models if model.monotonic]), CERTAINLY_KEPT),
-    ).from_(subquery(classes, "anon_classes"))
+    certain = [model for model in models if model.monotonic]
+    columns = [exp.Star(), aliased(_meets(plan, models), KEPT), aliased(_meets(plan, certain), CERTAINLY_KEPT)]
+    return select(columns, subquery(classes, "anon_classes"))
 
 
 def _meets(plan: Encoding, models: Iterable[PrivacyModel]) -> exp.Expression:
@@ -220,16 +230,6 @@ def _rows(position: int) -> str:
 
 def _filtered(aggregate: exp.Expression, condition: exp.Expression) -> exp.Filter:
     return exp.Filter(this=aggregate, expression=exp.Where(this=condition))
-
-
-def _grouped(query: exp.Select, keys: list[exp.Column]) -> exp.Select:
-    if keys:
-        query.set("group", exp.Group(expressions=keys))
-    return query
-
-
-def _union_all(queries: Iterable[exp.Query]) -> exp.Query:
-    return functools.reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), queries)
 
 
 def _from(query: exp.Select, relation: exp.Query) -> exp.Select:

@@ -100,7 +100,7 @@ def scalar_call(name: str, *arguments: exp.Expression) -> exp.Expression:
 @cache
 def _template(name: str) -> exp.Expression:
     path = sql_folder() / "templates" / f"{name}.sql"
-    return expand(sqlglot.parse_one(path.read_text(encoding="utf-8"), read=DIALECT))
+    return expand(_without_comments(sqlglot.parse_one(path.read_text(encoding="utf-8"), read=DIALECT)))
 
 
 def template(name: str) -> exp.Select:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
 from sqlglot import exp
@@ -34,17 +36,34 @@ class Step:
 
 def identifier(name: str) -> exp.Identifier:
     """A quoted identifier, whatever the name."""
-    return exp.to_identifier(name, quoted=True)
+    return exp.Identifier(this=name, quoted=True)
 
 
 def column(name: str, table: str | None = None) -> exp.Column:
     """A quoted column, of a table alias if one is given."""
-    return exp.column(identifier(name), table=identifier(table) if table else None)
+    return exp.Column(this=identifier(name), table=identifier(table) if table else None)
 
 
 def aliased(expression: exp.Expression, name: str) -> exp.Alias:
     """``expression AS "name"``."""
-    return exp.alias_(expression, identifier(name), copy=False)
+    return exp.Alias(this=expression, alias=identifier(name))
+
+
+def select(columns: Iterable[exp.Expression], relation: exp.Expression) -> exp.Select:
+    """``SELECT columns FROM relation``, without the copies that sqlglot's builder makes: a search renders thousands."""
+    return exp.Select(expressions=list(columns), from_=exp.From(this=relation))
+
+
+def grouped(query: exp.Select, keys: Sequence[exp.Expression]) -> exp.Select:
+    """The query with ``GROUP BY keys``, if there are any."""
+    if keys:
+        query.set("group", exp.Group(expressions=list(keys)))
+    return query
+
+
+def union_all(queries: Iterable[exp.Query]) -> exp.Query:
+    """``query UNION ALL query ...``."""
+    return reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), queries)
 
 
 def subquery(query: exp.Query, alias: str) -> exp.Subquery:

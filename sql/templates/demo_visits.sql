@@ -1,0 +1,93 @@
+-- Invented hospital visits, one per patient. Every draw is a hash of the seed, the patient and the name of the draw,
+-- scaled to [0, 1), so the same seed makes the same rows on every machine. They are hashed as one text: hash(a, b, c)
+-- combines the hashes of its arguments linearly, and draws that differ in one argument alone depend on each other.
+WITH anon_patients AS (
+    SELECT seed, unnest(range(1, row_count + 1)) AS patient_id FROM anon_settings
+),
+
+anon_draws AS (
+    SELECT
+        seed,
+        patient_id,
+        hash(concat_ws(' ', seed, patient_id, 'identity')) AS identity,
+        hash(concat_ws(' ', seed, patient_id, 'age 1')) / pow(2, 64) AS first_age,
+        hash(concat_ws(' ', seed, patient_id, 'age 2')) / pow(2, 64) AS second_age,
+        hash(concat_ws(' ', seed, patient_id, 'sex')) / pow(2, 64) AS sex,
+        hash(concat_ws(' ', seed, patient_id, 'region')) / pow(2, 64) AS region,
+        hash(concat_ws(' ', seed, patient_id, 'district')) / pow(2, 64) AS district,
+        hash(concat_ws(' ', seed, patient_id, 'day')) / pow(2, 64) AS admission_day,
+        hash(concat_ws(' ', seed, patient_id, 'stay')) / pow(2, 64) AS stay,
+        hash(concat_ws(' ', seed, patient_id, 'unknown age')) / pow(2, 64) AS unknown_age,
+        hash(concat_ws(' ', seed, patient_id, 'unknown zip')) / pow(2, 64) AS unknown_zip,
+        hash(concat_ws(' ', seed, patient_id, 'unknown diagnosis')) / pow(2, 64) AS unknown_diagnosis
+    FROM anon_patients
+),
+
+anon_people AS (
+    SELECT
+        *,
+        -- more old people than young ones
+        CAST(floor(95 * (0.7 * greatest(first_age, second_age) + 0.3 * least(first_age, second_age))) AS INTEGER) AS age,
+        CASE WHEN sex < 0.53 THEN 'female' ELSE 'male' END AS gender
+    FROM anon_draws
+),
+
+anon_codes (code, frequency, youngest, oldest, gender, usual_stay) AS (
+    VALUES
+    ('A09.9', 6, 0, 99, NULL, 2),     -- gastroenteritis
+    ('C50.9', 7, 35, 99, 'female', 5),  -- breast cancer
+    ('C61', 7, 50, 99, 'male', 5),    -- prostate cancer
+    ('E11.9', 10, 35, 99, NULL, 5),   -- type 2 diabetes
+    ('F32.9', 6, 15, 80, NULL, 14),   -- depression
+    ('G40.9', 3, 0, 99, NULL, 4),     -- epilepsy
+    ('I10', 12, 40, 99, NULL, 3),     -- high blood pressure
+    ('I21.9', 9, 45, 99, NULL, 7),    -- heart attack
+    ('I50.9', 10, 60, 99, NULL, 8),   -- heart failure
+    ('J18.9', 8, 0, 99, NULL, 7),     -- pneumonia
+    ('J20.9', 12, 0, 12, NULL, 3),    -- bronchitis
+    ('J45.9', 6, 3, 60, NULL, 3),     -- asthma
+    ('K35.8', 8, 6, 40, NULL, 4),     -- appendicitis
+    ('K80.2', 6, 25, 80, NULL, 4),    -- gallstones
+    ('M17.1', 8, 50, 90, NULL, 7),    -- arthrosis of the knee
+    ('N40', 6, 50, 99, 'male', 4),    -- enlarged prostate
+    ('O80', 30, 18, 44, 'female', 3),   -- birth
+    ('S06.0', 7, 0, 40, NULL, 1),     -- concussion
+    ('S72.0', 10, 70, 99, NULL, 12)   -- broken hip
+),
+
+-- Efraimidis and Spirakis 2006: the smallest of -ln(draw) / weight is a draw in proportion to the weights
+anon_diagnoses AS (
+    SELECT
+        anon_people.patient_id,
+        arg_min(
+            struct_pack(code := code, usual_stay := usual_stay),
+            -ln((hash(concat_ws(' ', seed, patient_id, code)) + 1.0) / pow(2, 64)) / frequency
+        ) AS diagnosis
+    FROM anon_people
+    INNER JOIN anon_codes
+        ON
+            anon_people.age BETWEEN anon_codes.youngest AND anon_codes.oldest
+            AND coalesce(anon_codes.gender, anon_people.gender) = anon_people.gender
+    GROUP BY anon_people.patient_id
+)
+
+SELECT
+    patient_id,
+    -- no social security number begins with 000
+    format('000-{:02d}-{:04d}', 1 + identity % 99, 1 + identity // 99 % 9999) AS ssn,
+    CASE WHEN unknown_age >= 0.008 THEN age END AS age,
+    gender AS sex,
+    CASE
+        WHEN unknown_zip >= 0.008
+            THEN format(
+                '{:s}{:02d}',
+                list_extract(['101', '101', '207', '314'], CAST(1 + floor(4 * region * region) AS INTEGER)),
+                CAST(floor(12 * district * district) AS INTEGER)
+            )
+    END AS zip,
+    DATE '2024-01-01' + CAST(floor(731 * admission_day) AS INTEGER) AS admission,
+    CASE WHEN unknown_diagnosis >= 0.008 THEN diagnosis.code END AS diagnosis,
+    CAST(1 + floor(-ln(1 - stay) * diagnosis.usual_stay) AS INTEGER) AS length_of_stay
+FROM anon_people
+INNER JOIN anon_diagnoses USING (patient_id)
+ORDER BY patient_id

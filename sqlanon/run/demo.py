@@ -1,0 +1,138 @@
+"""The demonstration: an invented hospital, from raw table to verified release.
+
+Its rows are the only ones that ever reach Python, because nobody is behind them.
+"""
+
+from __future__ import annotations
+
+import datetime
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.compiler.macros import DIALECT, template
+from sqlanon.compiler.nodes import aliased, identifier, number, subquery
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.model.policy import Policy
+from sqlanon.model.release import Measurement, Release, Verification
+from sqlanon.model.taxonomy import Taxonomy
+from sqlanon.run import taxonomies
+from sqlanon.run.anonymize import Progress, anonymize
+from sqlanon.run.measure import measure, verify
+
+SOURCE = "visits"
+RELEASE = "visits_k5"
+
+POLICY_TOML = """\
+identifiers = ["patient_id", "ssn"]
+quasi_identifiers = ["age", "sex", "zip", "admission"]
+sensitive = ["diagnosis"]
+insensitive = ["length_of_stay"]
+suppression_limit = 0.05
+
+[[privacy]]
+model = "k-anonymity"
+k = 5
+
+[[privacy]]
+model = "distinct-l-diversity"
+column = "diagnosis"
+l = 2
+
+[quality]
+model = "entropy"
+"""
+
+TAXONOMIES = {
+    "age": Taxonomy.intervals([5, 10, 20, 40], minimum=0, maximum=99),
+    "sex": Taxonomy.flat(["female", "male"]),
+    "zip": Taxonomy.zip_codes(),
+    "admission": Taxonomy.dates(first=datetime.date(2024, 1, 1), last=datetime.date(2025, 12, 31)),
+}
+"""All declared but that of ``zip``, whose values are read off the table."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A handful of invented rows."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What the demonstration shows: the table before and after, and the run between."""
+
+    policy: Policy
+    raw: Sample
+    before: Measurement
+    release: Release
+    released: Sample
+    after: Verification
+
+
+def demo(engine: DuckDBEngine, *, rows: int, seed: int, progress: Progress) -> Demo:
+    """Fill an empty warehouse with invented visits and anonymize them.
+
+    Args:
+        engine: the warehouse, which then holds ``visits``, ``visits_k5``, the taxonomies and the macros.
+        rows: how many visits.
+        seed: the same seed makes the same visits.
+        progress: told of every stage.
+
+    Raises:
+        SqlanonError: as :func:`sqlanon.run.anonymize.anonymize`.
+    """
+    progress("invent", 0, 0)
+    invent(engine, rows=rows, seed=seed)
+    source = engine.resolve(SOURCE)
+    for name, taxonomy in TAXONOMIES.items():
+        taxonomies.load(engine, name, taxonomy, source, name)
+    policy = demo_policy()
+    before = measure(engine, source, policy)
+    release = anonymize(engine, source, policy, RELEASE, replace=False, progress=progress)
+    published = engine.resolve(RELEASE)
+    return Demo(
+        policy=policy,
+        raw=_sample(engine, SOURCE),
+        before=before,
+        release=release,
+        released=_sample(engine, RELEASE),
+        after=verify(engine, published, policy),
+    )
+
+
+def demo_policy() -> Policy:
+    """The policy of the demonstration: 5-anonymity, 2-diverse diagnoses, at most 5 % suppressed."""
+    return Policy(**tomllib.loads(POLICY_TOML))
+
+
+def invent(engine: DuckDBEngine, *, rows: int, seed: int) -> None:
+    """Install the macros and make table ``visits``."""
+    engine.install()
+    settings = exp.select(aliased(number(seed), "seed"), aliased(number(rows), "row_count"))
+    visits = _read_from(template("demo_visits"), "anon_settings", subquery(settings, "anon_settings"))
+    engine.execute(exp.Create(this=_table(SOURCE), kind="TABLE", expression=visits), "invent visits")
+
+
+def _sample(engine: DuckDBEngine, table: str) -> Sample:
+    query = _read_from(template("demo_sample"), "anon_table", exp.alias_(_table(table), "anon_row", table=True))
+    # Around Engine.fetch, which hands out no rows: these are invented.
+    result = engine.connection.execute(query.sql(DIALECT))
+    names = tuple(description[0] for description in result.description)
+    return Sample(names, tuple(result.fetchall()))
+
+
+def _read_from(query: exp.Select, role: str, relation: exp.Expression) -> exp.Select:
+    """The template with a relation in place of the one that is named by its role."""
+    for table in list(query.find_all(exp.Table)):
+        if table.name == role:
+            table.replace(relation.copy())
+    return query
+
+
+def _table(name: str) -> exp.Table:
+    return exp.Table(this=identifier(name))

@@ -1,0 +1,246 @@
+"""The house rules of the macros: documented, portable, without chance, and in an order that can be read."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.compiler.macros import (
+    DIALECT,
+    SCHEMA,
+    Macro,
+    expand,
+    install_script,
+    install_statements,
+    macro_files,
+    macros,
+)
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "clinic.sql"
+PREFIX = "anon_"
+
+PROMISED = (
+    "taxonomy_level", "taxonomy_heights", "unmapped_values", "malformed_taxonomies", "lattice", "label_of",
+    "generalize", "suppress", "cells", "roll_up", "equivalence_classes", "class_values", "k_anonymity",
+    "distinct_l_diversity", "entropy_l_diversity", "dm_star", "dm", "aecs", "lm", "ncp", "entropy_loss",
+    "precision_loss", "prosecutor_risk", "journalist_risk", "marketer_risk", "sample_uniqueness",
+)  # fmt: skip
+
+CHANCE_AND_TIME = {
+    "random", "setseed", "rand", "uuid", "uuidv4", "uuidv7", "gen_random_uuid", "now", "today", "current_date",
+    "current_time", "current_timestamp", "localtime", "localtimestamp", "get_current_time", "get_current_timestamp",
+    "transaction_timestamp",
+}  # fmt: skip
+
+every_macro = pytest.mark.parametrize("macro", macros().values(), ids=lambda macro: macro.name)
+
+
+@pytest.fixture(scope="module")
+def installed() -> duckdb.DuckDBPyConnection:
+    """A database with the macros and the fixture tables."""
+    connection = duckdb.connect()
+    connection.execute(install_script())
+    connection.execute(FIXTURES.read_text(encoding="utf-8"))
+    return connection
+
+
+@pytest.fixture(scope="module")
+def bare() -> duckdb.DuckDBPyConnection:
+    """A database with the fixture tables and no macro."""
+    connection = duckdb.connect()
+    connection.execute(macro_files()[0].read_text(encoding="utf-8"))
+    connection.execute(FIXTURES.read_text(encoding="utf-8"))
+    return connection
+
+
+def rows(connection: duckdb.DuckDBPyConnection, sql: str) -> Counter[frozenset[tuple[str, str]]]:
+    """The rows of a query, whatever their order and that of the columns."""
+    cursor = connection.execute(sql)
+    names = [column[0] for column in cursor.description or []]
+    return Counter(frozenset(zip(names, map(spelled, row), strict=True)) for row in cursor.fetchall())
+
+
+def spelled(value: object) -> str:
+    """A value to compare: the last digits of a sum depend on the order of its terms."""
+    return f"{value:.9g}" if isinstance(value, float) else repr(value)
+
+
+# Promises
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_promised_macro_exists(name: str) -> None:
+    assert name in macros()
+
+
+@pytest.mark.parametrize("path", macro_files(), ids=lambda path: path.stem)
+def test_file_starts_with_what_it_is_about(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").startswith("-- ")
+
+
+def test_names_are_unique() -> None:
+    """There are no overloads: sqlglot and the catalog could not tell them apart."""
+    assert sorted(statement.this.this.name for statement in definitions()) == sorted(macros())
+
+
+def test_statements_are_the_script(installed: duckdb.DuckDBPyConnection) -> None:
+    with duckdb.connect() as connection:
+        for statement in install_statements():
+            connection.execute(statement)
+        assert documented(connection) == documented(installed)
+
+
+def test_installing_twice_changes_nothing() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(install_script())
+        once = catalog(connection)
+        connection.execute(install_script())
+        assert catalog(connection) == once
+
+
+# Documentation
+
+
+@every_macro
+def test_comment_has_a_description_and_an_example(macro: Macro) -> None:
+    description = macro.comment.partition("\n\n")[0]
+    assert description.endswith("."), "no description"
+    assert macro.example.endswith(";"), "no example"
+    assert f"{SCHEMA}.{macro.name}(" in macro.example
+
+
+@every_macro
+def test_example_returns_the_same_rows_called_and_expanded(
+    macro: Macro, installed: duckdb.DuckDBPyConnection, bare: duckdb.DuckDBPyConnection
+) -> None:
+    called = rows(installed, macro.example)
+    assert rows(bare, expanded(macro.example)) == called
+    if macro.name not in ("malformed_taxonomies", "taxonomy_problems"):
+        assert called, "an example should show something"
+
+
+@every_macro
+def test_example_expanded_calls_no_macro(macro: Macro) -> None:
+    tree = sqlglot.parse_one(expanded(macro.example), read=DIALECT)
+    assert [function.name for function in tree.find_all(exp.Anonymous) if function.name.lower() in macros()] == []
+
+
+@every_macro
+def test_comment_is_stored_in_the_catalog(macro: Macro, installed: duckdb.DuckDBPyConnection) -> None:
+    assert catalog(installed)[macro.name]["comment"] == macro.comment
+
+
+# Portability
+
+
+@every_macro
+def test_parameters_are_untyped_and_have_no_defaults(macro: Macro) -> None:
+    [definition] = [statement for statement in definitions() if statement.this.this.name == macro.name]
+    assert all(isinstance(parameter, exp.Identifier) for parameter in definition.this.expressions)
+    assert all(re.fullmatch("[a-z][a-z_0-9]*", parameter) for parameter in macro.parameters)
+    assert not any(parameter.startswith(PREFIX) for parameter in macro.parameters)
+
+
+@every_macro
+def test_relations_inside_are_named_with_the_prefix(macro: Macro) -> None:
+    assert [name for name in inner_relations(macro.body) if not name.startswith(PREFIX)] == []
+
+
+@every_macro
+def test_columns_made_inside_have_the_prefix_or_are_returned(macro: Macro) -> None:
+    returned = set(re.findall(r"\w+", macro.comment.partition("Returns:")[2].partition("\n")[0]))
+    returned |= {projection.alias_or_name for select in top_selects(macro.body) for projection in select.expressions}
+    made = {alias.alias for alias in macro.body.find_all(exp.Alias)}
+    assert {name for name in made - returned if not name.startswith(PREFIX)} == set()
+
+
+@pytest.mark.parametrize("macro", [macro for macro in macros().values() if not macro.is_table], ids=lambda m: m.name)
+def test_scalar_macro_shows_its_arguments_no_column_without_the_prefix(macro: Macro) -> None:
+    """An argument is an expression over the caller's columns, which a column inside must not capture."""
+    for source in (node.this for node in macro.body.find_all(exp.From, exp.Join)):
+        if isinstance(source, exp.Subquery):
+            names = source.this.named_selects
+        else:
+            names = [column.name for column in source.args["alias"].columns]
+        assert names, f"name the columns of {source.sql(DIALECT)}"
+        assert all(name.startswith(PREFIX) for name in names), names
+
+
+@every_macro
+def test_macro_uses_neither_chance_nor_time(macro: Macro) -> None:
+    words = set(re.findall(r"\w+", macro.body.sql(DIALECT).lower()))
+    assert words & CHANCE_AND_TIME == set()
+
+
+def test_macros_use_only_macros_defined_above() -> None:
+    seen: set[str] = set()
+    for macro in macros().values():
+        assert set(used_macros(macro)) <= seen, macro.name
+        seen.add(macro.name)
+
+
+@every_macro
+def test_macro_reads_only_its_parameters_and_the_taxonomies(macro: Macro) -> None:
+    """Sources are given: a table is anon.taxonomy, its domain, a call, or named inside."""
+    stored = {f"{SCHEMA}.taxonomy", f"{SCHEMA}.taxonomy_domain"}
+    for table in macro.body.find_all(exp.Table):
+        if isinstance(table.this, exp.Identifier):
+            name = f"{table.db}.{table.name}" if table.db else table.name
+            assert name in stored or name.startswith(PREFIX), name
+
+
+def catalog(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Any]]:
+    """The macros that the database knows, with everything that it knows about them."""
+    cursor = connection.execute(
+        "SELECT function_name AS name, function_type AS kind, parameters, macro_definition AS body, comment "
+        "FROM duckdb_functions() WHERE schema_name = 'anon' ORDER BY ALL"
+    )
+    names = [column[0] for column in cursor.description or []]
+    return {row[0]: dict(zip(names, row, strict=True)) for row in cursor.fetchall()}
+
+
+def documented(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[Any, ...]]:
+    """The catalog without the bodies, whose spelling may differ."""
+    return {name: (row["kind"], row["parameters"], row["comment"]) for name, row in catalog(connection).items()}
+
+
+def definitions() -> list[exp.Create]:
+    """The statements that create the macros, as they are written."""
+    statements = [tree for path in macro_files() for tree in sqlglot.parse(path.read_text("utf-8"), read=DIALECT)]
+    return [tree for tree in statements if isinstance(tree, exp.Create) and tree.args["kind"] == "MACRO"]
+
+
+def expanded(sql: str) -> str:
+    tree = sqlglot.parse_one(sql, read=DIALECT)
+    assert isinstance(tree, exp.Expression)
+    return expand(tree).sql(DIALECT)
+
+
+def used_macros(macro: Macro) -> Iterator[str]:
+    for function in macro.body.find_all(exp.Anonymous):
+        if isinstance(function.parent, exp.Table | exp.Dot) and function.name.lower() not in ("query_table", "unnest"):
+            yield function.name
+
+
+def inner_relations(body: exp.Expression) -> Iterator[str]:
+    """The names of CTEs, subqueries and tables inside a body, with the names given to their columns."""
+    for alias in body.find_all(exp.TableAlias):
+        yield alias.name
+        yield from (column.name for column in alias.columns)
+
+
+def top_selects(body: exp.Expr) -> list[exp.Select]:
+    """The SELECTs whose columns are the macro's own: more than one in a UNION."""
+    if isinstance(body, exp.Select):
+        return [body]
+    if isinstance(body, exp.SetOperation):
+        return [*top_selects(body.left), *top_selects(body.right)]
+    return []

@@ -1,0 +1,78 @@
+"""Shared fixtures: the Adult data sets, read where SQLANON_DATA says, and a small clinic warehouse."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import settings
+
+import sqlanon as sa
+
+settings.register_profile("dev", deadline=None, max_examples=40)
+settings.register_profile("ci", deadline=None, max_examples=80, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+ROOT = Path(__file__).parents[1]
+DATA = Path(os.environ.get("SQLANON_DATA", ROOT.parent / "shared" / "data"))
+
+UCI_COLUMNS = (
+    "age workclass fnlwgt education education_num marital_status occupation relationship race sex "
+    "capital_gain capital_loss hours_per_week native_country income"
+).split()
+UCI_QUASI_IDENTIFIERS = (
+    "age workclass education marital_status occupation relationship race sex native_country"
+).split()
+ARX_COLUMNS = (
+    "sex age race marital-status education native-country workclass occupation salary-class"
+).split()
+
+
+def data_folder(name: str) -> Path:
+    """A folder of the data sets; the test is skipped where they are absent."""
+    folder = DATA / name
+    if not folder.is_dir():
+        pytest.skip(f"{name} is not in {DATA}; set SQLANON_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def uci_adult(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """UCI Adult (32,561 rows) as table ``adult`` of a warehouse, with the nine taxonomies of spec/ola.md O1 and O3."""
+    folder = data_folder("adult_uci")
+    path = tmp_path_factory.mktemp("uci") / "adult.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        relation = connection.read_csv(str(folder / "adult.data"), header=False, sep=", ", names=UCI_COLUMNS)
+        relation.create("adult")
+    _load_taxonomies(path, folder / "hierarchies", UCI_QUASI_IDENTIFIERS)
+    return path
+
+
+@pytest.fixture(scope="session")
+def arx_adult(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """ARX's Adult (30,162 rows) as table ``adult`` of a warehouse, with ARX's nine taxonomies."""
+    folder = data_folder("adult_arx")
+    path = tmp_path_factory.mktemp("arx") / "adult.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.read_csv(str(folder / "adult.csv"), header=True, sep=";").create("adult")
+    _load_taxonomies(path, folder / "hierarchies", ARX_COLUMNS)
+    return path
+
+
+@pytest.fixture
+def clinic() -> Iterator[sa.Session]:
+    """A session on the twelve invented visits of fixtures/clinic.sql, in memory, with the macros installed."""
+    with duckdb.connect() as connection:
+        session = sa.connect(connection)
+        session.install()
+        connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
+        yield session
+
+
+def _load_taxonomies(path: Path, folder: Path, attributes: list[str]) -> None:
+    with sa.connect(path) as session:
+        for attribute in attributes:
+            session.load_taxonomy(attribute, folder / f"{attribute}.csv", source="adult")

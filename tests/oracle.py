@@ -1,0 +1,305 @@
+"""The naive oracle: every measure of the macros over lists of rows; slow, obvious, trusted.
+
+Nothing here knows SQL. A row is a dict, NULL is ``None``, and values meet taxonomies as text. A taxonomy is a list
+of rows ``[value, label of level 1, ..., top label]``; the domain of an attribute is the first entries of its rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+Value = str | int | None
+Row = dict[str, Any]
+Rows = list[Row]
+Taxonomy = Sequence[Sequence[str | None]]
+Taxonomies = Mapping[str, Taxonomy]
+Node = Mapping[str, int]
+TaxonomyRow = tuple[str, int, str | None, str | None]
+"""One row of ``anon.taxonomy``: attribute, level, value, label."""
+
+
+# Taxonomies
+
+
+def text(value: Value) -> str | None:
+    """A value as a taxonomy spells it."""
+    return None if value is None else str(value)
+
+
+def height(taxonomy: Taxonomy) -> int:
+    """The number of the top level."""
+    return len(taxonomy[0]) - 1
+
+
+def label_of(taxonomy: Taxonomy, level: int, value: Value) -> str | None:
+    """The label of a value; NULL without a row of its own stays NULL below the top and is the top label there."""
+    for row in taxonomy:
+        if row[0] == text(value):
+            return row[level]
+    if value is not None:
+        raise LookupError("unmapped value")
+    return taxonomy[0][-1] if level == height(taxonomy) and level > 0 else None
+
+
+def leaves(taxonomy: Taxonomy, level: int, label: str | None) -> int:
+    """The number of values under a label; a label that no value carries is its own single leaf."""
+    return max(1, sum(row[level] == label for row in taxonomy))
+
+
+def taxonomy_rows(taxonomies: Taxonomies) -> list[TaxonomyRow]:
+    """The taxonomies as the rows of ``anon.taxonomy``."""
+    return [
+        (attribute, level, row[0], label)
+        for attribute, taxonomy in taxonomies.items()
+        for row in taxonomy
+        for level, label in enumerate(row)
+    ]
+
+
+def unmapped(rows: Rows, taxonomies: Taxonomies, attribute: str) -> tuple[int, int]:
+    """How many distinct values of a column its taxonomy does not know, and in how many rows they stand."""
+    known = {row[0] for row in taxonomies.get(attribute, [])} | {None}
+    gaps = [row[attribute] for row in rows if text(row[attribute]) not in known]
+    return len(set(gaps)), len(gaps)
+
+
+def taxonomy_problems(rows: list[TaxonomyRow]) -> dict[tuple[str, int, str], int]:
+    """Counts by attribute, level and problem, for the rows of one or more taxonomies; without the zeros."""
+    found: dict[tuple[str, int, str], int] = {}
+    for attribute in {row[0] for row in rows}:
+        levels: dict[int, list[tuple[str | None, str | None]]] = defaultdict(list)
+        for name, level, value, label in rows:
+            if name == attribute:
+                levels[level].append((value, label))
+        domain = {value for value, _ in levels[0]}
+        top = max(levels)
+        for level in range(top + 1):
+            problems = value_problems(levels[level], domain) | label_problems(levels[level], level)
+            if level > 0:
+                problems["not nested"] = torn_labels(levels[level], levels[level + 1])
+            if level == top:
+                labels = distinct_labels(levels[level])
+                problems["several top labels"] = len(labels) if len(labels) > 1 else 0
+            found |= {(attribute, level, problem): count for problem, count in problems.items() if count}
+    return found
+
+
+def value_problems(pairs: Sequence[tuple[str | None, str | None]], domain: set[str | None]) -> dict[str, int]:
+    """Values that lack at a level, are too many there or stand there twice, from its pairs of value and label."""
+    values = Counter(value for value, _ in pairs)
+    return {
+        "missing level": len(domain - set(values)),
+        "value outside the domain": sum(count for value, count in values.items() if value not in domain),
+        "several labels": sum(count > 1 for count in values.values()),
+    }
+
+
+def label_problems(pairs: Sequence[tuple[str | None, str | None]], level: int) -> dict[str, int]:
+    """Labels that are empty, and labels of level 0 that are not the value."""
+    wrong = [label for value, label in pairs if not (level == 0 and label == value)]
+    empty = sum(label in (None, "") for label in wrong)
+    return {"empty label": empty, "level 0 is not the value itself": len(wrong) - empty if level == 0 else 0}
+
+
+def torn_labels(pairs: Sequence[tuple[str | None, str | None]], above: Sequence[tuple[str | None, str | None]]) -> int:
+    """The number of labels whose values fall under more than one label of the next level."""
+    members = defaultdict(set)
+    for value, label in pairs:
+        members[label].add(value)
+    return sum(len(distinct_labels([pair for pair in above if pair[0] in values])) > 1 for values in members.values())
+
+
+def distinct_labels(pairs: Sequence[tuple[str | None, str | None]]) -> set[str]:
+    """The labels without NULL."""
+    return {label for _, label in pairs if label is not None}
+
+
+# Lattice
+
+
+def lattice(taxonomies: Taxonomies, quasi_identifiers: Sequence[str]) -> list[dict[str, int]]:
+    """Every node, that is every choice of one level for each quasi-identifier."""
+    levels = [range(height(taxonomies[name]) + 1) for name in quasi_identifiers]
+    return [dict(zip(quasi_identifiers, choice, strict=True)) for choice in itertools.product(*levels)]
+
+
+def more_general(taxonomies: Taxonomies, node: Node) -> list[dict[str, int]]:
+    """The direct successors of a node: one quasi-identifier one level up."""
+    return [{**node, name: level + 1} for name, level in node.items() if level < height(taxonomies[name])]
+
+
+# Rows and classes
+
+
+def generalize(rows: Rows, taxonomies: Taxonomies, node: Node) -> Rows:
+    """Every quasi-identifier of the node replaced by its label."""
+    return [
+        {name: label_of(taxonomies[name], node[name], value) if name in node else value for name, value in row.items()}
+        for row in rows
+    ]
+
+
+def classes(rows: Rows, quasi_identifiers: Sequence[str]) -> dict[tuple[Value, ...], Rows]:
+    """The equivalence classes: rows that agree on every quasi-identifier."""
+    found: dict[tuple[Value, ...], Rows] = defaultdict(list)
+    for row in rows:
+        found[tuple(row[name] for name in quasi_identifiers)].append(row)
+    return found
+
+
+def class_sizes(rows: Rows, quasi_identifiers: Sequence[str]) -> list[int]:
+    """The size of every class."""
+    return [len(members) for members in classes(rows, quasi_identifiers).values()]
+
+
+def counts(rows: Rows, columns: Sequence[str]) -> Counter[tuple[Value, ...]]:
+    """The distinct combinations of these columns with their numbers of rows: cells, classes, class values."""
+    return Counter(tuple(row[name] for name in columns) for row in rows)
+
+
+def suppress(rows: Rows, quasi_identifiers: Sequence[str], k: int) -> Rows:
+    """The rows in classes of at least k."""
+    return [row for members in classes(rows, quasi_identifiers).values() if len(members) >= k for row in members]
+
+
+# Privacy
+
+
+def smallest(values: Iterable[float]) -> float | None:
+    """The smallest value; NULL if there is none."""
+    return min(values, default=None)
+
+
+def k_anonymity(rows: Rows, quasi_identifiers: Sequence[str]) -> float | None:
+    """The size of the smallest class."""
+    return smallest(class_sizes(rows, quasi_identifiers))
+
+
+def distinct_diversity(values: Iterable[Hashable]) -> int:
+    """The number of distinct values."""
+    return len(set(values))
+
+
+def entropy_diversity(values: Iterable[Hashable]) -> float:
+    """exp of the natural entropy of the values."""
+    occurrences = Counter(values)
+    total = sum(occurrences.values())
+    return math.exp(-sum(count / total * math.log(count / total) for count in occurrences.values()))
+
+
+def diversity(
+    rows: Rows,
+    quasi_identifiers: Sequence[str],
+    sensitive: str,
+    measure: Callable[[Iterable[Hashable]], float],
+) -> float | None:
+    """The smallest diversity of the sensitive values in any class."""
+    groups = classes(rows, quasi_identifiers).values()
+    return smallest(measure(row[sensitive] for row in members) for members in groups)
+
+
+# Information loss; None for what is undefined on a table without rows
+
+
+def suppressed_rows(sizes: Sequence[int], k: int) -> int:
+    """Rows in classes of fewer than k."""
+    return sum(size for size in sizes if size < k)
+
+
+def dm_star(sizes: Sequence[int]) -> int | None:
+    """The sum of the squared class sizes."""
+    return sum(size**2 for size in sizes) if sizes else None
+
+
+def dm(sizes: Sequence[int], k: int) -> int | None:
+    """A kept row costs the size of its class, a suppressed row the size of the table."""
+    return sum(size**2 if size >= k else size * sum(sizes) for size in sizes) if sizes else None
+
+
+def aecs(sizes: Sequence[int], k: int) -> float | None:
+    """The average size of the kept classes, over k."""
+    kept = [size for size in sizes if size >= k]
+    return sum(kept) / len(kept) / k if kept else None
+
+
+def prec(taxonomies: Taxonomies, node: Node) -> float:
+    """The mean of level over height."""
+    return sum(level / height(taxonomies[name]) for name, level in node.items()) / len(node)
+
+
+def entropy_loss(rows: Rows, taxonomies: Taxonomies, node: Node) -> float:
+    """In bits: for every row and attribute, how much less likely its value is than its label."""
+    bits = 0.0
+    for name, level in node.items():
+        labels = [label_of(taxonomies[name], level, row[name]) for row in rows]
+        of_value, of_label = Counter(row[name] for row in rows), Counter(labels)
+        bits -= sum(math.log2(of_value[row[name]] / of_label[label]) for row, label in zip(rows, labels, strict=True))
+    return bits
+
+
+def lm_share(leaf_count: int, domain_size: int) -> float:
+    """The share of the other leaves that a label also covers."""
+    return (leaf_count - 1) / (domain_size - 1) if domain_size > 1 else 0.0
+
+
+def ncp_share(leaf_count: int, domain_size: int) -> float:
+    """The share of the domain that a label covers, nothing for a single leaf."""
+    return leaf_count / domain_size if leaf_count > 1 else 0.0
+
+
+def mean_loss(
+    rows: Rows, taxonomies: Taxonomies, node: Node, k: int, share: Callable[[int, int], float]
+) -> float | None:
+    """LM or NCP, row policy ``real``: the mean loss of the original rows; a suppressed row loses 1."""
+    losses = []
+    for members in classes(generalize(rows, taxonomies, node), list(node)).values():
+        shares = [
+            share(leaves(taxonomies[name], level, text(members[0][name])), len(taxonomies[name]))
+            for name, level in node.items()
+        ]
+        losses += [1.0 if len(members) < k else sum(shares) / len(shares)] * len(members)
+    return sum(losses) / len(losses) if losses else None
+
+
+# Risk
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """The mean; NULL without values."""
+    return sum(values) / len(values) if values else None
+
+
+def prosecutor_risk(rows: Rows, quasi_identifiers: Sequence[str]) -> tuple[float | None, float | None]:
+    """The highest and the average risk of a row: 1 over the size of its class."""
+    risks = [1 / size for size in class_sizes(rows, quasi_identifiers) for _ in range(size)]
+    return max(risks, default=None), mean(risks)
+
+
+def population_classes(rows: Rows, quasi_identifiers: Sequence[str], population: Rows) -> list[tuple[int, int]]:
+    """Every class of the rows with its size there and in the population, which has at least those people."""
+    sample, everyone = counts(rows, quasi_identifiers), counts(population, quasi_identifiers)
+    return [(size, max(size, everyone[key])) for key, size in sample.items()]
+
+
+def journalist_risk(
+    rows: Rows, quasi_identifiers: Sequence[str], population: Rows
+) -> tuple[float | None, float | None]:
+    """The highest and the average risk of a row: 1 over the size of its class in the population."""
+    sizes = population_classes(rows, quasi_identifiers, population)
+    risks = [1 / people for size, people in sizes for _ in range(size)]
+    return max(risks, default=None), mean(risks)
+
+
+def marketer_risk(rows: Rows, quasi_identifiers: Sequence[str], population: Rows) -> float | None:
+    """The expected share of rows matched rightly: one guess a row among its class in the population."""
+    return journalist_risk(rows, quasi_identifiers, population)[1]
+
+
+def sample_uniqueness(rows: Rows, quasi_identifiers: Sequence[str]) -> tuple[int, int, float | None]:
+    """Rows alone in their class, all rows, and the share."""
+    unique = class_sizes(rows, quasi_identifiers).count(1)
+    return unique, len(rows), unique / len(rows) if rows else None

@@ -1,0 +1,511 @@
+"""The macros against the oracle, on random tables with NULLs and hostile names, called and expanded."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlglot import exp
+
+from sqlanon.compiler.macros import DIALECT, SCHEMA, expand, install_script
+from tests import oracle
+from tests.strategies import Case, cases
+
+EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+Argument = str | int | Sequence[str] | Mapping[str, int]
+
+
+# Asking the database
+
+
+@cache
+def connection() -> duckdb.DuckDBPyConnection:
+    """One connection for the whole file: every example replaces its tables."""
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute(install_script())
+    return connection
+
+
+def load(case: Case) -> None:
+    """Make the case's table ``data`` and its taxonomies."""
+    connection().execute("DELETE FROM anon.taxonomy")
+    load_taxonomies(oracle.taxonomy_rows(case.taxonomies), "anon.taxonomy")
+    load_table("data", case.columns, case.rows)
+
+
+def load_taxonomies(rows: list[oracle.TaxonomyRow], table: str) -> None:
+    insert(table, [list(row) for row in rows])
+
+
+def load_table(table: str, columns: Mapping[str, str], rows: oracle.Rows) -> None:
+    definitions: list[exp.Expression] = [
+        exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=exp.DataType.build(sql_type))
+        for name, sql_type in columns.items()
+    ]
+    schema = exp.Schema(this=exp.to_table(table), expressions=definitions)
+    connection().execute(exp.Create(this=schema, kind="TABLE", replace=True).sql(DIALECT))
+    insert(table, [[row[name] for name in columns] for row in rows])
+
+
+def insert(table: str, rows: Sequence[Sequence[Any]]) -> None:
+    if rows:
+        values = exp.Values(expressions=[exp.Tuple(expressions=[exp.convert(value) for value in row]) for row in rows])
+        connection().execute(exp.insert(values, exp.to_table(table)).sql(DIALECT))
+
+
+def literal(argument: Argument) -> exp.Expr:
+    if isinstance(argument, Mapping):
+        entries = [
+            exp.PropertyEQ(this=exp.Literal.string(name), expression=exp.convert(level))
+            for name, level in argument.items()
+        ]
+        return exp.ToMap(this=exp.Struct(expressions=entries))
+    return exp.convert(argument)
+
+
+def table_call(name: str, *arguments: Argument) -> exp.Select:
+    """``SELECT * FROM anon.<name>(<arguments>)``."""
+    function = exp.Anonymous(this=name, expressions=[literal(argument) for argument in arguments])
+    return exp.select("*").from_(exp.Table(this=function, db=exp.to_identifier(SCHEMA)))
+
+
+def scalar_call(name: str, *arguments: Argument) -> exp.Select:
+    """``SELECT anon.<name>(<arguments>) AS result``."""
+    function = exp.Anonymous(this=name, expressions=[literal(argument) for argument in arguments])
+    return exp.select(exp.alias_(exp.Dot(this=exp.to_identifier(SCHEMA), expression=function), "result"))
+
+
+def fetch(query: exp.Expression) -> oracle.Rows:
+    cursor = connection().execute(query.sql(DIALECT))
+    names = [column[0] for column in cursor.description or []]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def ask(query: exp.Select) -> oracle.Rows:
+    """The rows of a query, which must be the same called and expanded, columns in any order."""
+    called, expanded = fetch(query), fetch(expand(query))
+    assert_same_rows(expanded, called)
+    return called
+
+
+def one(query: exp.Select) -> tuple[Any, ...]:
+    """The values of the only row."""
+    [row] = ask(query)
+    return tuple(row.values())
+
+
+# Comparing
+
+
+def assert_same_rows(found: oracle.Rows, expected: oracle.Rows) -> None:
+    """The same rows in any order, numbers up to rounding."""
+    assert Counter(map(rounded, found)) == Counter(map(rounded, expected))
+
+
+def rounded(row: oracle.Row) -> frozenset[tuple[str, object]]:
+    """A row to compare: text and whole numbers differ, and so do columns, but not their order."""
+    return frozenset((name, (type(value), canonical(value))) for name, value in row.items())
+
+
+def canonical(value: object) -> object:
+    if isinstance(value, dict):
+        return frozenset(value.items())
+    return float(f"{value:.9g}") if isinstance(value, float) else value
+
+
+def assert_close(found: Iterable[float | None], expected: Iterable[float | None]) -> None:
+    for one_found, one_expected in zip(found, expected, strict=True):
+        if one_found is None or one_expected is None:
+            assert one_found is one_expected
+        else:
+            assert math.isclose(one_found, one_expected, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def counted(counts: Mapping[tuple[oracle.Value, ...], int], columns: Sequence[str], count: str) -> oracle.Rows:
+    """The oracle's counts as rows."""
+    return [{**dict(zip(columns, key, strict=True)), count: number} for key, number in counts.items()]
+
+
+def edge(case: Case, data: st.DataObject) -> tuple[dict[str, int], dict[str, int]]:
+    """An edge of the lattice, from the less to the more general node."""
+    bottom = dict.fromkeys(case.node, 0)
+    lower = case.node if oracle.more_general(case.taxonomies, case.node) else bottom
+    return lower, data.draw(st.sampled_from(oracle.more_general(case.taxonomies, lower)))
+
+
+# Taxonomies and lattice
+
+
+@EXAMPLES
+@given(cases())
+def test_taxonomy_level_lists_every_value_and_null(case: Case) -> None:
+    load(case)
+    for name, taxonomy in case.taxonomies.items():
+        for level in range(oracle.height(taxonomy) + 1):
+            labels = {row[0]: row[level] for row in taxonomy} | {None: oracle.label_of(taxonomy, level, None)}
+            expected: oracle.Rows = [{"value": value, "label": label} for value, label in labels.items()]
+            assert_same_rows(ask(table_call("taxonomy_level", name, level)), expected)
+
+
+@EXAMPLES
+@given(cases())
+def test_label_leaves_counts_values_under_each_label(case: Case) -> None:
+    load(case)
+    for name, level in case.node.items():
+        labels = {row[level] for row in case.taxonomies[name]}
+        expected: oracle.Rows = [
+            {"label": label, "leaf_count": oracle.leaves(case.taxonomies[name], level, label)} for label in labels
+        ]
+        assert_same_rows(ask(table_call("label_leaves", name, level)), expected)
+
+
+@EXAMPLES
+@given(cases())
+def test_taxonomy_heights_and_lattice(case: Case) -> None:
+    load(case)
+    heights: oracle.Rows = [
+        {"attribute": name, "height": oracle.height(taxonomy), "value_count": len(taxonomy), "domain": "observed"}
+        for name, taxonomy in case.taxonomies.items()
+    ]
+    assert_same_rows(ask(table_call("taxonomy_heights")), heights)
+    lattice = oracle.lattice(case.taxonomies, case.quasi_identifiers)
+    found = ask(table_call("lattice", case.quasi_identifiers))
+    assert all(list(row["node"]) == case.quasi_identifiers for row in found)
+    assert_same_rows(found, [{"node": node, "height": sum(node.values())} for node in lattice])
+
+
+@EXAMPLES
+@given(cases())
+def test_generated_taxonomies_are_well_formed(case: Case) -> None:
+    load(case)
+    assert oracle.taxonomy_problems(oracle.taxonomy_rows(case.taxonomies)) == {}
+    assert ask(table_call("malformed_taxonomies")) == []
+
+
+@EXAMPLES
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["a", 'a"b']),
+            st.integers(0, 3),
+            st.sampled_from(["", "x", "y", None]),
+            st.sampled_from(["", "x", "y", "*", None]),
+        ),
+        max_size=14,
+    )
+)
+def test_taxonomy_problems_in_random_rows(rows: list[oracle.TaxonomyRow]) -> None:
+    columns = {"attribute": "VARCHAR", "level": "INTEGER", "value": "VARCHAR", "label": "VARCHAR"}
+    load_table("taxonomies", columns, [dict(zip(columns, row, strict=True)) for row in rows])
+    found = ask(table_call("taxonomy_problems", "taxonomies"))
+    counts = {(row["attribute"], row["level"], row["problem"]): row["problem_count"] for row in found}
+    assert counts == oracle.taxonomy_problems(rows)
+    assert len(found) == len(counts)
+
+
+@EXAMPLES
+@given(cases(), st.data())
+def test_unmapped_values_are_counted(case: Case, data: st.DataObject) -> None:
+    load(case)
+    known: dict[str, oracle.Taxonomy] = {
+        name: data.draw(st.lists(st.sampled_from(taxonomy), unique_by=lambda row: row[0]))
+        for name, taxonomy in case.taxonomies.items()
+    }
+    connection().execute("DELETE FROM anon.taxonomy")
+    load_taxonomies(oracle.taxonomy_rows(known), "anon.taxonomy")
+    expected: oracle.Rows = []
+    for name in case.quasi_identifiers:
+        values, rows = oracle.unmapped(case.rows, known, name)
+        expected.append({"attribute": name, "unmapped_values": values, "unmapped_rows": rows})
+    assert_same_rows(ask(table_call("unmapped_values", "data", case.quasi_identifiers)), expected)
+
+
+# Rows and classes
+
+
+@EXAMPLES
+@given(cases())
+def test_label_of_each_value(case: Case) -> None:
+    load(case)
+    for name, level in case.node.items():
+        for value in {row[name] for row in case.rows}:
+            query = scalar_call("label_of", name, level, value)
+            assert one(query) == (oracle.label_of(case.taxonomies[name], level, value),)
+
+
+@EXAMPLES
+@given(cases(), st.integers(1, 4))
+def test_generalize_and_suppress(case: Case, k: int) -> None:
+    load(case)
+    generalized = oracle.generalize(case.rows, case.taxonomies, case.node)
+    assert_same_rows(ask(table_call("generalize", "data", case.node)), generalized)
+    kept = oracle.suppress(case.rows, case.quasi_identifiers, k)
+    assert_same_rows(ask(table_call("suppress", "data", case.quasi_identifiers, k)), kept)
+
+
+@EXAMPLES
+@given(cases())
+def test_cells_roll_up_to_the_classes_of_the_generalized_rows(case: Case) -> None:
+    load(case)
+    names = case.quasi_identifiers
+    cells = counted(oracle.counts(case.rows, names), names, "row_count")
+    assert_same_rows(ask(table_call("cells", "data", names)), cells)
+    load_table("cells", {**{name: case.columns[name] for name in names}, "row_count": "BIGINT"}, cells)
+    generalized = oracle.generalize(case.rows, case.taxonomies, case.node)
+    rolled_up = counted(oracle.counts(generalized, names), names, "row_count")
+    assert_same_rows(ask(table_call("roll_up", "cells", case.node)), rolled_up)
+
+
+@EXAMPLES
+@given(cases())
+def test_equivalence_classes_and_their_values(case: Case) -> None:
+    load(case)
+    names = case.quasi_identifiers
+    classes = counted(oracle.counts(case.rows, names), names, "class_size")
+    assert_same_rows(ask(table_call("equivalence_classes", "data", names)), classes)
+    sizes: oracle.Rows = [{"class_size": size} for size in oracle.class_sizes(case.rows, names)]
+    assert_same_rows(ask(table_call("class_sizes", "data", names)), sizes)
+    values = oracle.counts(case.rows, [*names, case.sensitive])
+    expected = counted(values, [*names, "sensitive_value"], "row_count")
+    assert_same_rows(ask(table_call("class_values", "data", names, case.sensitive)), expected)
+
+
+# Privacy, quality, risk
+
+
+@EXAMPLES
+@given(cases())
+def test_privacy_measures(case: Case) -> None:
+    load(case)
+    names, sizes = case.quasi_identifiers, oracle.class_sizes(case.rows, case.quasi_identifiers)
+    expected_k = (oracle.k_anonymity(case.rows, names), len(sizes), len(case.rows))
+    assert one(table_call("k_anonymity", "data", names)) == expected_k
+    for macro, measure in (
+        ("distinct_l_diversity", oracle.distinct_diversity),
+        ("entropy_l_diversity", oracle.entropy_diversity),
+    ):
+        expected = oracle.diversity(case.rows, names, case.sensitive, measure)
+        assert_close(one(table_call(macro, "data", names, case.sensitive)), [expected])
+
+
+@EXAMPLES
+@given(cases())
+def test_class_diversity(case: Case) -> None:
+    load(case)
+    expected: oracle.Rows = []
+    for members in oracle.classes(case.rows, case.quasi_identifiers).values():
+        values = [row[case.sensitive] for row in members]
+        expected.append(
+            {
+                "class_size": len(members),
+                "distinct_diversity": oracle.distinct_diversity(values),
+                "entropy_diversity": oracle.entropy_diversity(values),
+            }
+        )
+    assert_same_rows(ask(table_call("class_diversity", "data", case.quasi_identifiers, case.sensitive)), expected)
+
+
+@EXAMPLES
+@given(cases(), st.integers(1, 4))
+def test_discernibility_and_class_size(case: Case, k: int) -> None:
+    load(case)
+    names, sizes = case.quasi_identifiers, oracle.class_sizes(case.rows, case.quasi_identifiers)
+    assert one(table_call("dm_star", "data", names)) == (oracle.dm_star(sizes),)
+    assert one(table_call("dm", "data", names, k)) == (oracle.dm(sizes, k),)
+    assert_close(one(table_call("aecs", "data", names, k)), [oracle.aecs(sizes, k)])
+
+
+@EXAMPLES
+@given(cases(), st.integers(1, 4))
+def test_losses_of_a_node(case: Case, k: int) -> None:
+    load(case)
+    rows, known, node = case.rows, case.taxonomies, case.node
+    assert_close(one(scalar_call("precision_loss", node)), [oracle.prec(known, node)])
+    assert_close(one(table_call("entropy_loss", "data", node)), [oracle.entropy_loss(rows, known, node)])
+    assert_close(one(table_call("lm", "data", node, k)), [oracle.mean_loss(rows, known, node, k, oracle.lm_share)])
+    assert_close(one(table_call("ncp", "data", node, k)), [oracle.mean_loss(rows, known, node, k, oracle.ncp_share)])
+
+
+@EXAMPLES
+@given(cases(), st.data())
+def test_risks(case: Case, data: st.DataObject) -> None:
+    load(case)
+    rows, names = case.rows, case.quasi_identifiers
+    assert_close(one(table_call("prosecutor_risk", "data", names)), oracle.prosecutor_risk(rows, names))
+    assert_close(one(table_call("sample_uniqueness", "data", names)), oracle.sample_uniqueness(rows, names))
+    # A population that has some of the people several times and lacks others, with its columns in another order.
+    population = data.draw(st.lists(st.sampled_from(rows), max_size=20)) if rows else []
+    order = data.draw(st.permutations(list(case.columns)))
+    load_table("population", {name: case.columns[name] for name in order}, population)
+    journalist = oracle.journalist_risk(rows, names, population)
+    assert_close(one(table_call("journalist_risk", "data", names, "population")), journalist)
+    marketer = oracle.marketer_risk(rows, names, population)
+    assert_close(one(table_call("marketer_risk", "data", names, "population")), [marketer])
+    sizes: oracle.Rows = [
+        {"class_size": size, "population_size": people}
+        for size, people in oracle.population_classes(rows, names, population)
+    ]
+    assert_same_rows(ask(table_call("population_classes", "data", names, "population")), sizes)
+
+
+# Monotonicity along the edges of the lattice
+
+
+@EXAMPLES
+@given(cases(min_rows=1), st.data())
+def test_losses_without_suppression_grow_with_generalization(case: Case, data: st.DataObject) -> None:
+    load(case)
+    lower, higher = edge(case, data)
+    assert value(scalar_call("precision_loss", lower)) < value(scalar_call("precision_loss", higher))
+    for macro, arguments in (("entropy_loss", []), ("lm", [1]), ("ncp", [1])):
+        less, more = (value(table_call(macro, "data", node, *arguments)) for node in (lower, higher))
+        assert less <= more + 1e-9, macro
+
+
+@EXAMPLES
+@given(cases(min_rows=1), st.data())
+def test_classes_only_merge_with_generalization(case: Case, data: st.DataObject) -> None:
+    load(case)
+    lower, higher = edge(case, data)
+    store("lower", table_call("generalize", "data", lower))
+    store("higher", table_call("generalize", "data", higher))
+    for macro, arguments in (
+        ("k_anonymity", []),
+        ("dm_star", []),
+        ("distinct_l_diversity", [case.sensitive]),
+        ("entropy_l_diversity", [case.sensitive]),
+    ):
+        less, more = (
+            value(table_call(macro, table, case.quasi_identifiers, *arguments)) for table in ("lower", "higher")
+        )
+        assert less <= more + 1e-9, macro
+
+
+def value(query: exp.Select) -> Any:
+    """The first value of the only row."""
+    return one(query)[0]
+
+
+def store(table: str, query: exp.Select) -> None:
+    create = exp.Create(this=exp.to_table(table), kind="TABLE", replace=True, expression=query)
+    connection().execute(create.sql(DIALECT))
+
+
+# Worked examples
+
+
+def load_classes(sizes: Sequence[int]) -> None:
+    """A table ``data`` with one quasi-identifier ``q`` and classes of these sizes."""
+    rows: oracle.Rows = [{"q": label} for label, size in enumerate(sizes) for _ in range(size)]
+    load_table("data", {"q": "INTEGER"}, rows)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "k", "expected"),
+    [([3, 3, 5, 9], 3, 20 / 4 / 3), ([3, 3, 5, 9], 4, 14 / 2 / 4), ([1, 2], 3, None)],
+    ids=["spec: k=3", "spec: k=4", "no class is kept"],
+)
+def test_aecs_worked(sizes: list[int], k: int, expected: float | None) -> None:
+    load_classes(sizes)
+    assert_close(one(table_call("aecs", "data", ["q"], k)), [expected])
+    assert_close([oracle.aecs(sizes, k)], [expected])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "k", "expected"),
+    [
+        ([3, 3, 5, 9], 4, 25 + 81 + 20 * 6),
+        ([2, 2], 3, 16),
+        ([4], 3, 16),
+        ([2, 3], 3, 10 + 9),
+        ([5], 3, 25),
+        ([2, 2, 9], 3, 52 + 81),
+        ([4, 9], 3, 97),
+    ],
+)
+def test_dm_worked_in_the_metrics_spec_is_not_monotonic(sizes: list[int], k: int, expected: int) -> None:
+    load_classes(sizes)
+    assert one(table_call("dm", "data", ["q"], k)) == (expected,)
+    assert oracle.dm(sizes, k) == expected
+
+
+def test_dm_star_worked() -> None:
+    load_classes([3, 3, 5, 9])
+    assert one(table_call("dm_star", "data", ["q"])) == (124,)
+
+
+def test_entropy_of_a_a_b_c_is_six_bits() -> None:
+    taxonomy: oracle.Taxonomy = [["a", "*"], ["b", "*"], ["c", "*"]]
+    rows: oracle.Rows = [{"q": value} for value in "aabc"]
+    load(Case(rows, {"q": "VARCHAR"}, {"q": taxonomy}, "q", {"q": 1}))
+    assert_close(one(table_call("entropy_loss", "data", {"q": 1})), [6.0])
+    assert_close(one(table_call("entropy_loss", "data", {"q": 0})), [0.0])
+
+
+def test_prec_worked() -> None:
+    """Node (1, 0, 2) of a lattice with heights (2, 1, 2): 1.5 in sum, .5 in the mean."""
+    heights = {"x": 2, "y": 1, "z": 2}
+    known: dict[str, oracle.Taxonomy] = {name: [["v"] * top + ["*"]] for name, top in heights.items()}
+    load(Case([], dict.fromkeys(heights, "VARCHAR"), known, "x", heights))
+    assert_close(one(scalar_call("precision_loss", {"x": 1, "y": 0, "z": 2})), [0.5])
+
+
+@pytest.mark.parametrize(("macro", "expected"), [("ncp", 10 / 100), ("lm", 9 / 99)])
+def test_a_decade_of_a_hundred_ages(macro: str, expected: float) -> None:
+    """NCP divides the leaves by the domain, D_A the other leaves by the other values."""
+    ages: oracle.Taxonomy = [[str(age), f"{age // 10}x", "*"] for age in range(100)]
+    load(Case([{"age": 34}], {"age": "INTEGER"}, {"age": ages}, "age", {"age": 1}))
+    assert_close(one(table_call(macro, "data", {"age": 1}, 1)), [expected])
+    assert_close(one(table_call(macro, "data", {"age": 2}, 1)), [1.0])
+    assert_close(one(table_call(macro, "data", {"age": 0}, 1)), [0.0])
+    assert_close(one(table_call(macro, "data", {"age": 0}, 2)), [1.0])
+
+
+def test_counting_of_three_real_rows_that_are_suppressed() -> None:
+    """The metrics spec's last line, row policy ``real``: size 3, DM* 9, and suppressed under k = 4 for DM."""
+    load_classes([3])
+    assert one(table_call("dm_star", "data", ["q"])) == (9,)
+    assert one(table_call("dm", "data", ["q"], 4)) == (3 * 3,)
+
+
+def test_published_class_of_four() -> None:
+    """The same line, row policy ``published``: size 4, DM 16, AECS 1."""
+    load_classes([4])
+    assert one(table_call("dm", "data", ["q"], 4)) == (16,)
+    assert_close(one(table_call("aecs", "data", ["q"], 4)), [1.0])
+
+
+def test_number_of_nodes_is_the_product_of_the_numbers_of_levels() -> None:
+    """Adult with the age level that Mazzone's Appendix B does not print: 10,368 nodes, not 5,832."""
+    heights = [3, 2, 2, 2, 2, 1, 1, 1, 3]
+    known: dict[str, oracle.Taxonomy] = {f"q{number}": [["v"] * top + ["*"]] for number, top in enumerate(heights)}
+    load(Case([], dict.fromkeys(known, "VARCHAR"), known, "q0", dict.fromkeys(known, 0)))
+    count = exp.select(exp.Count(this=exp.Star())).from_(table_call("lattice", list(known)).subquery())
+    assert one(count) == (math.prod(top + 1 for top in heights),) == (10_368,)
+
+
+def test_prec_optimum_of_the_ola_spec() -> None:
+    """k = 5 with 1 % suppression on Adult: node (2, 2, 2, 0, 2, 0, 0, 0, 3) has precision loss .5185."""
+    heights = [3, 2, 2, 2, 2, 1, 1, 1, 3]
+    known: dict[str, oracle.Taxonomy] = {f"q{number}": [["v"] * top + ["*"]] for number, top in enumerate(heights)}
+    load(Case([], dict.fromkeys(known, "VARCHAR"), known, "q0", dict.fromkeys(known, 0)))
+    node = dict(zip(known, [2, 2, 2, 0, 2, 0, 0, 0, 3], strict=True))
+    [loss] = one(scalar_call("precision_loss", node))
+    assert round(loss, 4) == 0.5185
+
+
+def test_suppression_counts_of_the_ola_spec() -> None:
+    """Class sizes 3, 3, 5, 9: at most 15 % suppressed means k = 3, since k = 4 costs 6 of 20 rows."""
+    load_classes([3, 3, 5, 9])
+    sizes = [row["class_size"] for row in ask(table_call("class_sizes", "data", ["q"]))]
+    assert [oracle.suppressed_rows(sizes, k) for k in (3, 4, 6, 10)] == [0, 6, 11, 20]
+    for k, suppressed in ((3, 0), (4, 6), (6, 11), (10, 20)):
+        assert len(ask(table_call("suppress", "data", ["q"], k))) == 20 - suppressed

@@ -14,7 +14,7 @@ from sqlanon.model.policy import Policy
 from sqlanon.model.release import Measurement, Release, Verification
 from sqlanon.model.taxonomy import Taxonomy
 from sqlanon.run import taxonomies
-from sqlanon.run.anonymize import Progress, anonymize
+from sqlanon.run.anonymize import Progress, anonymize, silent
 from sqlanon.run.explain import ExplainedStep, explain
 from sqlanon.run.lattice import lattice
 from sqlanon.run.measure import measure, verify
@@ -107,7 +107,7 @@ class Session:
         """
         taxonomies.export(self._engine, attribute, Path(path), replace=replace)
 
-    def lattice(self, source: str, policy: Policy, *, progress: Progress | None = None) -> pa.Table:
+    def lattice(self, source: str, policy: Policy, *, progress: Progress = silent) -> pa.Table:
         """Every node of the lattice with its measures; a row per node.
 
         Returns:
@@ -117,7 +117,7 @@ class Session:
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
         """
-        return lattice(self._engine, self._engine.resolve(source), policy, progress or _silent)
+        return lattice(self._engine, self._engine.resolve(source), policy, progress)
 
     def measure(self, source: str, policy: Policy) -> Measurement:
         """What a table gives away as it is, by the policy's quasi-identifiers and privacy models.
@@ -132,7 +132,7 @@ class Session:
         return explain(self._engine, self._engine.resolve(source), policy)
 
     def anonymize(
-        self, source: str, policy: Policy, into: str | Path, *, replace: bool = False, progress: Progress | None = None
+        self, source: str, policy: Policy, into: str | Path, *, replace: bool = False, progress: Progress = silent
     ) -> Release:
         """Publish the best generalization of a source that meets the policy, verified.
 
@@ -151,9 +151,7 @@ class Session:
             EngineError: the database or the file system refused a step.
         """
         resolved = self._engine.resolve(source)
-        return anonymize(
-            self._engine, resolved, policy, str(into), replace=replace, progress=progress or _silent
-        )
+        return anonymize(self._engine, resolved, policy, str(into), replace=replace, progress=progress)
 
     def verify(self, release: str | Path, policy: Policy) -> Verification:
         """Measure a published table again and hold it against its policy.
@@ -191,7 +189,3 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    """Report no progress."""

@@ -19,16 +19,45 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("SQLANON_DATA", ROOT.parent / "shared" / "data"))
 
-UCI_COLUMNS = (
-    "age workclass fnlwgt education education_num marital_status occupation relationship race sex "
-    "capital_gain capital_loss hours_per_week native_country income"
-).split()
-UCI_QUASI_IDENTIFIERS = (
-    "age workclass education marital_status occupation relationship race sex native_country"
-).split()
-ARX_COLUMNS = (
-    "sex age race marital-status education native-country workclass occupation salary-class"
-).split()
+UCI_QUASI_IDENTIFIERS = [
+    "age",
+    "workclass",
+    "education",
+    "marital_status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "native_country",
+]
+UCI_COLUMNS = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education_num",
+    "marital_status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital_gain",
+    "capital_loss",
+    "hours_per_week",
+    "native_country",
+    "income",
+]
+ARX_COLUMNS = [
+    "sex",
+    "age",
+    "race",
+    "marital-status",
+    "education",
+    "native-country",
+    "workclass",
+    "occupation",
+    "salary-class",
+]
 
 
 def data_folder(name: str) -> Path:

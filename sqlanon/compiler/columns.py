@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 
-def resolve_columns(tree: exp.Expression) -> None:
+def resolve_columns(tree: exp.Expr) -> None:
     """Replace, in place, every ``COLUMNS`` over a constant list of names by those columns.
 
     ``COLUMNS(['a', 'b'])`` and ``COLUMNS(map_keys(MAP {...}))`` repeat the projection that they stand in, with
@@ -18,7 +18,7 @@ def resolve_columns(tree: exp.Expression) -> None:
         select.set("expressions", [new for old in select.expressions for new in _resolved(old)])
 
 
-def _resolved(projection: exp.Expression) -> list[exp.Expression]:
+def _resolved(projection: exp.Expr) -> list[exp.Expr]:
     _resolve_unpacked(projection)
     columns = _own_columns(projection)
     if not columns:
@@ -32,7 +32,7 @@ def _resolved(projection: exp.Expression) -> list[exp.Expression]:
     return [_for_name(projection, name) for name in names]
 
 
-def _resolve_unpacked(projection: exp.Expression) -> None:
+def _resolve_unpacked(projection: exp.Expr) -> None:
     """``row(*COLUMNS(['a', 'b']))`` → ``row(a, b)``."""
     for columns in [node for node in _own_columns(projection) if node.args.get("unpack")]:
         names = _constant_names(columns.this)
@@ -41,13 +41,13 @@ def _resolve_unpacked(projection: exp.Expression) -> None:
             function.set("expressions", [_column(name) for name in names])
 
 
-def _own_columns(projection: exp.Expression) -> list[exp.Columns]:
+def _own_columns(projection: exp.Expr) -> list[exp.Columns]:
     """The ``COLUMNS`` of this projection, not those of a query within it."""
     within = projection.walk(prune=lambda node: isinstance(node, exp.Query) and node is not projection)
     return [node for node in within if isinstance(node, exp.Columns)]
 
 
-def _for_name(projection: exp.Expression, name: str) -> exp.Expression:
+def _for_name(projection: exp.Expr, name: str) -> exp.Expr:
     root = exp.Paren(this=projection.copy())
     for columns in _own_columns(root):
         call = columns.parent
@@ -55,13 +55,13 @@ def _for_name(projection: exp.Expression, name: str) -> exp.Expression:
             call.replace(exp.Literal.string(name))
         else:
             columns.replace(_column(name))
-    resolved: exp.Expression = root.this.pop()
+    resolved: exp.Expr = root.this.pop()
     if isinstance(resolved, exp.Alias):
         return resolved
     return exp.alias_(resolved, exp.to_identifier(name, quoted=True), copy=False)
 
 
-def _excluded(projection: exp.Expression) -> list[str] | None:
+def _excluded(projection: exp.Expr) -> list[str] | None:
     """The names that ``COLUMNS(lambda c: NOT list_contains(names, c))`` leaves out."""
     if not isinstance(projection, exp.Columns) or not isinstance(projection.this, exp.Lambda):
         return None
@@ -70,7 +70,7 @@ def _excluded(projection: exp.Expression) -> list[str] | None:
     return _constant_names(contains.this) if isinstance(contains, exp.ArrayContains) else None
 
 
-def _constant_names(names: exp.Expression) -> list[str] | None:
+def _constant_names(names: exp.Expr) -> list[str] | None:
     if isinstance(names, exp.MapKeys):
         return _map_keys(names.this)
     if isinstance(names, exp.Array):
@@ -78,13 +78,13 @@ def _constant_names(names: exp.Expression) -> list[str] | None:
     return None
 
 
-def _map_keys(node: exp.Expression) -> list[str] | None:
+def _map_keys(node: exp.Expr) -> list[str] | None:
     if isinstance(node, exp.ToMap) and isinstance(node.this, exp.Struct):
         return _strings([entry.this for entry in node.this.expressions])
     return None
 
 
-def _strings(values: Sequence[exp.Expression]) -> list[str] | None:
+def _strings(values: Sequence[exp.Expr]) -> list[str] | None:
     if all(isinstance(value, exp.Literal) and value.is_string for value in values):
         return [value.name for value in values]
     return None

@@ -21,8 +21,11 @@ from sqlanon.compiler.nodes import (
     cast,
     column,
     count_rows,
+    exact_text,
+    grouped,
     number,
     same,
+    select,
     subquery,
     text,
 )
@@ -64,6 +67,32 @@ class Encoding:
         return f"anon_sensitive_{self.bound.policy.protected_columns.index(name)}"
 
 
+ONE_TEXT_PER_VALUE = frozenset(
+    (
+        "BOOLEAN",
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "BIGINT",
+        "HUGEINT",
+        "UTINYINT",
+        "USMALLINT",
+        "UINTEGER",
+        "UBIGINT",
+        "UHUGEINT",
+        "DECIMAL",
+        "DATE",
+        "TIME",
+        "TIMESTAMP",
+        "TIMESTAMP_S",
+        "TIMESTAMP_MS",
+        "TIMESTAMP_NS",
+        "UUID",
+        "ENUM",
+    )
+)
+"""Types in which two values are equal just when their texts are."""
+
 LABEL_LOSSES = {"lm": "lm_share_of", "ncp": "ncp_share_of"}
 """Losses of labels, and the macro that computes each from the leaves under the label and the domain's size."""
 
@@ -96,7 +125,9 @@ def cell_counts(plan: Encoding) -> exp.Query:
         aliased(exp.func("coalesce", exp.Sum(this=column(ROW_COUNT)), number(0)), "rows"),
         aliased(
             exp.func(
-                "coalesce", exp.Filter(this=exp.Sum(this=column(ROW_COUNT)), expression=exp.Where(this=unmapped)), number(0)
+                "coalesce",
+                exp.Filter(this=exp.Sum(this=column(ROW_COUNT)), expression=exp.Where(this=unmapped)),
+                number(0),
             ),
             "unmapped",
         ),
@@ -132,7 +163,9 @@ def _coded_labels(plan: Encoding, attribute: str, depth: int, label_count: int) 
     labels = subquery(taxonomies.level(plan.bound.taxonomy, attribute, depth), "anon_labels")
     leaves = subquery(taxonomies.leaves(plan.bound.taxonomy, attribute, depth), "anon_leaves")
     label = column("label", "anon_labels")
-    rank = exp.Window(this=exp.func("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=label, nulls_first=True)]))
+    rank = exp.Window(
+        this=exp.func("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=label, nulls_first=True)])
+    )
     return (
         exp.select(
             column("value", "anon_labels"),
@@ -156,7 +189,7 @@ def _cells(plan: Encoding) -> exp.Query:
     query = exp.select().from_(subquery(_combinations(plan), "anon_rows"))
     for position, relation in enumerate(plan.codes):
         alias = f"anon_codes_{position}"
-        raw = text(column(policy.quasi_identifiers[position], "anon_rows"))
+        raw = exact_text(column(policy.quasi_identifiers[position], "anon_rows"))
         lookup = exp.alias_(relation.table, alias, table=True)
         query = query.join(lookup, on=same(column(VALUE, alias), raw), join_type="left", copy=False)
         # The top level has one label, so no GROUP BY needs its code.
@@ -173,7 +206,16 @@ def _cells(plan: Encoding) -> exp.Query:
 
 def _combinations(plan: Encoding) -> exp.Query:
     policy = plan.bound.policy
-    keys = [column(name) for name in (*policy.quasi_identifiers, *policy.protected_columns)]
-    query = exp.select(*keys, aliased(count_rows(), ROW_COUNT)).from_(plan.bound.source.copy())
-    query.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    return query
+    types = {source_column.name: source_column.type for source_column in plan.bound.columns}
+    keys = [_key(name, types[name]) for name in policy.quasi_identifiers]
+    keys += [column(name) for name in policy.protected_columns]
+    names = (*policy.quasi_identifiers, *policy.protected_columns)
+    selected = [aliased(key.copy(), name) for key, name in zip(keys, names, strict=True)]
+    return grouped(select([*selected, aliased(count_rows(), ROW_COUNT)], plan.bound.source.copy()), keys)
+
+
+def _key(name: str, type_name: str) -> exp.Expr:
+    """A quasi-identifier to group by: as text where equal values can have different texts, such as 0.0 and -0.0, or A and a under a
+    collation."""
+    base = type_name.upper().partition("(")[0]
+    return column(name) if base in ONE_TEXT_PER_VALUE else exact_text(column(name))

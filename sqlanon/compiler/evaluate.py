@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.compiler.encode import LABEL_LOSSES, ROW_COUNT, Encoding
 from sqlanon.compiler.macros import scalar_call, template
-from sqlanon.compiler.nodes import aliased, column, grouped, number, select, subquery, union_all
+from sqlanon.compiler.nodes import aliased, all_of, column, grouped, number, select, subquery, union_all
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import PrivacyModel
 
@@ -17,6 +17,8 @@ NODE = "anon_node"
 CLASS_SIZE = "anon_class_size"
 KEPT = "anon_kept"
 CERTAINLY_KEPT = "anon_certainly_kept"
+ALL_ROWS = "anon_all_rows"
+"""What stands for the codes of a class where there is one class for all."""
 
 DIVERSITY_MACROS = {"distinct_diversity": "distinct_diversity_of", "entropy_diversity": "entropy_diversity_of"}
 
@@ -55,7 +57,9 @@ def kept_classes(plan: Encoding, levels: Levels) -> exp.Query:
     """The codes of the classes that are kept at a node."""
     keys = _keys(plan, levels)
     judged = _judged(plan, _classes(plan, levels, 0, with_keys=True))
-    columns = [column(key) for key in keys] or [aliased(exp.true(), "anon_all")]
+    columns: list[exp.Expr] = [column(key) for key in keys]
+    if not keys:
+        columns.append(aliased(exp.true(), ALL_ROWS))
     return select(columns, subquery(judged, "anon_classes")).where(column(KEPT), copy=False)
 
 
@@ -65,11 +69,11 @@ def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
     One row: ``row_count`` and, as ``attained_<index>``, the measure of each privacy model.
     """
     keys = _keys(plan, levels)
-    on = exp.and_(*(column(key, "anon_cells").eq(column(key, "anon_kept")) for key in keys), copy=False)
+    on = all_of([column(key, "anon_cells").eq(column(key, "anon_kept")) for key in keys])
     suppressed = (
         exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("anon_cells", quoted=True)))
         .from_(exp.alias_(plan.cells.table, "anon_cells", table=True))
-        .join(exp.alias_(kept, "anon_kept", table=True), on=on if keys else exp.true(), join_type="anti")
+        .join(exp.alias_(kept, "anon_kept", table=True), on=on, join_type="anti")
     )
     cells = subquery(suppressed, "anon_suppressed")
     classes = _diverse_classes(plan, [], cells, []) if _sensitive(plan) else _plain_classes([], cells, [])
@@ -133,13 +137,13 @@ def _classes(plan: Encoding, levels: Levels, index: int, *, with_keys: bool = Fa
     return classes
 
 
-def _plain_classes(keys: list[str], cells: exp.Expression, losses: list[exp.Alias]) -> exp.Select:
+def _plain_classes(keys: list[str], cells: exp.Expr, losses: list[exp.Alias]) -> exp.Select:
     size = aliased(exp.Sum(this=column(ROW_COUNT)), CLASS_SIZE)
     return grouped(select([size, *_any_of_each(losses)], cells), [column(key) for key in keys])
 
 
-def _diverse_classes(plan: Encoding, keys: list[str], cells: exp.Expression, losses: list[exp.Alias]) -> exp.Select:
-    """Count each sensitive value within each class first, all sensitive columns in one pass, then look at the counts."""
+def _diverse_classes(plan: Encoding, keys: list[str], cells: exp.Expr, losses: list[exp.Alias]) -> exp.Select:
+    """Count each sensitive value within each class, all sensitive columns in one pass, then look at the counts."""
     sensitive = [plan.sensitive(name) for name in _sensitive(plan)]
     values = select([*(column(key) for key in keys), *_value_rows(sensitive), *_any_of_each(losses)], cells)
     sets = [exp.Tuple(expressions=[*(column(key) for key in keys), column(name)]) for name in sensitive]
@@ -158,11 +162,11 @@ def _diverse_classes(plan: Encoding, keys: list[str], cells: exp.Expression, los
     return grouped(classes, [column(key) for key in keys])
 
 
-def _value_rows(sensitive: list[str]) -> list[exp.Expression]:
+def _value_rows(sensitive: list[str]) -> list[exp.Expr]:
     """Per sensitive column, the rows of its values; NULL in the rows of the result that are about another column."""
-    rows: list[exp.Expression] = []
+    rows: list[exp.Expr] = []
     for position, name in enumerate(sensitive):
-        total: exp.Expression = exp.Sum(this=column(ROW_COUNT))
+        total: exp.Expr = exp.Sum(this=column(ROW_COUNT))
         if len(sensitive) > 1:
             own = exp.EQ(this=exp.Anonymous(this="grouping", expressions=[column(name)]), expression=number(0))
             total = exp.Case(ifs=[exp.If(this=own, true=total)])
@@ -180,14 +184,14 @@ def _label_losses(plan: Encoding, levels: Levels) -> list[exp.Alias]:
     return [aliased(_label_loss(plan, measure, levels), f"anon_{measure}") for measure in plan.label_losses]
 
 
-def _label_loss(plan: Encoding, measure: str, levels: Levels) -> exp.Expression:
+def _label_loss(plan: Encoding, measure: str, levels: Levels) -> exp.Expr:
     """A value loses nothing and the top label everything there is to lose; only the levels between need a column."""
     known = sum(
         1.0
         for shape, depth in zip(plan.bound.shapes, levels, strict=True)
         if depth == shape.height and shape.domain_size > 1
     )
-    terms: list[exp.Expression] = [
+    terms: list[exp.Expr] = [
         column(plan.label_loss(measure, position, depth))
         for position, depth in enumerate(levels)
         if plan.carries_label_loss(position, depth)
@@ -204,9 +208,9 @@ def _judged(plan: Encoding, classes: exp.Query) -> exp.Select:
     return select(columns, subquery(classes, "anon_classes"))
 
 
-def _meets(plan: Encoding, models: Iterable[PrivacyModel]) -> exp.Expression:
+def _meets(plan: Encoding, models: Iterable[PrivacyModel]) -> exp.Expr:
     conditions = [exp.GTE(this=_measure(plan, model), expression=number(model.threshold)) for model in models]
-    return exp.and_(*conditions, copy=False) if conditions else exp.true()
+    return all_of(conditions)
 
 
 def _measure(plan: Encoding, model: PrivacyModel) -> exp.Column:
@@ -228,7 +232,7 @@ def _rows(position: int) -> str:
     return f"anon_rows_{position}"
 
 
-def _filtered(aggregate: exp.Expression, condition: exp.Expression) -> exp.Filter:
+def _filtered(aggregate: exp.Expr, condition: exp.Expr) -> exp.Filter:
     return exp.Filter(this=aggregate, expression=exp.Where(this=condition))
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from decimal import Decimal
-from functools import reduce
 
 from sqlglot import exp
 
 from sqlanon.compiler.macros import scalar_call
-from sqlanon.compiler.nodes import aliased, cast, column, number, string, subquery, text
+from sqlanon.compiler.nodes import aliased, cast, column, exact_text, number, string, subquery, text, union_all
 from sqlanon.model.taxonomy import TOP, DateRange, IntegerRange, LabelRule
 
 LONG_COLUMNS = ("level", "value", "label")
@@ -27,15 +26,15 @@ def days(domain: DateRange) -> exp.Query:
     bounds = [cast(string(day.isoformat()), "DATE") for day in (domain.first, domain.last + datetime.timedelta(1))]
     step = exp.Interval(this=string("1"), unit=exp.var("DAY"))
     source = exp.Table(this=exp.func("range", *bounds, step, dialect="duckdb"))
-    return exp.select(aliased(text(cast(exp.column("anon_day"), "DATE")), "value")).from_(
-        _named(source, "anon_day")
-    )
+    return exp.select(aliased(text(cast(exp.column("anon_day"), "DATE")), "value")).from_(_named(source, "anon_day"))
 
 
 def observed(source: exp.Table | exp.Subquery, name: str) -> exp.Query:
     """The distinct values of a column, as text, NULL left out: every taxonomy knows it."""
-    values = exp.select(aliased(text(column(name)), "value")).from_(source.copy()).distinct()
-    return exp.select(column("value")).from_(subquery(values, "anon_values")).where(column("value").is_(exp.null()).not_())
+    values = exp.select(aliased(exact_text(column(name)), "value")).from_(source.copy()).distinct()
+    return (
+        exp.select(column("value")).from_(subquery(values, "anon_values")).where(column("value").is_(exp.null()).not_())
+    )
 
 
 def labelled(domain: exp.Query, rules: Sequence[LabelRule]) -> exp.Query:
@@ -45,8 +44,7 @@ def labelled(domain: exp.Query, rules: Sequence[LabelRule]) -> exp.Query:
         arguments = [_literal(argument) for argument in rule.arguments]
         levels.append(_level(depth, scalar_call(rule.macro, column("value", "anon_domain"), *arguments)))
     levels.append(_level(len(rules) + 1, string(TOP)))
-    query = reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), levels)
-    return query.with_("anon_domain", as_=domain)
+    return union_all(levels).with_("anon_domain", as_=domain)
 
 
 def unpivoted(wide: exp.Query, columns: Sequence[str]) -> exp.Query:
@@ -59,14 +57,15 @@ def unpivoted(wide: exp.Query, columns: Sequence[str]) -> exp.Query:
         ).from_(exp.to_table("anon_wide"))
         for depth, name in enumerate(columns)
     ]
-    query = reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), levels)
-    return query.with_("anon_wide", as_=wide)
+    return union_all(levels).with_("anon_wide", as_=wide)
 
 
 def long(query: exp.Query) -> exp.Query:
     """level, value, label from a relation that has these columns."""
     return exp.select(
-        cast(column("level"), "INTEGER").as_("level"), text(column("value")).as_("value"), text(column("label")).as_("label")
+        cast(column("level"), "INTEGER").as_("level"),
+        text(column("value")).as_("value"),
+        text(column("label")).as_("label"),
     ).from_(subquery(query, "anon_long"))
 
 
@@ -87,10 +86,10 @@ def wide(taxonomy: exp.Table, attribute: str, height: int) -> exp.Query:
     return query.order_by(exp.Ordered(this=exp.column("level_0", quoted=True), nulls_first=True))
 
 
-def _level(depth: int, label: exp.Expression) -> exp.Query:
-    return exp.select(
-        aliased(number(depth), "level"), column("value", "anon_domain"), aliased(label, "label")
-    ).from_(exp.to_table("anon_domain"))
+def _level(depth: int, label: exp.Expr) -> exp.Query:
+    return exp.select(aliased(number(depth), "level"), column("value", "anon_domain"), aliased(label, "label")).from_(
+        exp.to_table("anon_domain")
+    )
 
 
 def _named(source: exp.Table, name: str) -> exp.Table:
@@ -98,7 +97,7 @@ def _named(source: exp.Table, name: str) -> exp.Table:
     return source
 
 
-def _literal(argument: int | Decimal | str | None) -> exp.Expression:
+def _literal(argument: int | Decimal | str | None) -> exp.Expr:
     if argument is None:
         return exp.null()
     if isinstance(argument, str):

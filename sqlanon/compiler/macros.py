@@ -34,7 +34,7 @@ class Macro:
 
     name: str
     parameters: tuple[str, ...]
-    body: exp.Expression
+    body: exp.Expr
     is_table: bool
     comment: str
 
@@ -86,19 +86,19 @@ def _statements(path: Path) -> list[str]:
     return [statement.sql(DIALECT, comments=False) for statement in parsed if statement is not None]
 
 
-def table_call(name: str, *arguments: exp.Expression) -> exp.Query:
+def table_call(name: str, *arguments: exp.Expr) -> exp.Query:
     """The query that the table macro ``anon.<name>`` stands for, fully expanded."""
     macro = macros()[name]
     return cast(exp.Query, _substituted(macro, arguments))
 
 
-def scalar_call(name: str, *arguments: exp.Expression) -> exp.Expression:
+def scalar_call(name: str, *arguments: exp.Expr) -> exp.Expr:
     """The expression that the scalar macro ``anon.<name>`` stands for, fully expanded."""
     return exp.paren(_substituted(macros()[name], arguments), copy=False)
 
 
 @cache
-def _template(name: str) -> exp.Expression:
+def _template(name: str) -> exp.Expr:
     path = sql_folder() / "templates" / f"{name}.sql"
     return expand(_without_comments(sqlglot.parse_one(path.read_text(encoding="utf-8"), read=DIALECT)))
 
@@ -108,7 +108,7 @@ def template(name: str) -> exp.Select:
     return cast(exp.Select, _template(name).copy())
 
 
-def expand(tree: exp.Expression) -> exp.Expression:
+def expand(tree: exp.Expr) -> exp.Expr:
     """A copy of ``tree`` in which no macro of schema ``anon`` is called any more."""
     # A root to hang the tree on: a node without a parent cannot be replaced in place.
     root = exp.Paren(this=tree.copy())
@@ -146,27 +146,27 @@ def _comment_statement(macro: Macro) -> exp.Comment:
     )
 
 
-def _without_comments(tree: exp.Expression) -> exp.Expression:
+def _without_comments(tree: exp.Expr) -> exp.Expr:
     for node in tree.walk():
         node.comments = None
     return tree
 
 
-def _calls(tree: exp.Expression) -> list[exp.Expression]:
+def _calls(tree: exp.Expr) -> list[exp.Expr]:
     """Calls of macros in ``tree``, scalar and table, innermost first, so that arguments come before their call."""
     functions = [node for node in tree.find_all(exp.Anonymous, bfs=True) if node.name.lower() in macros()]
-    return [function.parent for function in reversed(functions) if _schema_of(function.parent) == SCHEMA]
+    calls = [function.parent for function in reversed(functions)]
+    return [call for call in calls if call is not None and _is_ours(call)]
 
 
-def _schema_of(parent: exp.Expression | None) -> str | None:
-    if isinstance(parent, exp.Table):
-        return parent.db
-    if isinstance(parent, exp.Dot):
-        return parent.this.name
-    return None
+def _is_ours(call: exp.Expr) -> bool:
+    """Whether a call is qualified by the schema of the macros, as a table function or as a scalar one."""
+    if isinstance(call, exp.Table):
+        return call.db == SCHEMA
+    return isinstance(call, exp.Dot) and call.this.name == SCHEMA
 
 
-def _replace_call(call: exp.Expression) -> None:
+def _replace_call(call: exp.Expr) -> None:
     function = call.this if isinstance(call, exp.Table) else call.expression
     body = _substituted(macros()[function.name.lower()], function.expressions)
     if isinstance(call, exp.Table):
@@ -175,7 +175,7 @@ def _replace_call(call: exp.Expression) -> None:
         call.replace(exp.paren(body, copy=False))
 
 
-def _substituted(macro: Macro, arguments: Iterable[exp.Expression]) -> exp.Expression:
+def _substituted(macro: Macro, arguments: Iterable[exp.Expr]) -> exp.Expr:
     """The body of ``macro`` with an argument in place of each parameter, itself expanded."""
     values = dict(zip(macro.parameters, arguments, strict=True))
     root = exp.Paren(this=macro.body.copy())
@@ -185,7 +185,7 @@ def _substituted(macro: Macro, arguments: Iterable[exp.Expression]) -> exp.Expre
     return expand(_unrooted(root))
 
 
-def _put(column: exp.Column, value: exp.Expression) -> None:
+def _put(column: exp.Column, value: exp.Expr) -> None:
     """Replace a parameter by its value; a relation takes the place of the ``query_table`` around the parameter."""
     function = column.parent
     reads = isinstance(function, exp.Anonymous) and function.name.lower() == "query_table"
@@ -199,6 +199,6 @@ def _put(column: exp.Column, value: exp.Expression) -> None:
         column.replace(exp.paren(value, copy=False) if isinstance(value, exp.Binary) else value)
 
 
-def _unrooted(root: exp.Paren) -> exp.Expression:
-    tree: exp.Expression = root.this
+def _unrooted(root: exp.Paren) -> exp.Expr:
+    tree: exp.Expr = root.this
     return tree.pop()

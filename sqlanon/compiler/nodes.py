@@ -44,17 +44,17 @@ def column(name: str, table: str | None = None) -> exp.Column:
     return exp.Column(this=identifier(name), table=identifier(table) if table else None)
 
 
-def aliased(expression: exp.Expression, name: str) -> exp.Alias:
+def aliased(expression: exp.Expr, name: str) -> exp.Alias:
     """``expression AS "name"``."""
     return exp.Alias(this=expression, alias=identifier(name))
 
 
-def select(columns: Iterable[exp.Expression], relation: exp.Expression) -> exp.Select:
+def select(columns: Iterable[exp.Expr], relation: exp.Expr) -> exp.Select:
     """``SELECT columns FROM relation``, without the copies that sqlglot's builder makes: a search renders thousands."""
     return exp.Select(expressions=list(columns), from_=exp.From(this=relation))
 
 
-def grouped(query: exp.Select, keys: Sequence[exp.Expression]) -> exp.Select:
+def grouped(query: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
     """The query with ``GROUP BY keys``, if there are any."""
     if keys:
         query.set("group", exp.Group(expressions=list(keys)))
@@ -76,7 +76,7 @@ def string(value: str) -> exp.Literal:
     return exp.Literal.string(value)
 
 
-def number(value: int | float) -> exp.Expression:
+def number(value: int | float) -> exp.Expr:
     """A numeric literal."""
     return exp.convert(value)
 
@@ -86,19 +86,29 @@ def names(values: tuple[str, ...] | list[str]) -> exp.Array:
     return exp.Array(expressions=[string(value) for value in values])
 
 
-def cast(expression: exp.Expression, type_name: str) -> exp.Cast:
+def cast(expression: exp.Expr, type_name: str) -> exp.Cast:
     """The expression in a type of DuckDB."""
     return exp.cast(expression, exp.DataType.build(type_name, dialect="duckdb"), copy=False)
 
 
-def text(expression: exp.Expression) -> exp.Cast:
+def text(expression: exp.Expr) -> exp.Cast:
     """The expression as text, the form in which taxonomies know values."""
     return cast(expression, "VARCHAR")
 
 
-def same(left: exp.Expression, right: exp.Expression) -> exp.NullSafeEQ:
+def exact_text(expression: exp.Expr) -> exp.Collate:
+    """The expression as text that is compared byte by byte, whatever the collation of its column."""
+    return exp.Collate(this=text(expression), expression=identifier("binary"))
+
+
+def same(left: exp.Expr, right: exp.Expr) -> exp.NullSafeEQ:
     """Equal, with NULL equal to NULL."""
     return exp.NullSafeEQ(this=left, expression=right)
+
+
+def all_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
+    """The conditions joined by AND; TRUE if there are none."""
+    return exp.and_(*conditions, copy=False) if conditions else exp.true()
 
 
 def count_rows() -> exp.Count:

@@ -6,9 +6,9 @@ from sqlglot import exp
 
 from sqlanon.compiler import taxonomies
 from sqlanon.compiler.encode import VALUE, Encoding
-from sqlanon.compiler.evaluate import node_keys
+from sqlanon.compiler.evaluate import ALL_ROWS, node_keys
 from sqlanon.compiler.macros import DIALECT
-from sqlanon.compiler.nodes import Relation, aliased, column, same, string, subquery, text
+from sqlanon.compiler.nodes import Relation, aliased, all_of, column, exact_text, same, string, subquery
 from sqlanon.model.lattice import Levels
 
 MASK = "*"
@@ -26,13 +26,11 @@ def release(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool) -> 
     """
     labelled = subquery(_labelled(plan, levels), "anon_labelled")
     keys = [key for _, key in node_keys(plan, levels)]
-    same_class = exp.and_(
-        *(column(key, "anon_kept").eq(column(key, "anon_labelled")) for key in keys), copy=False
-    )
+    same_class = all_of([column(key, "anon_kept").eq(column(key, "anon_labelled")) for key in keys])
     classes = exp.alias_(kept.table, "anon_kept", table=True)
-    is_kept = column(keys[0] if keys else "anon_all", "anon_kept").is_(exp.null()).not_() if masked else None
+    is_kept = column(keys[0] if keys else ALL_ROWS, "anon_kept").is_(exp.null()).not_() if masked else None
     query = exp.select(*_released(plan, is_kept)).from_(labelled)
-    query = query.join(classes, on=same_class if keys else exp.true(), join_type="left" if masked else "", copy=False)
+    query = query.join(classes, on=same_class, join_type="left" if masked else "", copy=False)
     ordered = exp.select(exp.Star()).from_(subquery(query, "anon_release"))
     ordered.set("order", exp.Order(expressions=[exp.Ordered(this=exp.Var(this="ALL"))]))
     return ordered
@@ -48,7 +46,7 @@ def _labelled(plan: Encoding, levels: Levels) -> exp.Query:
     query = query.from_(exp.alias_(plan.bound.source.copy(), "anon_source", table=True))
     for position, depth in enumerate(levels):
         alias = f"anon_labels_{position}"
-        raw = text(column(plan.bound.policy.quasi_identifiers[position], "anon_source"))
+        raw = exact_text(column(plan.bound.policy.quasi_identifiers[position], "anon_source"))
         lookup = subquery(_labels(plan, position, depth), alias)
         query = query.join(lookup, on=same(column(VALUE, alias), raw), join_type="left", copy=False)
         query = query.select(
@@ -57,14 +55,14 @@ def _labelled(plan: Encoding, levels: Levels) -> exp.Query:
     return query
 
 
-def _released(plan: Encoding, is_kept: exp.Expression | None) -> list[exp.Expression]:
+def _released(plan: Encoding, is_kept: exp.Expr | None) -> list[exp.Expr]:
     """The columns of the release, in the order of the source."""
     policy = plan.bound.policy
-    columns: list[exp.Expression] = []
+    columns: list[exp.Expr] = []
     for source_column in plan.bound.columns:
         name = source_column.name
         if name in policy.quasi_identifiers:
-            label: exp.Expression = column(_label(policy.quasi_identifiers.index(name)), "anon_labelled")
+            label: exp.Expr = column(_label(policy.quasi_identifiers.index(name)), "anon_labelled")
             if is_kept is not None:
                 label = exp.case().when(is_kept.copy(), label).else_(string(MASK))
             columns.append(aliased(label, name))
@@ -83,14 +81,16 @@ def _labels(plan: Encoding, position: int, depth: int) -> exp.Query:
     labels = subquery(taxonomies.level(plan.bound.taxonomy, attribute, depth), "anon_labels")
     return (
         exp.select(
-            column(VALUE, "anon_codes"), column(plan.code(position, depth), "anon_codes"), column("label", "anon_labels")
+            column(VALUE, "anon_codes"),
+            column(plan.code(position, depth), "anon_codes"),
+            column("label", "anon_labels"),
         )
         .from_(exp.alias_(plan.codes[position].table, "anon_codes", table=True))
         .join(labels, on=same(column("value", "anon_labels"), column(VALUE, "anon_codes")))
     )
 
 
-def _without_enum(name: str, type_name: str) -> exp.Expression:
+def _without_enum(name: str, type_name: str) -> exp.Expr:
     """The column, with ENUM cast to text wherever it stands in the type.
 
     A fresh file with an ENUM column carries all labels of the type, those of suppressed rows too.
@@ -100,8 +100,10 @@ def _without_enum(name: str, type_name: str) -> exp.Expression:
         return value
     data_type = exp.DataType.build(type_name, dialect=DIALECT)
     plain = data_type.transform(
-        lambda node: exp.DataType.build("VARCHAR")
-        if isinstance(node, exp.DataType) and node.is_type(exp.DataType.Type.ENUM)
-        else node
+        lambda node: (
+            exp.DataType.build("VARCHAR")
+            if isinstance(node, exp.DataType) and node.is_type(exp.DataType.Type.ENUM)
+            else node
+        )
     )
     return exp.Cast(this=value, to=plain)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from sqlglot import exp
 
 from sqlanon.compiler.macros import table_call, template
@@ -23,12 +21,12 @@ def at(query: exp.Query, taxonomy: exp.Table) -> exp.Query:
 
 def level(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Query:
     """``anon.taxonomy_level``: value, label."""
-    return at(cast(exp.Query, table_call("taxonomy_level", string(attribute), number(depth))), taxonomy)
+    return at(table_call("taxonomy_level", string(attribute), number(depth)), taxonomy)
 
 
 def leaves(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Query:
     """``anon.label_leaves``: label, leaf_count."""
-    return at(cast(exp.Query, table_call("label_leaves", string(attribute), number(depth))), taxonomy)
+    return at(table_call("label_leaves", string(attribute), number(depth)), taxonomy)
 
 
 def problems(taxonomy: exp.Table) -> exp.Query:
@@ -36,7 +34,7 @@ def problems(taxonomy: exp.Table) -> exp.Query:
     return table_call("taxonomy_problems", taxonomy)
 
 
-def unmapped_values(source: exp.Expression, quasi_identifiers: tuple[str, ...], taxonomy: exp.Table) -> exp.Query:
+def unmapped_values(source: exp.Expr, quasi_identifiers: tuple[str, ...], taxonomy: exp.Table) -> exp.Query:
     """``anon.unmapped_values``: attribute, unmapped_values, unmapped_rows."""
     return at(table_call("unmapped_values", source, names(quasi_identifiers)), taxonomy)
 

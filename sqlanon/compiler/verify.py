@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from sqlglot import exp
 
 from sqlanon.compiler.macros import table_call
@@ -18,22 +16,21 @@ MEASURE_MACROS = {
 }
 
 
-def attained(source: exp.Expression, policy: Policy, model: PrivacyModel) -> exp.Query:
+def attained(source: exp.Expr, policy: Policy, model: PrivacyModel) -> exp.Query:
     """One row, ``attained``: the measure of one privacy model over a table as it is."""
     macro, result = MEASURE_MACROS[model.measure]
     arguments = [source.copy(), names(policy.quasi_identifiers)]
     if model.sensitive is not None:
         arguments.append(string(model.sensitive))
     return exp.select(aliased(column(result), "attained")).from_(
-        subquery(cast(exp.Query, table_call(macro, *arguments)), "anon_measured")
+        subquery(table_call(macro, *arguments), "anon_measured")
     )
 
 
-def risks(source: exp.Expression, quasi_identifiers: tuple[str, ...]) -> dict[str, exp.Query]:
-    """The measures that need no policy: k-anonymity, prosecutor and marketer risk, uniqueness; one row each."""
+def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> dict[str, exp.Query]:
+    """The measures that need no privacy model: k-anonymity, prosecutor risk, uniqueness; one row each."""
     return {
         "k_anonymity": table_call("k_anonymity", source.copy(), names(quasi_identifiers)),
         "prosecutor_risk": table_call("prosecutor_risk", source.copy(), names(quasi_identifiers)),
-        "marketer_risk": table_call("marketer_risk", source.copy(), names(quasi_identifiers), source.copy()),
         "sample_uniqueness": table_call("sample_uniqueness", source.copy(), names(quasi_identifiers)),
     }

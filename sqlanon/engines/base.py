@@ -42,7 +42,7 @@ class Engine(Protocol):
     def resolve(self, source: str) -> ResolvedSource:
         """Find a table, a Parquet path or glob, or take a SQL query."""
 
-    def describe(self, relation: exp.Expression) -> list[SourceColumn]:
+    def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         """The columns of a relation, in order."""
 
     def run(self, step: Step) -> None:
@@ -57,7 +57,7 @@ class Engine(Protocol):
     def put(self, relation: Relation, table: pa.Table) -> None:
         """Make a temporary table from values that Python has."""
 
-    def execute(self, statement: exp.Expression, purpose: str, parameters: Sequence[object] = ()) -> None:
+    def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
         """Run a statement that returns nothing of interest."""
 
     def transaction(self) -> AbstractContextManager[None]:

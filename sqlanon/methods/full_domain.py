@@ -132,9 +132,7 @@ def _level_losses(engine: Engine, plan: Encoding) -> LevelLosses:
             for position, shape in enumerate(shapes)
         )
 
-    prec = tuple(
-        tuple(depth / max(shape.height, 1) / width for depth in range(shape.height + 1)) for shape in shapes
-    )
+    prec = tuple(tuple(depth / max(shape.height, 1) / width for depth in range(shape.height + 1)) for shape in shapes)
     return LevelLosses(prec=prec, entropy=table("entropy", 1), lm=table("lm", width), ncp=table("ncp", width))
 
 

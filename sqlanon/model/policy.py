@@ -10,12 +10,12 @@ from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import PolicyValue, did_you_mean, failed_checks
-from sqlanon.model.privacy import AnyPrivacyModel, KAnonymity, PrivacyModel
-from sqlanon.model.quality import AnyQualityModel, Entropy, QualityModel
+from sqlanon.model.privacy import AnyPrivacyModel, DistinctLDiversity, EntropyLDiversity, KAnonymity, PrivacyModel
+from sqlanon.model.quality import AECS, DM, LM, NCP, AnyQualityModel, DMStar, Entropy, Prec, QualityModel
 
 RESERVED_PREFIX = "anon_"
 """Names of columns may not start with this: the macros use such names inside."""
@@ -78,6 +78,16 @@ class Policy(PolicyValue):
         )
 
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @field_validator("privacy", mode="before")
+    @classmethod
+    def _spell_privacy(cls, models: Any) -> Any:
+        return [_spelled(model, PRIVACY_TAGS) for model in models] if isinstance(models, list | tuple) else models
+
+    @field_validator("quality", mode="before")
+    @classmethod
+    def _spell_quality(cls, model: Any) -> Any:
+        return _spelled({"model": model} if isinstance(model, str) else model, QUALITY_TAGS)
 
     @model_validator(mode="after")
     def _check_names(self) -> Policy:
@@ -168,6 +178,26 @@ class Policy(PolicyValue):
         for model in self.privacy:
             if model.sensitive is not None and model.sensitive not in self.sensitive:
                 yield f'{model} needs "{model.sensitive}" among the sensitive columns'
+
+
+def _tags(models: Iterable[type[PolicyValue]]) -> dict[str, str]:
+    """The names of kinds as they are spelled in a policy, by their letters alone: ``dmstar`` → ``dm-star``."""
+    return {_letters(tag): tag for model in models for tag in (model.model_fields["model"].default,)}
+
+
+def _letters(name: str) -> str:
+    return "".join(character for character in name.replace("*", "star").casefold() if character.isalnum())
+
+
+PRIVACY_TAGS = _tags((KAnonymity, DistinctLDiversity, EntropyLDiversity))
+QUALITY_TAGS = _tags((Prec, Entropy, LM, NCP, DMStar, DM, AECS))
+
+
+def _spelled(model: Any, tags: dict[str, str]) -> Any:
+    """A table from TOML with its kind as it is spelled here: ``KAnonymity`` and ``k_anonymity`` are ``k-anonymity``."""
+    if isinstance(model, dict) and isinstance(model.get("model"), str):
+        return {**model, "model": tags.get(_letters(model["model"]), model["model"])}
+    return model
 
 
 def _repeated_models(models: Iterable[PrivacyModel]) -> Iterable[str]:

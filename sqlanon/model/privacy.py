@@ -56,7 +56,7 @@ class KAnonymity(PrivacyModel):
     k: int = Field(ge=2, strict=True, description="rows that every class has at least")
 
     def __init__(self, k: int, *, model: str = "k-anonymity") -> None:
-        super().__init__(k=k, model=model)
+        PolicyValue.__init__(self, k=k, model=model)
 
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
@@ -80,7 +80,7 @@ class DistinctLDiversity(PrivacyModel):
     l: int = Field(ge=2, strict=True, description="distinct values that every class has at least")  # noqa: E741
 
     def __init__(self, column: str, l: int, *, model: str = "distinct-l-diversity") -> None:  # noqa: E741
-        super().__init__(column=column, l=l, model=model)
+        PolicyValue.__init__(self, column=column, l=l, model=model)
 
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
@@ -108,7 +108,7 @@ class EntropyLDiversity(PrivacyModel):
     l: float = Field(gt=1, description="effective number of values that every class has at least")  # noqa: E741
 
     def __init__(self, column: str, l: float, *, model: str = "entropy-l-diversity") -> None:  # noqa: E741
-        super().__init__(column=column, l=l, model=model)
+        PolicyValue.__init__(self, column=column, l=l, model=model)
 
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 

@@ -187,4 +187,7 @@ def _html_cell(value: Any) -> str:
 
 
 def _listed(values: Iterable[Any]) -> list[Any]:
-    return [", ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value for value in values]
+    return [
+        ", ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value
+        for value in values
+    ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -108,7 +109,9 @@ class Taxonomy:
         """Rows like those of an ARX hierarchy, values first; None stands for NULL, all else is taken as text."""
         texts = tuple(tuple(None if field is None else str(field) for field in row) for row in rows)
         if len({len(row) for row in texts}) > 1 or not texts or len(texts[0]) < 1:
-            raise TaxonomyError("the rows of a taxonomy must all have the same number of fields, and there must be some")
+            raise TaxonomyError(
+                "the rows of a taxonomy must all have the same number of fields, and there must be some"
+            )
         return cls(rows=texts, origin="rows")
 
     @classmethod
@@ -150,7 +153,7 @@ class Taxonomy:
         if not problems:
             problems += [
                 f"width {wide} is not a multiple of {narrow}, so the levels do not nest"
-                for narrow, wide in zip(exact, exact[1:], strict=False)
+                for narrow, wide in itertools.pairwise(exact)
                 if wide % narrow != 0 or wide == narrow
             ]
         if not exact:

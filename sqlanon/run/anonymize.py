@@ -32,6 +32,10 @@ Progress = Callable[[str, int, int], None]
 """Told the stage, and how much of it is done out of how much (0 of 0 where that is not known)."""
 
 
+def silent(_stage: str, _done: int, _total: int) -> None:
+    """Report no progress."""
+
+
 @dataclass
 class Stages:
     """Wall time by stage, and the progress that is reported along the way."""
@@ -66,7 +70,7 @@ def anonymize(
     into: str,
     *,
     replace: bool,
-    progress: Progress = lambda stage, done, total: None,
+    progress: Progress = silent,
 ) -> Release:
     """Publish the best generalization of a source that meets the policy.
 
@@ -126,9 +130,7 @@ def _run(
         with stages.stage("encode"):
             table = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
         with stages.stage("search"):
-            outcome = full_domain.choose_node(
-                engine, table, lambda done, size: stages.progress("search", done, size)
-            )
+            outcome = full_domain.choose_node(engine, table, lambda done, size: stages.progress("search", done, size))
             assert outcome.best is not None
         with stages.stage("release"):
             kept = full_domain.keep_classes(engine, table, outcome.best.levels)
@@ -181,7 +183,7 @@ def _refuse_shortfalls(verification: Verification, decision: Decision) -> None:
         )
     if shortfalls:
         raise VerificationError(
-            "the written release does not meet its policy and was withdrawn; the source may have changed during the run:",
+            "the written release does not meet its policy and was withdrawn; did the source change during the run?",
             shortfalls,
         )
 

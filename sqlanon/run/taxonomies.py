@@ -42,8 +42,8 @@ def load(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSou
             f'the {taxonomy.origin} taxonomy of "{attribute}" has no declared domain: give its values, or a source '
             "whose column they are read from"
         )
-    engine.prepare_taxonomies()
     with engine.transaction():
+        engine.prepare_taxonomies()
         _stage(engine, attribute, taxonomy, source, name)
         _refuse_malformed(engine, attribute, taxonomy)
         _replace(engine, attribute, taxonomy)
@@ -59,7 +59,9 @@ def shapes(engine: Engine) -> dict[str, TaxonomyShape]:
     if not engine.has_taxonomies:
         return {}
     rows = engine.fetch(taxonomies.shapes(engine.taxonomy), "taxonomies")
-    return {attribute: _shape(list(levels)) for attribute, levels in groupby(rows, key=lambda row: str(row["attribute"]))}
+    return {
+        attribute: _shape(list(levels)) for attribute, levels in groupby(rows, key=lambda row: str(row["attribute"]))
+    }
 
 
 def malformed(engine: Engine) -> dict[str, list[str]]:
@@ -148,9 +150,7 @@ def _refuse_malformed(engine: Engine, attribute: str, taxonomy: Taxonomy) -> Non
         raise TaxonomyError(f'the taxonomy of "{attribute}" from {taxonomy.origin} is malformed:', problems)
 
 
-def _refuse_uncovered(
-    engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSource, name: str
-) -> None:
+def _refuse_uncovered(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSource, name: str) -> None:
     renamed = exp.Subquery(
         this=exp.select(exp.alias_(column(name), attribute, quoted=True)).from_(source.relation.copy())
     )

@@ -104,7 +104,9 @@ ENTROPY_NODES = {
 }
 
 
-def uci_policy(k: int = 5, percent: int = 0, quality: sa.Entropy | sa.Prec | sa.DMStar | None = None, **more: str) -> sa.Policy:
+def uci_policy(
+    k: int = 5, percent: int = 0, quality: sa.Entropy | sa.Prec | sa.DMStar | None = None, **more: str
+) -> sa.Policy:
     return sa.Policy(
         quasi_identifiers=UCI_QUASI_IDENTIFIERS,
         insensitive=[name for name in UCI_COLUMNS if name not in UCI_QUASI_IDENTIFIERS],
@@ -173,7 +175,9 @@ def test_the_macros_alone_give_the_node_table(uci_adult: Path, node: Node) -> No
     assert losses[1] == pytest.approx(entropy, abs=5e-4)
 
 
-def test_domain_sizes_and_level_entropy_are_those_of_the_spec(session: sa.Session, lattices: dict[int, pa.Table]) -> None:
+def test_domain_sizes_and_level_entropy_are_those_of_the_spec(
+    session: sa.Session, lattices: dict[int, pa.Table]
+) -> None:
     rows = rows_by_node(lattices[5])
     for position, name in enumerate(UCI_QUASI_IDENTIFIERS):
         for level, entropy in enumerate(LEVEL_ENTROPY[name]):
@@ -234,7 +238,13 @@ def test_optimal_search_finds_what_the_lattice_says(
     least = min(row[measure] for row in fit)
     tied = [row for row in fit if row[measure] <= least + 1e-9 * max(1.0, least)]  # type: ignore[operator]
     expected = min(
-        tied, key=lambda row: (round(row["entropy"], 6), row["suppressed_rows"], row["height"], [level for _, level in row["node"]])  # type: ignore[call-overload]
+        tied,
+        key=lambda row: (
+            round(row["entropy"], 6),
+            row["suppressed_rows"],
+            row["height"],
+            [level for _, level in row["node"]],
+        ),  # type: ignore[call-overload]
     )
     assert tuple(release.node.values()) == tuple(level for _, level in expected["node"])  # type: ignore[attr-defined]
     assert release.report.tie_count == len(tied)
@@ -281,7 +291,14 @@ ARX_OPTIMA = [
 @pytest.mark.parametrize("search", ["optimal", "exhaustive"])
 @pytest.mark.parametrize(("k", "percent", "quality", "loss", "node"), ARX_OPTIMA)
 def test_arx_optima(
-    arx_adult: Path, tmp_path: Path, k: int, percent: int, quality: sa.DMStar | sa.Entropy, loss: float, node: Node, search: str
+    arx_adult: Path,
+    tmp_path: Path,
+    k: int,
+    percent: int,
+    quality: sa.DMStar | sa.Entropy,
+    loss: float,
+    node: Node,
+    search: str,
 ) -> None:
     policy = sa.Policy(
         quasi_identifiers=ARX_COLUMNS,
@@ -292,6 +309,10 @@ def test_arx_optima(
     )
     with sa.connect(arx_adult, read_only=True) as session:
         release = session.anonymize("adult", policy, into=tmp_path / "arx.parquet")
-    assert release.report.lattice_nodes == 12960 == Lattice(tuple(ARX_COLUMNS), tuple(release.report.heights.values())).size
+    assert (
+        release.report.lattice_nodes
+        == 12960
+        == Lattice(tuple(ARX_COLUMNS), tuple(release.report.heights.values())).size
+    )
     assert tuple(release.node.values()) == node
     assert release.report.loss == pytest.approx(loss, abs=5e-4)

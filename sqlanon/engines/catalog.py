@@ -1,0 +1,128 @@
+"""Names → relations: which table, file or query a user means, and where a release may go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sqlanon.compiler.macros import DIALECT, template
+from sqlanon.compiler.nodes import identifier
+from sqlanon.engines.base import ResolvedSource
+from sqlanon.errors import EngineError
+from sqlanon.model.base import did_you_mean
+
+Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
+"""Runs a statement with bound values and hands out its rows, which are about the catalog."""
+
+QUERY_KEYWORDS = ("select", "with", "from", "values", "table", "pivot", "unpivot", "(")
+PARQUET_SUFFIXES = (".parquet", ".parq", ".pq")
+GLOB_CHARACTERS = frozenset("*?[")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A table or view of the catalog."""
+
+    table: exp.Table
+    kind: str
+
+
+def find(rows: Rows, name: str) -> Found | None:
+    """The table or view of this very name, else of the qualified name that it spells; None if there is none."""
+    catalog, schema = current_place(rows)
+    exact = _look_up(rows, "temp", "main", name) or _look_up(rows, catalog, schema, name)
+    if exact is not None:
+        return exact
+    try:
+        spelled = exp.to_table(name, dialect=DIALECT)
+    except (SqlglotError, ValueError):
+        return None
+    if not isinstance(spelled.this, exp.Identifier):
+        return None
+    # a.b is a table of schema a, or of the main schema of database a
+    as_database = _look_up(rows, spelled.db, "main", spelled.name) if spelled.db and not spelled.catalog else None
+    return _look_up(rows, spelled.catalog or catalog, spelled.db or schema, spelled.name) or as_database
+
+
+def has(rows: Rows, table: exp.Table) -> bool:
+    """Whether a fully qualified table exists."""
+    return _look_up(rows, table.catalog, table.db, table.name) is not None
+
+
+def place_new(rows: Rows, name: str) -> exp.Table:
+    """Where a new table goes: to the schema or database that the name spells if it is there, else here."""
+    catalog, schema = current_place(rows)
+    schemas = {(row[0], row[1]) for row in rows(template("list_schemas").sql(DIALECT), ())}
+    match name.split("."):
+        case [given, table] if (catalog, given) in schemas:
+            return _table(catalog, given, table)
+        case [database, table] if (database, "main") in schemas:
+            return _table(database, "main", table)
+        case [database, given, table] if (database, given) in schemas:
+            return _table(database, given, table)
+        case _:
+            return _table(catalog, schema, name)
+
+
+def current_place(rows: Rows) -> tuple[str, str]:
+    """The database and schema in which an unqualified name is looked up."""
+    catalog, schema, _ = rows(template("current_place").sql(DIALECT), ())[0]
+    return catalog, schema
+
+
+def is_read_only(rows: Rows) -> bool:
+    """Whether nothing can be written where an unqualified name would go."""
+    return bool(rows(template("current_place").sql(DIALECT), ())[0][2])
+
+
+def is_path(source: str) -> bool:
+    """Whether a source that is no table spells Parquet files."""
+    globbed = bool(GLOB_CHARACTERS.intersection(source)) and "/" in source and "\n" not in source
+    return source.lower().endswith(PARQUET_SUFFIXES) or globbed
+
+
+def is_query(source: str) -> bool:
+    """Whether a source that is no table and no path spells a query."""
+    return source.lstrip().lower().startswith(QUERY_KEYWORDS)
+
+
+def parse_query(text: str) -> ResolvedSource:
+    """A query as a relation.
+
+    Raises:
+        EngineError: it is not one SELECT query.
+    """
+    try:
+        query = sqlglot.parse_one(text, read=DIALECT)
+    except SqlglotError as error:
+        raise EngineError(
+            "the source is not a SELECT query that can be parsed", step="source", original=error
+        ) from None
+    if not isinstance(query, exp.Query):
+        raise EngineError("the source is not a SELECT query", step="source")
+    bare = query.this if isinstance(query, exp.Subquery) and not query.alias else query
+    return ResolvedSource(exp.Subquery(this=bare), "the query")
+
+
+def not_found(rows: Rows, source: str) -> EngineError:
+    """The error for a source that is nothing, with the closest name that is something."""
+    known = [row[0] for row in rows(template("list_relations").sql(DIALECT), ())]
+    return EngineError(
+        f'there is no table or view "{source}"{did_you_mean(source, known)}; a source is a table, the path or glob of '
+        "Parquet files, or a SELECT query",
+        step="source",
+    )
+
+
+def _look_up(rows: Rows, catalog: str, schema: str, name: str) -> Found | None:
+    found = rows(template("find_relation").sql(DIALECT), (catalog, schema, name))
+    return Found(_table(*found[0][:3]), found[0][3]) if found else None
+
+
+def _table(catalog: str, schema: str, name: str) -> exp.Table:
+    return exp.Table(this=identifier(name), db=identifier(schema), catalog=identifier(catalog))

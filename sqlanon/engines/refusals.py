@@ -1,0 +1,48 @@
+"""What a database refused, in words that quote none of its data."""
+
+from __future__ import annotations
+
+import re
+
+from sqlanon.errors import EngineError
+
+OUR_ERROR = "Invalid Input Error: attribute "
+"""How an error begins that a macro of ours has raised."""
+
+
+def why_not_opened(path: str, error: Exception) -> str:
+    """Why a file cannot be opened, and what to do about it."""
+    text = str(error)
+    if "lock" in text.lower():
+        holder = re.search(r"PID (\d+)", text)
+        by = f" (process {holder.group(1)})" if holder else ""
+        return f"{path} is open in another program{by}; close it there, or work on a copy"
+    reasons = {
+        "not a valid DuckDB database": f"{path} is not a DuckDB file",
+        "version number": f"{path} was made by a newer DuckDB; upgrade duckdb",
+        "No such file or directory": f"{path} cannot be opened: no such file or folder",
+        "Permission denied": f"{path} cannot be opened for writing; open it with read_only=True",
+        "Read-only file system": f"{path} cannot be opened for writing; open it with read_only=True",
+        "different configuration": f"{path} is already open in this program; pass that connection instead",
+    }
+    return next(
+        (reason for sign, reason in reasons.items() if sign in text),
+        f"{path} cannot be opened ({type(error).__name__})",
+    )
+
+
+def refused(error: Exception, purpose: str, sql: str | None) -> EngineError:
+    """The error for a step that failed; the database's own text, which can quote data, is only in ``original``."""
+    return EngineError(f"the database stopped at {purpose}: {_reason(error)}", step=purpose, sql=sql, original=error)
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    kind = type(error).__name__
+    if "No space left on device" in text or "could not be written to disk" in text.lower():
+        return "the disk is full"
+    if kind == "OutOfMemoryException":
+        return "it ran out of memory; raise memory_limit, or give it a temp_directory"
+    if text.startswith(OUR_ERROR):
+        return text.removeprefix("Invalid Input Error: ").splitlines()[0]
+    return kind

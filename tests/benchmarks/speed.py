@@ -1,0 +1,177 @@
+"""The speeds that the project states, each as a ratio against plain DuckDB queries in the same run.
+
+    python -m tests.benchmarks.speed [--rows 1000000]
+
+Needs the Adult data (SQLANON_DATA). Prints one line per figure; a ratio of 1 is the speed of the plain query.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+from sqlglot import exp
+
+import sqlanon as sa
+from sqlanon.compiler import evaluate
+from sqlanon.compiler.macros import DIALECT
+from sqlanon.compiler.nodes import column, grouped, select
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.methods import full_domain
+from sqlanon.methods.full_domain import EncodedTable
+from sqlanon.model.lattice import Levels
+from sqlanon.run.prepare import prepare
+from tests.conftest import DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
+
+REPEATS = 3
+
+
+def main() -> None:
+    """Run every benchmark and print its line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the large table")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        warehouse = make_warehouse(Path(folder) / "adult.duckdb")
+        report("DuckDB", duckdb.__version__)
+        whole_lattice(warehouse)
+        start_to_release(warehouse, Path(folder))
+        large_table(warehouse, Path(folder), arguments.rows)
+
+
+def report(name: str, text: str) -> None:
+    """Print one figure."""
+    sys.stdout.write(f"{name:<58} {text}\n")
+    sys.stdout.flush()
+
+
+def make_warehouse(path: Path) -> Path:
+    """UCI Adult with its nine taxonomies."""
+    with duckdb.connect(str(path)) as connection:
+        source = str(DATA / "adult_uci" / "adult.data")
+        connection.read_csv(source, header=False, sep=", ", names=UCI_COLUMNS).create("adult")
+    with sa.connect(path) as session:
+        for name in UCI_QUASI_IDENTIFIERS:
+            session.load_taxonomy(name, DATA / "adult_uci" / "hierarchies" / f"{name}.csv")
+    return path
+
+
+def policy(quality: sa.Entropy | sa.LM) -> sa.Policy:
+    """k = 5 with 5 % suppression over all nine quasi-identifiers."""
+    return sa.Policy(
+        quasi_identifiers=UCI_QUASI_IDENTIFIERS,
+        insensitive=[name for name in UCI_COLUMNS if name not in UCI_QUASI_IDENTIFIERS],
+        privacy=[sa.KAnonymity(5)],
+        quality=quality,
+        suppression_limit=0.05,
+    )
+
+
+def whole_lattice(warehouse: Path) -> None:
+    """All 10,368 nodes with every measure, against as many plain GROUP BYs over the same cells."""
+    with sa.connect(warehouse, read_only=True) as session:
+        ours = timed(lambda: session.lattice("adult", policy(sa.Entropy())))
+        engine = DuckDBEngine.open(warehouse, read_only=True)
+        bound = prepare(engine, engine.resolve("adult"), policy(sa.Entropy()))
+        with engine.transaction():
+            table = full_domain.encode_table(engine, bound, label_losses=())
+            queries = [plain_query(table, levels) for levels in bound.lattice.nodes()]
+            plain = timed(lambda: [engine.connection.execute(query).fetchall() for query in queries])
+    report("whole lattice of Adult, all measures, from the table", f"{ours:.2f} s for {len(queries):,} nodes")
+    report("as many plain GROUP BYs over the cells", f"{plain:.2f} s")
+    report("ratio (at most 2)", f"{ours / plain:.2f}")
+
+
+def plain_query(table: EncodedTable, levels: Levels) -> str:
+    """What one would write by hand to count the classes of a node."""
+    keys = [column(key) for _, key in evaluate.node_keys(table.plan, levels)]
+    size = exp.alias_(exp.Sum(this=column("anon_row_count")), "class_size")
+    classes = grouped(select([size], table.plan.cells.table), keys)
+    outer = exp.select("count(*)", "min(class_size)", "sum(class_size) FILTER (WHERE class_size < 5)", dialect=DIALECT)
+    return outer.from_(exp.Subquery(this=classes)).sql(DIALECT)
+
+
+def start_to_release(warehouse: Path, folder: Path) -> None:
+    """The command line, from the start of the process to the verified release."""
+    written = folder / "policy.toml"
+    quasi = ", ".join(f'"{name}"' for name in UCI_QUASI_IDENTIFIERS)
+    rest = ", ".join(f'"{name}"' for name in UCI_COLUMNS if name not in UCI_QUASI_IDENTIFIERS)
+    written.write_text(
+        f"quasi_identifiers = [{quasi}]\ninsensitive = [{rest}]\nsuppression_limit = 0.05\n"
+        '[[privacy]]\nmodel = "k-anonymity"\nk = 5\n'
+    )
+    command = [sys.executable, "-m", "sqlanon", "run", "adult", "--db", str(warehouse), "--policy", str(written)]
+    command += ["--into", "adult_k5", "--replace", "--json"]
+    seconds = median(lambda: subprocess.run(command, check=True, capture_output=True))
+    report("sqlanon run, optimal, k = 5, 5 %: start to release (at most 4 s)", f"{seconds:.2f} s")
+
+
+def large_table(warehouse: Path, folder: Path, rows: int) -> None:
+    """Adult blown up: copies of its rows with three attributes redrawn in a third of them."""
+    source = folder / "large.parquet"
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        connection.execute(BLOW_UP, [rows, str(source)])
+    with sa.connect(warehouse, read_only=True) as session:
+        keys = ", ".join(f'"{name}"' for name in UCI_QUASI_IDENTIFIERS)
+        plain = median(
+            lambda: session.connection.execute(
+                f"SELECT count(*) FROM (SELECT count(*) FROM read_parquet($1) GROUP BY {keys})",
+                [str(source)],
+            ).fetchall()
+        )
+        report(f"plain GROUP BY of {rows:,} rows", f"{plain:.2f} s")
+        for quality in (sa.Entropy(), sa.LM()):
+            release = session.anonymize(str(source), policy(quality), into=folder / "release.parquet", replace=True)
+            seconds = release.report.seconds
+            total = sum(seconds.values())
+            stages = ", ".join(f"{stage} {value:.2f}" for stage, value in seconds.items())
+            report(
+                f"{rows:,} rows to a verified release, {quality.measure}",
+                f"{total:.2f} s ({stages}); encode {seconds['encode'] / plain:.2f} x plain; "
+                f"{release.report.checked_nodes:,} nodes checked",
+            )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+    report("peak memory of this process", f"{peak:.2f} GiB")
+
+
+BLOW_UP = """
+COPY (
+    WITH numbered AS (SELECT row_number() OVER () - 1 AS number, * FROM adult),
+    domains AS (SELECT list(DISTINCT occupation) AS occupations, list(DISTINCT education) AS educations FROM adult)
+    SELECT numbered.* EXCLUDE (number) REPLACE (
+        CASE WHEN hash(copy, 1) % 3 = 0 THEN 17 + CAST(hash(copy, 2) % 74 AS BIGINT) ELSE age END AS age,
+        CASE WHEN hash(copy, 3) % 3 = 0 THEN occupations[1 + CAST(hash(copy, 4) % len(occupations) AS BIGINT)]
+            ELSE occupation END AS occupation,
+        CASE WHEN hash(copy, 5) % 3 = 0 THEN educations[1 + CAST(hash(copy, 6) % len(educations) AS BIGINT)]
+            ELSE education END AS education
+    )
+    FROM range($1) AS copies (copy)
+    INNER JOIN numbered ON numbered.number = copy % 32561
+    CROSS JOIN domains
+) TO $2 (FORMAT parquet)
+"""
+
+
+def timed(call: Callable[[], object]) -> float:
+    """Seconds of one call."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def median(call: Callable[[], object]) -> float:
+    """The median of a few calls, after one to warm up."""
+    call()
+    return statistics.median(timed(call) for _ in range(REPEATS))
+
+
+if __name__ == "__main__":
+    main()

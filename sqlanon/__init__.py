@@ -4,20 +4,24 @@
 >>> session = sa.connect(":memory:")
 """
 
-from sqlanon.errors import (
-    EngineError,
-    PolicyError,
-    SqlanonError,
-    TaxonomyError,
-    UnsatisfiableError,
-    VerificationError,
-)
-from sqlanon.model.policy import Policy
-from sqlanon.model.privacy import DistinctLDiversity, EntropyLDiversity, KAnonymity
-from sqlanon.model.quality import AECS, DM, LM, NCP, DMStar, Entropy, Prec
-from sqlanon.model.release import Guarantee, Measurement, Release, Report, Verification
-from sqlanon.model.taxonomy import Taxonomy
-from sqlanon.session import Session, connect
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlanon.errors import (
+        EngineError,
+        PolicyError,
+        SqlanonError,
+        TaxonomyError,
+        UnsatisfiableError,
+        VerificationError,
+    )
+    from sqlanon.model.policy import Policy
+    from sqlanon.model.privacy import DistinctLDiversity, EntropyLDiversity, KAnonymity
+    from sqlanon.model.quality import AECS, DM, LM, NCP, DMStar, Entropy, Prec
+    from sqlanon.model.release import Guarantee, Measurement, Release, Report, Verification
+    from sqlanon.model.taxonomy import Taxonomy
+    from sqlanon.session import Session, connect
 
 __all__ = [
     "AECS",
@@ -46,3 +50,34 @@ __all__ = [
     "VerificationError",
     "connect",
 ]
+
+_HOMES = {
+    "errors": (
+        "EngineError",
+        "PolicyError",
+        "SqlanonError",
+        "TaxonomyError",
+        "UnsatisfiableError",
+        "VerificationError",
+    ),
+    "model.policy": ("Policy",),
+    "model.privacy": ("DistinctLDiversity", "EntropyLDiversity", "KAnonymity"),
+    "model.quality": ("AECS", "DM", "LM", "NCP", "DMStar", "Entropy", "Prec"),
+    "model.release": ("Guarantee", "Measurement", "Release", "Report", "Verification"),
+    "model.taxonomy": ("Taxonomy",),
+    "session": ("Session", "connect"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used: ``sqlanon --help`` needs neither DuckDB nor pydantic."""
+    for home, public in _HOMES.items():
+        if name in public:
+            value: object = getattr(import_module(f"sqlanon.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'sqlanon' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -81,11 +81,11 @@ SELECT
         WHEN unknown_zip >= 0.008
             THEN format(
                 '{:s}{:02d}',
-                list_extract(['101', '101', '207', '314'], CAST(1 + floor(4 * region * region) AS INTEGER)),
-                CAST(floor(12 * district * district) AS INTEGER)
+                list_extract(['101', '213', '324', '437'], CAST(1 + floor(4 * region * region) AS INTEGER)),
+                CAST(floor(40 * district * district) AS INTEGER)
             )
     END AS zip,
-    DATE '2024-01-01' + CAST(floor(731 * admission_day) AS INTEGER) AS admission,
+    DATE '2025-01-01' + CAST(floor(365 * admission_day) AS INTEGER) AS admission,
     CASE WHEN unknown_diagnosis >= 0.008 THEN diagnosis.code END AS diagnosis,
     CAST(1 + floor(-ln(1 - stay) * diagnosis.usual_stay) AS INTEGER) AS length_of_stay
 FROM anon_people

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,10 @@ from sqlanon.model.base import did_you_mean
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 """Runs a statement with bound values and hands out its rows, which are about the catalog."""
 
-QUERY_KEYWORDS = ("select", "with", "from", "values", "table", "pivot", "unpivot", "(")
+QUERY = re.compile(
+    r"(\s|--[^\n]*\n|/\*.*?\*/)*(\(|(select|with|from|values|table|pivot|unpivot)\b)", re.IGNORECASE | re.DOTALL
+)
+"""How a query begins, after white space and comments."""
 PARQUET_SUFFIXES = (".parquet", ".parq", ".pq")
 GLOB_CHARACTERS = frozenset("*?[")
 
@@ -82,13 +86,15 @@ def is_read_only(rows: Rows) -> bool:
 
 def is_path(source: str) -> bool:
     """Whether a source that is no table spells Parquet files."""
-    globbed = bool(GLOB_CHARACTERS.intersection(source)) and "/" in source and "\n" not in source
+    globbed = bool(GLOB_CHARACTERS.intersection(source)) and "/" in source
+    if globbed and is_query(source) and len(source.split()) > 1:
+        return False  # SELECT *, a / 2 FROM ...
     return source.lower().endswith(PARQUET_SUFFIXES) or globbed
 
 
 def is_query(source: str) -> bool:
     """Whether a source that is no table and no path spells a query."""
-    return source.lstrip().lower().startswith(QUERY_KEYWORDS)
+    return QUERY.match(source) is not None
 
 
 def parse_query(text: str) -> ResolvedSource:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.compiler.bind import SourceColumn
-from sqlanon.compiler.macros import DIALECT, install_statements, schema_statements, template
+from sqlanon.compiler.macros import DIALECT, SCHEMA, install_statements, schema_statements, template
 from sqlanon.compiler.nodes import Grain, Relation, Step, identifier, select, string
 from sqlanon.engines import catalog
 from sqlanon.engines.base import ResolvedSource
@@ -23,6 +23,9 @@ MEMORY = ":memory:"
 RESERVED_CATALOGS = ("memory", "temp", "system")
 NOTE_KEY = "sqlanon"
 """The key of our metadata in the footer of a Parquet file."""
+
+INTERRUPTED = (duckdb.InterruptException, RuntimeError)
+"""What an interrupted statement raises: the first by interrupt(), the second by Ctrl-C."""
 
 
 class DuckDBEngine:
@@ -62,10 +65,10 @@ class DuckDBEngine:
         return catalog.has(self._rows, self.taxonomy)
 
     def prepare_taxonomies(self) -> None:
-        if self.has_taxonomies:
-            return
         if not self._read_only:
             self._refuse_read_only("store a taxonomy")
+        if self.has_taxonomies:
+            return
         with self._in_catalog(self.taxonomy.catalog):
             for statement in schema_statements():
                 self._execute(statement, (), "schema anon")
@@ -142,10 +145,15 @@ class DuckDBEngine:
     def refuse_target(self, target: str, source: ResolvedSource, *, replace: bool) -> exp.Table:
         self._refuse_read_only(f'write the table "{target}"')
         found = catalog.find(self._rows, target)
+        table = catalog.place_new(self._rows, target) if found is None else found.table
+        if table.db.lower() == SCHEMA:
+            raise EngineError(f'schema "{SCHEMA}" is reserved; write the release to another', step="target")
         if found is None:
-            return catalog.place_new(self._rows, target)
+            return table
         if not replace:
             raise EngineError(f'the table "{target}" exists; give another name, or replace=True', step="target")
+        if table.catalog == "temp":
+            raise EngineError(f'"{target}" is a temporary table; give another name', step="target")
         if found.kind == "view":
             raise EngineError(f'"{target}" is a view; give the name of a table', step="target")
         if found.table in self._tables_read_by(source):
@@ -255,16 +263,16 @@ class DuckDBEngine:
         try:
             # fetchall, not fetchone: DuckDB 2.0 refuses the next statement while a result is open.
             return self.connection.fetchall()
-        except duckdb.InterruptException:
-            raise KeyboardInterrupt from None
+        except INTERRUPTED as error:
+            raise _interruption(error) from None
         except duckdb.Error as error:
             raise refused(error, purpose, None) from None
 
     def _execute(self, sql: str, parameters: Sequence[object], purpose: str) -> None:
         try:
             self.connection.execute(sql, list(parameters) or None)
-        except duckdb.InterruptException:
-            raise KeyboardInterrupt from None
+        except INTERRUPTED as error:
+            raise _interruption(error) from None
         except duckdb.Error as error:
             raise refused(error, purpose, sql) from None
 
@@ -273,6 +281,13 @@ class DuckDBEngine:
             self.connection.commit()
         except duckdb.Error as error:
             raise refused(error, "commit", None) from None
+
+
+def _interruption(error: BaseException) -> BaseException:
+    """DuckDB tells of Ctrl-C by a bare RuntimeError; any other RuntimeError stays what it is."""
+    if isinstance(error, duckdb.InterruptException) or "interrupted" in str(error).lower():
+        return KeyboardInterrupt()
+    return error
 
 
 def _anon_table(place: str, name: str) -> exp.Table:

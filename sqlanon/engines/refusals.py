@@ -23,6 +23,7 @@ def why_not_opened(path: str, error: Exception) -> str:
         "No such file or directory": f"{path} cannot be opened: no such file or folder",
         "Permission denied": f"{path} cannot be opened for writing; open it with read_only=True",
         "Read-only file system": f"{path} cannot be opened for writing; open it with read_only=True",
+        "already attached": f"{path} is already open in this program; pass that connection instead",
         "different configuration": f"{path} is already open in this program; pass that connection instead",
     }
     return next(

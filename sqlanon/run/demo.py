@@ -42,14 +42,14 @@ column = "diagnosis"
 l = 2
 
 [quality]
-model = "entropy"
+model = "lm"
 """
 
 TAXONOMIES = {
     "age": Taxonomy.intervals([5, 10, 20, 40], minimum=0, maximum=99),
     "sex": Taxonomy.flat(["female", "male"]),
     "zip": Taxonomy.zip_codes(),
-    "admission": Taxonomy.dates(first=datetime.date(2024, 1, 1), last=datetime.date(2025, 12, 31)),
+    "admission": Taxonomy.dates(first=datetime.date(2025, 1, 1), last=datetime.date(2025, 12, 31)),
 }
 """All declared but that of ``zip``, whose values are read off the table."""
 
@@ -126,7 +126,7 @@ def _sample(engine: DuckDBEngine, table: str) -> Sample:
     return Sample(names, tuple(result.fetchall()))
 
 
-def _read_from(query: exp.Select, role: str, relation: exp.Expression) -> exp.Select:
+def _read_from(query: exp.Select, role: str, relation: exp.Expr) -> exp.Select:
     """The template with a relation in place of the one that is named by its role."""
     for table in list(query.find_all(exp.Table)):
         if table.name == role:

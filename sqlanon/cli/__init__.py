@@ -1,0 +1,5 @@
+"""The command line: ``sqlanon``."""
+
+from sqlanon.cli.app import main
+
+__all__ = ["main"]

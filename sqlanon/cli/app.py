@@ -1,0 +1,75 @@
+"""The commands put together, and the way in."""
+
+from __future__ import annotations
+
+import io
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from sqlanon.cli import outcome, publishing, taxonomy, warehouse
+from sqlanon.cli.demo import demo
+from sqlanon.cli.output import write
+
+app = typer.Typer(
+    help="Anonymize tables where they already live, in SQL inside DuckDB.",
+    epilog="Exit codes: 0 done or met, 1 failed, 2 usage, policy or taxonomy, 3 not met or infeasible, 4 budget, "
+    "5 release withdrawn, 130 interrupted.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command()(demo)
+app.command()(warehouse.install)
+app.command()(warehouse.sql)
+app.command()(warehouse.schema)
+app.add_typer(taxonomy.app, name="taxonomy")
+app.command()(publishing.measure)
+app.command()(publishing.lattice)
+app.command()(publishing.explain)
+app.command()(publishing.run)
+app.command()(publishing.verify)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from sqlanon.run.provenance import installed_version
+
+        write(f"sqlanon {installed_version()} (DuckDB {version('duckdb')})\n")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", hidden=True)] = False,
+) -> None:
+    """Nothing to do: ``--debug`` is read off the command line, so that it also holds for errors in it."""
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(_run(sys.argv[1:] or ["--help"]))
+
+
+def _run(arguments: list[str]) -> int:
+    """The exit code of a command line."""
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        command = typer.main.get_command(app)
+        # Not app(...): some versions of typer end an interrupted command there without a word.
+        with command.make_context("sqlanon", arguments) as context:
+            command.invoke(context)
+        return outcome.DONE
+    except typer.Exit as end:
+        return end.exit_code
+    except (Exception, KeyboardInterrupt) as error:
+        return outcome.report_failure(error, as_json="--json" in arguments, debug=debug)

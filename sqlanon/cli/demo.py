@@ -1,0 +1,174 @@
+"""The command ``sqlanon demo``: no input, everything invented."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sqlanon.cli.interrupt import interruptible
+from sqlanon.cli.options import Json
+from sqlanon.cli.output import progress, show, write, write_json
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from sqlanon.run.demo import Demo, Sample
+
+MOST_ROWS = 10_000_000
+LONGEST_HEADING = 10
+
+
+def demo(
+    database: Annotated[Path | None, typer.Option("--db", metavar="DB", help="Keep it in this new file.")] = None,
+    rows: Annotated[int, typer.Option(min=50, max=MOST_ROWS, help="How many visits to invent.")] = 5000,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed invents the same visits.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Invent a hospital, anonymize its visits, and show them before and after. Needs no input.
+
+    With --db the warehouse is kept, and its policy beside it.
+
+    Example: sqlanon demo --db hospital.duckdb
+    """
+    from sqlanon.engines.duckdb import DuckDBEngine
+    from sqlanon.run.demo import demo as demonstrate
+
+    with _new_files(database) as (warehouse, policy_file):
+        engine = DuckDBEngine.open(warehouse)
+        try:
+            with progress(quiet=as_json) as told, interruptible(engine.connection.interrupt):
+                result = demonstrate(engine, rows=rows, seed=seed, progress=told)
+        finally:
+            engine.close()
+        _write_policy(policy_file)
+    if as_json:
+        write_json(_document(result, database))
+    else:
+        show(*_story(result))
+        # Not with rich, which would break the lines of commands that are to be copied.
+        write(_next_steps(database))
+
+
+@contextmanager
+def _new_files(database: Path | None) -> Iterator[tuple[Path, Path]]:
+    """Paths of a warehouse and a policy that do not exist; they vanish at once without a database, else on failure."""
+    if database is None:
+        with TemporaryDirectory(prefix="sqlanon-") as folder:
+            yield Path(folder, "hospital.duckdb"), Path(folder, "hospital.toml")
+        return
+    paths = database, _policy_path(database)
+    for path in paths:
+        if path.exists():
+            raise typer.BadParameter(f"{path} exists; give the path of a new file", param_hint="--db")
+    if not database.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {database.parent}", param_hint="--db")
+    try:
+        yield paths
+    except BaseException:
+        for path in (*paths, database.with_name(f"{database.name}.wal")):
+            with suppress(OSError):
+                path.unlink()
+        raise
+
+
+def _policy_path(database: Path) -> Path:
+    return database.with_name(f"{database.stem}.policy.toml")
+
+
+def _write_policy(path: Path) -> None:
+    from sqlanon.run.demo import POLICY_TOML
+
+    path.write_text(POLICY_TOML, encoding="utf-8")
+
+
+def _document(result: Demo, database: Path | None) -> dict[str, Any]:
+    return {
+        "database": None if database is None else str(database),
+        "policy_file": None if database is None else str(_policy_path(database)),
+        "before": result.before.model_dump(mode="json"),
+        "release": result.release.model_dump(mode="json"),
+        "after": {**result.after.model_dump(mode="json"), "met": result.after.met},
+    }
+
+
+def _story(result: Demo) -> list[RenderableType]:
+    """Before, after, and what changed."""
+    from rich.text import Text
+
+    from sqlanon.cli.views import count, search_sentence, suppression_sentence
+
+    rows = count(result.before.row_count)
+    return [
+        Text.assemble(("An invented hospital, before and after", "bold cyan"), "\n"),
+        Text.assemble(("Before  ", "bold"), f"table visits, {rows} rows; nobody in it is real"),
+        _rows_table(result.raw),
+        Text.assemble(("After  ", "bold"), "table visits_k5: every row looks like at least 4 others"),
+        _rows_table(result.released),
+        Text.assemble(("What it gives away  ", "bold"), "to one who knows age, sex, zip and admission"),
+        _comparison(result),
+        Text.assemble(("What was done  ", "bold"), "each column raised to a level of its taxonomy"),
+        _levels(result),
+        Text(f"Released {suppression_sentence(result.release)}\n{search_sentence(result.release)}\n"),
+        Text("What next", "bold"),
+    ]
+
+
+def _rows_table(sample: Sample) -> Table:
+    from rich.text import Text
+
+    from sqlanon.cli.views import table
+
+    numbers = [place for place, value in enumerate(sample.rows[0]) if isinstance(value, int)] if sample.rows else []
+    made = table(*(_folded(name) for name in sample.columns), numbers=numbers)
+    for row in sample.rows:
+        made.add_row(*(Text("NULL", "dim") if value is None else Text(str(value)) for value in row))
+    return made
+
+
+def _folded(name: str) -> str:
+    """A long name on two lines, so that all columns fit on a terminal."""
+    return "_\n".join(name.rsplit("_", 1)) if len(name) > LONGEST_HEADING else name
+
+
+def _comparison(result: Demo) -> Table:
+    from sqlanon.cli.views import facts_of, figure, table
+
+    after = result.after.measurement
+    made = table("", "before", "after", numbers=(1, 2))
+    for (what, was), (_, now) in zip(facts_of(result.before), facts_of(after), strict=True):
+        made.add_row(what, was, now)
+    for before, now_attained in zip(result.before.models[1:], after.models[1:], strict=True):
+        made.add_row(f"least diversity of {before.column}", figure(before.attained), figure(now_attained.attained))
+    return made
+
+
+def _levels(result: Demo) -> Table:
+    """The level of each quasi-identifier, and how its labels look there."""
+    from sqlanon.cli.views import plain, table
+
+    heights = result.release.report.heights
+    labels = dict(zip(result.released.columns, result.released.rows[0], strict=True))
+    made = table("quasi-identifier", "level", "of", "label", numbers=(1, 2))
+    for name, level in result.release.node.items():
+        made.add_row(plain(name), str(level), str(heights[name]), plain(str(labels[name]), "green"))
+    return made
+
+
+def _next_steps(database: Path | None) -> str:
+    if database is None:
+        return "  sqlanon demo --db hospital.duckdb    keeps the warehouse to play with\n"
+    file, policy = shlex.quote(str(database)), shlex.quote(str(_policy_path(database)))
+    steps = (
+        f'duckdb {file} "FROM visits_k5 LIMIT 20"',
+        f"duckdb {file} \"FROM anon.k_anonymity('visits_k5', ['age', 'sex', 'zip', 'admission'])\"",
+        f"sqlanon lattice visits --db {file} --policy {policy}",
+        f"sqlanon verify visits_k5 --db {file} --policy {policy}",
+    )
+    return "".join(f"  {step}\n" for step in steps)

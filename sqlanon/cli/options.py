@@ -1,0 +1,94 @@
+"""Arguments and options that commands share, and the sessions that they open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlanon.cli.interrupt import interruptible
+from sqlanon.errors import EngineError
+
+if TYPE_CHECKING:
+    from sqlanon.session import Session
+
+Source = Annotated[str, typer.Argument(help="A table or view, the path or glob of Parquet files, or a SELECT query.")]
+Database = Annotated[Path, typer.Argument(metavar="DB", help="The DuckDB file.")]
+OptionalDatabase = Annotated[
+    Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file; not needed to read Parquet files.")
+]
+PolicyFile = Annotated[Path, typer.Option("--policy", metavar="FILE.toml", help="The policy.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace what is there.")]
+Attribute = Annotated[str, typer.Argument(help="The quasi-identifier that the taxonomy is for.")]
+TaxonomySource = Annotated[
+    str | None,
+    typer.Option("--source", help="A table, Parquet files or a query whose values the taxonomy must cover."),
+]
+TaxonomyColumn = Annotated[
+    str | None, typer.Option("--column", help="The column of --source, if it is not named like the attribute.")
+]
+TaxonomyFiles = Annotated[
+    list[str] | None,
+    typer.Option("--taxonomy", metavar="ATTRIBUTE=FILE.csv", help="Load an ARX hierarchy first; can be repeated."),
+]
+
+
+@contextmanager
+def existing(database: Path, *, read_only: bool = True, option: str = "DB") -> Iterator[Session]:
+    """A session on a file that must be there.
+
+    Raises:
+        typer.BadParameter: it is not.
+    """
+    if not database.exists():
+        raise typer.BadParameter(f"there is no file {database}", param_hint=option)
+    with _connected(database, read_only=read_only) as session:
+        yield session
+
+
+@contextmanager
+def existing_or_new(database: Path) -> Iterator[Session]:
+    """A session on a file that is created if it is not there."""
+    if str(database) == ":memory:":
+        raise typer.BadParameter("a database in memory would be gone at once; give the path of a file", param_hint="DB")
+    with _connected(database) as session:
+        yield session
+
+
+@contextmanager
+def reading(database: Path | None) -> Iterator[Session]:
+    """A session that changes no file: on a warehouse opened read-only, or in memory without one."""
+    if database is not None:
+        with existing(database, option="--db") as session:
+            yield session
+        return
+    try:
+        with _connected() as session:
+            yield session
+    except EngineError as error:
+        if error.step == "source":
+            raise typer.BadParameter(f"{error}; a table needs --db, the file that it is in") from None
+        raise
+
+
+def load_taxonomies(session: Session, given: list[str] | None) -> None:
+    """Load every ``ATTRIBUTE=FILE.csv``."""
+    from sqlanon.model.taxonomy import Taxonomy
+
+    for text in given or ():
+        attribute, _, path = text.partition("=")
+        if not attribute or not path:
+            raise typer.BadParameter(f'"{text}" is not ATTRIBUTE=FILE.csv', param_hint="--taxonomy")
+        session.load_taxonomy(attribute, Taxonomy.from_csv(path))
+
+
+@contextmanager
+def _connected(database: str | Path = ":memory:", *, read_only: bool = False) -> Iterator[Session]:
+    from sqlanon.session import connect
+
+    with connect(database, read_only=read_only) as session, interruptible(session.connection.interrupt):
+        yield session

@@ -1,0 +1,101 @@
+"""How a command ends: exit codes, and every failure as one message without a traceback."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from typing import Any
+
+import typer
+
+from sqlanon.cli.output import printable, say, write_json
+from sqlanon.errors import (
+    EngineError,
+    PolicyError,
+    SqlanonError,
+    TaxonomyError,
+    UnsatisfiableError,
+    VerificationError,
+)
+
+DONE = 0
+FAILED = 1
+USAGE = 2
+NOT_MET = 3
+WITHDRAWN = 5
+INTERRUPTED = 130
+
+EXIT_CODES: dict[type[SqlanonError], int] = {
+    PolicyError: USAGE,
+    TaxonomyError: USAGE,
+    UnsatisfiableError: NOT_MET,
+    VerificationError: WITHDRAWN,
+    EngineError: FAILED,
+}
+"""Code 4 is kept for budgets."""
+
+USAGE_ERRORS = typer.BadParameter.__bases__
+"""typer brings its own click from 0.2x on; this is the same class in all of them."""
+
+SPELLINGS = (
+    ("replace=True", "--replace"),
+    ("open it with read_only=True and write the release to a Parquet file", "write the release to a Parquet file"),
+)
+"""How a message of the Python interface is worded on the command line."""
+
+
+def report_failure(error: BaseException, *, as_json: bool, debug: bool) -> int:
+    """Tell of a failure, as JSON on stdout too if that was asked for.
+
+    Returns:
+        the exit code.
+    """
+    if debug or os.environ.get("SQLANON_DEBUG", "0") not in ("", "0"):
+        _say_traceback(error)
+    code, document = _failure(error)
+    say(_text(error, document))
+    if as_json:
+        write_json({"error": document})
+    return code
+
+
+def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
+    """The exit code and the document of an error."""
+    if isinstance(error, SqlanonError):
+        message = getattr(error, "heading", str(error))
+        problems = getattr(error, "problems", ())
+        return EXIT_CODES.get(type(error), FAILED), _document(type(error).__name__, message, problems)
+    if isinstance(error, USAGE_ERRORS):
+        return USAGE, _document("UsageError", error.format_message())  # type: ignore[attr-defined]
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return INTERRUPTED, _document("Interrupted", "interrupted; nothing was published")
+    # Its text is left out: it could quote data.
+    unexpected = f"{type(error).__name__} was not expected; this is a bug of sqlanon"
+    return FAILED, _document(type(error).__name__, unexpected)
+
+
+def _document(kind: str, message: str, problems: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {"kind": kind, "message": _worded(message), "problems": [_worded(problem) for problem in problems]}
+
+
+def _worded(message: str) -> str:
+    for python, command_line in SPELLINGS:
+        message = message.replace(python, command_line)
+    return printable(message)
+
+
+def _text(error: BaseException, document: dict[str, Any]) -> str:
+    lines = [f"Error: {document['message']}", *(f"  - {problem}" for problem in document["problems"])]
+    if isinstance(error, USAGE_ERRORS):
+        context = getattr(error, "ctx", None)
+        lines.append(f"Try '{context.command_path if context else 'sqlanon'} --help'.")
+    elif document["kind"] not in {kind.__name__ for kind in EXIT_CODES} | {"Interrupted"}:
+        lines.append("Please report it, with what --debug prints once you have made sure that it shows no data.")
+    return "\n".join(lines)
+
+
+def _say_traceback(error: BaseException) -> None:
+    say("Debugging: what follows may quote data.")
+    say("".join(traceback.format_exception(error)))
+    if isinstance(error, EngineError):
+        say(f"Step: {error.step}\nSQL: {error.sql}\nDatabase: {error.original}")

@@ -1,0 +1,90 @@
+"""What the user sees: data on stdout, talk on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+import typer
+
+from sqlanon.errors import EngineError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+PIPE_WIDTH = 120
+"""Columns of a table that goes to a file or a pipe."""
+
+
+def write(text: str) -> None:
+    """Write data to stdout; a reader that has had enough (``| head``) is no error."""
+    try:
+        typer.echo(text, nl=False)
+    except BrokenPipeError:
+        _silence(sys.stdout)
+    except OSError as error:
+        _silence(sys.stdout)
+        raise EngineError(f"the output cannot be written: {error.strerror}", step="output", original=error) from None
+
+
+def write_json(document: dict[str, Any]) -> None:
+    """Write one JSON document to stdout."""
+    write(json.dumps(document, indent=2, default=str) + "\n")
+
+
+def show(*parts: RenderableType) -> None:
+    """Write tables and texts of rich to stdout, in colour on a terminal."""
+    from rich.console import Console
+
+    console = Console(highlight=False, width=None if sys.stdout and sys.stdout.isatty() else PIPE_WIDTH)
+    with console.capture() as capture:
+        for part in parts:
+            console.print(part)
+    # On a pipe rich pads every line to the width.
+    write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+
+
+def say(text: str) -> None:
+    """Tell the user something on stderr."""
+    try:
+        typer.echo(printable(text), err=True)
+    except OSError:
+        _silence(sys.stderr)
+
+
+def printable(text: str) -> str:
+    """The text with control characters spelled out: names come from files that others have made."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text)
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on stderr, if there is a terminal to show it and nobody asked for JSON."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        from sqlanon.run.anonymize import silent
+
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda stage, done, total: bar.update(task, description=stage, completed=done, total=total or None)
+
+
+def _silence(stream: IO[str] | None) -> None:
+    """Let all further output vanish, what Python flushes at its end included."""
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,173 @@
+"""Commands that look at a table, publish its anonymization, and verify what was published."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlanon.cli.options import (
+    Json,
+    OptionalDatabase,
+    PolicyFile,
+    Replace,
+    Source,
+    TaxonomyFiles,
+    existing,
+    load_taxonomies,
+    reading,
+)
+from sqlanon.cli.outcome import NOT_MET
+from sqlanon.cli.output import progress, say, show, write, write_json
+
+if TYPE_CHECKING:
+    from sqlanon.model.policy import Policy
+    from sqlanon.session import Session
+
+
+def measure(source: Source, policy: PolicyFile, database: OptionalDatabase = None, as_json: Json = False) -> None:
+    """Measure what a table gives away as it is: exit code 0 if it meets the privacy models, 3 if not.
+
+    Example: sqlanon measure visits --db clinic.duckdb --policy policy.toml
+    """
+    from sqlanon.cli.views import measurement_view
+
+    wanted = _policy(policy)
+    with reading(database) as session:
+        measurement = session.measure(source, wanted)
+    if as_json:
+        write_json({**measurement.model_dump(mode="json"), "met": measurement.met})
+    else:
+        show(*measurement_view(measurement))
+    if not measurement.met:
+        say(f"Not met: {measurement.source} falls short of the policy.")
+        raise typer.Exit(NOT_MET)
+
+
+def lattice(
+    source: Source,
+    policy: PolicyFile,
+    database: OptionalDatabase = None,
+    taxonomies: TaxonomyFiles = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all nodes to a .parquet or .csv file.")
+    ] = None,
+    replace: Replace = False,
+    as_json: Json = False,
+) -> None:
+    """Check every node of the lattice, and show the best ones that satisfy the policy.
+
+    Example: sqlanon lattice visits --db clinic.duckdb --policy policy.toml --out lattice.parquet
+    """
+    from sqlanon.cli import nodes
+    from sqlanon.cli.views import lattice_view
+
+    wanted = _policy(policy)
+    if out is not None:
+        nodes.refuse_file(out, replace=replace)
+    with reading(database) as session:
+        load_taxonomies(session, taxonomies)
+        with progress(quiet=as_json) as told:
+            found = session.lattice(source, wanted, progress=told)
+    if out is not None:
+        nodes.write_file(found, out, replace=replace)
+        say(f"Wrote {found.num_rows:,} nodes to {out}.")
+    if as_json:
+        write_json(nodes.document(found, wanted))
+    else:
+        show(*lattice_view(nodes.document(found, wanted)))
+
+
+def explain(
+    source: Source,
+    policy: PolicyFile,
+    database: OptionalDatabase = None,
+    taxonomies: TaxonomyFiles = None,
+    as_json: Json = False,
+) -> None:
+    """Print the SQL of every step of a run, without running it.
+
+    Example: sqlanon explain visits --db clinic.duckdb --policy policy.toml
+    """
+    wanted = _policy(policy)
+    with reading(database) as session:
+        load_taxonomies(session, taxonomies)
+        steps = session.explain(source, wanted)
+    if as_json:
+        write_json({"steps": [{"purpose": step.purpose, "makes": step.makes, "sql": step.sql} for step in steps]})
+        return
+    for number, step in enumerate(steps, start=1):
+        makes = f", as temporary table {step.makes}" if step.makes else ""
+        write(f"-- {number}. {step.purpose}{makes}\n{step.sql};\n\n")
+
+
+def run(
+    source: Source,
+    policy: PolicyFile,
+    into: Annotated[str, typer.Option(metavar="TARGET", help="The name of a new table, or a new .parquet file.")],
+    database: OptionalDatabase = None,
+    taxonomies: TaxonomyFiles = None,
+    replace: Replace = False,
+    as_json: Json = False,
+) -> None:
+    """Publish the best generalization of a table that meets the policy, verified.
+
+    A .parquet target leaves the warehouse as it is; with a table, --taxonomy is stored in the warehouse.
+
+    Example: sqlanon run visits --db clinic.duckdb --policy policy.toml --into visits_k5
+    """
+    from sqlanon.cli.views import release_view
+
+    wanted = _policy(policy)
+    with _publishing(database, into) as session:
+        load_taxonomies(session, taxonomies)
+        with progress(quiet=as_json) as told:
+            release = session.anonymize(source, wanted, into, replace=replace, progress=told)
+    if as_json:
+        write_json(release.model_dump(mode="json"))
+    else:
+        show(*release_view(release))
+
+
+def verify(
+    release: Annotated[str, typer.Argument(help="A published table, or the path of a published Parquet file.")],
+    policy: PolicyFile,
+    database: OptionalDatabase = None,
+    as_json: Json = False,
+) -> None:
+    """Measure a published table again and hold it against its policy: exit code 0 if it is met, 3 if not.
+
+    Example: sqlanon verify visits_k5 --db clinic.duckdb --policy policy.toml
+    """
+    from sqlanon.cli.views import measurement_view
+
+    wanted = _policy(policy)
+    with reading(database) as session:
+        verification = session.verification(release, wanted)
+    if as_json:
+        write_json({**verification.model_dump(mode="json"), "met": verification.met})
+    else:
+        show(*measurement_view(verification.measurement))
+    if not verification.met:
+        say(f"Not met: {verification.source} falls short of its policy:")
+        for shortfall in verification.shortfalls:
+            say(f"  - {shortfall}")
+        raise typer.Exit(NOT_MET)
+    say(f"Met: {verification.source} meets its policy.")
+
+
+def _policy(path: Path) -> Policy:
+    from sqlanon.model.policy import Policy
+
+    return Policy.from_toml(path)
+
+
+def _publishing(database: Path | None, into: str) -> AbstractContextManager[Session]:
+    """A session that can write the target, and nothing else if that is a file."""
+    if into.lower().endswith(".parquet"):
+        return reading(database)
+    if database is None:
+        raise typer.BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
+    return existing(database, read_only=False, option="--db")

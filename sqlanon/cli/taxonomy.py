@@ -1,0 +1,243 @@
+"""Commands about taxonomies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sqlanon.cli.options import (
+    Attribute,
+    Database,
+    Json,
+    Replace,
+    TaxonomyColumn,
+    TaxonomySource,
+    existing,
+    existing_or_new,
+)
+from sqlanon.cli.outcome import USAGE
+from sqlanon.cli.output import say, show, write_json
+
+if TYPE_CHECKING:
+    from sqlanon.model.taxonomy import Taxonomy
+
+app = typer.Typer(help="Load, make, check, list and export taxonomies.", rich_markup_mode="rich")
+
+Days = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="For dates: an end of the declared domain.")]
+
+
+class Kind(StrEnum):
+    """The kinds of taxonomies that can be made."""
+
+    INTERVALS = "intervals"
+    DATES = "dates"
+    PREFIXES = "prefixes"
+    ZIP = "zip"
+    ICD9 = "icd9"
+    ICD10 = "icd10"
+    IPV4 = "ipv4"
+    FLAT = "flat"
+    QUERY = "query"
+
+
+@dataclass(frozen=True)
+class Maker:
+    """How a kind is made, and which options it takes, required ones first."""
+
+    make: Callable[[dict[str, Any]], Taxonomy]
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+
+@app.command()
+def load(
+    database: Database,
+    attribute: Attribute,
+    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="An ARX hierarchy: a line per value, no header.")],
+    source: TaxonomySource = None,
+    column: TaxonomyColumn = None,
+    delimiter: Annotated[str | None, typer.Option(help="What separates the fields, if it is not found out.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Store a taxonomy from a file, in place of the one that is there.
+
+    The warehouse is created if it does not exist.
+
+    Example: sqlanon taxonomy load clinic.duckdb age age.csv --source visits
+    """
+    from sqlanon.model.taxonomy import Taxonomy
+
+    if delimiter is not None and len(delimiter) != 1:
+        raise typer.BadParameter("one character is needed", param_hint="--delimiter")
+    _store(database, attribute, Taxonomy.from_csv(file, delimiter=delimiter), source, column, as_json=as_json)
+
+
+@app.command()
+def make(
+    database: Database,
+    attribute: Attribute,
+    kind: Annotated[Kind, typer.Argument(help="How the labels are made.")],
+    width: Annotated[list[float] | None, typer.Option(help="For intervals: the width of a level; repeat it.")] = None,
+    origin: Annotated[float | None, typer.Option(help="For intervals: a boundary of every level.")] = None,
+    minimum: Annotated[int | None, typer.Option(help="For intervals: the least value of the domain.")] = None,
+    maximum: Annotated[int | None, typer.Option(help="For intervals: the greatest value of the domain.")] = None,
+    below: Annotated[float | None, typer.Option(help="For intervals: smaller numbers share a label.")] = None,
+    above: Annotated[float | None, typer.Option(help="For intervals: numbers from here on share a label.")] = None,
+    unit: Annotated[
+        list[str] | None, typer.Option(help="For dates: day, month, quarter, year, decade; repeat.")
+    ] = None,
+    first: Days = None,
+    last: Days = None,
+    keep: Annotated[list[int] | None, typer.Option(help="For prefixes: characters that stay; repeat it.")] = None,
+    bits: Annotated[list[int] | None, typer.Option(help="For ipv4: the length of a network prefix; repeat it.")] = None,
+    query: Annotated[str | None, typer.Option(help="For query: SQL that gives values and labels.")] = None,
+    declared: Annotated[
+        bool | None, typer.Option("--declared", help="For query: its values come from no data.")
+    ] = None,
+    value: Annotated[list[str] | None, typer.Option(help="A value of the declared domain; repeat it.")] = None,
+    source: TaxonomySource = None,
+    column: TaxonomyColumn = None,
+    as_json: Json = False,
+) -> None:
+    """Make a taxonomy by a rule and store it, in place of the one that is there.
+
+    Its values are declared by options, or read off --source. The warehouse is created if it does not exist.
+
+    Example: sqlanon taxonomy make clinic.duckdb age intervals --width 5 --width 10 --minimum 0 --maximum 120
+    """
+    rule: dict[str, Any] = {"width": width, "origin": origin, "minimum": minimum, "maximum": maximum}
+    rule |= {"below": below, "above": above, "unit": unit, "first": first, "last": last, "keep": keep, "bits": bits}
+    rule |= {"query": query, "declared": declared, "value": value}
+    given = {name: setting for name, setting in rule.items() if setting is not None and setting != []}
+    _store(database, attribute, made(kind, given), source, column, as_json=as_json)
+
+
+def made(kind: Kind, given: dict[str, Any]) -> Taxonomy:
+    """The taxonomy of a kind from the options that were given.
+
+    Raises:
+        typer.BadParameter: an option is missing, or is not one of this kind.
+    """
+    maker = _makers()[kind]
+    for name in maker.required:
+        if name not in given:
+            raise typer.BadParameter(f"{kind} needs --{name}")
+    strangers = [f"--{name}" for name in given if name not in maker.required + maker.optional]
+    if strangers:
+        raise typer.BadParameter(f"{kind} does not take {', '.join(strangers)}")
+    return maker.make(given)
+
+
+def _makers() -> dict[Kind, Maker]:
+    from sqlanon.model.taxonomy import Taxonomy
+
+    values = ("value",)
+    ends = ("origin", "minimum", "maximum", "below", "above")
+    return {
+        Kind.INTERVALS: Maker(
+            lambda given: Taxonomy.intervals(given["width"], **{name: given[name] for name in ends if name in given}),
+            ("width",),
+            ends,
+        ),
+        Kind.DATES: Maker(_dates, (), ("unit", "first", "last")),
+        Kind.PREFIXES: Maker(lambda given: Taxonomy.prefixes(given["keep"], given.get("value")), ("keep",), values),
+        Kind.ZIP: Maker(lambda given: Taxonomy.zip_codes(given.get("value")), (), values),
+        Kind.ICD9: Maker(lambda given: Taxonomy.icd9(given.get("value")), (), values),
+        Kind.ICD10: Maker(lambda given: Taxonomy.icd10(given.get("value")), (), values),
+        Kind.IPV4: Maker(
+            lambda given: Taxonomy.ipv4(given.get("bits", (24, 16, 8)), given.get("value")), (), ("bits", *values)
+        ),
+        Kind.FLAT: Maker(lambda given: Taxonomy.flat(given.get("value")), (), values),
+        Kind.QUERY: Maker(_query, ("query",), ("declared",)),
+    }
+
+
+@app.command()
+def check(database: Database, as_json: Json = False) -> None:
+    """Check the stored taxonomies: exit code 0 if all are well-formed, 2 if not.
+
+    Example: sqlanon taxonomy check clinic.duckdb
+    """
+    with existing(database) as session:
+        names = list(session.taxonomies())
+        problems = session.check_taxonomies()
+    if as_json:
+        write_json({"taxonomies": names, "problems": problems, "met": not problems})
+    for line in (line for lines in problems.values() for line in lines):
+        say(f"  - {line}")
+    say(
+        f"{len(problems)} of {len(names)} taxonomies are malformed."
+        if problems
+        else f"{len(names)} taxonomies are fine."
+    )
+    if problems:
+        raise typer.Exit(USAGE)
+
+
+@app.command(name="list")
+def list_(database: Database, as_json: Json = False) -> None:
+    """List the stored taxonomies: levels, values, labels at each level, and where the values come from.
+
+    Example: sqlanon taxonomy list clinic.duckdb
+    """
+    with existing(database) as session:
+        found = session.taxonomies()
+    if as_json:
+        write_json({"taxonomies": found})
+    elif not found:
+        say(f"There are no taxonomies in {database}; 'sqlanon taxonomy make --help' tells how to make one.")
+    else:
+        from sqlanon.cli.views import taxonomy_table
+
+        show(taxonomy_table(found))
+
+
+@app.command()
+def export(
+    database: Database,
+    attribute: Attribute,
+    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Where to write it.")],
+    replace: Replace = False,
+    as_json: Json = False,
+) -> None:
+    """Write a stored taxonomy as an ARX hierarchy: a line per value, separated by semicolons, no header.
+
+    Example: sqlanon taxonomy export clinic.duckdb age age.csv
+    """
+    with existing(database) as session:
+        session.export_taxonomy(attribute, file, replace=replace)
+    if as_json:
+        write_json({"attribute": attribute, "file": str(file)})
+    say(f'Wrote the taxonomy of "{attribute}" to {file}.')
+
+
+def _store(
+    database: Path, attribute: str, taxonomy: Taxonomy, source: str | None, column: str | None, *, as_json: bool
+) -> None:
+    if column is not None and source is None:
+        raise typer.BadParameter("--column names a column of --source, which is missing")
+    with existing_or_new(database) as session:
+        session.load_taxonomy(attribute, taxonomy, source=source, column=column)
+        shape = session.taxonomies()[attribute]
+    if as_json:
+        write_json({"attribute": attribute, **shape})
+    say(f'Stored the taxonomy of "{attribute}": {shape["values"]:,} values, top level {shape["height"]}.')
+
+
+def _dates(given: dict[str, Any]) -> Taxonomy:
+    from sqlanon.model.taxonomy import Taxonomy
+
+    ends = {name: given[name].date() for name in ("first", "last") if name in given}
+    return Taxonomy.dates(given["unit"], **ends) if "unit" in given else Taxonomy.dates(**ends)
+
+
+def _query(given: dict[str, Any]) -> Taxonomy:
+    from sqlanon.model.taxonomy import Taxonomy
+
+    return Taxonomy.from_query(given["query"], domain="declared" if "declared" in given else "observed")

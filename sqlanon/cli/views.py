@@ -1,0 +1,155 @@
+"""Results as tables and texts for people. Names go in as plain text, never as markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from sqlanon.cli.output import printable
+from sqlanon.model.release import Measurement, ModelResult, Release
+
+BEST_NODES = 10
+
+
+def table(*headings: str, numbers: Iterable[int] = (), title: str | None = None) -> Table:
+    """An empty table; the columns at the positions ``numbers`` are aligned to the right."""
+    right = set(numbers)
+    made = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+        title=None if title is None else plain(title),
+        title_justify="left",
+        title_style="bold",
+    )
+    for position, heading in enumerate(headings):
+        made.add_column(plain(heading), justify="right" if position in right else "left", overflow="fold")
+    return made
+
+
+def plain(text: str, style: str = "") -> Text:
+    """A text without markup and control characters."""
+    return Text(printable(text), style=style)
+
+
+def count(number: int | None) -> str:
+    """``12,345``; a dash for nothing."""
+    return "–" if number is None else f"{number:,}"
+
+
+def percent(share: float | None) -> str:
+    """``12.3 %``; a dash for nothing."""
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def figure(number: float | None) -> str:
+    """A loss or an attained measure in six digits."""
+    return "–" if number is None else f"{number:,.6g}"
+
+
+def measurement_view(measurement: Measurement) -> list[RenderableType]:
+    """What a table gives away, and the privacy models against it."""
+    facts = table("what", "value", numbers=(1,), title=measurement.source)
+    facts.show_header = False
+    for what, value in facts_of(measurement):
+        facts.add_row(what, value)
+    return [facts, models_table(measurement.models)]
+
+
+def facts_of(measurement: Measurement) -> list[tuple[str, str]]:
+    """The measures in words, with their values."""
+    return [
+        ("rows", count(measurement.row_count)),
+        ("equivalence classes", count(measurement.class_count)),
+        ("rows in the smallest class (k)", count(measurement.k)),
+        ("rows alone in their class", f"{count(measurement.unique_rows)} ({percent(measurement.unique_share)})"),
+        ("highest risk of re-identification", percent(measurement.highest_prosecutor_risk)),
+        ("average risk of re-identification", percent(measurement.average_prosecutor_risk)),
+    ]
+
+
+def models_table(models: Iterable[ModelResult]) -> Table:
+    """Each privacy model with what it requires and what is attained."""
+    made = table("privacy model", "attained", "met", numbers=(1,))
+    for result in models:
+        met = plain("yes", "green") if result.met else plain("no", "red")
+        made.add_row(plain(result.model), figure(result.attained), met)
+    return made
+
+
+def release_view(release: Release) -> list[RenderableType]:
+    """A release: rows, node, privacy models and guarantee."""
+    report = release.report
+    return [
+        Text.assemble(("Published ", "bold"), plain(release.into, "bold"), f": {suppression_sentence(release)}"),
+        Text(search_sentence(release)),
+        node_table(release),
+        models_table(report.models),
+        _sentences("Guarantee", release.guarantee.claims),
+        _sentences("As long as", release.guarantee.conditions),
+        _sentences("Not covered", release.guarantee.not_covered),
+        *([_sentences("Notes", report.notes)] if report.notes else []),
+    ]
+
+
+def suppression_sentence(release: Release) -> str:
+    """How many rows were released, and how many not."""
+    rows, report = release.report.rows, release.report
+    share = report.suppressed_rows / rows.source
+    masked = f", {count(rows.masked)} of them masked" if rows.masked else ""
+    return (
+        f"{count(rows.released)} of {count(rows.source)} rows{masked}; {count(report.suppressed_rows)} suppressed "
+        f"({percent(share)}; the limit is {100 * report.suppression_limit:g} %)."
+    )
+
+
+def search_sentence(release: Release) -> str:
+    """How the node was found."""
+    report = release.report
+    ties = f", tied with {report.tie_count - 1} more" if report.tie_count > 1 else ""
+    return (
+        f"Least {report.quality} loss ({figure(report.loss)}{ties}), proven by checking "
+        f"{count(report.checked_nodes)} of {count(report.lattice_nodes)} nodes in {sum(report.seconds.values()):.2f} s."
+    )
+
+
+def node_table(release: Release) -> Table:
+    """The level of each quasi-identifier."""
+    made = table("quasi-identifier", "level", "of", numbers=(1, 2))
+    for name, level in release.node.items():
+        made.add_row(plain(name), str(level), str(release.report.heights[name]))
+    return made
+
+
+def lattice_view(document: dict[str, Any]) -> list[RenderableType]:
+    """The size of the lattice, and its best nodes or those that come closest."""
+    satisfying, quality = document["satisfying_nodes"], document["quality"]
+    headings = ("node", quality, "classes", "smallest", "suppressed")
+    title = f"Best by {quality}" if satisfying else "Closest to the policy"
+    best = table(*headings, numbers=(1, 2, 3, 4), title=title)
+    for row in document["table"][: min(satisfying, BEST_NODES) or BEST_NODES]:
+        node = ", ".join(f"{name} {level}" for name, level in row["node"].items())
+        counts = (row["class_count"], row["min_class_size"], row["suppressed_rows"])
+        best.add_row(plain(node), figure(row[quality]), *(count(number) for number in counts))
+    return [Text(f"{count(document['nodes'])} nodes, {count(satisfying)} satisfy the policy.\n"), best]
+
+
+def taxonomy_table(taxonomies: dict[str, dict[str, Any]]) -> Table:
+    """The stored taxonomies."""
+    made = table("attribute", "top level", "values", "labels by level", "domain", numbers=(1, 2))
+    for name, shape in taxonomies.items():
+        labels = ", ".join(count(number) for number in shape["labels"])
+        made.add_row(plain(name), str(shape["height"]), count(shape["values"]), labels, str(shape["domain"]))
+    return made
+
+
+def _sentences(heading: str, sentences: Iterable[str]) -> Group:
+    lines = Table.grid(padding=(0, 1))
+    for sentence in sentences:
+        lines.add_row(" •", plain(sentence))
+    return Group(Text(heading, "bold"), lines)

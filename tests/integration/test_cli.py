@@ -1,0 +1,466 @@
+"""The command line from outside: exit codes, data on stdout and talk on stderr, and what failures leave behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = 'a"b; drop table x --'
+VALUE = "alice-1970"
+
+POLICY = """
+quasi_identifiers = ["age", "sex"]
+sensitive = ["diagnosis"]
+identifiers = ["id"]
+suppression_limit = 0.1
+
+[[privacy]]
+model = "k-anonymity"
+k = 3
+"""
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """The environment of a command: this checkout, no colours, no debugging."""
+    inherited = {name: value for name, value in os.environ.items() if name not in ("SQLANON_DEBUG", "FORCE_COLOR")}
+    return {**inherited, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **settings}
+
+
+def sqlanon(*arguments: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    command = [sys.executable, "-m", "sqlanon", *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environment(**settings), capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def document(result: subprocess.CompletedProcess[str]) -> Any:
+    """The one JSON document on stdout."""
+    assert "Traceback" not in result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a warehouse of 60 rows, its taxonomies and a policy."""
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        connection.execute(
+            "CREATE TABLE visits AS SELECT i AS id, 20 + i % 40 AS age, if(i % 2 = 0, 'f', 'm') AS sex, "
+            f"if(i = 7, '{VALUE}', 'flu ' || i % 5) AS diagnosis FROM range(60) AS rows (i)"
+        )
+    (tmp_path / "policy.toml").write_text(POLICY)
+    rows = [f"{age};[{age // 10 * 10}, {age // 10 * 10 + 10});*" for age in range(20, 60)]
+    (tmp_path / "age.csv").write_text("\n".join(rows))
+    (tmp_path / "sex.csv").write_text("f;*\nm;*\n")
+    return tmp_path
+
+
+@pytest.fixture
+def clinic(folder: Path) -> Path:
+    """The folder, with the taxonomies loaded into the warehouse."""
+    for name in ("age", "sex"):
+        loaded = sqlanon("taxonomy", "load", "clinic.duckdb", name, f"{name}.csv", "--source", "visits", folder=folder)
+        assert loaded.returncode == 0, loaded.stderr
+    return folder
+
+
+def published(command: str, *more: str, source: str = "visits") -> list[str]:
+    return [command, source, "--db", "clinic.duckdb", "--policy", "policy.toml", *more]
+
+
+def tables(path: Path) -> set[str]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+
+
+def test_help_and_version(tmp_path: Path) -> None:
+    assert "taxonomy" in sqlanon(folder=tmp_path).stdout
+    assert sqlanon("run", "--help", folder=tmp_path).returncode == 0
+    version = sqlanon("--version", folder=tmp_path)
+    assert version.returncode == 0
+    assert version.stdout.startswith("sqlanon ")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["demo", "install", "sql", "schema", "measure", "lattice", "explain", "run", "verify", "taxonomy load",
+     "taxonomy make", "taxonomy check", "taxonomy list", "taxonomy export"],
+)  # fmt: skip
+def test_every_command_has_an_example(command: str, tmp_path: Path) -> None:
+    helped = sqlanon(*command.split(), "--help", folder=tmp_path)
+    assert f"Example: sqlanon {command}" in " ".join(helped.stdout.split())
+
+
+def test_install_makes_macros_that_a_plain_client_can_call(tmp_path: Path) -> None:
+    assert sqlanon("install", "new.duckdb", folder=tmp_path).returncode == 0
+    with duckdb.connect(str(tmp_path / "new.duckdb")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a FROM range(4)")
+        assert connection.execute("SELECT k FROM anon.k_anonymity('t', ['a'])").fetchall() == [(4,)]
+
+
+def test_sql_can_be_read_by_duckdb(tmp_path: Path) -> None:
+    script = sqlanon("sql", folder=tmp_path)
+    assert script.stderr == ""
+    with duckdb.connect() as connection:
+        connection.execute(script.stdout)
+
+
+def test_a_reader_that_stops_early_sees_no_traceback(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sqlanon", "sql"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(20) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_under_stdout_is_told(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "sqlanon", "schema"]
+        result = subprocess.run(
+            command, cwd=tmp_path, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    assert "cannot be written" in result.stderr
+
+
+def test_schema_is_a_json_schema(tmp_path: Path) -> None:
+    assert "quasi_identifiers" in document(sqlanon("schema", folder=tmp_path))["properties"]
+
+
+def test_a_run_from_load_to_verify(clinic: Path) -> None:
+    run = sqlanon(*published("run", "--into", "visits_k3", "--json"), folder=clinic)
+    assert run.returncode == 0, run.stderr
+    assert document(run)["report"]["min_class_size"] >= 3
+    assert sqlanon(*published("verify", source="visits_k3"), folder=clinic).returncode == 0
+    measured = sqlanon(*published("measure", "--json", source="visits_k3"), folder=clinic)
+    assert document(measured)["met"] is True
+
+
+def test_people_get_text_and_no_json(clinic: Path) -> None:
+    run = sqlanon(*published("run", "--into", "visits_k3"), folder=clinic)
+    assert run.returncode == 0
+    assert run.stderr == ""
+    assert "Guarantee" in run.stdout
+    assert VALUE not in run.stdout
+
+
+def test_a_raw_table_is_not_met(clinic: Path) -> None:
+    for command in ("measure", "verify"):
+        assert document(sqlanon(*published(command, "--json"), folder=clinic))["met"] is False
+        told = sqlanon(*published(command), folder=clinic)
+        assert told.returncode == 3
+        assert "Not met" in told.stderr
+
+
+def test_lattice_shows_what_a_run_would_choose(clinic: Path) -> None:
+    told = sqlanon(*published("lattice", "--out", "lattice.csv", "--json"), folder=clinic)
+    found = document(told)
+    assert found["nodes"] == len(found["table"]) == 6
+    best = found["table"][0]["node"]
+    assert best == document(sqlanon(*published("run", "--into", "k3", "--json"), folder=clinic))["node"]
+    assert (clinic / "lattice.csv").read_text().startswith("node.age,node.sex,height")
+    assert sqlanon(*published("lattice", "--out", "lattice.parquet"), folder=clinic).returncode == 0
+    assert pq.read_table(clinic / "lattice.parquet").num_rows == 6
+    assert sqlanon(*published("lattice", "--out", "lattice.csv"), folder=clinic).returncode == 1
+    assert sqlanon(*published("lattice", "--out", "lattice.xls"), folder=clinic).returncode == 2
+
+
+def test_explain_prints_sql_and_runs_nothing(clinic: Path) -> None:
+    before = (clinic / "clinic.duckdb").read_bytes()
+    told = sqlanon(*published("explain"), folder=clinic)
+    assert told.stdout.startswith("-- 1. ")
+    steps = document(sqlanon(*published("explain", "--json"), folder=clinic))["steps"]
+    assert {"purpose", "makes", "sql"} == set(steps[0])
+    assert (clinic / "clinic.duckdb").read_bytes() == before
+
+
+def test_parquet_needs_no_warehouse(folder: Path) -> None:
+    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+        connection.execute(f"COPY visits TO '{folder / 'visits.parquet'}' (FORMAT parquet)")
+    common = ["--policy", "policy.toml"]
+    taxonomies = ["--taxonomy", "age=age.csv", "--taxonomy", "sex=sex.csv"]
+    run = sqlanon("run", "visits.parquet", *common, *taxonomies, "--into", "k3.parquet", "--json", folder=folder)
+    assert run.returncode == 0, run.stderr
+    assert sqlanon("verify", "k3.parquet", *common, folder=folder).returncode == 0
+    assert sqlanon("lattice", "visits.parquet", *common, *taxonomies, folder=folder).returncode == 0
+    assert sqlanon("run", "visits.parquet", *common, "--into", "table", folder=folder).returncode == 2
+    assert sorted(path.name for path in folder.iterdir() if "staged" in path.name) == []
+
+
+def test_a_parquet_target_leaves_the_warehouse_as_it_is(folder: Path) -> None:
+    before = (folder / "clinic.duckdb").read_bytes()
+    taxonomies = ["--taxonomy", "age=age.csv", "--taxonomy", "sex=sex.csv"]
+    run = sqlanon(*published("run", *taxonomies, "--into", "k3.parquet"), folder=folder)
+    assert run.returncode == 0, run.stderr
+    assert (folder / "clinic.duckdb").read_bytes() == before
+
+
+def test_a_view_can_be_the_source_of_a_file(clinic: Path) -> None:
+    with duckdb.connect(str(clinic / "clinic.duckdb")) as connection:
+        connection.execute("CREATE VIEW grown AS SELECT * FROM visits WHERE age >= 30")
+    run = sqlanon(*published("run", "--into", "k3.parquet", source="grown"), folder=clinic)
+    assert run.returncode == 0, run.stderr
+
+
+def test_hostile_names_of_tables_and_columns(folder: Path) -> None:
+    quoted = HOSTILE.replace('"', '""')
+    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+        connection.execute(f'CREATE TABLE "{quoted}" AS SELECT id, age AS "{quoted}", sex, diagnosis FROM visits')
+        connection.execute("CREATE TABLE x AS SELECT 1")
+    (folder / "policy.toml").write_text(POLICY.replace('"age"', json.dumps(HOSTILE)))
+    for name, file in ((HOSTILE, "age.csv"), ("sex", "sex.csv")):
+        loaded = sqlanon("taxonomy", "load", "clinic.duckdb", name, file, "--source", HOSTILE, folder=folder)
+        assert loaded.returncode == 0, loaded.stderr
+    for command in ("measure", "lattice", "explain"):
+        assert "Error" not in sqlanon(*published(command, source=HOSTILE), folder=folder).stderr
+    target = f"{HOSTILE} [red]\x1b[31m"
+    run = sqlanon(*published("run", "--into", target, source=HOSTILE), folder=folder)
+    assert run.returncode == 0, run.stderr
+    assert "\x1b" not in run.stdout
+    assert {"x", target, HOSTILE, "visits"} <= tables(folder / "clinic.duckdb")
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "kind"),
+    [
+        (["run", "visits", "--policy", "policy.toml"], 2, "UsageError"),
+        (["measure", "visits", "--policy", "policy.toml"], 2, "UsageError"),
+        (["measure", "visits", "--db", "no.duckdb", "--policy", "policy.toml"], 2, "UsageError"),
+        (["run", "visits", "--db", "no.duckdb", "--policy", "policy.toml", "--into", "t"], 2, "UsageError"),
+        (["taxonomy", "list", "no.duckdb"], 2, "UsageError"),
+        (["taxonomy", "load", ":memory:", "age", "age.csv"], 2, "UsageError"),
+        (["taxonomy", "make", "clinic.duckdb", "age", "dates", "--width", "5"], 2, "UsageError"),
+        (["taxonomy", "make", "clinic.duckdb", "age", "intervals"], 2, "UsageError"),
+        (["taxonomy", "make", "clinic.duckdb", "age", "intervals", "--width", "5"], 2, "TaxonomyError"),
+        (["taxonomy", "load", "clinic.duckdb", "age", "no.csv"], 2, "TaxonomyError"),
+        (["taxonomy", "export", "clinic.duckdb", "zip", "zip.csv"], 2, "TaxonomyError"),
+        (published("measure", source="nothing"), 1, "EngineError"),
+        (["measure", "visits", "--db", "clinic.duckdb", "--policy", "no.toml"], 2, "PolicyError"),
+        (["measure", "visits", "--db", "age.csv", "--policy", "policy.toml"], 1, "EngineError"),
+        (published("run", "--into", "t"), 2, "TaxonomyError"),
+    ],
+)
+def test_refusals(command: list[str], code: int, kind: str, folder: Path) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    result = sqlanon(*command, "--json", folder=folder)
+    assert (result.returncode, document(result)["error"]["kind"]) == (code, kind), result.stderr
+    assert result.stderr.startswith("Error: ")
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_an_invalid_policy_names_the_file_and_all_problems(folder: Path) -> None:
+    (folder / "policy.toml").write_text("this is = = not TOML")
+    assert "policy.toml" in sqlanon(*published("measure"), folder=folder).stderr
+    (folder / "policy.toml").write_text('quasi_identifiers = []\nsupression_limit = 0.1\n[[privacy]]\nmodel = "k"\n')
+    refused = sqlanon(*published("measure", "--json"), folder=folder)
+    assert refused.returncode == 2
+    assert len(document(refused)["error"]["problems"]) == 3
+
+
+def test_an_unknown_column_is_named(clinic: Path) -> None:
+    (clinic / "policy.toml").write_text(POLICY.replace('"age"', '"aeg"'))
+    for command in (published("measure"), published("run", "--into", "t")):
+        refused = sqlanon(*command, folder=clinic)
+        assert refused.returncode == 2
+        assert '"aeg"' in refused.stderr
+
+
+def test_a_target_that_exists_is_kept(clinic: Path) -> None:
+    (clinic / "there.parquet").write_text("precious")
+    for target in ("visits", "there.parquet"):
+        refused = sqlanon(*published("run", "--into", target), folder=clinic)
+        assert refused.returncode == 1
+        assert "--replace" in refused.stderr
+        assert "replace=True" not in refused.stderr
+    assert (clinic / "there.parquet").read_text() == "precious"
+    assert sqlanon(*published("run", "--into", "there.parquet", "--replace"), folder=clinic).returncode == 0
+
+
+def test_an_unsatisfiable_policy(clinic: Path) -> None:
+    (clinic / "policy.toml").write_text(POLICY.replace("k = 3", "k = 300"))
+    refused = sqlanon(*published("run", "--into", "t", "--json"), folder=clinic)
+    assert refused.returncode == 3
+    assert document(refused)["error"]["kind"] == "UnsatisfiableError"
+    assert "t" not in tables(clinic / "clinic.duckdb")
+
+
+def test_values_without_a_label_are_counted_and_not_quoted(folder: Path) -> None:
+    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+        connection.execute(f"UPDATE visits SET sex = '{VALUE}' WHERE id = 3")
+    refused = sqlanon(
+        "taxonomy", "load", "clinic.duckdb", "sex", "sex.csv", "--source", "visits", "--json", folder=folder
+    )
+    assert refused.returncode == 2
+    assert "1 distinct values in 1 rows" in refused.stderr
+    assert VALUE not in refused.stdout + refused.stderr
+
+
+def test_a_failing_query_does_not_quote_data(clinic: Path) -> None:
+    query = "SELECT id, CAST(diagnosis AS INTEGER) AS age, sex, diagnosis FROM visits"
+    refused = sqlanon(*published("measure", "--json", source=query), folder=clinic)
+    assert refused.returncode == 1
+    assert "flu" not in refused.stdout + refused.stderr
+    debugged = sqlanon("--debug", *published("measure", source=query), folder=clinic)
+    assert debugged.returncode == 1
+    assert "Traceback" in debugged.stderr
+
+
+def test_a_bug_is_one_line_without_its_text(tmp_path: Path) -> None:
+    code = (
+        "import sys, sqlanon.cli.app as app\n"
+        "import sqlanon.compiler.macros as macros\n"
+        f"def broken(): raise ValueError('{VALUE}')\n"
+        "macros.install_script = broken\n"
+        "sys.argv = ['sqlanon', 'sql', *sys.argv[1:]]\n"
+        "app.main()\n"
+    )
+    for more, quoted in (([], False), (["--debug"], True)):
+        result = subprocess.run(
+            [sys.executable, "-c", code, *more],
+            cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert result.returncode == 1
+        assert "ValueError" in result.stderr
+        assert (VALUE in result.stderr, "Traceback" in result.stderr) == (quoted, quoted)
+
+
+def test_a_locked_file_is_told_with_its_holder(clinic: Path) -> None:
+    hold = "import duckdb, sys; held = duckdb.connect('clinic.duckdb'); print('held', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", hold], cwd=clinic, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        refused = sqlanon(*published("measure", "--json"), folder=clinic)
+        holder.communicate("")
+    assert refused.returncode == 1
+    assert f"process {holder.pid}" in document(refused)["error"]["message"]
+
+
+def test_two_readers_at_once(clinic: Path) -> None:
+    hold = (
+        "import duckdb, sys; held = duckdb.connect('clinic.duckdb', read_only=True); print('held', flush=True); "
+        "sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", hold], cwd=clinic, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        run = sqlanon(*published("run", "--into", "k3.parquet"), folder=clinic)
+        holder.communicate("")
+    assert run.returncode == 0, run.stderr
+
+
+def test_interrupted_in_the_middle_of_a_run(clinic: Path) -> None:
+    before = tables(clinic / "clinic.duckdb")
+    endless = "SELECT visits.* FROM visits, range(1000000000)"
+    command = [sys.executable, "-m", "sqlanon", *published("run", "--into", "t", "--json", source=endless)]
+    with subprocess.Popen(
+        command, cwd=clinic, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        wait_until_open(process.pid, "clinic.duckdb")
+        process.send_signal(signal.SIGINT)
+        try:
+            stdout, stderr = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode == 130, stderr
+    assert json.loads(stdout)["error"]["kind"] == "Interrupted"
+    assert "Traceback" not in stderr
+    assert tables(clinic / "clinic.duckdb") == before
+
+
+def wait_until_open(process: int, name: str) -> None:
+    """Wait until a process has opened a file, and has had a moment to work on it."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and name not in open_files(process):
+        time.sleep(0.02)
+    time.sleep(0.3)
+
+
+def open_files(process: int) -> set[str]:
+    """The names of the files that a process has open, as far as the system tells."""
+    names = set()
+    with suppress(OSError):
+        for link in Path(f"/proc/{process}/fd").iterdir():
+            with suppress(OSError):
+                names.add(link.readlink().name)
+    return names
+
+
+class TestTaxonomies:
+    """``sqlanon taxonomy``."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "labels"),
+        [
+            ("age intervals --width 5 --width 10 --minimum 0 --maximum 99", [100, 20, 10, 1]),
+            ("age intervals --width 10 --minimum 0 --maximum 99 --origin 0 --below 20 --above 80", [100, 8, 1]),
+            ("age intervals --width 2.5 --minimum 0 --maximum 9", [10, 4, 1]),
+            ("day dates --first 2024-01-01 --last 2024-12-31 --unit month --unit year", [366, 12, 1, 1]),
+            ("zip prefixes --keep 3 --keep 1 --value 10115 --value 10117 --value 20095", [3, 2, 2, 1]),
+            ("zip zip --value 10115 --value 10127", [2, 2, 1, 1, 1, 1]),
+            ("code icd10 --value E11.6 --value J45.9", [2, 2, 2, 1]),
+            ("code icd9 --value 250.01 --value 401", [2, 2, 2, 1]),
+            ("address ipv4 --bits 16 --value 10.1.2.3 --value 10.1.9.9", [2, 1, 1]),
+            ("sex flat --value f --value m", [2, 1]),
+            ("age flat --source visits", [40, 1]),
+        ],
+    )
+    def test_every_kind(self, arguments: str, labels: list[int], folder: Path) -> None:
+        made = sqlanon("taxonomy", "make", "clinic.duckdb", *arguments.split(), "--json", folder=folder)
+        assert made.returncode == 0, made.stderr
+        assert document(made)["labels"] == labels
+
+    def test_a_query(self, folder: Path) -> None:
+        query = "SELECT DISTINCT age, age // 10 * 10, '*' FROM visits"
+        made = sqlanon("taxonomy", "make", "clinic.duckdb", "age", "query", "--query", query, "--json", folder=folder)
+        assert document(made)["labels"] == [40, 4, 1]
+        assert document(made)["domain"] == "observed"
+
+    def test_list_check_and_export(self, clinic: Path) -> None:
+        assert set(document(sqlanon("taxonomy", "list", "clinic.duckdb", "--json", folder=clinic))["taxonomies"]) == {
+            "age",
+            "sex",
+        }
+        assert sqlanon("taxonomy", "check", "clinic.duckdb", folder=clinic).returncode == 0
+        exported = sqlanon("taxonomy", "export", "clinic.duckdb", "age", "again.csv", folder=clinic)
+        assert exported.returncode == 0, exported.stderr
+        assert sqlanon("taxonomy", "export", "clinic.duckdb", "age", "again.csv", folder=clinic).returncode == 1
+        loaded = sqlanon("taxonomy", "load", "other.duckdb", "age", "again.csv", folder=clinic)
+        assert loaded.returncode == 0, loaded.stderr
+
+    def test_a_malformed_taxonomy_is_found(self, clinic: Path) -> None:
+        with duckdb.connect(str(clinic / "clinic.duckdb")) as connection:
+            connection.execute("DELETE FROM anon.taxonomy WHERE attribute = 'age' AND level = 1 AND value = '20'")
+        checked = sqlanon("taxonomy", "check", "clinic.duckdb", "--json", folder=clinic)
+        assert checked.returncode == 2
+        assert set(document(checked)["problems"]) == {"age"}
+        assert '"age"' in checked.stderr
+
+    def test_another_delimiter_and_column(self, folder: Path) -> None:
+        (folder / "sex.csv").write_text("f|*\nm|*\n")
+        arguments = ["taxonomy", "load", "clinic.duckdb", "gender", "sex.csv"]
+        assert sqlanon(*arguments, folder=folder).returncode == 2
+        more = ["--delimiter", "|", "--source", "visits", "--column", "sex"]
+        assert sqlanon(*arguments, *more, folder=folder).returncode == 0
+        assert sqlanon(*arguments, "--delimiter", "|", "--column", "sex", folder=folder).returncode == 2

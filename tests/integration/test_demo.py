@@ -1,0 +1,120 @@
+"""``sqlanon demo``: the same invented hospital every time, anonymized within its policy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.run.anonymize import silent
+from sqlanon.run.demo import Demo, demo, invent
+from tests.integration.test_cli import sqlanon
+
+ROWS = 5000
+
+
+@pytest.fixture(scope="module")
+def warehouse() -> duckdb.DuckDBPyConnection:
+    """The raw table of the demonstration."""
+    connection = duckdb.connect()
+    invent(DuckDBEngine(connection, owned=False), rows=ROWS, seed=1)
+    return connection
+
+
+@pytest.fixture(scope="module")
+def result() -> Demo:
+    """A whole demonstration."""
+    engine = DuckDBEngine.open(":memory:")
+    return demo(engine, rows=ROWS, seed=1, progress=silent)
+
+
+def numbers(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[float, ...]:
+    (row,) = connection.execute(query).fetchall()
+    return tuple(row)
+
+
+def test_the_same_seed_invents_the_same_rows_in_every_version(warehouse: duckdb.DuckDBPyConnection) -> None:
+    first = warehouse.execute("FROM visits LIMIT 1").fetchall()[0]
+    assert [str(value) for value in first] == [
+        "1", "000-35-6745", "63", "male", "None", "2025-06-16", "J18.9", "3",
+    ]  # fmt: skip
+
+
+def test_another_seed_invents_others(warehouse: duckdb.DuckDBPyConnection) -> None:
+    other = duckdb.connect()
+    invent(DuckDBEngine(other, owned=False), rows=ROWS, seed=2)
+    assert other.execute("FROM visits").fetchall() != warehouse.execute("FROM visits").fetchall()
+
+
+def test_nobody_has_an_impossible_diagnosis(warehouse: duckdb.DuckDBPyConnection) -> None:
+    impossible = """
+        SELECT count(*) FROM visits
+        WHERE (diagnosis = 'O80' AND (sex = 'male' OR age NOT BETWEEN 18 AND 44))
+           OR (diagnosis IN ('C61', 'N40') AND (sex = 'female' OR age < 50))
+           OR length_of_stay < 1 OR age NOT BETWEEN 0 AND 99 OR length(zip) <> 5 OR year(admission) <> 2025
+    """
+    assert numbers(warehouse, impossible) == (0,)
+
+
+def test_some_values_are_missing_but_few(warehouse: duckdb.DuckDBPyConnection) -> None:
+    for column in ("age", "zip", "diagnosis"):
+        (missing,) = numbers(warehouse, f"SELECT count(*) FILTER ({column} IS NULL) FROM visits")
+        assert 10 < missing < 100
+
+
+def test_draws_do_not_depend_on_each_other(warehouse: duckdb.DuckDBPyConnection) -> None:
+    """DuckDB's ``hash(a, b, c)`` of several arguments is linear in their hashes: it once tied zip to age."""
+    correlations = numbers(
+        warehouse,
+        """
+        SELECT corr(age, dayofyear(admission)), corr(age, CAST(zip AS INTEGER)), corr(age, (sex = 'male')::INTEGER),
+               corr(CAST(zip AS INTEGER), dayofyear(admission)), corr(length_of_stay, dayofyear(admission))
+        FROM visits
+        """,
+    )
+    assert max(map(abs, correlations)) < 0.05
+
+
+def test_the_release_meets_the_policy_and_the_raw_table_does_not(result: Demo) -> None:
+    assert not result.before.met
+    assert result.before.unique_rows > ROWS * 0.9
+    assert result.after.met
+    assert result.after.measurement.unique_rows == 0
+    assert result.release.report.suppressed_rows <= ROWS * 0.05
+    assert set(result.released.columns) == {"age", "sex", "zip", "admission", "diagnosis", "length_of_stay"}
+
+
+def test_the_chosen_node_generalizes_without_giving_up_a_column(result: Demo) -> None:
+    assert result.release.node == {"age": 2, "sex": 0, "zip": 2, "admission": 2}
+
+
+def test_the_tables_fit_a_terminal_of_80_columns(tmp_path: Path) -> None:
+    told = sqlanon("demo", folder=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert "visits_k5" in told.stdout
+    lines = told.stdout.splitlines()
+    assert max(len(line) for line in lines if not line.startswith("Least")) <= 80
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_kept_warehouse_can_be_verified_from_outside(tmp_path: Path) -> None:
+    kept = sqlanon("demo", "--db", "hospital.duckdb", "--rows", "1000", "--json", folder=tmp_path)
+    assert kept.returncode == 0, kept.stderr
+    document = json.loads(kept.stdout)
+    assert document["after"]["met"]
+    assert document["database"] == "hospital.duckdb"
+    again = sqlanon(
+        "verify", "visits_k5", "--db", "hospital.duckdb", "--policy", document["policy_file"], folder=tmp_path
+    )
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_file_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "hospital.duckdb").write_text("precious")
+    refused = sqlanon("demo", "--db", "hospital.duckdb", folder=tmp_path)
+    assert refused.returncode == 2
+    assert "exists" in refused.stderr
+    assert (tmp_path / "hospital.duckdb").read_text() == "precious"

@@ -63,7 +63,12 @@ class Session:
         self._engine.install()
 
     def load_taxonomy(
-        self, attribute: str, taxonomy: Taxonomy | str | Path, *, source: str | None = None, column: str | None = None
+        self,
+        attribute: str,
+        taxonomy: Taxonomy | str | Path,
+        *,
+        source: str | Path | None = None,
+        column: str | None = None,
     ) -> None:
         """Store the taxonomy of an attribute in ``anon.taxonomy``, in place of the one that is there.
 
@@ -79,7 +84,7 @@ class Session:
         """
         if not isinstance(taxonomy, Taxonomy):
             taxonomy = Taxonomy.from_csv(taxonomy)
-        resolved = None if source is None else self._engine.resolve(source)
+        resolved = None if source is None else self._engine.resolve(str(source))
         taxonomies.load(self._engine, attribute, taxonomy, resolved, column or attribute)
 
     def taxonomies(self) -> dict[str, dict[str, object]]:
@@ -107,7 +112,7 @@ class Session:
         """
         taxonomies.export(self._engine, attribute, Path(path), replace=replace)
 
-    def lattice(self, source: str, policy: Policy, *, progress: Progress = silent) -> pa.Table:
+    def lattice(self, source: str | Path, policy: Policy, *, progress: Progress = silent) -> pa.Table:
         """Every node of the lattice with its measures; a row per node.
 
         Returns:
@@ -117,22 +122,28 @@ class Session:
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
         """
-        return lattice(self._engine, self._engine.resolve(source), policy, progress)
+        return lattice(self._engine, self._engine.resolve(str(source)), policy, progress)
 
-    def measure(self, source: str, policy: Policy) -> Measurement:
+    def measure(self, source: str | Path, policy: Policy) -> Measurement:
         """What a table gives away as it is, by the policy's quasi-identifiers and privacy models.
 
         Raises:
             PolicyError: the table lacks a column that is to be measured.
         """
-        return measure(self._engine, self._engine.resolve(source), policy)
+        return measure(self._engine, self._engine.resolve(str(source)), policy)
 
-    def explain(self, source: str, policy: Policy) -> list[ExplainedStep]:
+    def explain(self, source: str | Path, policy: Policy) -> list[ExplainedStep]:
         """The SQL of every step of a run, without running it; needs the source and its taxonomies to be there."""
-        return explain(self._engine, self._engine.resolve(source), policy)
+        return explain(self._engine, self._engine.resolve(str(source)), policy)
 
     def anonymize(
-        self, source: str, policy: Policy, into: str | Path, *, replace: bool = False, progress: Progress = silent
+        self,
+        source: str | Path,
+        policy: Policy,
+        into: str | Path,
+        *,
+        replace: bool = False,
+        progress: Progress = silent,
     ) -> Release:
         """Publish the best generalization of a source that meets the policy, verified.
 
@@ -150,7 +161,11 @@ class Session:
             VerificationError: the written release fell short and was withdrawn.
             EngineError: the database or the file system refused a step.
         """
-        resolved = self._engine.resolve(source)
+        if isinstance(into, Path) and not into.name.lower().endswith(".parquet"):
+            raise EngineError(
+                f"{into} does not end in .parquet: a release goes to a table or a Parquet file", step="target"
+            )
+        resolved = self._engine.resolve(str(source))
         return anonymize(self._engine, resolved, policy, str(into), replace=replace, progress=progress)
 
     def verify(self, release: str | Path, policy: Policy) -> Verification:

@@ -27,7 +27,6 @@ from sqlanon.compiler.nodes import (
     same,
     select,
     subquery,
-    text,
 )
 
 CODE_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
@@ -215,7 +214,9 @@ def _combinations(plan: Encoding) -> exp.Query:
 
 
 def _key(name: str, type_name: str) -> exp.Expr:
-    """A quasi-identifier to group by: as text where equal values can have different texts, such as 0.0 and -0.0, or A and a under a
-    collation."""
+    """A quasi-identifier to group by: as text where equal values can have different texts.
+
+    Such as 0.0 and -0.0, one month and thirty days, or a and A under a collation.
+    """
     base = type_name.upper().partition("(")[0]
     return column(name) if base in ONE_TEXT_PER_VALUE else exact_text(column(name))

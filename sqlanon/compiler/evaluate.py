@@ -86,13 +86,14 @@ def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
 def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:
     """Position and code column of every quasi-identifier that still tells rows apart at a node.
 
-    A quasi-identifier at its top level has one label for all, so it is left out.
+    A quasi-identifier at its top level has one label for all, so it is left out; a taxonomy of level 0 alone has none
+    for NULL, which then stands apart.
     """
     shapes = plan.bound.shapes
     return [
         (position, plan.code(position, depth))
         for position, depth in enumerate(levels)
-        if depth < shapes[position].height
+        if depth < max(shapes[position].height, 1)
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -23,9 +22,9 @@ def integers(domain: IntegerRange) -> exp.Query:
 
 def days(domain: DateRange) -> exp.Query:
     """Every day of a declared range of dates, as text."""
-    bounds = [cast(string(day.isoformat()), "DATE") for day in (domain.first, domain.last + datetime.timedelta(1))]
+    bounds = [cast(string(day.isoformat()), "DATE") for day in (domain.first, domain.last)]
     step = exp.Interval(this=string("1"), unit=exp.var("DAY"))
-    source = exp.Table(this=exp.func("range", *bounds, step, dialect="duckdb"))
+    source = exp.Table(this=exp.func("generate_series", *bounds, step, dialect="duckdb"))
     return exp.select(aliased(text(cast(exp.column("anon_day"), "DATE")), "value")).from_(_named(source, "anon_day"))
 
 
@@ -63,7 +62,7 @@ def unpivoted(wide: exp.Query, columns: Sequence[str]) -> exp.Query:
 def long(query: exp.Query) -> exp.Query:
     """level, value, label from a relation that has these columns."""
     return exp.select(
-        cast(column("level"), "INTEGER").as_("level"),
+        exp.TryCast(this=column("level"), to=exp.DataType.build("INTEGER")).as_("level"),
         text(column("value")).as_("value"),
         text(column("label")).as_("label"),
     ).from_(subquery(query, "anon_long"))

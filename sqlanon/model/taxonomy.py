@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import csv
 import datetime
+import io
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Literal
 
@@ -107,7 +108,7 @@ class Taxonomy:
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[object]]) -> Taxonomy:
         """Rows like those of an ARX hierarchy, values first; None stands for NULL, all else is taken as text."""
-        texts = tuple(tuple(None if field is None else str(field) for field in row) for row in rows)
+        texts = tuple(tuple(None if field is None else _text(field) for field in row) for row in rows)
         if len({len(row) for row in texts}) > 1 or not texts or len(texts[0]) < 1:
             raise TaxonomyError(
                 "the rows of a taxonomy must all have the same number of fields, and there must be some"
@@ -247,12 +248,20 @@ def _ranks(macro: str) -> tuple[LabelRule, ...]:
 
 
 def _declared(values: Iterable[object] | None) -> tuple[str, ...] | None:
-    return None if values is None else tuple(str(value) for value in values)
+    return None if values is None else tuple(_text(value) for value in values)
+
+
+def _text(value: object) -> str:
+    """A value as the database spells it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _exact(number: int | float | Decimal) -> int | Decimal:
     """A number as it is written: 0.1 is one tenth."""
-    exact = Decimal(str(number))
+    try:
+        exact = Decimal(str(number))
+    except InvalidOperation:
+        raise TaxonomyError(f'"{number}" is not a number') from None
     if not exact.is_finite():
         raise TaxonomyError(f"{number} is not a finite number")
     return int(exact) if exact == exact.to_integral_value() else exact.normalize()
@@ -260,11 +269,22 @@ def _exact(number: int | float | Decimal) -> int | Decimal:
 
 def _parse_csv(text: str, delimiter: str | None, path: str) -> tuple[tuple[str | None, ...], ...]:
     candidates = [delimiter] if delimiter else list(DELIMITERS)
-    for candidate in candidates:
-        lines = [line for line in csv.reader(text.splitlines(), delimiter=candidate) if line]
-        if lines and len(lines[0]) > 1 and all(len(line) == len(lines[0]) for line in lines):
-            return tuple((line[0] or None, *line[1:]) for line in lines)
+    tables = [lines for candidate in candidates if (lines := _split(text, candidate, path))]
+    # Labels such as "[1;2)" can make two delimiters fit: the right one gives one top label.
+    tables.sort(key=lambda lines: len({line[-1] for line in lines}) > 1)
+    if tables:
+        return tuple((line[0] or None, *line[1:]) for line in tables[0])
     raise TaxonomyError(
         f"the taxonomy file {path} is not a hierarchy: no delimiter among "
         f"{', '.join(repr(candidate) for candidate in candidates)} splits every line into the same two or more fields"
     )
+
+
+def _split(text: str, delimiter: str, path: str) -> list[list[str]]:
+    """The lines of a CSV, none if they do not all have the same two or more fields."""
+    try:
+        # StringIO, not splitlines: a quoted label may hold a line break.
+        lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if line]
+    except (csv.Error, TypeError) as error:
+        raise TaxonomyError(f"the taxonomy file {path} cannot be read: {error}") from None
+    return lines if lines and len(lines[0]) > 1 and len({len(line) for line in lines}) == 1 else []

@@ -21,7 +21,7 @@ from sqlanon.model.lattice import NodeSummary, total
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import REPORTED_TIES, Release, Report, RowCounts, Verification
-from sqlanon.run.files import staged_file
+from sqlanon.run.files import refuse_own_source, staged_file
 from sqlanon.run.guarantee import guarantee
 from sqlanon.run.measure import verify
 from sqlanon.run.prepare import prepare
@@ -90,6 +90,7 @@ def anonymize(
     """
     if into.lower().endswith(".parquet"):
         with staged_file(Path(into), replace=replace) as staged:
+            refuse_own_source(Path(into), source.relation)
             return _run(engine, source, policy, _ParquetTarget(engine, into, staged), Stages(progress))
     table = engine.refuse_target(into, source, replace=replace)
     return _run(engine, source, policy, _TableTarget(engine, into, table), Stages(progress))

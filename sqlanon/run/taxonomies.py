@@ -13,14 +13,18 @@ from sqlglot import exp
 
 from sqlanon.compiler import generate, taxonomies
 from sqlanon.compiler.bind import TaxonomyShape
-from sqlanon.compiler.nodes import Relation, Step, cast, column, string
+from sqlanon.compiler.nodes import Relation, Step, aliased, cast, column, count_rows, string
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import TaxonomyError
+from sqlanon.model.base import did_you_mean
 from sqlanon.model.taxonomy import DateRange, IntegerRange, Taxonomy
 from sqlanon.run.files import staged_file
 
 GIVEN = Relation("anon_given", "node")
 STAGED = Relation("anon_staged", "node")
+
+HIGHEST_LEVEL = 255
+"""Far beyond any taxonomy; a number above it is a mistake, and expensive to check."""
 
 
 def load(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSource | None, name: str) -> TaxonomyShape:
@@ -42,6 +46,10 @@ def load(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSou
             f'the {taxonomy.origin} taxonomy of "{attribute}" has no declared domain: give its values, or a source '
             "whose column they are read from"
         )
+    if source is not None:
+        names = [found.name for found in engine.describe(source.relation)]
+        if name not in names:
+            raise TaxonomyError(f'column "{name}" is not in {source.description}{did_you_mean(name, names)}')
     with engine.transaction():
         engine.prepare_taxonomies()
         _stage(engine, attribute, taxonomy, source, name)
@@ -142,12 +150,21 @@ def _replace(engine: Engine, attribute: str, taxonomy: Taxonomy) -> None:
 
 
 def _refuse_malformed(engine: Engine, attribute: str, taxonomy: Taxonomy) -> None:
-    rows = engine.fetch(taxonomies.problems(STAGED.table), "check a taxonomy")
-    problems = [_problem(row) for row in rows]
+    problems = _wrong_levels(engine)
+    if not problems:
+        problems = [_problem(row) for row in engine.fetch(taxonomies.problems(STAGED.table), "check a taxonomy")]
     if not problems and not engine.fetch(exp.select("1").from_(STAGED.table).limit(1), "check a taxonomy", "count"):
         problems = ["it has no values"]
     if problems:
         raise TaxonomyError(f'the taxonomy of "{attribute}" from {taxonomy.origin} is malformed:', problems)
+
+
+def _wrong_levels(engine: Engine) -> list[str]:
+    level = column("level")
+    wrong = exp.or_(level.is_(exp.null()), exp.not_(level.copy().between(0, HIGHEST_LEVEL)))
+    count = aliased(count_rows(), "wrong")
+    found = engine.fetch(exp.select(count).from_(STAGED.table).where(wrong), "check a taxonomy")[0]["wrong"]
+    return [f"{found:,} rows whose level is not a whole number from 0 to {HIGHEST_LEVEL}"] if found else []
 
 
 def _refuse_uncovered(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSource, name: str) -> None:

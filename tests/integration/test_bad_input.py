@@ -1,0 +1,491 @@
+"""Bad input: each mistake has its error, which says where, what and what next, quotes no data, and changes nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from sqlanon.errors import SqlanonError
+from tests.conftest import ROOT
+
+SECRET = "alice-1970"  # noqa: S105
+"""A cell value that stands in every column of text of the source, and may stand in no message."""
+
+
+def policy(**changes: Any) -> sa.Policy:
+    values: dict[str, Any] = {
+        "quasi_identifiers": ["age", "city"],
+        "sensitive": ["illness"],
+        "identifiers": ["name"],
+        "privacy": [sa.KAnonymity(2)],
+    }
+    return sa.Policy(**(values | changes))
+
+
+@pytest.fixture
+def session(warehouse: Path, tmp_path: Path) -> Iterator[sa.Session]:
+    """A session on a copy of the warehouse, with the old file beside it."""
+    for path in warehouse.iterdir():
+        shutil.copy(path, tmp_path)
+    with sa.connect(tmp_path / "warehouse.duckdb") as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse with a source, its taxonomies, and an old release as a table and as a file."""
+    folder = tmp_path_factory.mktemp("warehouse")
+    with sa.connect(folder / "warehouse.duckdb") as session:
+        session.connection.execute(
+            f"CREATE TABLE people AS SELECT 30 + i % 2 AS age, '{SECRET}' AS city, '{SECRET}' AS illness, "
+            f"'{SECRET}' || i AS name FROM range(8) AS r (i)"
+        )
+        session.load_taxonomy("age", sa.Taxonomy.intervals([10], minimum=0, maximum=99), source="people")
+        session.load_taxonomy("city", sa.Taxonomy.flat(), source="people")
+        session.anonymize("people", policy(), into="published")
+        session.anonymize("people", policy(), into=folder / "published.parquet")
+    return folder
+
+
+def state(session: sa.Session, folder: Path) -> list[object]:
+    """Everything that a refused call must leave as it was."""
+    connection = session.connection
+    names = connection.execute(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal ORDER BY ALL"
+    ).fetchall()
+    contents = [connection.execute(f'FROM "{schema}"."{name}" ORDER BY ALL').fetchall() for schema, name in names]
+    comments = connection.execute("SELECT comment FROM duckdb_tables() ORDER BY ALL").fetchall()
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if ".duckdb" not in path.name}
+    return [names, contents, comments, files]
+
+
+@contextmanager
+def refused(
+    session: sa.Session, folder: Path, kind: type[SqlanonError], *parts: str, quoting: str = SECRET
+) -> Iterator[None]:
+    """The block raises this error with these parts in its message, and nothing else has happened."""
+    before = state(session, folder)
+    with pytest.raises(kind) as caught:
+        yield
+    assert type(caught.value) is kind
+    for part in parts:
+        assert part in str(caught.value)
+    assert_quotes_nothing(caught.value, quoting)
+    assert state(session, folder) == before
+
+
+def assert_quotes_nothing(error: BaseException, secret: str) -> None:
+    printed = "".join(traceback.format_exception(error))
+    lines = [line for line in printed.splitlines() if not line.startswith("    ")]  # without the source code
+    for text in (str(error), repr(error), repr(error.args), "\n".join(lines)):
+        assert secret not in text
+
+
+class TestPolicyAndSource:
+    def test_unknown_column(self, session: sa.Session, tmp_path: Path) -> None:
+        wrong = policy(quasi_identifiers=["age", "ctiy"])
+        with refused(session, tmp_path, sa.PolicyError, 'table "people"', '"ctiy"', 'did you mean "city"?'):
+            session.anonymize("people", wrong, into="new")
+
+    def test_column_without_a_role(self, session: sa.Session, tmp_path: Path) -> None:
+        with refused(session, tmp_path, sa.PolicyError, '"name" has no role', "identifier", "insensitive"):
+            session.anonymize("people", policy(identifiers=[]), into="new")
+
+    def test_all_problems_come_at_once(self, session: sa.Session, tmp_path: Path) -> None:
+        wrong = policy(quasi_identifiers=["aeg", "cty"], identifiers=[])
+        with refused(session, tmp_path, sa.PolicyError, '"aeg"', '"cty"', '"age" has no role', '"name" has no role'):
+            session.anonymize("people", wrong, into="new")
+
+    def test_another_case_is_another_column(self, session: sa.Session, tmp_path: Path) -> None:
+        wrong = policy(quasi_identifiers=["Age", "city"])
+        with refused(session, tmp_path, sa.PolicyError, '"Age" has a role', 'did you mean "age"?'):
+            session.anonymize("people", wrong, into="new")
+
+    @pytest.mark.parametrize("call", ["anonymize", "lattice", "explain"])
+    def test_quasi_identifier_without_a_taxonomy(self, session: sa.Session, tmp_path: Path, call: str) -> None:
+        wrong = policy(quasi_identifiers=["age", "city", "illness"], sensitive=[])
+        arguments = {"into": "new"} if call == "anonymize" else {}
+        with refused(session, tmp_path, sa.TaxonomyError, '"illness"', "load"):
+            getattr(session, call)("people", wrong, **arguments)
+
+    def test_value_not_in_a_taxonomy(self, session: sa.Session, tmp_path: Path) -> None:
+        session.load_taxonomy("city", sa.Taxonomy.flat(["elsewhere"]))
+        session.load_taxonomy("age", sa.Taxonomy.flat([30]))
+        expected = ('table "people"', '"age": 1 distinct values in 4 rows', '"city": 1 distinct values in 8 rows')
+        with refused(session, tmp_path, sa.TaxonomyError, *expected):
+            session.anonymize("people", policy(), into="new")
+
+    def test_stored_taxonomy_that_was_broken_by_hand(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute(f"UPDATE anon.taxonomy SET label = '{SECRET}' WHERE level = 2 AND value = '5'")
+        with refused(session, tmp_path, sa.TaxonomyError, '"age" level 2: several top labels (2)', "load"):
+            session.anonymize("people", policy(), into="new")
+        assert session.check_taxonomies()["age"]
+
+    @pytest.mark.parametrize("into", ["new", "new.parquet", "published", "published.parquet"])
+    def test_empty_table(self, session: sa.Session, tmp_path: Path, into: str) -> None:
+        target = str(tmp_path / into) if into.endswith("parquet") else into
+        with refused(session, tmp_path, sa.PolicyError, "no rows"):
+            session.anonymize("SELECT * FROM people WHERE age < 0", policy(), into=target, replace=True)
+
+    @pytest.mark.parametrize("into", ["new", "new.parquet", "published", "published.parquet"])
+    def test_no_node_meets_the_policy(self, session: sa.Session, tmp_path: Path, into: str) -> None:
+        target = str(tmp_path / into) if into.endswith("parquet") else into
+        strict = policy(privacy=[sa.KAnonymity(9), sa.DistinctLDiversity("illness", 2)])
+        expected = (
+            "k-anonymity (k = 9)",
+            'distinct l-diversity of "illness" (l = 2)',
+            "closest",
+            "8 of 8 rows",
+            "raise",
+        )
+        with refused(session, tmp_path, sa.UnsatisfiableError, *expected):
+            session.anonymize("people", strict, into=target, replace=True)
+
+    def test_source_that_is_not_there(self, session: sa.Session, tmp_path: Path) -> None:
+        with refused(session, tmp_path, sa.EngineError, '"poeple"', 'did you mean "people"?'):
+            session.anonymize("poeple", policy(), into="new")
+
+    @pytest.mark.parametrize("name", ["selection", "tables", "from_2024", "values2", "with_names"])
+    def test_a_missing_table_that_is_named_like_a_query(self, session: sa.Session, tmp_path: Path, name: str) -> None:
+        session.connection.execute(f'CREATE TABLE "{name}s" AS FROM people')
+        with refused(session, tmp_path, sa.EngineError, f'no table or view "{name}"', f'did you mean "{name}s"?'):
+            session.anonymize(name, policy(), into="new")
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "DELETE FROM people",
+            "WITH x AS (SELECT 1) DELETE FROM people",
+            "SELECT * FROM people; DROP TABLE people",
+            "SELECT * FROM",
+            "(SELECT 1",
+            "INSERT INTO people SELECT * FROM people",
+            "COPY people TO 'x.csv'",
+            "-- SELECT\nDROP TABLE people",
+            "",
+            " ",
+        ],
+    )
+    def test_query_that_is_no_single_select(self, session: sa.Session, tmp_path: Path, query: str) -> None:
+        with refused(session, tmp_path, sa.EngineError, "SELECT query"):
+            session.anonymize(query, policy(), into="new")
+
+    def test_query_that_fails(self, session: sa.Session, tmp_path: Path) -> None:
+        """The database quotes the value that it cannot convert; the error must not."""
+        query = "SELECT age, city, illness, CAST(name AS INTEGER) AS name FROM people"
+        for into in ("published", str(tmp_path / "published.parquet")):
+            with refused(session, tmp_path, sa.EngineError, "ConversionException"):
+                session.anonymize(query, policy(identifiers=[], insensitive=["name"]), into=into, replace=True)
+        with pytest.raises(sa.EngineError) as caught:
+            session.anonymize(query, policy(identifiers=[], insensitive=["name"]), into="new")
+        assert SECRET in str(caught.value.original)
+        session.anonymize("people", policy(), into="works_again")
+
+    def test_query_over_a_table_that_is_not_there(self, session: sa.Session, tmp_path: Path) -> None:
+        with refused(session, tmp_path, sa.EngineError, "CatalogException"):
+            session.anonymize("SELECT * FROM nowhere", policy(), into="new")
+
+
+class TestFiles:
+    def test_parquet_file_that_is_not_there(self, session: sa.Session, tmp_path: Path) -> None:
+        for path in (tmp_path / "none.parquet", tmp_path / "none" / "*.parquet"):
+            with refused(session, tmp_path, sa.EngineError, "no Parquet file can be read", str(path)):
+                session.anonymize(path, policy(), into="new")
+
+    @pytest.mark.parametrize("content", [b"", b"PAR1", SECRET.encode() * 99, b"PAR1" + b"\x00" * 99 + b"PAR1"])
+    def test_file_that_is_no_parquet(self, session: sa.Session, tmp_path: Path, content: bytes) -> None:
+        (tmp_path / "bad.parquet").write_bytes(content)
+        with refused(session, tmp_path, sa.EngineError, "no Parquet file can be read"):
+            session.anonymize(tmp_path / "bad.parquet", policy(), into="published", replace=True)
+
+    def test_parquet_file_with_a_damaged_page(self, session: sa.Session, tmp_path: Path) -> None:
+        target = tmp_path / "damaged.parquet"
+        session.connection.execute(f"COPY people TO '{target}' (COMPRESSION zstd)")
+        content = bytearray(target.read_bytes())
+        content[4:200] = b"\xff" * 196
+        target.write_bytes(content)
+        with refused(session, tmp_path, sa.EngineError, "the database stopped at"):
+            session.anonymize(target, policy(), into="published", replace=True)
+
+    def test_target_that_exists(self, session: sa.Session, tmp_path: Path) -> None:
+        for into in ("published", str(tmp_path / "published.parquet")):
+            with refused(session, tmp_path, sa.EngineError, into, "exists", "replace=True"):
+                session.anonymize("people", policy(), into=into)
+
+    def test_folder_that_is_missing_or_no_folder(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("x")
+        for folder in (tmp_path / "missing", tmp_path / "file"):
+            with refused(session, tmp_path, sa.EngineError, f"the folder {folder} does not exist"):
+                session.anonymize("people", policy(), into=folder / "new.parquet")
+
+    def test_target_that_is_a_folder(self, session: sa.Session, tmp_path: Path) -> None:
+        folder = tmp_path.parent / f"{tmp_path.name}.parquet"
+        folder.mkdir()
+        with refused(session, tmp_path, sa.EngineError, "is a folder"):
+            session.anonymize("people", policy(), into=folder, replace=True)
+
+    def test_folder_that_may_not_be_written(
+        self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(os, "access", lambda *_: False)  # a user's rights; the tests may run as root
+        with refused(session, tmp_path, sa.EngineError, "cannot be written"):
+            session.anonymize("people", policy(), into=tmp_path / "new.parquet")
+
+    @pytest.mark.parametrize("name", ["x" * 300 + ".parquet", "x" * 245 + ".parquet", "a\0b.parquet"])
+    def test_names_that_no_file_can_have(self, session: sa.Session, tmp_path: Path, name: str) -> None:
+        with refused(session, tmp_path, sa.EngineError):
+            session.anonymize("people", policy(), into=tmp_path / name)
+
+    def test_empty_table_name(self, session: sa.Session, tmp_path: Path) -> None:
+        with refused(session, tmp_path, sa.EngineError):
+            session.anonymize("people", policy(), into="")
+
+    def test_a_file_that_appears_during_the_run_is_not_overwritten(self, session: sa.Session, tmp_path: Path) -> None:
+        target = tmp_path / "new.parquet"
+
+        def appear(stage: str, *_: int) -> None:
+            if stage == "verify":
+                target.write_bytes(b"of another program")
+
+        with pytest.raises(sa.EngineError, match="exists"):
+            session.anonymize("people", policy(), into=target, progress=appear)
+        assert target.read_bytes() == b"of another program"
+        assert not list(tmp_path.glob(".*"))
+
+    def test_export_over_a_file(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "age.csv").write_text("old")
+        with refused(session, tmp_path, sa.EngineError, "exists"):
+            session.export_taxonomy("age", tmp_path / "age.csv")
+        with refused(session, tmp_path, sa.TaxonomyError, '"agee"', '"age"'):
+            session.export_taxonomy("agee", tmp_path / "new.csv")
+
+
+class TestWarehouse:
+    @pytest.mark.parametrize("read_only", [False, True])
+    def test_locked_by_another_process(self, tmp_path: Path, read_only: bool) -> None:
+        path = tmp_path / "locked.duckdb"
+        program = f"import duckdb, sys; c = duckdb.connect({str(path)!r}); print('ready', flush=True); sys.stdin.read()"
+        with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+            assert holder.stdout is not None
+            holder.stdout.readline()
+            with pytest.raises(sa.EngineError) as caught:
+                sa.connect(path, read_only=read_only)
+            holder.kill()
+        assert f"{path} is open in another program (process {holder.pid})" in str(caught.value)
+
+    @pytest.mark.parametrize("read_only", [False, True])
+    @pytest.mark.parametrize("content", [b"x", b"not a database" * 999])
+    def test_not_a_database(self, tmp_path: Path, content: bytes, read_only: bool) -> None:
+        path = tmp_path / "bad.duckdb"
+        path.write_bytes(content)
+        with pytest.raises(sa.EngineError, match="is not a DuckDB file"):
+            sa.connect(path, read_only=read_only)
+        assert path.read_bytes() == content
+
+    def test_missing_folder_or_file(self, tmp_path: Path) -> None:
+        with pytest.raises(sa.EngineError, match="no such file or folder"):
+            sa.connect(tmp_path / "missing" / "w.duckdb")
+        with pytest.raises(sa.EngineError, match="no such file or folder"):
+            sa.connect(tmp_path / "missing.duckdb", read_only=True)
+        assert not list(tmp_path.iterdir())
+
+    def test_folder(self, tmp_path: Path) -> None:
+        with pytest.raises(sa.EngineError, match="cannot be opened"):
+            sa.connect(tmp_path)
+
+    def test_open_in_this_program_already(self, tmp_path: Path) -> None:
+        expected = pytest.raises(sa.EngineError, match="already open in this program")
+        with duckdb.connect(str(tmp_path / "w.duckdb")), expected:
+            sa.connect(tmp_path / "w.duckdb", read_only=True)
+
+
+class TestVerification:
+    def test_a_release_that_falls_short_is_withdrawn(
+        self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As if the source had lost rows between the search and the writing."""
+        import sqlanon.run.anonymize as run
+
+        honest = run.release_query
+        monkeypatch.setattr(run, "release_query", lambda *a, **k: honest(*a, **k).limit(1))
+        for into in ("new", "published", str(tmp_path / "new.parquet"), str(tmp_path / "published.parquet")):
+            expected = ("withdrawn", "k-anonymity (k = 2): attained 1", "1 rows where 8")
+            with refused(session, tmp_path, sa.VerificationError, *expected):
+                session.anonymize("people", policy(), into=into, replace=True)
+
+    def test_a_table_that_does_not_meet_a_policy(self, session: sa.Session, tmp_path: Path) -> None:
+        strict = policy(privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("illness", 3)])
+        with refused(session, tmp_path, sa.VerificationError, "k-anonymity (k = 5): attained 4", "(l = 3): attained 1"):
+            session.verify("published", strict)
+        assert len(session.verification("published", strict).shortfalls) == 2
+
+    def test_the_source_itself_has_its_identifier(self, session: sa.Session, tmp_path: Path) -> None:
+        with refused(session, tmp_path, sa.VerificationError, 'it has the identifier "name"'):
+            session.verify("people", policy())
+
+    def test_an_empty_table(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute("CREATE TABLE nothing AS SELECT age, city, illness FROM people LIMIT 0")
+        with refused(session, tmp_path, sa.VerificationError, "it has no rows"):
+            session.verify("nothing", policy())
+
+    def test_a_table_without_the_columns(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute("CREATE TABLE other AS SELECT age AS agee FROM people")
+        with refused(session, tmp_path, sa.PolicyError, '"age" is not there; did you mean "agee"?', '"city"'):
+            session.verify("other", policy())
+
+
+class TestTaxonomies:
+    """Every malformed taxonomy of the ages 30 and 31, and the one that is there stays."""
+
+    @pytest.mark.parametrize(
+        ("rows", "problem"),
+        [
+            ([("30", "3x", "*"), ("31", "3x", "x"), ("32", "3y", "x")], "not nested"),
+            ([("30", "3x", "*"), ("31", "3y", "all")], "several top labels (2)"),
+            ([("30", "3x", "*"), ("31", "", "*")], "empty label (1)"),
+            ([("30", "3x", "*"), ("31", None, "*")], "empty label (1)"),
+            ([("30", "3x", "*"), ("30", "3y", "*"), ("31", "3x", "*")], "several labels"),
+            ([("30", "3x", "*"), ("30", "3x", "*"), ("31", "3x", "*")], "several labels"),
+            ([("30", "3x", "*"), (None, "", ""), ("31", "3x", "*")], "empty label"),
+        ],
+    )
+    def test_rows(self, session: sa.Session, tmp_path: Path, rows: list[tuple[str | None, ...]], problem: str) -> None:
+        hidden = [tuple(field and field.replace("3x", SECRET) for field in row) for row in rows]
+        with refused(session, tmp_path, sa.TaxonomyError, '"age"', problem):
+            session.load_taxonomy("age", sa.Taxonomy.from_rows(hidden), source="people")
+
+    def test_all_problems_come_at_once(self, session: sa.Session, tmp_path: Path) -> None:
+        rows = [("30", "a", "*"), ("31", "a", "x"), ("32", "", "*"), ("32", "b", "*")]
+        with refused(session, tmp_path, sa.TaxonomyError, "not nested", "several top", "empty label", "several labels"):
+            session.load_taxonomy("age", sa.Taxonomy.from_rows(rows))
+
+    @pytest.mark.parametrize(
+        ("values", "problem"),
+        [
+            ("(0, '30', '30'), (2, '30', '*')", "level 1: missing level"),
+            ("(0, '30', '30'), (1, '30', '*'), (1, '31', '*')", "value outside the domain"),
+            ("(0, '30', '31'), (1, '30', '*')", "level 0 is not the value itself"),
+            ("(-1, '30', 'x'), (0, '30', '30'), (1, '30', '*')", "1 rows whose level is not a whole number"),
+            ("(NULL, '30', 'x'), (0, '30', '30'), (1, '30', '*')", "1 rows whose level is not a whole number"),
+            ("(0, '30', '30'), (2000000000, '30', '*')", "1 rows whose level is not a whole number"),
+            (f"('{SECRET}', '30', '30')", "1 rows whose level is not a whole number"),
+            ("(1, '30', '*')", "value outside the domain"),
+        ],
+    )
+    def test_long_relations(self, session: sa.Session, tmp_path: Path, values: str, problem: str) -> None:
+        query = f"SELECT * FROM (VALUES {values}) AS t (level, value, label)"
+        with refused(session, tmp_path, sa.TaxonomyError, problem):
+            session.load_taxonomy("age", sa.Taxonomy.from_query(query))
+
+    def test_relation_without_rows(self, session: sa.Session, tmp_path: Path) -> None:
+        with refused(session, tmp_path, sa.TaxonomyError, "no values"):
+            session.load_taxonomy("age", sa.Taxonomy.from_query("SELECT '30', '*' WHERE false"))
+
+    def test_query_that_is_no_select(self, session: sa.Session, tmp_path: Path) -> None:
+        with refused(session, tmp_path, sa.EngineError, "SELECT query"):
+            session.load_taxonomy("age", sa.Taxonomy.from_query("DROP TABLE people"))
+
+    def test_it_does_not_cover_the_source(self, session: sa.Session, tmp_path: Path) -> None:
+        with refused(
+            session, tmp_path, sa.TaxonomyError, 'table "people"', "1 distinct values in 4 rows have no label"
+        ):
+            session.load_taxonomy("age", sa.Taxonomy.flat([30]), source="people")
+
+    def test_unknown_column_of_the_source(self, session: sa.Session, tmp_path: Path) -> None:
+        with refused(session, tmp_path, sa.TaxonomyError, '"aeg" is not in table "people"', 'did you mean "age"?'):
+            session.load_taxonomy("aeg", sa.Taxonomy.flat(), source="people")
+        with refused(session, tmp_path, sa.TaxonomyError, '"people" is not in table "people"'):
+            session.load_taxonomy("age", sa.Taxonomy.flat(), source="people", column="people")
+
+    def test_rule_without_a_domain(self, session: sa.Session, tmp_path: Path) -> None:
+        with refused(session, tmp_path, sa.TaxonomyError, '"age" has no declared domain', "source"):
+            session.load_taxonomy("age", sa.Taxonomy.flat())
+
+    @pytest.mark.parametrize(
+        "taxonomy",
+        [
+            sa.Taxonomy.intervals([10]),
+            sa.Taxonomy.dates(),
+            sa.Taxonomy.icd9(),
+            sa.Taxonomy.icd10(),
+            sa.Taxonomy.ipv4(),
+        ],
+        ids=lambda taxonomy: taxonomy.origin,
+    )
+    def test_rule_that_does_not_apply_to_the_values(
+        self, session: sa.Session, tmp_path: Path, taxonomy: sa.Taxonomy
+    ) -> None:
+        with refused(session, tmp_path, sa.TaxonomyError, '"city"', "empty label (1)"):
+            session.load_taxonomy("city", taxonomy, source="people")
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (b"", "not a hierarchy"),
+            (b"\n\n", "not a hierarchy"),
+            (b"30\n31\n", "two or more fields"),
+            (b"30;3x;*\n31;*\n", "the same two or more fields"),
+            (b"30|3x|*\n31|3x|*\n", "no delimiter among"),
+            (b"30;\xff\xfe;*\n", "not UTF-8"),
+            ("30;x;*\n".encode("utf-16"), "not UTF-8"),
+            (b"30;3x;*\n31;3x;" + b"y" * 200_000, "cannot be read"),
+        ],
+    )
+    def test_csv(self, session: sa.Session, tmp_path: Path, content: bytes, message: str) -> None:
+        path = tmp_path / "age.csv"
+        path.write_bytes(content)
+        with refused(session, tmp_path, sa.TaxonomyError, str(path), message):
+            session.load_taxonomy("age", path)
+
+    def test_csv_that_is_not_there(self, session: sa.Session, tmp_path: Path) -> None:
+        for path in (tmp_path / "none.csv", tmp_path):
+            with refused(session, tmp_path, sa.TaxonomyError, f"{path} cannot be read"):
+                session.load_taxonomy("age", path)
+
+    def test_a_first_taxonomy_that_is_refused_leaves_no_schema(self) -> None:
+        with duckdb.connect() as connection:
+            session = sa.connect(connection)
+            with pytest.raises(sa.TaxonomyError):
+                session.load_taxonomy("age", sa.Taxonomy.from_rows([("1", "a"), ("2", "b")]))
+            found = connection.execute("SELECT schema_name FROM duckdb_schemas() WHERE schema_name = 'anon'").fetchall()
+            assert found == []
+            assert session.taxonomies() == {}
+            assert session.check_taxonomies() == {}
+
+
+class TestInterruption:
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+    @pytest.mark.parametrize("at", ["encode", "search", "release", "verify"])
+    def test_an_error_at_any_stage_leaves_the_old_state(
+        self, session: sa.Session, tmp_path: Path, at: str, error: type[BaseException]
+    ) -> None:
+        def stop(stage: str, *_: int) -> None:
+            if stage == at:
+                raise error
+
+        before = state(session, tmp_path)
+        for into in ("published", str(tmp_path / "published.parquet"), "new", str(tmp_path / "new.parquet")):
+            with pytest.raises(error):
+                session.anonymize("people", policy(), into=into, replace=True, progress=stop)
+            assert state(session, tmp_path) == before
+        assert session.anonymize("people", policy(), into="new").report.rows.released == 8
+
+
+def test_every_error_is_in_the_tree_of_the_documentation() -> None:
+    """Every class of errors is documented in the tree of sqlanon/errors.py."""
+    text = (ROOT / "sqlanon" / "errors.py").read_text()
+    for name in ("PolicyError", "TaxonomyError", "UnsatisfiableError", "VerificationError", "EngineError"):
+        assert re.search(rf"[├└]── {name}", text)
+        assert issubclass(getattr(sa, name), sa.SqlanonError)

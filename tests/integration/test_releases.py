@@ -1,0 +1,762 @@
+"""Releases through the public API: where they come from, where they go, what they say of themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sqlanon as sa
+from tests.conftest import ROOT
+
+SECRETS = ("asthma", "angina", "flu")
+
+POLICY = sa.Policy(
+    quasi_identifiers=["age", "sex", "zip"],
+    sensitive=["diagnosis"],
+    identifiers=["id"],
+    privacy=[sa.KAnonymity(2)],
+    suppression_limit=0.25,
+)
+
+
+def rows(session: sa.Session, relation: str) -> list[tuple[Any, ...]]:
+    return session.connection.execute(f"FROM {relation}").fetchall()
+
+
+def tables(session: sa.Session) -> list[tuple[str, str]]:
+    """Every table and view, but for those of schema anon."""
+    return session.connection.execute(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE schema_name <> 'anon' "
+        "UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
+    ).fetchall()
+
+
+def single(session: sa.Session, sizes: dict[str, int], sensitive: str = "'x'") -> None:
+    """Table ``people``: so many rows of each value of ``city``, with a flat taxonomy."""
+    values = ", ".join(f"('{city}', {count})" for city, count in sizes.items())
+    session.connection.execute(
+        f"CREATE OR REPLACE TABLE people AS SELECT city, {sensitive} AS illness "
+        f"FROM (VALUES {values}) AS sizes (city, n), range(n) AS members (i)"
+    )
+    session.load_taxonomy("city", sa.Taxonomy.flat(), source="people")
+
+
+def people_policy(k: int = 2, **options: Any) -> sa.Policy:
+    models = options.pop("privacy", [sa.KAnonymity(k)])
+    return sa.Policy(quasi_identifiers=["city"], sensitive=["illness"], privacy=models, **options)
+
+
+@pytest.fixture
+def memory() -> Iterator[sa.Session]:
+    """A session on an empty database."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        yield sa.connect(connection)
+
+
+@pytest.fixture
+def clinic(memory: sa.Session) -> sa.Session:
+    """The clinic of tests/conftest.py without its macros: a run needs none to be installed."""
+    memory.load_taxonomy("none", sa.Taxonomy.flat(["none"]))
+    memory.connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
+    return memory
+
+
+class TestSources:
+    """The same rows, however the source is named."""
+
+    @pytest.fixture
+    def expected(self, clinic: sa.Session) -> list[tuple[Any, ...]]:
+        clinic.anonymize("visits", POLICY, into="expected")
+        return rows(clinic, "expected")
+
+    @pytest.mark.parametrize(
+        ("setup", "source"),
+        [
+            ("", "VISITS"),
+            ("", "main.visits"),
+            ("", "memory.main.visits"),
+            ("", "SELECT * FROM visits"),
+            ("", "  -- the visits\n  from visits;"),
+            ("", "/* all */ (SELECT * FROM visits)"),
+            ("", "TABLE visits"),
+            ("", "WITH v AS (FROM visits) SELECT * FROM v ORDER BY random()"),
+            ("", "SELECT * REPLACE (CAST(age AS VARCHAR) AS age) FROM visits"),
+            ("CREATE VIEW seen AS FROM visits", "seen"),
+            ("CREATE TEMP TABLE copied AS FROM visits", "copied"),
+            ("CREATE TEMP VIEW copied AS FROM visits", "copied"),
+            ("CREATE SCHEMA ward; CREATE TABLE ward.visits AS FROM main.visits", "ward.visits"),
+            ('CREATE SCHEMA "a b"; CREATE TABLE "a b"."c d" AS FROM main.visits', '"a b"."c d"'),
+            ("ATTACH ':memory:' AS other; CREATE TABLE other.visits AS FROM memory.main.visits", "other.visits"),
+            ("ATTACH ':memory:' AS other; CREATE TABLE other.v AS FROM memory.main.visits", "other.main.v"),
+            ('CREATE TABLE "a""b; drop table x --" AS FROM visits', 'a"b; drop table x --'),
+            ('CREATE TABLE "select 1" AS FROM visits', "select 1"),
+            ('CREATE TABLE "a.b" AS FROM visits', "a.b"),
+            ('CREATE TABLE "from" AS FROM visits', "from"),
+            ('CREATE TABLE "x.parquet" AS FROM visits', "x.parquet"),
+            ('CREATE TABLE "it\'s*" AS FROM visits', "it's*"),
+        ],
+    )
+    def test_tables_views_and_queries(
+        self, clinic: sa.Session, expected: list[tuple[Any, ...]], setup: str, source: str
+    ) -> None:
+        clinic.connection.execute(setup or "SELECT 1")
+        release = clinic.anonymize(source, POLICY, into="published")
+        assert rows(clinic, "published") == expected
+        assert release.report.rows.source == 12
+
+    def test_files(self, clinic: sa.Session, expected: list[tuple[Any, ...]], tmp_path: Path) -> None:
+        folder = tmp_path / "it's a lake"
+        folder.mkdir()
+        clinic.connection.execute(f"COPY visits TO '{str(folder).replace(chr(39), chr(39) * 2)}/all.parquet'")
+        for part, condition in (("a", "id <= 5"), ("b", "id > 5")):
+            target = f"{folder}/part-{part}.parquet".replace("'", "''")
+            clinic.connection.execute(f"COPY (FROM visits WHERE {condition}) TO '{target}'")
+        for number, source in enumerate((folder / "all.parquet", str(folder / "part-?.parquet"), f"{folder}/part-*")):
+            clinic.anonymize(source, POLICY, into=f"published_{number}")
+            assert rows(clinic, f"published_{number}") == expected
+
+    def test_a_registered_arrow_table(self, clinic: sa.Session, expected: list[tuple[Any, ...]]) -> None:
+        clinic.connection.register("registered", arrow(clinic, "visits"))
+        clinic.anonymize("registered", POLICY, into="published")
+        assert rows(clinic, "published") == expected
+
+    def test_hostile_columns(self, clinic: sa.Session) -> None:
+        names = {
+            "age": 'a"ge',
+            "sex": "'; DROP TABLE visits; --",
+            "zip": "SELECT",
+            "diagnosis": "%s {x} $1",
+            "id": "ID",
+        }
+        columns = ", ".join(f"{old} AS {quoted(new)}" for old, new in names.items())
+        clinic.connection.execute(f"CREATE TABLE hostile AS SELECT {columns} FROM visits")
+        for old in ("age", "sex", "zip"):
+            relation = f"SELECT level, value, label FROM anon.taxonomy WHERE attribute = '{old}'"
+            clinic.load_taxonomy(names[old], sa.Taxonomy.from_query(relation), source="hostile")
+        policy = sa.Policy(
+            quasi_identifiers=[names[name] for name in ("age", "sex", "zip")],
+            sensitive=[names["diagnosis"]],
+            identifiers=["ID"],
+            privacy=[sa.KAnonymity(2)],
+            suppression_limit=0.25,
+        )
+        clinic.anonymize("visits", POLICY, into="expected")
+        release = clinic.anonymize("hostile", policy, into="published")
+        assert list(release.node) == [names[name] for name in ("age", "sex", "zip")]
+        expected = clinic.connection.execute("SELECT age, sex, zip, diagnosis FROM expected ORDER BY ALL").fetchall()
+        assert rows(clinic, "published") == expected
+        assert clinic.connection.execute("SELECT count(*) FROM visits").fetchall() == [(12,)]
+
+    @pytest.mark.parametrize("name", ["row_count", "class_size", "sensitive_value", "label", "attribute", "k", "rowid"])
+    def test_columns_with_names_that_the_macros_use(self, memory: sa.Session, name: str) -> None:
+        memory.connection.execute(f'CREATE TABLE t AS SELECT i % 2 AS "{name}", i % 3 AS other FROM range(24) AS r (i)')
+        memory.load_taxonomy(name, sa.Taxonomy.flat(), source="t")
+        memory.load_taxonomy("other", sa.Taxonomy.flat(), source="t")
+        for quasi_identifier, sensitive in ((name, "other"), ("other", name)):
+            models = [sa.KAnonymity(2), sa.DistinctLDiversity(sensitive, 2), sa.EntropyLDiversity(sensitive, 2)]
+            policy = sa.Policy(quasi_identifiers=[quasi_identifier], sensitive=[sensitive], privacy=models)
+            memory.anonymize("t", policy, into="published", replace=True)
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            "CASE WHEN i % 2 = 0 THEN 0.0::DOUBLE ELSE -0.0::DOUBLE END",
+            "CASE WHEN i % 2 = 0 THEN INTERVAL 1 MONTH ELSE INTERVAL 30 DAYS END",
+            "[CASE WHEN i % 2 = 0 THEN 0.0::DOUBLE ELSE -0.0::DOUBLE END]",
+            "CASE WHEN i % 2 = 0 THEN 'a' ELSE 'A' END COLLATE NOCASE",
+        ],
+        ids=["negative zero", "intervals", "lists", "collation"],
+    )
+    def test_equal_values_of_different_text_are_different_values(self, memory: sa.Session, values: str) -> None:
+        memory.connection.execute(f"CREATE TABLE t AS SELECT {values} AS x FROM range(8) AS r (i)")
+        memory.load_taxonomy("x", sa.Taxonomy.flat(), source="t")
+        assert memory.taxonomies()["x"]["values"] == 2
+        four = sa.Policy(quasi_identifiers=["x"], privacy=[sa.KAnonymity(4)])
+        five = sa.Policy(quasi_identifiers=["x"], privacy=[sa.KAnonymity(5)])
+        assert memory.anonymize("t", four, into="four").node == {"x": 0}
+        assert memory.anonymize("t", five, into="five").node == {"x": 1}
+        assert len(rows(memory, "four")) == len(rows(memory, "five")) == 8
+
+    def test_a_connection_with_a_default_collation_is_refused(self) -> None:
+        with duckdb.connect() as connection:
+            session = sa.connect(connection)
+            single(session, {"a": 2, "A": 2})
+            connection.execute("SET default_collation = 'nocase'")
+            with pytest.raises(sa.EngineError, match="default_collation"):
+                session.anonymize("people", people_policy(4), into="published")
+
+
+class TestTypes:
+    @pytest.mark.parametrize(
+        ("kind", "value", "released"),
+        [
+            ("ENUM('a''b', 'x,y', 'ENUM(')", "'a''b'", "VARCHAR"),
+            ("ENUM('p', 'q')[]", "['p']", "VARCHAR[]"),
+            ("ENUM('p', 'q')[1]", "['p']", "VARCHAR[1]"),
+            ("STRUCT(\"a b\" ENUM('p'), c INTEGER)", "{'a b': 'p', 'c': 1}", 'STRUCT("a b" VARCHAR, c INTEGER)'),
+            ("MAP(ENUM('p'), INTEGER)", "MAP {'p': 1}", "MAP(VARCHAR, INTEGER)"),
+            ('STRUCT("ENUM x" INTEGER)', "{'ENUM x': 1}", 'STRUCT("ENUM x" INTEGER)'),
+            ("DECIMAL(20, 3)", "1.5", "DECIMAL(20,3)"),
+            ("BLOB", "'\\xAA'::BLOB", "BLOB"),
+            ("TIMESTAMP WITH TIME ZONE", "'2024-01-01 00:00:00+00'", "TIMESTAMP WITH TIME ZONE"),
+        ],
+    )
+    def test_columns_keep_their_type_but_lose_their_enums(
+        self, memory: sa.Session, kind: str, value: str, released: str
+    ) -> None:
+        memory.connection.execute("CREATE TABLE t AS SELECT i % 2 AS q FROM range(8) AS r (i)")
+        memory.connection.execute(f"ALTER TABLE t ADD COLUMN d {kind}")
+        memory.connection.execute(f"UPDATE t SET d = {value}")
+        memory.load_taxonomy("q", sa.Taxonomy.flat(), source="t")
+        policy = sa.Policy(quasi_identifiers=["q"], sensitive=["d"], privacy=[sa.KAnonymity(2)])
+        memory.anonymize("t", policy, into="published")
+        assert memory.connection.execute("SELECT DISTINCT typeof(d) FROM published").fetchall() == [(released,)]
+        same = "SELECT count(*) FROM published WHERE d::VARCHAR = (SELECT any_value(d)::VARCHAR FROM t)"
+        assert memory.connection.execute(same).fetchall() == [(8,)]
+
+    def test_a_file_with_an_enum_column_does_not_name_suppressed_values(
+        self, memory: sa.Session, tmp_path: Path
+    ) -> None:
+        memory.connection.execute(
+            "CREATE TABLE people AS SELECT CASE WHEN i < 9 THEN 'common' ELSE 'onlyone' END AS city, "
+            "CAST(CASE WHEN i < 9 THEN 'flu' ELSE 'unheardof' END AS ENUM ('flu', 'unheardof')) AS illness "
+            "FROM range(10) AS r (i)"
+        )
+        memory.load_taxonomy("city", sa.Taxonomy.flat(), source="people")
+        memory.anonymize("people", people_policy(suppression_limit=0.1), into=tmp_path / "r.parquet")
+        content = (tmp_path / "r.parquet").read_bytes()
+        assert b"unheardof" not in content
+        assert b"onlyone" not in content
+
+
+class TestTargets:
+    def test_a_table(self, clinic: sa.Session) -> None:
+        before = tables(clinic)
+        release = clinic.anonymize("visits", POLICY, into="published")
+        assert release.into == "published"
+        assert sorted(tables(clinic)) == sorted([*before, ("main", "published")])
+        assert clinic.verify("published", POLICY).met
+
+    def test_a_file(self, clinic: sa.Session, tmp_path: Path) -> None:
+        before = tables(clinic)
+        clinic.anonymize("visits", POLICY, into="expected")
+        release = clinic.anonymize("visits", POLICY, into=tmp_path / "published.parquet")
+        assert release.into == str(tmp_path / "published.parquet")
+        assert list(tmp_path.iterdir()) == [tmp_path / "published.parquet"]
+        assert rows(clinic, f"'{tmp_path}/published.parquet'") == rows(clinic, "expected")
+        assert sorted(tables(clinic)) == sorted([*before, ("main", "expected")])
+        assert clinic.verify(tmp_path / "published.parquet", POLICY).met
+
+    @pytest.mark.parametrize("name", ["a[1].parquet", "a*?.parquet", "it's.parquet", "é 🙂.parquet", "UPPER.PARQUET"])
+    def test_files_of_any_name(self, clinic: sa.Session, tmp_path: Path, name: str) -> None:
+        clinic.anonymize("visits", POLICY, into=tmp_path / name)
+        clinic.anonymize("visits", POLICY, into=tmp_path / name, replace=True)
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+        assert pq.read_table(tmp_path / name).num_rows > 0
+
+    @pytest.mark.parametrize(
+        ("name", "place"),
+        [
+            ("ward.published", ("ward", "published")),
+            ("memory.ward.published", ("ward", "published")),
+            ('a"b; drop table visits --', ("main", 'a"b; drop table visits --')),
+            ("no such schema.published", ("main", "no such schema.published")),
+            ("select", ("main", "select")),
+        ],
+    )
+    def test_tables_of_any_name(self, clinic: sa.Session, name: str, place: tuple[str, str]) -> None:
+        clinic.connection.execute("CREATE SCHEMA ward")
+        before = tables(clinic)
+        for replace in (False, True):
+            clinic.anonymize("visits", POLICY, into=name, replace=replace)
+            assert sorted(tables(clinic)) == sorted([*before, place])
+        assert clinic.verify(name, POLICY).met
+
+    def test_a_table_of_an_attached_database(self, clinic: sa.Session, tmp_path: Path) -> None:
+        clinic.connection.execute(f"ATTACH '{tmp_path}/other.duckdb' AS other")
+        clinic.anonymize("visits", POLICY, into="other.published")
+        clinic.anonymize("visits", POLICY, into="expected")
+        assert rows(clinic, "other.main.published") == rows(clinic, "expected")
+
+    def test_replacing_a_table(self, clinic: sa.Session) -> None:
+        clinic.connection.execute("CREATE TABLE published AS SELECT 'old' AS state")
+        with pytest.raises(sa.EngineError, match=r'"published" exists.*replace=True'):
+            clinic.anonymize("visits", POLICY, into="published")
+        assert rows(clinic, "published") == [("old",)]
+        clinic.anonymize("visits", POLICY, into="PUBLISHED", replace=True)
+        assert len(rows(clinic, "published")) > 1
+
+    def test_replacing_a_file(self, clinic: sa.Session, tmp_path: Path) -> None:
+        target = tmp_path / "published.parquet"
+        target.write_bytes(b"old")
+        with pytest.raises(sa.EngineError, match="exists"):
+            clinic.anonymize("visits", POLICY, into=target)
+        assert target.read_bytes() == b"old"
+        clinic.anonymize("visits", POLICY, into=target, replace=True)
+        assert pq.read_table(target).num_rows > 0
+
+    @pytest.mark.parametrize(
+        "source",
+        ["visits", "VISITS", "SELECT * FROM visits", "WITH v AS (FROM main.visits) FROM v", "seen", "twice_seen"],
+    )
+    def test_its_own_source_is_never_replaced(self, clinic: sa.Session, source: str) -> None:
+        clinic.connection.execute("CREATE VIEW seen AS FROM visits; CREATE VIEW twice_seen AS FROM seen")
+        before = rows(clinic, "visits")
+        for into in ("visits", "Visits", "main.visits"):
+            with pytest.raises(sa.EngineError, match="its own source"):
+                clinic.anonymize(source, POLICY, into=into, replace=True)
+        assert rows(clinic, "visits") == before
+
+    def test_its_own_source_file_is_never_replaced(
+        self, clinic: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        target = tmp_path / "visits.parquet"
+        clinic.connection.execute(f"COPY visits TO '{target}'")
+        content = target.read_bytes()
+        (tmp_path / "link.parquet").symlink_to(target)
+        for source in (
+            target,
+            f"{tmp_path}/v*.parquet",
+            f"FROM '{target}'",
+            "visits.parquet",
+            tmp_path / "link.parquet",
+        ):
+            with pytest.raises(sa.EngineError, match="its own source"):
+                clinic.anonymize(source, POLICY, into=target, replace=True)
+        assert target.read_bytes() == content
+
+    @pytest.mark.parametrize(
+        ("into", "message"),
+        [
+            ("seen", "is a view"),
+            ("SEEN", "is a view"),
+            ("anon.taxonomy", "reserved"),
+            ("anon.published", "reserved"),
+            ("scratch", "temporary"),
+        ],
+    )
+    def test_what_can_not_be_replaced(self, clinic: sa.Session, into: str, message: str) -> None:
+        clinic.connection.execute("CREATE VIEW seen AS SELECT 1; CREATE TEMP TABLE scratch AS SELECT 1")
+        before = tables(clinic)
+        with pytest.raises(sa.EngineError, match=message):
+            clinic.anonymize("visits", POLICY, into=into, replace=True)
+        assert tables(clinic) == before
+
+    def test_a_path_that_is_no_parquet_file(self, clinic: sa.Session, tmp_path: Path) -> None:
+        with pytest.raises(sa.EngineError, match=r"\.parquet"):
+            clinic.anonymize("visits", POLICY, into=tmp_path / "published.csv")
+
+    def test_rows_are_in_the_order_of_their_own_columns(self, memory: sa.Session, tmp_path: Path) -> None:
+        memory.connection.execute(
+            "CREATE TABLE t AS SELECT (hash(i) % 7)::INTEGER AS q, hash(i * 7) % 1000 AS d FROM range(300000) AS r (i)"
+        )
+        memory.load_taxonomy("q", sa.Taxonomy.flat(), source="t")
+        policy = sa.Policy(quasi_identifiers=["q"], sensitive=["d"], privacy=[sa.KAnonymity(2)])
+        memory.connection.execute("SET preserve_insertion_order = false; SET threads = 2; SET default_order = 'DESC'")
+        memory.anonymize("t", policy, into="published")
+        memory.anonymize("t", policy, into=tmp_path / "r.parquet")
+        memory.connection.execute("SET preserve_insertion_order = true")
+        for relation in ("published", f"'{tmp_path}/r.parquet'"):
+            found = rows(memory, relation)
+            assert found == sorted(found) or found == sorted(found, reverse=True)
+
+
+class TestProvenance:
+    @pytest.fixture
+    def documents(self, clinic: sa.Session, tmp_path: Path) -> tuple[sa.Release, dict[str, Any], dict[str, Any]]:
+        release = clinic.anonymize("visits", POLICY, into="published")
+        clinic.anonymize("visits", POLICY, into=tmp_path / "published.parquet")
+        [(comment,)] = clinic.connection.execute(
+            "SELECT comment FROM duckdb_tables() WHERE table_name = 'published'"
+        ).fetchall()
+        footer = pq.read_metadata(tmp_path / "published.parquet").metadata[b"sqlanon"].decode()
+        assert comment == clinic.provenance("published")
+        assert footer == clinic.provenance(tmp_path / "published.parquet")
+        return release, json.loads(comment)["sqlanon"], json.loads(footer)["sqlanon"]
+
+    def test_the_table_and_the_file_say_the_same(
+        self, documents: tuple[sa.Release, dict[str, Any], dict[str, Any]]
+    ) -> None:
+        _, comment, footer = documents
+        assert comment == footer
+
+    def test_what_it_says(self, documents: tuple[sa.Release, dict[str, Any], dict[str, Any]]) -> None:
+        release, found, _ = documents
+        assert found["policy"] == POLICY.model_dump(mode="json")
+        assert found["policy_sha256"] == POLICY.sha256()
+        assert set(found["taxonomy_sha256"]) == {"age", "sex", "zip"}
+        assert all(len(digest) == 64 for digest in found["taxonomy_sha256"].values())
+        assert len(found["code_sha256"]) == 64
+        assert found["node"] == release.node
+        assert found["rows"] == release.report.rows.model_dump()
+        [model] = found["privacy"]
+        assert (model["required"], model["attained"]) == (2, release.report.models[0].attained)
+
+    def test_a_changed_taxonomy_has_another_hash(self, clinic: sa.Session) -> None:
+        clinic.anonymize("visits", POLICY, into="first")
+        clinic.load_taxonomy("sex", sa.Taxonomy.from_rows([("f", "any"), ("m", "any")]))
+        clinic.anonymize("visits", POLICY, into="second")
+        first, second = (json.loads(clinic.provenance(name) or "")["sqlanon"] for name in ("first", "second"))
+        assert first["taxonomy_sha256"]["sex"] != second["taxonomy_sha256"]["sex"]
+        assert first["taxonomy_sha256"]["age"] == second["taxonomy_sha256"]["age"]
+
+    def test_it_holds_no_cell_value(self, clinic: sa.Session, tmp_path: Path) -> None:
+        clinic.anonymize("visits", POLICY, into="published")
+        text = clinic.provenance("published") or ""
+        for secret in (*SECRETS, "10115", "12051"):
+            assert secret not in text
+
+    def test_hostile_names_survive_in_it(self, clinic: sa.Session) -> None:
+        name = 'it\'s "a" \\ column; --'
+        source = f"SELECT * RENAME (diagnosis AS {quoted(name)}) FROM visits"
+        policy = sa.Policy(
+            quasi_identifiers=["age", "sex", "zip"],
+            sensitive=[name],
+            identifiers=["id"],
+            privacy=[sa.KAnonymity(2)],
+            suppression_limit=0.25,
+        )
+        clinic.anonymize(source, policy, into="published")
+        assert json.loads(clinic.provenance("published") or "")["sqlanon"]["policy"]["sensitive"] == [name]
+
+    def test_tables_of_others_have_none(self, clinic: sa.Session, tmp_path: Path) -> None:
+        assert clinic.provenance("visits") is None
+        pq.write_table(pa.table({"a": [1]}), tmp_path / "plain.parquet")
+        assert clinic.provenance(tmp_path / "plain.parquet") is None
+
+
+class TestSuppression:
+    @pytest.mark.parametrize(
+        ("limit", "row_count", "allowed"),
+        [(0.1, 30, 3), (0.29, 100, 29), (0.07, 100, 7), (0.3, 10, 3), (0.333, 3, 0), (1.0, 5, 5), (0.57, 100, 57)],
+    )
+    def test_the_limit_is_inclusive_and_exact(
+        self, memory: sa.Session, limit: float, row_count: int, allowed: int
+    ) -> None:
+        policy = people_policy(row_count + 1, suppression_limit=limit)
+        assert policy.allowed_rows(row_count) == allowed
+
+    @pytest.mark.parametrize(("limit", "row_count", "outliers"), [(0.1, 30, 3), (0.29, 100, 29), (0.07, 100, 7)])
+    def test_a_run_may_use_the_limit_up_but_not_exceed_it(
+        self, memory: sa.Session, limit: float, row_count: int, outliers: int
+    ) -> None:
+        policy = people_policy(outliers + 2, suppression_limit=limit)
+        single(memory, {"home": row_count - outliers, "away": outliers})
+        release = memory.anonymize("people", policy, into="at_the_limit")
+        assert release.node == {"city": 0}
+        assert release.report.rows.dropped == outliers
+        single(memory, {"home": row_count - outliers - 1, "away": outliers + 1})
+        assert memory.anonymize("people", policy, into="above_the_limit").node == {"city": 1}
+
+    def test_masked_rows_stay_if_they_are_a_class_of_their_own(self, memory: sa.Session) -> None:
+        single(memory, {"home": 5, "a": 1, "b": 1, "c": 1})
+        policy = people_policy(3, suppression_limit=0.5, suppression="mask")
+        release = memory.anonymize("people", policy, into="published")
+        assert rows(memory, "published") == [("*", "x")] * 3 + [("home", "x")] * 5
+        assert release.report.rows == type(release.report.rows)(source=8, released=8, masked=3, dropped=0)
+        assert release.report.suppressed_rows == 3
+        assert release.report.notes == ()
+
+    def test_masked_rows_are_dropped_with_a_note_if_they_are_too_few(self, memory: sa.Session) -> None:
+        single(memory, {"home": 5, "a": 1, "b": 1})
+        policy = people_policy(3, suppression_limit=0.5, suppression="mask")
+        release = memory.anonymize("people", policy, into="published")
+        assert rows(memory, "published") == [("home", "x")] * 5
+        assert (release.report.rows.masked, release.report.rows.dropped) == (0, 2)
+        [note] = release.report.notes
+        assert "2 suppressed rows were dropped" in note
+        assert "k-anonymity" in note
+
+    def test_masked_rows_are_dropped_if_they_are_not_diverse(self, memory: sa.Session) -> None:
+        single(memory, {"home": 6, "a": 1, "b": 1, "c": 1}, sensitive="CASE WHEN city = 'home' THEN i % 2 ELSE 7 END")
+        models = [sa.KAnonymity(2), sa.DistinctLDiversity("illness", 2)]
+        policy = people_policy(privacy=models, suppression_limit=0.5, suppression="mask")
+        release = memory.anonymize("people", policy, into="published")
+        assert release.report.rows.dropped == 3
+        assert "distinct l-diversity" in release.report.notes[0]
+        assert "k-anonymity" not in release.report.notes[0]
+
+    def test_masking_at_the_top_of_every_other_taxonomy(self, memory: sa.Session) -> None:
+        """The masked class needs no key where every label is the top one."""
+        single(memory, {"a": 3, "b": 3})
+        policy = people_policy(6, suppression_limit=1.0, suppression="mask")
+        release = memory.anonymize("people", policy, into="published")
+        assert release.node == {"city": 1}
+        assert rows(memory, "published") == [("*", "x")] * 6
+
+    def test_without_any_kept_class_there_is_no_release(self, memory: sa.Session) -> None:
+        single(memory, {"a": 2, "b": 2})
+        with pytest.raises(sa.UnsatisfiableError) as caught:
+            memory.anonymize("people", people_policy(5, suppression_limit=1.0), into="published")
+        assert "k-anonymity (k = 5)" in str(caught.value)
+        assert "4 of 4 rows" in str(caught.value)
+        assert tables(memory) == [("main", "people")]
+
+    @pytest.mark.parametrize("row_count", [1, 2, 7])
+    def test_all_rows_alike(self, memory: sa.Session, row_count: int) -> None:
+        single(memory, {"home": row_count})
+        if row_count == 1:
+            with pytest.raises(sa.UnsatisfiableError):
+                memory.anonymize("people", people_policy(), into="published")
+        else:
+            release = memory.anonymize("people", people_policy(), into="published")
+            assert release.node == {"city": 0}
+            assert release.report.class_count == 1
+            assert release.report.loss == 0
+
+
+class TestPrivacy:
+    def test_several_models_over_several_sensitive_columns(self, memory: sa.Session) -> None:
+        memory.connection.execute(
+            "CREATE TABLE people AS SELECT 'c' || (i % 8) AS city, i % 3 AS illness, i // 8 % 2 AS drug "
+            "FROM range(48) AS r (i)"
+        )
+        parents = [(f"c{i}", f"d{i // 4}", "*") for i in range(8)]
+        memory.load_taxonomy("city", sa.Taxonomy.from_rows(parents), source="people")
+        models = [
+            sa.KAnonymity(6),
+            sa.DistinctLDiversity("illness", 3),
+            sa.EntropyLDiversity("illness", 2.9),
+            sa.DistinctLDiversity("drug", 2),
+            sa.EntropyLDiversity("drug", 2),
+        ]
+        policy = sa.Policy(quasi_identifiers=["city"], sensitive=["illness", "drug"], privacy=models)
+        release = memory.anonymize("people", policy, into="published")
+        assert release.node == {"city": 0}
+        assert [result.met for result in release.report.models] == [True] * 5
+        assert [result.attained for result in release.report.models] == pytest.approx([6, 3, 3, 2, 2])
+        assert [result.column for result in release.report.models] == [None, "illness", "illness", "drug", "drug"]
+
+    def test_entropy_l_accepts_exactly_l_equally_frequent_values(self, memory: sa.Session) -> None:
+        for l in (2, 3, 5, 6, 7, 10, 13, 49):  # noqa: E741
+            single(memory, {"a": 3 * l}, sensitive=f"i % {l}")
+            policy = people_policy(privacy=[sa.EntropyLDiversity("illness", l)])
+            assert memory.anonymize("people", policy, into="published", replace=True).node == {"city": 0}
+
+    def test_null_is_a_sensitive_value(self, memory: sa.Session) -> None:
+        single(memory, {"a": 4}, sensitive="CASE WHEN i < 2 THEN NULL ELSE 'flu' END")
+        policy = people_policy(privacy=[sa.DistinctLDiversity("illness", 2), sa.EntropyLDiversity("illness", 2)])
+        assert memory.anonymize("people", policy, into="published").node == {"city": 0}
+
+    def test_a_taxonomy_of_level_0_alone_leaves_null_apart(self, memory: sa.Session) -> None:
+        memory.connection.execute(
+            "CREATE TABLE people AS SELECT CASE WHEN i > 0 THEN 'a' END AS city, 1 AS illness FROM range(4) AS r (i)"
+        )
+        memory.load_taxonomy("city", sa.Taxonomy.from_rows([["a"]]), source="people")
+        with pytest.raises(sa.UnsatisfiableError):
+            memory.anonymize("people", people_policy(), into="published")
+        release = memory.anonymize("people", people_policy(suppression_limit=0.25), into="published")
+        assert release.report.rows.dropped == 1
+
+
+class TestGuarantee:
+    def test_what_is_claimed_and_what_is_not(self, clinic: sa.Session) -> None:
+        policy = POLICY.model_copy(update={"privacy": (sa.KAnonymity(2), sa.DistinctLDiversity("diagnosis", 1 + 1))})
+        guarantee = clinic.anonymize("visits", policy, into="published").guarantee
+        assert len(guarantee.claims) == 2
+        assert 'over "age", "sex", "zip" meets k-anonymity (k = 2)' in guarantee.claims[0]
+        assert "Samarati 2001" in guarantee.claims[0]
+        assert 'distinct l-diversity of "diagnosis" (l = 2)' in guarantee.claims[1]
+        conditions, uncovered = " ".join(guarantee.conditions), " ".join(guarantee.not_covered)
+        assert "no column of the release but the quasi-identifiers" in conditions
+        assert "several rows" in conditions
+        assert "no other release" in conditions
+        assert '"zip"' in conditions  # its taxonomy was observed
+        assert '"age"' not in conditions
+        assert "not differential privacy" in uncovered
+        assert "diagnosis" not in uncovered
+
+    def test_unprotected_sensitive_columns_are_named(self, clinic: sa.Session) -> None:
+        guarantee = clinic.anonymize("visits", POLICY, into="published").guarantee
+        assert any('"diagnosis"' in line and "disclosed" in line for line in guarantee.not_covered)
+
+
+class TestReport:
+    def test_json(self, clinic: sa.Session) -> None:
+        release = clinic.anonymize("visits", POLICY, into="published")
+        document = json.loads(release.report.model_dump_json())
+        assert document["node"] == release.node
+        assert document["rows"]["source"] == 12
+        assert type(release.report).model_validate(document) == release.report
+        assert json.loads(release.model_dump_json())["guarantee"]["claims"]
+        assert set(document["seconds"]) >= {"encode", "search", "release", "verify"}
+
+    def test_no_cell_value_is_in_any_document(self, clinic: sa.Session) -> None:
+        release = clinic.anonymize("visits", POLICY, into="published")
+        measured = clinic.measure("visits", POLICY)
+        verified = clinic.verify("published", POLICY)
+        for document in (release, measured, verified):
+            for text in (document.model_dump_json(), repr(document), str(document)):
+                assert not any(secret in text for secret in (*SECRETS, "10115", "12051"))
+
+    def test_html_escapes_hostile_names(self, memory: sa.Session) -> None:
+        name = "<script>alert('x')</script>&amp;"
+        memory.connection.execute(
+            f"CREATE TABLE {quoted(name)} AS SELECT i % 2 AS {quoted(name)} FROM range(8) AS r (i)"
+        )
+        memory.load_taxonomy(name, sa.Taxonomy.flat(), source=name)
+        policy = sa.Policy(quasi_identifiers=[name], privacy=[sa.KAnonymity(2)])
+        release = memory.anonymize(name, policy, into="<b>published")
+        documents = (release, release.report, memory.measure(name, policy), memory.verify("<b>published", policy))
+        for document in documents:
+            html = document._repr_html_()
+            assert "<script>" not in html
+            assert "<b>" not in html
+            well_formed(html)
+
+    def test_progress_is_told(self, clinic: sa.Session) -> None:
+        told: list[tuple[str, int, int]] = []
+        clinic.anonymize("visits", POLICY, into="published", progress=lambda *step: told.append(step))
+        stages = list(dict.fromkeys(stage for stage, _, _ in told))
+        assert stages == ["encode", "search", "release", "verify"]
+        assert all(done <= size for _, done, size in told)
+
+    def test_lattice_columns(self, clinic: sa.Session) -> None:
+        table = clinic.lattice("visits", POLICY)
+        expected = (
+            "node height class_count min_class_size suppressed_rows satisfies prec dm_star entropy lm ncp dm aecs"
+        )
+        assert table.schema.names == expected.split()
+        assert table.schema.field("node").type == pa.map_(pa.string(), pa.int32())
+        assert table.num_rows == 4 * 2 * 4
+
+
+class TestSessions:
+    def test_a_lent_connection_stays_open(self) -> None:
+        with duckdb.connect() as connection:
+            with sa.connect(connection) as session:
+                single(session, {"a": 2})
+            assert connection.execute("SELECT count(*) FROM people").fetchall() == [(2,)]
+
+    def test_an_owned_connection_is_closed(self, tmp_path: Path) -> None:
+        with sa.connect(tmp_path / "w.duckdb") as session:
+            connection = session.connection
+        with pytest.raises(duckdb.ConnectionException):
+            connection.execute("SELECT 1")
+
+    @pytest.mark.parametrize("call", ["anonymize", "lattice", "load_taxonomy", "install"])
+    def test_a_connection_in_a_transaction_is_refused_and_its_transaction_goes_on(self, call: str) -> None:
+        with duckdb.connect() as connection:
+            session = sa.connect(connection)
+            single(session, {"a": 2})
+            calls = {
+                "anonymize": lambda: session.anonymize("people", people_policy(), into="published"),
+                "lattice": lambda: session.lattice("people", people_policy()),
+                "load_taxonomy": lambda: session.load_taxonomy("city", sa.Taxonomy.flat(["b"])),
+                "install": session.install,
+            }
+            connection.begin()
+            connection.execute("INSERT INTO people VALUES ('a', 'y')")
+            with pytest.raises(sa.EngineError, match="middle of a transaction; commit or roll it back"):
+                calls[call]()
+            connection.commit()
+            assert connection.execute("SELECT count(*) FROM people").fetchall() == [(3,)]
+            session.anonymize("people", people_policy(3), into="published")
+
+    def test_a_schema_in_use_and_settings_are_left_as_they_are(self) -> None:
+        with duckdb.connect() as connection:
+            session = sa.connect(connection)
+            single(session, {"a": 2})
+            connection.execute("CREATE SCHEMA ward; USE ward")
+            before = connection.execute("SELECT name, value FROM duckdb_settings() ORDER BY ALL").fetchall()
+            session.anonymize("main.people", people_policy(), into="published")
+            assert connection.execute("SELECT current_schema()").fetchall() == [("ward",)]
+            assert connection.execute("SELECT name, value FROM duckdb_settings() ORDER BY ALL").fetchall() == before
+            assert connection.execute("SELECT count(*) FROM ward.published").fetchall() == [(2,)]
+
+    def test_read_only(self, tmp_path: Path) -> None:
+        path = tmp_path / "w.duckdb"
+        with sa.connect(path) as session:
+            single(session, {"a": 2, "b": 2})
+        content = path.read_bytes()
+        with sa.connect(path, read_only=True) as session:
+            assert session.lattice("people", people_policy()).num_rows == 2
+            assert session.anonymize("people", people_policy(4), into=tmp_path / "r.parquet").node == {"city": 1}
+            with pytest.raises(sa.EngineError, match=r"read-only.*Parquet"):
+                session.anonymize("people", people_policy(), into="published")
+            with pytest.raises(sa.EngineError, match="read-only"):
+                session.install()
+            session.load_taxonomy("city", sa.Taxonomy.from_rows([("a", "x", "*"), ("b", "x", "*")]))
+            assert session.lattice("people", people_policy()).num_rows == 3
+        assert path.read_bytes() == content
+        assert sorted(found.name for found in tmp_path.iterdir()) == ["r.parquet", "w.duckdb"]
+        with sa.connect(path) as session:
+            assert session.lattice("people", people_policy()).num_rows == 2
+
+    def test_a_lent_read_only_connection(self, tmp_path: Path) -> None:
+        path = tmp_path / "w.duckdb"
+        with sa.connect(path) as session:
+            single(session, {"a": 2, "b": 2})
+        with duckdb.connect(str(path), read_only=True) as connection:
+            session = sa.connect(connection)
+            session.anonymize("people", people_policy(), into=tmp_path / "r.parquet")
+            for refused in (
+                lambda: session.anonymize("people", people_policy(), into="published"),
+                lambda: session.load_taxonomy("city", sa.Taxonomy.flat(["a"])),
+                session.install,
+            ):
+                with pytest.raises(sa.EngineError, match="read-only"):
+                    refused()
+
+    def test_the_storage_version_of_a_file_is_left_as_it_is(self, tmp_path: Path) -> None:
+        path = tmp_path / "old.duckdb"
+        with duckdb.connect() as connection:
+            connection.execute(f"ATTACH '{path}' AS old (STORAGE_VERSION 'v1.0.0'); CREATE TABLE old.t AS SELECT 1")
+        before = storage_version(path)
+        with sa.connect(path) as session:
+            session.install()
+            single(session, {"a": 2, "b": 2})
+            session.anonymize("people", people_policy(), into="published")
+        assert storage_version(path) == before
+
+    def test_a_warehouse_that_is_reopened_knows_its_taxonomies(self, tmp_path: Path) -> None:
+        path = tmp_path / "w.duckdb"
+        with sa.connect(path) as session:
+            single(session, {"a": 2, "b": 2})
+            session.anonymize("people", people_policy(), into="published")
+        with sa.connect(str(path)) as session:
+            assert session.verify("published", people_policy()).met
+            assert session.taxonomies()["city"]["height"] == 1
+            assert session.check_taxonomies() == {}
+
+
+def storage_version(path: Path) -> object:
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{path}' AS old (READ_ONLY)")
+        query = "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = 'old'"
+        return connection.execute(query).fetchall()
+
+
+def arrow(session: sa.Session, table: str) -> pa.Table:
+    cursor = session.connection.execute(f"FROM {table}")
+    names = [column[0] for column in cursor.description or []]
+    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in cursor.fetchall()])
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def well_formed(html: str) -> None:
+    """Every tag is closed, in order."""
+    opened: list[str] = []
+
+    class Parser(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            if tag != "br":
+                opened.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert opened.pop() == tag
+
+    Parser().feed(html)
+    assert not opened

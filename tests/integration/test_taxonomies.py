@@ -1,0 +1,319 @@
+"""Taxonomies from files, relations and rules, into a warehouse and out of it again."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import ClassVar
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from tests.strategies import HOSTILE_NAMES
+
+Labels = dict[str | None, tuple[str | None, ...]]
+
+
+@pytest.fixture
+def session() -> Iterator[sa.Session]:
+    """A session on an empty database."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        yield sa.connect(connection)
+
+
+def stored(session: sa.Session, attribute: str) -> Labels:
+    """Value → its labels from level 1 up."""
+    found = session.connection.execute(
+        "SELECT value, list(label ORDER BY level) FROM anon.taxonomy WHERE attribute = $1 GROUP BY value", [attribute]
+    ).fetchall()
+    assert all(labels[0] == value for value, labels in found)
+    return {value: tuple(labels[1:]) for value, labels in found}
+
+
+def observed(session: sa.Session, values: str, kind: str, taxonomy: sa.Taxonomy) -> Labels:
+    """The labels of the values of a column."""
+    session.connection.execute(
+        f"CREATE OR REPLACE TABLE t AS SELECT CAST(x AS {kind}) AS x FROM (VALUES {values}) v (x)"
+    )
+    session.load_taxonomy("x", taxonomy, source="t")
+    assert session.taxonomies()["x"]["domain"] == "observed"
+    assert session.check_taxonomies() == {}
+    return stored(session, "x")
+
+
+def declared(session: sa.Session, taxonomy: sa.Taxonomy) -> Labels:
+    """The labels of a declared domain."""
+    session.load_taxonomy("x", taxonomy)
+    assert session.taxonomies()["x"]["domain"] == "declared"
+    assert session.check_taxonomies() == {}
+    return stored(session, "x")
+
+
+class TestCsv:
+    TREE: ClassVar[Labels] = {"30": ("[30, 35)", "*"), "31": ("[30, 35)", "*"), "35": ("[35, 40)", "*")}
+
+    @pytest.mark.parametrize("delimiter", [";", "\t"])
+    @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r", "\n\n"])
+    @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+    def test_delimiters_line_ends_and_byte_order_marks(
+        self, session: sa.Session, tmp_path: Path, delimiter: str, line_end: str, mark: bytes
+    ) -> None:
+        lines = [delimiter.join((value or "", *map(str, labels))) for value, labels in self.TREE.items()]
+        (tmp_path / "x.csv").write_bytes(mark + line_end.join(lines).encode())
+        session.load_taxonomy("x", tmp_path / "x.csv")
+        assert stored(session, "x") == self.TREE
+
+    @pytest.mark.parametrize(
+        ("content", "labels"),
+        [
+            ("a,x,*\nb,y,*", {"a": ("x", "*"), "b": ("y", "*")}),
+            ('"a;b";x;*\n"c""d";x;*', {"a;b": ("x", "*"), 'c"d': ("x", "*")}),
+            ('"a,b","x","*"\n"c",y,*\n', {"a,b": ("x", "*"), "c": ("y", "*")}),
+            ('"two\nlines";*\n', {"two\nlines": ("*",)}),
+            ('"next\x85line";*\n', {"next\x85line": ("*",)}),
+            ("[1;2),*\n[2;3),*\n", {"[1;2)": ("*",), "[2;3)": ("*",)}),
+            ("1,5;*\n2,5;*\n", {"1,5": ("*",), "2,5": ("*",)}),
+            (";unknown;*\na;x;*\n", {None: ("unknown", "*"), "a": ("x", "*")}),
+            (" a ; x;*\n", {" a ": (" x", "*")}),
+            ("é;ü;*\n年;齢;*\n", {"é": ("ü", "*"), "年": ("齢", "*")}),
+            ("a;World\nb;World\n", {"a": ("World",), "b": ("World",)}),
+        ],
+    )
+    def test_contents(self, session: sa.Session, tmp_path: Path, content: str, labels: Labels) -> None:
+        (tmp_path / "x.csv").write_bytes(content.encode())
+        session.load_taxonomy("x", str(tmp_path / "x.csv"))
+        assert stored(session, "x") == labels
+
+    def test_a_given_delimiter(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "x.csv").write_text("a;1|x;1|*\nb;2|x;1|*\n")
+        session.load_taxonomy("x", sa.Taxonomy.from_csv(tmp_path / "x.csv", delimiter="|"))
+        assert stored(session, "x") == {"a;1": ("x;1", "*"), "b;2": ("x;1", "*")}
+        with pytest.raises(sa.TaxonomyError, match="delimiter"):
+            sa.Taxonomy.from_csv(tmp_path / "x.csv", delimiter=";;")
+
+
+class TestRowsAndQueries:
+    def test_values_of_python_are_spelled_as_the_database_does(self, session: sa.Session) -> None:
+        values = [True, False]
+        session.connection.execute("CREATE TABLE t AS SELECT true AS x")
+        session.load_taxonomy("x", sa.Taxonomy.from_rows([(value, "*") for value in values]), source="t")
+        assert set(stored(session, "x")) == {"true", "false"}
+        session.load_taxonomy("x", sa.Taxonomy.flat(values), source="t")
+        for value, kind in (
+            (datetime.date(2024, 2, 29), "DATE"),
+            (datetime.datetime(2024, 2, 29, 1, 2, 3), "TIMESTAMP"),
+            (Decimal("1.50"), "DECIMAL(5, 2)"),
+            (-7, "BIGINT"),
+            (0.1, "DOUBLE"),
+        ):
+            session.connection.execute(f"CREATE OR REPLACE TABLE t (x {kind})")
+            session.connection.execute("INSERT INTO t VALUES ($1)", [value])
+            session.load_taxonomy("x", sa.Taxonomy.flat([value]), source="t")
+
+    def test_wide(self, session: sa.Session) -> None:
+        query = "SELECT * FROM (VALUES (1, 'a', '*'), (2, 'a', '*'), (NULL, 'none', '*')) AS t (v, one, two)"
+        session.load_taxonomy("x", sa.Taxonomy.from_query(query))
+        assert stored(session, "x") == {"1": ("a", "*"), "2": ("a", "*"), None: ("none", "*")}
+        assert session.taxonomies()["x"]["domain"] == "observed"
+
+    def test_long(self, session: sa.Session) -> None:
+        query = (
+            "SELECT level, value, CASE level WHEN 0 THEN value WHEN 1 THEN 'a' ELSE '*' END AS label, 'more' AS other "
+            "FROM range(3) AS l (level), (VALUES ('1'), ('2')) AS v (value)"
+        )
+        session.load_taxonomy("x", sa.Taxonomy.from_query(query, domain="declared"))
+        assert stored(session, "x") == {"1": ("a", "*"), "2": ("a", "*")}
+        assert session.taxonomies()["x"]["domain"] == "declared"
+
+    def test_a_table(self, session: sa.Session) -> None:
+        session.connection.execute("""CREATE TABLE "my tree" AS SELECT 'a' AS "it's", '*' AS "from" """)
+        session.load_taxonomy("x", sa.Taxonomy.from_query("my tree"))
+        assert stored(session, "x") == {"a": ("*",)}
+
+    @pytest.mark.parametrize("attribute", HOSTILE_NAMES)
+    def test_hostile_attributes_and_labels(self, session: sa.Session, tmp_path: Path, attribute: str) -> None:
+        labels: Labels = {attribute: ("'; DROP TABLE anon.taxonomy; --", "*"), "other": ("it's", "*")}
+        rows = [(value, *found) for value, found in labels.items()]
+        session.load_taxonomy("bystander", sa.Taxonomy.flat(["a"]))
+        session.load_taxonomy(attribute, sa.Taxonomy.from_rows(rows))
+        assert stored(session, attribute) == labels
+        session.export_taxonomy(attribute, tmp_path / "x.csv")
+        session.load_taxonomy("again", tmp_path / "x.csv")
+        assert stored(session, "again") == labels
+        assert stored(session, "bystander") == {"a": ("*",)}
+
+
+class TestIntervals:
+    def test_nested_widths(self, session: sa.Session) -> None:
+        found = declared(session, sa.Taxonomy.intervals([5, 10, 40], minimum=0, maximum=99))
+        assert len(found) == 100
+        assert found["37"] == ("[35, 40)", "[30, 40)", "[0, 40)", "*")
+        assert found["40"] == ("[40, 45)", "[40, 50)", "[40, 80)", "*")
+
+    def test_negative_numbers_and_an_origin(self, session: sa.Session) -> None:
+        found = declared(session, sa.Taxonomy.intervals([5, 10], origin=3, minimum=-12, maximum=3))
+        assert found["-12"] == ("[-12, -7)", "[-17, -7)", "*")
+        assert found["-8"] == ("[-12, -7)", "[-17, -7)", "*")
+        assert found["2"] == ("[-2, 3)", "[-7, 3)", "*")
+        assert found["3"] == ("[3, 8)", "[3, 13)", "*")
+
+    def test_open_ends(self, session: sa.Session) -> None:
+        found = declared(session, sa.Taxonomy.intervals([10, 20], below=18, above=85, minimum=0, maximum=120))
+        assert found["17"] == ("< 18", "< 18", "*")
+        assert found["18"] == ("[18, 20)", "[18, 20)", "*")
+        assert found["84"] == ("[80, 85)", "[80, 85)", "*")
+        assert found["85"] == found["120"] == (">= 85", ">= 85", "*")
+
+    def test_decimals_land_on_the_right_side_of_every_boundary(self, session: sa.Session) -> None:
+        values = ", ".join(f"({number / 10:.1f})" for number in range(-20, 21))
+        found = observed(session, values, "DECIMAL(5, 1)", sa.Taxonomy.intervals([0.1, 0.5]))
+        assert found["0.3"] == ("[0.3, 0.4)", "[0.0, 0.5)", "*")
+        assert found["-0.1"] == ("[-0.1, 0.0)", "[-0.5, 0.0)", "*")
+        for value, labels in found.items():
+            start = Decimal(labels[0].strip("[)").split(",")[0])  # type: ignore[union-attr]
+            assert start == Decimal(value or "")
+
+    def test_doubles(self, session: sa.Session) -> None:
+        found = observed(session, "(0.5), (1e-7), (-3.25), (1e15)", "DOUBLE", sa.Taxonomy.intervals([1, 10]))
+        assert found["0.5"] == ("[0, 1)", "[0, 10)", "*")
+        assert found["1e-07"] == ("[0, 1)", "[0, 10)", "*")
+        assert found["-3.25"] == ("[-4, -3)", "[-10, 0)", "*")
+
+    @pytest.mark.parametrize("value", ["'nan'", "'inf'", "'-inf'"])
+    def test_what_is_no_number_is_refused(self, session: sa.Session, value: str) -> None:
+        with pytest.raises(sa.TaxonomyError, match="empty label"):
+            observed(session, f"({value}), ('1')", "DOUBLE", sa.Taxonomy.intervals([1]))
+
+
+class TestDates:
+    def test_dates(self, session: sa.Session) -> None:
+        found = declared(session, sa.Taxonomy.dates(first=datetime.date(2019, 12, 31), last=datetime.date(2020, 3, 1)))
+        assert len(found) == 62
+        assert found["2019-12-31"] == ("2019-12", "2019-Q4", "2019", "2010s", "*")
+        assert found["2020-02-29"] == ("2020-02", "2020-Q1", "2020", "2020s", "*")
+
+    def test_the_last_day_of_all(self, session: sa.Session) -> None:
+        last = datetime.date.max
+        assert set(declared(session, sa.Taxonomy.dates(["year"], first=last, last=last))) == {"9999-12-31"}
+
+    def test_timestamps(self, session: sa.Session) -> None:
+        values = "('2024-03-31 23:59:59.999999'), ('1969-12-31 00:00:00'), (NULL)"
+        found = observed(session, values, "TIMESTAMP", sa.Taxonomy.dates(["day", "month", "decade"]))
+        assert found == {
+            "2024-03-31 23:59:59.999999": ("2024-03-31", "2024-03", "2020s", "*"),
+            "1969-12-31 00:00:00": ("1969-12-31", "1969-12", "1960s", "*"),
+        }
+
+
+class TestCodes:
+    def test_prefixes(self, session: sa.Session) -> None:
+        found = observed(session, "('10115'), ('101'), ('é🙂x')", "VARCHAR", sa.Taxonomy.prefixes([2, 0]))
+        assert found == {"10115": ("10***", "*****", "*"), "101": ("10*", "***", "*"), "é🙂x": ("é🙂*", "***", "*")}
+
+    def test_zip_codes(self, session: sa.Session) -> None:
+        found = declared(session, sa.Taxonomy.zip_codes(["01067", "10115"]))
+        assert found["01067"] == ("0106*", "010**", "01***", "0****", "*")
+
+    def test_icd_10(self, session: sa.Session) -> None:
+        found = declared(session, sa.Taxonomy.icd10(["E11.65", "e1165", "C50", "D50.0", "H60", "U07.1", "Z99"]))
+        assert found["E11.65"] == found["e1165"] == ("E11", "E00-E90", "*")
+        assert [found[code][1] for code in ("C50", "D50.0", "H60", "U07.1", "Z99")] == [
+            "C00-D49",
+            "D50-D89",
+            "H60-H95",
+            "U00-U99",
+            "Z00-Z99",
+        ]
+
+    def test_icd_9(self, session: sa.Session) -> None:
+        found = declared(session, sa.Taxonomy.icd9(["250.01", "V10.3", "E950", "001", "999.9", "25001"]))
+        assert found["250.01"] == found["25001"] == ("250", "240-279", "*")
+        assert found["V10.3"] == ("V10", "V01-V91", "*")
+        assert found["E950"] == ("E950", "E000-E999", "*")
+        assert (found["001"][1], found["999.9"][1]) == ("001-139", "800-999")
+
+    def test_ipv4(self, session: sa.Session) -> None:
+        found = declared(session, sa.Taxonomy.ipv4([32, 24, 12], ["192.168.17.4", "255.255.255.255", "0.0.0.0"]))  # noqa: S104
+        assert found["192.168.17.4"] == ("192.168.17.4/32", "192.168.17.0/24", "192.160.0.0/12", "*")
+        assert found["255.255.255.255"] == ("255.255.255.255/32", "255.255.255.0/24", "255.240.0.0/12", "*")
+
+    def test_flat(self, session: sa.Session) -> None:
+        assert declared(session, sa.Taxonomy.flat(["f", "m"])) == {"f": ("*",), "m": ("*",)}
+        assert observed(session, "('f'), (NULL), ('')", "VARCHAR", sa.Taxonomy.flat()) == {"f": ("*",), "": ("*",)}
+
+
+class TestNull:
+    """NULL has the label that the taxonomy gives it; else it stands alone below the top."""
+
+    def released(self, session: sa.Session, rows: list[tuple[str | None, ...]], k: int) -> dict[str | None, int]:
+        session.connection.execute(
+            "CREATE OR REPLACE TABLE t AS SELECT CASE WHEN i > 1 THEN 'a' END AS x FROM range(4) r (i)"
+        )
+        session.load_taxonomy("x", sa.Taxonomy.from_rows(rows), source="t")
+        policy = sa.Policy(quasi_identifiers=["x"], privacy=[sa.KAnonymity(k)])
+        session.anonymize("t", policy, into="published", replace=True)
+        return dict(session.connection.execute("SELECT x, count(*) FROM published GROUP BY x").fetchall())
+
+    def test_without_a_label(self, session: sa.Session) -> None:
+        assert self.released(session, [("a", "b", "*")], 2) == {"a": 2, None: 2}
+        assert self.released(session, [("a", "b", "*")], 4) == {"*": 4}
+
+    def test_with_a_label(self, session: sa.Session) -> None:
+        rows: list[tuple[str | None, ...]] = [("a", "b", "*"), (None, "b", "*")]
+        assert self.released(session, rows, 2) == {"a": 2, None: 2}
+        assert self.released(session, rows, 4) == {"b": 4}
+
+    def test_the_text_null_is_not_null(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE t AS SELECT 'NULL' AS x UNION ALL SELECT NULL")
+        session.load_taxonomy("x", sa.Taxonomy.flat(), source="t")
+        assert stored(session, "x") == {"NULL": ("*",)}
+
+
+class TestStore:
+    def test_replacing_one_leaves_the_others(self, session: sa.Session) -> None:
+        session.load_taxonomy("x", sa.Taxonomy.flat(["a"]))
+        session.load_taxonomy("y", sa.Taxonomy.from_rows([("b", "c", "*")]))
+        session.load_taxonomy("x", sa.Taxonomy.from_query("SELECT 'd', 'e', '*'"))
+        assert stored(session, "x") == {"d": ("e", "*")}
+        assert stored(session, "y") == {"b": ("c", "*")}
+        assert session.taxonomies() == {
+            "x": {"height": 2, "values": 1, "labels": [1, 1, 1], "domain": "observed"},
+            "y": {"height": 2, "values": 1, "labels": [1, 1, 1], "domain": "declared"},
+        }
+
+    def test_a_column_of_another_name(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE t AS SELECT 'a' AS city")
+        session.load_taxonomy("x", sa.Taxonomy.flat(), source="t", column="city")
+        assert stored(session, "x") == {"a": ("*",)}
+
+    def test_nothing_temporary_is_left(self, session: sa.Session) -> None:
+        session.load_taxonomy("x", sa.Taxonomy.flat(["a"]))
+        found = session.connection.execute(
+            "SELECT schema_name, table_name FROM duckdb_tables() UNION ALL "
+            "SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
+        ).fetchall()
+        assert found == [("anon", "taxonomy"), ("anon", "taxonomy_domain")]
+
+    @pytest.mark.parametrize(
+        "taxonomy",
+        [
+            lambda: sa.Taxonomy.intervals([5, 10], below=2, above=20, minimum=-3, maximum=30),
+            lambda: sa.Taxonomy.from_rows([(None, "none", "*"), ("a;b", 'c"d', "*"), ("e\nf", " g ", "*")]),
+            lambda: sa.Taxonomy.from_rows([("'", ",", "\t"), ("x", ",", "\t")]),
+            lambda: sa.Taxonomy.from_rows([("a", "NULL", "*"), ("NULL", "b", "*")]),
+        ],
+        ids=["intervals", "quoting", "delimiters", "null"],
+    )
+    def test_export_and_load_again(
+        self, session: sa.Session, tmp_path: Path, taxonomy: Callable[[], sa.Taxonomy]
+    ) -> None:
+        session.load_taxonomy("x", taxonomy())
+        session.export_taxonomy("x", tmp_path / "x.csv")
+        session.load_taxonomy("y", tmp_path / "x.csv")
+        assert stored(session, "y") == stored(session, "x")
+        session.export_taxonomy("y", tmp_path / "y.csv")
+        assert (tmp_path / "y.csv").read_bytes() == (tmp_path / "x.csv").read_bytes()
+        session.export_taxonomy("x", tmp_path / "y.csv", replace=True)

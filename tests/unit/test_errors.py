@@ -1,0 +1,23 @@
+"""Errors: one root, all problems in the message, and no data outside ``original``."""
+
+from __future__ import annotations
+
+import pytest
+
+import sqlanon as sa
+
+
+@pytest.mark.parametrize("kind", [sa.PolicyError, sa.TaxonomyError, sa.UnsatisfiableError, sa.VerificationError])
+def test_problems_are_listed(kind: type[sa.PolicyError]) -> None:
+    error = kind("it is wrong:", ["one", "two"])
+    assert str(error) == "it is wrong:\n  - one\n  - two"
+    assert error.problems == ("one", "two")
+    assert str(kind("it is wrong")) == "it is wrong"
+    assert issubclass(kind, sa.SqlanonError)
+
+
+def test_what_the_database_said_is_kept_apart() -> None:
+    error = sa.EngineError("it stopped", step="cells", sql="SELECT 1", original=ValueError("alice-1970"))
+    assert str(error) == "it stopped"
+    assert "alice" not in repr(error) + repr(error.args)
+    assert (error.step, error.sql) == ("cells", "SELECT 1")

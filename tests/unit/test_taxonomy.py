@@ -1,0 +1,86 @@
+"""Taxonomies as values: what they are made from, and arguments that are refused."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+
+import sqlanon as sa
+
+
+class TestArguments:
+    @pytest.mark.parametrize(
+        ("make", "problems"),
+        [
+            (lambda: sa.Taxonomy.intervals([]), ["no width is given"]),
+            (lambda: sa.Taxonomy.intervals([0]), ["width 0 is not positive"]),
+            (lambda: sa.Taxonomy.intervals([-5, 0]), ["width -5 is not positive", "width 0 is not positive"]),
+            (lambda: sa.Taxonomy.intervals([5, 12]), ["width 12 is not a multiple of 5"]),
+            (lambda: sa.Taxonomy.intervals([5, 5]), ["width 5 is not a multiple of 5"]),
+            (lambda: sa.Taxonomy.intervals([0.1, 0.25]), ["width 0.25 is not a multiple of 0.1"]),
+            (lambda: sa.Taxonomy.intervals([float("nan")]), ["nan is not a finite number"]),
+            (lambda: sa.Taxonomy.intervals([float("inf")]), ["inf is not a finite number"]),
+            (lambda: sa.Taxonomy.intervals(["wide"]), ['"wide" is not a number']),  # type: ignore[list-item]
+            (lambda: sa.Taxonomy.intervals([5], minimum=0), ["minimum and maximum go together"]),
+            (lambda: sa.Taxonomy.intervals([5], minimum=9, maximum=0), ["minimum 9 is greater than maximum 0"]),
+            (
+                lambda: sa.Taxonomy.intervals([5, 7], below=9, above=9, maximum=3),
+                ["not a multiple", "go together", "below 9 is not smaller than above 9"],
+            ),
+            (lambda: sa.Taxonomy.dates(["moon"]), ['no unit "moon"; take day, month']),
+            (lambda: sa.Taxonomy.dates(["year", "month"]), ["from fine to coarse"]),
+            (lambda: sa.Taxonomy.dates(["year", "year"]), ["each once"]),
+            (lambda: sa.Taxonomy.dates(first=datetime.date.max), ["first and last go together"]),
+            (lambda: sa.Taxonomy.dates(first=datetime.date.max, last=datetime.date.min), ["first is later than last"]),
+            (lambda: sa.Taxonomy.prefixes([]), ["kept characters"]),
+            (lambda: sa.Taxonomy.prefixes([2, 3]), ["each less than the last"]),
+            (lambda: sa.Taxonomy.prefixes([2, -1]), ["not negative"]),
+            (lambda: sa.Taxonomy.ipv4([33]), ["between 32 and 1"]),
+            (lambda: sa.Taxonomy.ipv4([8, 16]), ["each less than the last"]),
+            (lambda: sa.Taxonomy.ipv4([0]), ["between 32 and 1"]),
+            (lambda: sa.Taxonomy.from_rows([]), ["there must be some"]),
+            (lambda: sa.Taxonomy.from_rows([[]]), ["there must be some"]),
+            (lambda: sa.Taxonomy.from_rows([["a", "*"], ["b"]]), ["same number of fields"]),
+        ],
+    )
+    def test_they_are_refused_with_every_problem(self, make: Callable[[], sa.Taxonomy], problems: list[str]) -> None:
+        with pytest.raises(sa.TaxonomyError) as caught:
+            make()
+        for problem in problems:
+            assert problem in str(caught.value)
+
+    def test_exact_widths(self) -> None:
+        [first, second] = sa.Taxonomy.intervals([0.1, Decimal("0.30")]).rules or ()
+        assert first.arguments[0] == Decimal("0.1")
+        assert second.arguments[0] == Decimal("0.3")
+
+
+class TestDomains:
+    @pytest.mark.parametrize(
+        ("taxonomy", "domain", "needs_source"),
+        [
+            (sa.Taxonomy.flat(), "observed", True),
+            (sa.Taxonomy.flat([]), "declared", False),
+            (sa.Taxonomy.intervals([5]), "observed", True),
+            (sa.Taxonomy.intervals([5], minimum=0, maximum=0), "declared", False),
+            (sa.Taxonomy.dates(), "observed", True),
+            (sa.Taxonomy.icd10(["A00"]), "declared", False),
+            (sa.Taxonomy.from_rows([("a", "*")]), "declared", False),
+            (sa.Taxonomy.from_query("SELECT 1"), "observed", False),
+            (sa.Taxonomy.from_query("SELECT 1", domain="declared"), "declared", False),
+        ],
+    )
+    def test_declared_or_observed(self, taxonomy: sa.Taxonomy, domain: str, needs_source: bool) -> None:
+        assert taxonomy.domain == domain
+        assert taxonomy.needs_source == needs_source
+
+    def test_rows_become_text(self) -> None:
+        rows = [(1, "a"), (None, "b"), (True, 2.5)]
+        assert sa.Taxonomy.from_rows(rows).rows == (("1", "a"), (None, "b"), ("true", "2.5"))
+
+    def test_generators_are_read_once(self) -> None:
+        assert sa.Taxonomy.from_rows(row for row in [("a", "*")]).rows == (("a", "*"),)
+        assert sa.Taxonomy.flat(value for value in "ab").values == ("a", "b")

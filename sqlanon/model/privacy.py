@@ -13,6 +13,9 @@ from pydantic import Field
 
 from sqlanon.model.base import PolicyValue
 
+MOST = 10**12
+"""More rows or values than any class has: a larger threshold is a slip."""
+
 ENTROPY_TOLERANCE = 1e-9
 """Relative slack of entropy l: a class of exactly l equally frequent values must pass whatever the rounding."""
 
@@ -53,7 +56,7 @@ class KAnonymity(PrivacyModel):
     definition: ClassVar[str] = "Samarati 2001, definition 2"
 
     model: Literal["k-anonymity"] = "k-anonymity"
-    k: int = Field(ge=2, strict=True, description="rows that every class has at least")
+    k: int = Field(ge=2, le=MOST, strict=True, description="rows that every class has at least")
 
     def __init__(self, k: int, *, model: str = "k-anonymity") -> None:
         PolicyValue.__init__(self, k=k, model=model)
@@ -77,7 +80,7 @@ class DistinctLDiversity(PrivacyModel):
 
     model: Literal["distinct-l-diversity"] = "distinct-l-diversity"
     column: str = Field(description="a sensitive column")
-    l: int = Field(ge=2, strict=True, description="distinct values that every class has at least")  # noqa: E741
+    l: int = Field(ge=2, le=MOST, strict=True, description="distinct values that every class has at least")  # noqa: E741
 
     def __init__(self, column: str, l: int, *, model: str = "distinct-l-diversity") -> None:  # noqa: E741
         PolicyValue.__init__(self, column=column, l=l, model=model)
@@ -105,7 +108,7 @@ class EntropyLDiversity(PrivacyModel):
 
     model: Literal["entropy-l-diversity"] = "entropy-l-diversity"
     column: str = Field(description="a sensitive column")
-    l: float = Field(gt=1, description="effective number of values that every class has at least")  # noqa: E741
+    l: float = Field(gt=1, le=MOST, description="effective number of values that every class has at least")  # noqa: E741
 
     def __init__(self, column: str, l: float, *, model: str = "entropy-l-diversity") -> None:  # noqa: E741
         PolicyValue.__init__(self, column=column, l=l, model=model)

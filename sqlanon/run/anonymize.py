@@ -14,7 +14,7 @@ from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.nodes import Relation, string
 from sqlanon.compiler.release import release as release_query
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import VerificationError
+from sqlanon.errors import EngineError, VerificationError
 from sqlanon.methods import full_domain
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.lattice import NodeSummary, total
@@ -88,6 +88,8 @@ def anonymize(
         VerificationError: what was written falls short; it was withdrawn.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
+    if not into.strip():
+        raise EngineError("the release needs a name: of a table, or of a file that ends in .parquet", step="target")
     if into.lower().endswith(".parquet"):
         with staged_file(Path(into), replace=replace) as staged:
             refuse_own_source(Path(into), source.relation)

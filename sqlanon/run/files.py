@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import re
 from collections.abc import Iterator
@@ -13,6 +14,9 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.errors import EngineError
+
+RUNS = itertools.count()
+"""Keeps the stages of several runs in one process apart."""
 
 
 @contextmanager
@@ -28,7 +32,7 @@ def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise EngineError(f"{target} cannot be written: {reason}", step="target", original=error) from None
-    staged = _stage(target, os.getpid())
+    staged = target.with_name(f".{target.name}.{os.getpid()}.{next(RUNS)}.staged")
     try:
         yield staged
         _publish(staged, target, replace=replace)
@@ -37,13 +41,9 @@ def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
             staged.unlink()
 
 
-def _stage(target: Path, process: int) -> Path:
-    return target.with_name(f".{target.name}.{process}.staged")
-
-
 def _remove_abandoned(target: Path) -> None:
     """Remove what runs to the same target left behind when they were killed."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d{{1,9}})\.staged", re.ASCII)
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d{{1,9}})\.\d+\.staged", re.ASCII)
     for path in target.parent.iterdir():
         found = pattern.fullmatch(path.name)
         if found and not _is_running(int(found.group(1))):

@@ -489,3 +489,21 @@ def test_every_error_is_in_the_tree_of_the_documentation() -> None:
     for name in ("PolicyError", "TaxonomyError", "UnsatisfiableError", "VerificationError", "EngineError"):
         assert re.search(rf"[├└]── {name}", text)
         assert issubclass(getattr(sa, name), sa.SqlanonError)
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_release_without_a_name_is_refused_at_once(clinic: sa.Session, name: str) -> None:
+    policy = sa.Policy(
+        quasi_identifiers=["age", "sex", "zip"],
+        sensitive=["diagnosis"],
+        identifiers=["id"],
+        privacy=[sa.KAnonymity(2)],
+        suppression_limit=0.5,
+    )
+    with pytest.raises(sa.EngineError, match="needs a name"):
+        clinic.anonymize("visits", policy, into=name)
+
+
+def test_an_absurd_k_is_refused_by_the_policy() -> None:
+    with pytest.raises(sa.PolicyError, match="less than or equal"):
+        sa.KAnonymity(10**40)

@@ -288,8 +288,10 @@ ARX_OPTIMA = [
 ]
 
 
-@pytest.mark.parametrize("search", ["optimal", "exhaustive"])
-@pytest.mark.parametrize(("k", "percent", "quality", "loss", "node"), ARX_OPTIMA)
+@pytest.mark.parametrize(
+    ("k", "percent", "quality", "loss", "node", "search"),
+    [*((*optimum, "optimal") for optimum in ARX_OPTIMA), (*ARX_OPTIMA[-1], "exhaustive")],
+)
 def test_arx_optima(
     arx_adult: Path,
     tmp_path: Path,

@@ -17,6 +17,8 @@ from sqlanon.model.base import PolicyValue, did_you_mean, failed_checks
 from sqlanon.model.privacy import AnyPrivacyModel, DistinctLDiversity, EntropyLDiversity, KAnonymity, PrivacyModel
 from sqlanon.model.quality import AECS, DM, LM, NCP, AnyQualityModel, DMStar, Entropy, Prec, QualityModel
 
+SearchName = Literal["optimal", "exhaustive", "ola"]
+
 RESERVED_PREFIX = "anon_"
 """Names of columns may not start with this: the macros use such names inside."""
 
@@ -34,7 +36,8 @@ class Policy(PolicyValue):
         suppression_limit: share of rows that may be suppressed, in [0, 1], inclusive.
         suppression: ``"drop"`` leaves suppressed rows out; ``"mask"`` keeps them with ``*`` in every
             quasi-identifier if the masked rows meet the privacy models as a class, and drops them otherwise.
-        search: ``"optimal"`` finds the best node with few checks, ``"exhaustive"`` checks every node.
+        search: ``"optimal"`` finds the best node with few checks, ``"exhaustive"`` checks every node, ``"ola"``
+            is El Emam's algorithm (2009), which needs monotonic privacy and quality models or no suppression.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -48,7 +51,7 @@ class Policy(PolicyValue):
     quality: AnyQualityModel = Field(default_factory=Entropy)
     suppression_limit: float = Field(default=0.0, ge=0, le=1)
     suppression: Literal["drop", "mask"] = "drop"
-    search: Literal["optimal", "exhaustive"] = "optimal"
+    search: SearchName = "optimal"
 
     def __init__(
         self,
@@ -61,7 +64,7 @@ class Policy(PolicyValue):
         quality: QualityModel | None = None,
         suppression_limit: float = 0.0,
         suppression: Literal["drop", "mask"] = "drop",
-        search: Literal["optimal", "exhaustive"] = "optimal",
+        search: SearchName = "optimal",
         **unknown: Any,
     ) -> None:
         super().__init__(
@@ -92,7 +95,7 @@ class Policy(PolicyValue):
     @model_validator(mode="after")
     def _check_names(self) -> Policy:
         problems = [*self._repeated_columns(), *self._reserved_columns(), *self._unprotected_columns()]
-        problems += _repeated_models(self.privacy)
+        problems += [*_repeated_models(self.privacy), *self._unsound_search()]
         if problems:
             raise failed_checks(problems)
         return self
@@ -173,6 +176,15 @@ class Policy(PolicyValue):
         for name in (*self.quasi_identifiers, *self.sensitive, *self.identifiers, *self.insensitive):
             if name.casefold().startswith(RESERVED_PREFIX):
                 yield f'column "{name}" starts with the reserved "{RESERVED_PREFIX}"; rename it in a view'
+
+    def _unsound_search(self) -> Iterable[str]:
+        """OLA concludes from monotonicity alone; without suppression every model is monotonic."""
+        if self.search != "ola" or self.suppression_limit == 0:
+            return
+        for model in (*self.privacy, self.quality):
+            if not model.monotonic:
+                name = getattr(model, "model", "")
+                yield f'search "ola" with suppression needs monotonic models, which {name} is not; take "optimal"'
 
     def _unprotected_columns(self) -> Iterable[str]:
         for model in self.privacy:

@@ -19,10 +19,13 @@ class QualityModel(PolicyValue):
 
     Attributes:
         measure: the name of the loss, as in the lattice table and the report.
+        monotonic: whether the loss of a more general node is never smaller, whatever is suppressed. Without
+            suppression this holds for all of them.
         label_losses: the losses of labels that the query of a node must look at.
     """
 
     measure: ClassVar[str]
+    monotonic: ClassVar[bool] = False
     label_losses: ClassVar[tuple[str, ...]] = ()
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
@@ -42,6 +45,7 @@ class Prec(QualityModel):
     """Precision loss: the mean over quasi-identifiers of level / height, in [0, 1] (Sweeney 2002, section 4.3)."""
 
     measure: ClassVar[str] = "prec"
+    monotonic: ClassVar[bool] = True
     model: Literal["prec"] = "prec"
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
@@ -55,6 +59,7 @@ class Entropy(QualityModel):
     """Non-uniform entropy in bits, in [0, n·H], suppression ignored (El Emam et al. 2009)."""
 
     measure: ClassVar[str] = "entropy"
+    monotonic: ClassVar[bool] = True
     model: Literal["entropy"] = "entropy"
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
@@ -106,6 +111,7 @@ class DMStar(QualityModel):
     """Discernibility before suppression: the sum of squared class sizes, in [n, n²] (El Emam et al. 2009)."""
 
     measure: ClassVar[str] = "dm_star"
+    monotonic: ClassVar[bool] = True
     model: Literal["dm-star"] = "dm-star"
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:

@@ -120,6 +120,8 @@ class Report(_Document):
         suppressed_rows: rows in classes that violate a privacy model, dropped or masked.
         class_count, min_class_size: of the release.
         search, lattice_nodes, checked_nodes: how the node was found.
+        minimal_nodes: how many satisfying nodes have no satisfying node below them (the k-minimal nodes); None if the
+            search does not look for them.
         proven_optimal: whether no node of less loss satisfies the policy.
         tie_count, ties: satisfying nodes of equal loss, the chosen one first; up to 100 are listed.
         seconds: wall time of each stage.
@@ -143,6 +145,7 @@ class Report(_Document):
     search: str
     lattice_nodes: int
     checked_nodes: int
+    minimal_nodes: int | None = None
     proven_optimal: bool
     tie_count: int
     ties: tuple[dict[str, int], ...]

@@ -228,6 +228,7 @@ def _report(
         search=policy.search,
         lattice_nodes=lattice.size,
         checked_nodes=outcome.checked_nodes,
+        minimal_nodes=None if outcome.minimal_nodes is None else len(outcome.minimal_nodes),
         proven_optimal=True,
         tie_count=len(outcome.ties),
         ties=tuple(lattice.named(levels) for levels in outcome.ties[:REPORTED_TIES]),

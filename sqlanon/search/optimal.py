@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.model.lattice import Levels
-from sqlanon.search.problem import BATCH_SIZE, Incumbent, Search, SearchProblem, margin
+from sqlanon.search.problem import BATCH_SIZE, Incumbent, Search, SearchProblem, above, below, margin
 
 Bounds = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -38,9 +38,9 @@ def optimal(problem: SearchProblem) -> Search:
             open_nodes[summary.levels] = False
             incumbent.offer(summary)
             if problem.rules_out_below(summary):
-                open_nodes[_below(summary.levels)] = False
-            above = bounds[_above(summary.levels)]
-            np.maximum(above, problem.quality.bound_above(summary, problem.context), out=above)
+                open_nodes[below(summary.levels)] = False
+            more_general = bounds[above(summary.levels)]
+            np.maximum(more_general, problem.quality.bound_above(summary, problem.context), out=more_general)
         open_nodes &= bounds <= incumbent.loss + margin(incumbent.loss)
     return incumbent.outcome()
 
@@ -58,8 +58,8 @@ def _most_telling(open_nodes: Mask, known: Bounds) -> list[Levels]:
     while len(batch) < BATCH_SIZE and gain[best := np.unravel_index(int(gain.argmax()), gain.shape)] > 0:
         node = tuple(int(level) for level in best)
         batch.append(node)
-        gain[_below(node)] = 0
-        gain[_above(node)] = 0
+        gain[below(node)] = 0
+        gain[above(node)] = 0
     return batch
 
 
@@ -77,15 +77,7 @@ def _count_worse(open_nodes: Mask, known: Bounds) -> NDArray[np.int64]:
     Those above it, whose loss is at least as large, or those of larger known bound, whichever are more. Bounds
     inherited from checked nodes are left out: half known, they say more about the search than about the lattice.
     """
-    above = np.flip(_count_below(np.flip(open_nodes)))
+    more_general = np.flip(_count_below(np.flip(open_nodes)))
     ordered = np.sort(known[open_nodes])
     larger = len(ordered) - np.searchsorted(ordered, known, side="right") + 1
-    return np.maximum(above, larger)
-
-
-def _below(node: Levels) -> tuple[slice, ...]:
-    return tuple(slice(0, level + 1) for level in node)
-
-
-def _above(node: Levels) -> tuple[slice, ...]:
-    return tuple(slice(level, None) for level in node)
+    return np.maximum(more_general, larger)

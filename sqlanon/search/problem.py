@@ -45,6 +45,8 @@ class SearchOutcome:
         ties: every satisfying node with that loss, ``best`` first, then in lexicographic order.
         checked_nodes: how many nodes were checked with a query.
         closest: the checked node with the fewest suppressed rows, for the message of a failed run.
+        minimal_nodes: the satisfying nodes with no satisfying node below them, if the search looks for these; then
+            ``ties`` are among them.
     """
 
     best: NodeSummary | None
@@ -52,6 +54,7 @@ class SearchOutcome:
     ties: tuple[Levels, ...]
     checked_nodes: int
     closest: NodeSummary | None
+    minimal_nodes: tuple[Levels, ...] | None = None
 
 
 Search = Generator[Sequence[Levels], Sequence[NodeSummary], SearchOutcome]
@@ -60,6 +63,16 @@ Search = Generator[Sequence[Levels], Sequence[NodeSummary], SearchOutcome]
 def margin(loss: float) -> float:
     """How far two losses may be apart and still count as equal."""
     return TOLERANCE * max(1.0, abs(loss))
+
+
+def below(levels: Levels) -> tuple[slice, ...]:
+    """The index of a node and everything less general, in an array with an axis per quasi-identifier."""
+    return tuple(slice(0, level + 1) for level in levels)
+
+
+def above(levels: Levels) -> tuple[slice, ...]:
+    """The index of a node and everything more general, in an array with an axis per quasi-identifier."""
+    return tuple(slice(level, None) for level in levels)
 
 
 class Incumbent:
@@ -72,20 +85,26 @@ class Incumbent:
         self._checked = 0
         self._closest: NodeSummary | None = None
 
-    def offer(self, summary: NodeSummary) -> bool:
+    def note(self, summary: NodeSummary) -> bool:
         """Take note of a checked node; says whether it satisfies the policy."""
         self._checked += 1
         if self._closest is None or summary.suppressed_rows < self._closest.suppressed_rows:
             self._closest = summary
-        if not self.problem.satisfies(summary):
-            return False
+        return self.problem.satisfies(summary)
+
+    def offer(self, summary: NodeSummary) -> None:
+        """Take note of a checked node, and of its loss if it satisfies the policy."""
+        if self.note(summary):
+            self.propose(summary)
+
+    def propose(self, summary: NodeSummary) -> None:
+        """Compare a satisfying node that was noted with the best so far."""
         loss = self.problem.quality.loss(summary, self.problem.context)
         if loss <= self.loss + margin(self.loss):
             self.loss = min(self.loss, loss)
             self._candidates.append((loss, summary))
-        return True
 
-    def outcome(self) -> SearchOutcome:
+    def outcome(self, minimal_nodes: tuple[Levels, ...] | None = None) -> SearchOutcome:
         """The answer, once the search is over."""
         ties = [summary for loss, summary in self._candidates if loss <= self.loss + margin(self.loss)]
         best = self._first(ties) if ties else None
@@ -96,6 +115,7 @@ class Incumbent:
             ties=(best.levels, *others) if best else (),
             checked_nodes=self._checked,
             closest=self._closest,
+            minimal_nodes=minimal_nodes,
         )
 
     def _first(self, ties: list[NodeSummary]) -> NodeSummary:

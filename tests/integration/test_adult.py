@@ -13,7 +13,8 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.compiler.macros import install_script
-from sqlanon.model.lattice import Lattice
+from sqlanon.model.lattice import Lattice, LevelLosses, LossContext, NodeSummary
+from sqlanon.search import SearchOutcome, SearchProblem, ola
 from tests.conftest import ARX_COLUMNS, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS, data_folder
 
 pytestmark = pytest.mark.adult
@@ -318,3 +319,76 @@ def test_arx_optima(
     )
     assert tuple(release.node.values()) == node
     assert release.report.loss == pytest.approx(loss, abs=5e-4)
+
+
+# spec/ola.md (d), Table 6.9 and the optimum table: (k, percent) -> nodes checked by OLA, k-minimal nodes
+OLA_COUNTS = {
+    (5, 0): (126, 29),
+    (5, 1): (1126, 376),
+    (5, 5): (1934, 705),
+    (5, 10): (2228, 720),
+    (5, 20): (1416, 418),
+    (5, 50): (319, 83),
+    (25, 0): (77, 19),
+    (25, 1): (401, 122),
+    (25, 5): (1091, 352),
+    (25, 10): (1631, 594),
+    (25, 20): (1941, 553),
+    (25, 50): (965, 167),
+    (100, 0): (46, 9),
+    (100, 1): (165, 42),
+    (100, 5): (454, 134),
+    (100, 10): (922, 304),
+    (100, 20): (1437, 416),
+    (100, 50): (1528, 275),
+}
+
+
+@pytest.mark.parametrize(("k", "percent"), OLA_COUNTS)
+def test_ola_checks_as_many_nodes_as_the_spec_says(lattices: dict[int, pa.Table], k: int, percent: int) -> None:
+    """The search alone, fed with the rows of the lattice table."""
+    rows = rows_by_node(lattices[k])
+    heights = tuple(max(node[position] for node in rows) for position in range(9))
+    by_level = tuple(
+        tuple(LEVEL_ENTROPY[name][level] for level in range(height + 1))
+        for name, height in zip(UCI_QUASI_IDENTIFIERS, heights, strict=True)
+    )
+    context = LossContext(
+        lattice=Lattice(tuple(UCI_QUASI_IDENTIFIERS), heights),
+        losses=LevelLosses(prec=by_level, entropy=by_level, lm=by_level, ncp=by_level),
+        row_count=32561,
+        allowed_rows=uci_policy(k, percent).allowed_rows(32561),
+        k=k,
+    )
+    running = ola(SearchProblem(sa.Entropy(), context))
+    batch = next(running)
+    try:
+        while True:
+            batch = running.send([summary_of(levels, rows[levels]) for levels in batch])
+    except StopIteration as finished:
+        outcome: SearchOutcome = finished.value
+    assert outcome.minimal_nodes is not None
+    assert (outcome.checked_nodes, len(outcome.minimal_nodes)) == OLA_COUNTS[k, percent]
+    if (k, percent) in ENTROPY_NODES:
+        assert outcome.best is not None
+        assert outcome.best.levels == ENTROPY_NODES[k, percent]
+
+
+def summary_of(levels: Node, row: dict[str, object]) -> NodeSummary:
+    suppressed = int(row["suppressed_rows"])  # type: ignore[call-overload]
+    return NodeSummary(
+        levels=levels,
+        class_count=int(row["class_count"]),  # type: ignore[call-overload]
+        min_class_size=int(row["min_class_size"]),  # type: ignore[call-overload]
+        kept_class_count=0 if suppressed == 32561 else 1,
+        suppressed_rows=suppressed,
+        certain_suppressed_rows=suppressed,
+        dm_star=int(row["dm_star"]),  # type: ignore[call-overload]
+        dm=int(row["dm"]),  # type: ignore[call-overload]
+    )
+
+
+def test_a_run_with_ola_publishes_what_optimal_search_publishes(session: sa.Session) -> None:
+    release = best(session, 100, 1, sa.Entropy, "ola")
+    assert (release.report.checked_nodes, release.report.minimal_nodes) == OLA_COUNTS[100, 1]
+    assert release.node == best(session, 100, 1, sa.Entropy, "optimal").node

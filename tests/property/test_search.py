@@ -124,7 +124,7 @@ def test_both_searches_find_what_brute_force_finds(
     policy = policy_for(table, models, quality, limit)
     nodes = brute_force.lattice(table.rows, table.taxonomies, policy)
     expected = brute_force.answer(nodes, policy)
-    for name in SEARCHES:
+    for name in ("exhaustive", "optimal"):
         outcome, asked = search(name, table, policy, nodes)
         assert len(asked) == len(set(asked)) == outcome.checked_nodes
         if expected is None:
@@ -194,7 +194,7 @@ def test_a_failing_top_does_not_hide_a_satisfying_bottom_from_the_optimal_search
     policy = policy_for(table, [sa.EntropyLDiversity("disease", 2)], sa.DMStar(), 0.6)
     nodes = brute_force.lattice(table.rows, table.taxonomies, policy)
     assert [node.levels for node in nodes if node.satisfies] == [(0, 0), (1, 0)]
-    for name in SEARCHES:
+    for name in ("exhaustive", "optimal"):
         outcome, _ = search(name, table, policy, nodes)
         assert outcome.best is not None
         assert outcome.best.levels == (0, 0)
@@ -243,3 +243,38 @@ class TestTieRule:
     def test_then_lexicographic_order(self) -> None:
         suppressed = {(0, 0): 2, (0, 1): 1, (1, 0): 1, (1, 1): 1}
         assert self.outcome([(0.0, 0.0), (0.0, 0.0)], suppressed).ties[0] == (0, 1)
+
+
+@pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.measure)
+@EXAMPLES
+@given(table=tables(), models=privacy_models(), limit=st.sampled_from(LIMITS))
+def test_ola_finds_the_minimal_nodes_and_the_best_of_them(
+    quality: object, table: Table, models: list[object], limit: float
+) -> None:
+    policy = policy_for(table, models, quality, limit)
+    if limit > 0 and not all(model.monotonic for model in (*models, quality)):
+        with pytest.raises(sa.PolicyError, match="monotonic"):
+            sa.Policy(**{**dict(policy), "search": "ola"})
+        return
+    nodes = brute_force.lattice(table.rows, table.taxonomies, policy)
+    satisfying = {node.levels for node in nodes if node.satisfies}
+    minimal = {
+        levels
+        for levels in satisfying
+        if not any(
+            other != levels and all(less <= level for less, level in zip(other, levels, strict=True))
+            for other in satisfying
+        )
+    }
+    expected = brute_force.answer(nodes, policy)
+    outcome, asked = search("ola", table, policy, nodes)
+    assert set(outcome.minimal_nodes) == minimal
+    assert len(asked) == len(set(asked)) == outcome.checked_nodes
+    assert outcome.closest is not None
+    if expected is None:
+        assert outcome.best is None
+    else:
+        assert outcome.best is not None
+        assert outcome.best.levels == expected.best.levels
+        assert outcome.loss == pytest.approx(expected.loss)
+        assert set(outcome.ties) == expected.ties & minimal

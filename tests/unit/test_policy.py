@@ -133,7 +133,7 @@ class TestProblems:
         assert "quasi_identifiers: needs at least one" in text
         assert "privacy: needs at least one" in text
         assert "suppression_limit" in text
-        assert "'optimal' or 'exhaustive'" in text
+        assert "'optimal', 'exhaustive' or 'ola'" in text
         assert 'suppresion: unknown key; did you mean "suppression"?' in text
 
     def test_names_that_clash(self) -> None:

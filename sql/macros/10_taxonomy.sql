@@ -61,7 +61,7 @@ GROUP BY anon_taxonomy.attribute;
 -- and kind of problem, with counts and never a value. No row means that every taxonomy is well formed.
 --
 -- Problems: 'missing level' (values of the domain without a label at this level), 'value outside the
--- domain' (values of this level that level 0 does not have), 'several labels' (values with more than one
+-- domain' (rows of this level whose value level 0 does not have), 'several labels' (values with more than one
 -- row), 'level 0 is not the value itself', 'empty label', 'not nested' (labels of this level that fall
 -- under more than one label of the next), 'several top labels'.
 --

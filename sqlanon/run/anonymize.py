@@ -6,26 +6,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-
-from sqlglot import exp
 
 from sqlanon.compiler.bind import BoundPolicy
-from sqlanon.compiler.nodes import Relation, string
+from sqlanon.compiler.nodes import Relation
 from sqlanon.compiler.release import release as release_query
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import EngineError, VerificationError
+from sqlanon.errors import VerificationError
 from sqlanon.methods import full_domain
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.lattice import NodeSummary, total
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import REPORTED_TIES, Release, Report, RowCounts, Verification
-from sqlanon.run.files import refuse_own_source, staged_file
 from sqlanon.run.guarantee import guarantee
 from sqlanon.run.measure import verify
 from sqlanon.run.prepare import prepare
 from sqlanon.run.provenance import provenance
+from sqlanon.run.targets import Target, target_for
 from sqlanon.search import SearchOutcome
 
 Progress = Callable[[str, int, int], None]
@@ -88,46 +85,11 @@ def anonymize(
         VerificationError: what was written falls short; it was withdrawn.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
-    if not into.strip():
-        raise EngineError("the release needs a name: of a table, or of a file that ends in .parquet", step="target")
-    if into.lower().endswith(".parquet"):
-        with staged_file(Path(into), replace=replace) as staged:
-            refuse_own_source(Path(into), source.relation)
-            return _run(engine, source, policy, _ParquetTarget(engine, into, staged), Stages(progress))
-    table = engine.refuse_target(into, source, replace=replace)
-    return _run(engine, source, policy, _TableTarget(engine, into, table), Stages(progress))
+    with target_for(engine, into, source, replace=replace) as target:
+        return _run(engine, source, policy, target, Stages(progress))
 
 
-@dataclass(frozen=True)
-class _TableTarget:
-    """A table of the warehouse, written and verified inside the transaction of the run."""
-
-    engine: Engine
-    name: str
-    table: exp.Table
-
-    def write(self, query: exp.Query, note: str) -> ResolvedSource:
-        self.engine.write_table(self.table, query, note)
-        return ResolvedSource(self.table, f'table "{self.name}"')
-
-
-@dataclass(frozen=True)
-class _ParquetTarget:
-    """A Parquet file, written beside its place and verified there."""
-
-    engine: Engine
-    name: str
-    staged: Path
-
-    def write(self, query: exp.Query, note: str) -> ResolvedSource:
-        self.engine.write_parquet(self.staged, query, note)
-        reader = exp.func("read_parquet", string(str(self.staged)), dialect="duckdb")
-        return ResolvedSource(exp.Table(this=reader), f"Parquet {self.name}")
-
-
-def _run(
-    engine: Engine, source: ResolvedSource, policy: Policy, target: _TableTarget | _ParquetTarget, stages: Stages
-) -> Release:
+def _run(engine: Engine, source: ResolvedSource, policy: Policy, target: Target, stages: Stages) -> Release:
     bound = prepare(engine, source, policy)
     with engine.transaction():
         with stages.stage("encode"):
@@ -170,9 +132,7 @@ def _decide(engine: Engine, table: EncodedTable, outcome: SearchOutcome, node: N
     return Decision(outcome, node, masked, rows, full_domain.attained(engine, table, node.levels), notes)
 
 
-def _write(
-    table: EncodedTable, decision: Decision, kept: Relation, target: _TableTarget | _ParquetTarget
-) -> ResolvedSource:
+def _write(table: EncodedTable, decision: Decision, kept: Relation, target: Target) -> ResolvedSource:
     levels = decision.node.levels
     query = release_query(table.plan, levels, kept, masked=decision.masked)
     return target.write(query, provenance(table.plan.bound, levels, decision.attained, decision.rows))

@@ -1,0 +1,89 @@
+"""Where a release goes: to a table of the warehouse, or to a Parquet file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from sqlglot import exp
+
+from sqlanon.compiler.nodes import string
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.errors import EngineError
+from sqlanon.run.files import refuse_own_source, staged_file
+
+FILE_SUFFIX = ".parquet"
+"""What the name of a target ends in that is a file."""
+
+
+class Target(Protocol):
+    """A place for one release."""
+
+    @property
+    def name(self) -> str:
+        """The name that the user gave it."""
+
+    def write(self, query: exp.Query, note: str) -> ResolvedSource:
+        """Write the rows of a query with a note on where they come from.
+
+        Returns:
+            what was written, as a source to verify.
+        """
+
+
+@contextmanager
+def target_for(engine: Engine, into: str, source: ResolvedSource, *, replace: bool) -> Iterator[Target]:
+    """The target of a name: a Parquet file if it ends in ``.parquet``, else a table.
+
+    A file appears under its name when the block ends and not at all when the block fails; a table is written within
+    the transaction that the block opens.
+
+    Args:
+        engine: the database.
+        into: the name.
+        source: what the release is made from, which it may not replace.
+        replace: whether a table or file of that name may be replaced.
+
+    Raises:
+        EngineError: the name is empty, taken, that of the source, or of a place that cannot be written.
+    """
+    if not into.strip():
+        raise EngineError(
+            f"the release needs a name: of a table, or of a file that ends in {FILE_SUFFIX}", step="target"
+        )
+    if into.lower().endswith(FILE_SUFFIX):
+        with staged_file(Path(into), replace=replace) as staged:
+            refuse_own_source(Path(into), source.relation)
+            yield _ParquetTarget(engine, into, staged)
+    else:
+        yield _TableTarget(engine, into, engine.refuse_target(into, source, replace=replace))
+
+
+@dataclass(frozen=True)
+class _TableTarget:
+    """A table of the warehouse, written and verified inside the transaction of the run."""
+
+    engine: Engine
+    name: str
+    table: exp.Table
+
+    def write(self, query: exp.Query, note: str) -> ResolvedSource:
+        self.engine.write_table(self.table, query, note)
+        return ResolvedSource(self.table, f'table "{self.name}"')
+
+
+@dataclass(frozen=True)
+class _ParquetTarget:
+    """A Parquet file, written beside its place and verified there."""
+
+    engine: Engine
+    name: str
+    staged: Path
+
+    def write(self, query: exp.Query, note: str) -> ResolvedSource:
+        self.engine.write_parquet(self.staged, query, note)
+        reader = exp.func("read_parquet", string(str(self.staged)), dialect="duckdb")
+        return ResolvedSource(exp.Table(this=reader), f"Parquet {self.name}")

@@ -66,8 +66,8 @@ class Engine(Protocol):
     def refuse_target(self, target: str, source: ResolvedSource, *, replace: bool) -> exp.Table:
         """The table that a release goes to, or an error if it cannot go there."""
 
-    def write_table(self, target: exp.Table, query: exp.Query, comment: str) -> None:
-        """Make a table from a query, replacing what is there, with a comment."""
+    def write_table(self, target: exp.Table, query: exp.Query, comment: str, *, replace: bool) -> None:
+        """Make a table from a query, with a comment; without ``replace``, refuse if a table is there by now."""
 
     def write_parquet(self, path: Path, query: exp.Query, metadata: str) -> None:
         """Write a Parquet file from a query, with ``metadata`` in its footer under the key ``sqlanon``."""

@@ -16,7 +16,7 @@ from sqlanon.compiler.macros import DIALECT, SCHEMA, install_statements, schema_
 from sqlanon.compiler.nodes import Grain, Relation, Step, identifier, select, string
 from sqlanon.engines import catalog
 from sqlanon.engines.base import ResolvedSource
-from sqlanon.engines.refusals import refused, why_not_opened
+from sqlanon.engines.refusals import is_taken, refused, why_not_opened
 from sqlanon.errors import EngineError
 
 MEMORY = ":memory:"
@@ -162,8 +162,15 @@ class DuckDBEngine:
             )
         return found.table
 
-    def write_table(self, target: exp.Table, query: exp.Query, comment: str) -> None:
-        self.execute(exp.Create(this=target.copy(), kind="TABLE", replace=True, expression=query), "write the release")
+    def write_table(self, target: exp.Table, query: exp.Query, comment: str, *, replace: bool) -> None:
+        create = exp.Create(this=target.copy(), kind="TABLE", replace=replace, expression=query)
+        try:
+            self.execute(create, "write the release")
+        except EngineError as error:
+            if not replace and is_taken(error.original):
+                reason = f'"{target.name}" exists, made by another connection meanwhile; give another name'
+                raise EngineError(f"{reason}, or replace=True", step="target", original=error.original) from None
+            raise
         self.execute(exp.Comment(this=target.copy(), kind="TABLE", expression=string(comment)), "comment the release")
 
     def table_comment(self, table: exp.Table) -> str | None:

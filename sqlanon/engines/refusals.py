@@ -37,6 +37,12 @@ def refused(error: Exception, purpose: str, sql: str | None) -> EngineError:
     return EngineError(f"the database stopped at {purpose}: {_reason(error)}", step=purpose, sql=sql, original=error)
 
 
+def is_taken(error: BaseException | None) -> bool:
+    """Whether a table could not be made because another connection has made one of its name, committed or not."""
+    signs = (("CatalogException", "already exists"), ("TransactionException", "write-write conflict on create"))
+    return any(type(error).__name__ == kind and sign in str(error) for kind, sign in signs)
+
+
 def _reason(error: Exception) -> str:
     text = str(error)
     kind = type(error).__name__

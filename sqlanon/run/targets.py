@@ -59,7 +59,7 @@ def target_for(engine: Engine, into: str, source: ResolvedSource, *, replace: bo
             refuse_own_source(Path(into), source.relation)
             yield _ParquetTarget(engine, into, staged)
     else:
-        yield _TableTarget(engine, into, engine.refuse_target(into, source, replace=replace))
+        yield _TableTarget(engine, into, engine.refuse_target(into, source, replace=replace), replace)
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,10 @@ class _TableTarget:
     engine: Engine
     name: str
     table: exp.Table
+    replace: bool
 
     def write(self, query: exp.Query, note: str) -> ResolvedSource:
-        self.engine.write_table(self.table, query, note)
+        self.engine.write_table(self.table, query, note, replace=self.replace)
         return ResolvedSource(self.table, f'table "{self.name}"')
 
 

@@ -264,6 +264,21 @@ class TestFiles:
         assert target.read_bytes() == b"of another program"
         assert not list(tmp_path.glob(".*"))
 
+    @pytest.mark.parametrize("made", ["TABLE", "VIEW"])
+    @pytest.mark.parametrize("moment", ["encode", "search", "release"])
+    def test_a_table_that_appears_during_the_run_is_not_replaced(
+        self, session: sa.Session, made: str, moment: str
+    ) -> None:
+        another = session.connection.cursor()
+
+        def appear(stage: str, done: int, _: int) -> None:
+            if stage == moment and done == 0:
+                another.execute(f"CREATE {made} new AS SELECT 'of another connection' AS state")
+
+        with pytest.raises(sa.EngineError, match=r'"new" exists.*replace=True'):
+            session.anonymize("people", policy(), into="new", progress=appear)
+        assert session.connection.execute("FROM new").fetchall() == [("of another connection",)]
+
     def test_export_over_a_file(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "age.csv").write_text("old")
         with refused(session, tmp_path, sa.EngineError, "exists"):

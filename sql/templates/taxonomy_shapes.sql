@@ -1,15 +1,15 @@
--- Every level of every taxonomy: how many labels and values it has, and a hash of its rows in a fixed order.
+-- Every level of the taxonomies: how many labels and values it has, and a hash of its rows in a fixed order.
 SELECT
     anon_taxonomy.attribute,
     anon_taxonomy.level,
     count(DISTINCT anon_taxonomy.label) + CAST(bool_or(anon_taxonomy.label IS NULL) AS BIGINT) AS label_count,
     count(*) AS value_count,
-    any_value(anon_heights.domain) AS domain,
+    coalesce(any_value(anon_domain.domain), 'observed') AS domain,
     sha256(string_agg(
         concat(coalesce(anon_taxonomy.value, ''), chr(31), coalesce(anon_taxonomy.label, ''), chr(30)), ''
         ORDER BY anon_taxonomy.value NULLS FIRST, anon_taxonomy.label NULLS FIRST
     )) AS sha256
 FROM anon.taxonomy AS anon_taxonomy
-INNER JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_taxonomy.attribute
+LEFT JOIN anon.taxonomy_domain AS anon_domain ON anon_domain.attribute = anon_taxonomy.attribute
 GROUP BY anon_taxonomy.attribute, anon_taxonomy.level
 ORDER BY anon_taxonomy.attribute, anon_taxonomy.level

@@ -84,13 +84,12 @@ def bind(
     shapes: Mapping[str, TaxonomyShape],
     taxonomy: exp.Table,
 ) -> BoundPolicy:
-    """Fit a policy to a source.
+    """Fit a policy to a source whose columns it matches (:meth:`Policy.check_columns`).
 
     Raises:
-        PolicyError: columns and roles do not match one to one, or the lattice is too large.
+        PolicyError: the lattice is too large.
         TaxonomyError: a quasi-identifier has no taxonomy.
     """
-    policy.check_columns([column.name for column in columns], description)
     missing = [name for name in policy.quasi_identifiers if name not in shapes]
     if missing:
         raise TaxonomyError(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from sqlanon.compiler.macros import table_call, template
-from sqlanon.compiler.nodes import names, number, string
+from sqlanon.compiler.nodes import column, names, number, select, string, subquery
 
 
 def at(query: exp.Query, taxonomy: exp.Table) -> exp.Query:
@@ -29,9 +31,12 @@ def leaves(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Query:
     return at(table_call("label_leaves", string(attribute), number(depth)), taxonomy)
 
 
-def problems(taxonomy: exp.Table) -> exp.Query:
-    """``anon.taxonomy_problems``: attribute, level, problem, problem_count."""
-    return table_call("taxonomy_problems", taxonomy)
+def problems(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:
+    """``anon.taxonomy_problems``: attribute, level, problem, problem_count; of all attributes if none are given."""
+    if attributes is None:
+        return table_call("taxonomy_problems", taxonomy)
+    rows = select([exp.Star()], taxonomy.copy()).where(_is_one_of(column("attribute"), attributes), copy=False)
+    return table_call("taxonomy_problems", subquery(rows, "anon_taxonomy"))
 
 
 def unmapped_values(source: exp.Expr, quasi_identifiers: tuple[str, ...], taxonomy: exp.Table) -> exp.Query:
@@ -39,6 +44,13 @@ def unmapped_values(source: exp.Expr, quasi_identifiers: tuple[str, ...], taxono
     return at(table_call("unmapped_values", source, names(quasi_identifiers)), taxonomy)
 
 
-def shapes(taxonomy: exp.Table) -> exp.Query:
-    """The shape and the hash of every taxonomy, a row per attribute and level."""
-    return at(template("taxonomy_shapes"), taxonomy)
+def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:
+    """The shape and the hash of taxonomies, a row per attribute and level; of all attributes if none are given."""
+    query = template("taxonomy_shapes")
+    if attributes is not None:
+        query.where(_is_one_of(column("attribute", "anon_taxonomy"), attributes), copy=False)
+    return at(query, taxonomy)
+
+
+def _is_one_of(attribute: exp.Column, attributes: Sequence[str]) -> exp.In:
+    return exp.In(this=attribute, expressions=[string(name) for name in attributes])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -59,24 +59,24 @@ def load(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSou
             _refuse_uncovered(engine, attribute, taxonomy, source, name)
         engine.drop(STAGED)
         engine.drop(GIVEN)
-    return shapes(engine)[attribute]
+    return shapes(engine, [attribute])[attribute]
 
 
-def shapes(engine: Engine) -> dict[str, TaxonomyShape]:
-    """The shape of every stored taxonomy, by attribute."""
+def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, TaxonomyShape]:
+    """The shapes of the stored taxonomies, by attribute: of those attributes that have one, or of all."""
     if not engine.has_taxonomies:
         return {}
-    rows = engine.fetch(taxonomies.shapes(engine.taxonomy), "taxonomies")
+    rows = engine.fetch(taxonomies.shapes(engine.taxonomy, attributes), "taxonomies")
     return {
         attribute: _shape(list(levels)) for attribute, levels in groupby(rows, key=lambda row: str(row["attribute"]))
     }
 
 
-def malformed(engine: Engine) -> dict[str, list[str]]:
-    """What is wrong with the stored taxonomies: a line per problem, by attribute."""
+def malformed(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, list[str]]:
+    """What is wrong with the stored taxonomies of some attributes or of all: a line per problem, by attribute."""
     if not engine.has_taxonomies:
         return {}
-    rows = engine.fetch(taxonomies.problems(engine.taxonomy), "taxonomies")
+    rows = engine.fetch(taxonomies.problems(engine.taxonomy, attributes), "taxonomies")
     found: dict[str, list[str]] = {}
     for row in rows:
         found.setdefault(row["attribute"], []).append(_problem(row))
@@ -90,7 +90,7 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
         TaxonomyError: there is no such taxonomy.
         EngineError: the file exists, or cannot be written.
     """
-    shape = shapes(engine).get(attribute)
+    shape = shapes(engine, [attribute]).get(attribute)
     if shape is None:
         raise TaxonomyError(f'there is no taxonomy "{attribute}"; there are: {_listed(shapes(engine))}')
     query = generate.wide(engine.taxonomy, attribute, shape.height)

@@ -108,6 +108,13 @@ class TestPolicyAndSource:
         with refused(session, tmp_path, sa.PolicyError, '"aeg"', '"cty"', '"age" has no role', '"name" has no role'):
             session.anonymize("people", wrong, into="new")
 
+    def test_columns_are_checked_before_taxonomies(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute("UPDATE anon.taxonomy SET label = 'x' WHERE level = 0")
+        with refused(session, tmp_path, sa.PolicyError, '"name" has no role'):
+            session.anonymize("people", policy(identifiers=[]), into="new")
+        with refused(session, tmp_path, sa.TaxonomyError, "malformed"):
+            session.anonymize("people", policy(), into="new")
+
     def test_another_case_is_another_column(self, session: sa.Session, tmp_path: Path) -> None:
         wrong = policy(quasi_identifiers=["Age", "city"])
         with refused(session, tmp_path, sa.PolicyError, '"Age" has a role', 'did you mean "age"?'):

@@ -284,6 +284,25 @@ class TestStore:
             "y": {"height": 2, "values": 1, "labels": [1, 1, 1], "domain": "declared"},
         }
 
+    def test_a_run_checks_its_own_taxonomies_only(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE t AS SELECT 'a' AS x FROM range(4)")
+        session.load_taxonomy("x", sa.Taxonomy.flat(["a"]))
+        session.connection.execute("INSERT INTO anon.taxonomy VALUES ('y', 0, 'b', 'not b')")
+        assert list(session.check_taxonomies()) == ["y"]
+        # Whoever looks at a label or at a value of y gets an error.
+        session.connection.execute(
+            "ALTER TABLE anon.taxonomy RENAME TO stored; CREATE VIEW anon.taxonomy AS SELECT attribute, level, "
+            "CASE WHEN attribute = 'y' THEN CAST(CAST(attribute AS INTEGER) AS VARCHAR) ELSE value END AS value, "
+            "CASE WHEN attribute = 'y' THEN CAST(CAST(attribute AS INTEGER) AS VARCHAR) ELSE label END AS label "
+            "FROM anon.stored"
+        )
+        for ask in (session.taxonomies, session.check_taxonomies):
+            with pytest.raises(sa.EngineError):
+                ask()
+        policy = sa.Policy(quasi_identifiers=["x"], privacy=[sa.KAnonymity(2)])
+        session.anonymize("t", policy, into="published")
+        assert session.verify("published", policy).met
+
     def test_a_column_of_another_name(self, session: sa.Session) -> None:
         session.connection.execute("CREATE TABLE t AS SELECT 'a' AS city")
         session.load_taxonomy("x", sa.Taxonomy.flat(), source="t", column="city")

@@ -1,7 +1,15 @@
--- The losses of one quasi-identifier at one level, from the rows of each value (anon_value_rows) and of the label
--- that it falls under (anon_label_rows), and the loss of that label; suppression is ignored.
+-- The losses of every quasi-identifier (its position) at every level (its depth), from the rows of each value
+-- (anon_value_rows), the code of the label that it falls under (anon_label) and the loss of that label, and how
+-- many labels of the level the data has, NULL among them; suppression is ignored.
 SELECT
+    position,
+    depth,
     coalesce(anon.entropy_loss_of(anon_value_rows, anon_label_rows), 0.0) AS entropy,
     anon.mean_loss_of(anon_value_rows, TRUE, anon_lm) AS lm,
-    anon.mean_loss_of(anon_value_rows, TRUE, anon_ncp) AS ncp
-FROM anon_level
+    anon.mean_loss_of(anon_value_rows, TRUE, anon_ncp) AS ncp,
+    count(DISTINCT anon_label) AS distinct_labels
+FROM (
+    SELECT *, sum(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows
+    FROM anon_levels
+)
+GROUP BY position, depth

@@ -22,6 +22,7 @@ from sqlanon.compiler.nodes import (
     column,
     count_rows,
     exact_text,
+    filtered,
     grouped,
     number,
     same,
@@ -123,11 +124,7 @@ def cell_counts(plan: Encoding) -> exp.Query:
         aliased(count_rows(), "cells"),
         aliased(exp.func("coalesce", exp.Sum(this=column(ROW_COUNT)), number(0)), "rows"),
         aliased(
-            exp.func(
-                "coalesce",
-                exp.Filter(this=exp.Sum(this=column(ROW_COUNT)), expression=exp.Where(this=unmapped)),
-                number(0),
-            ),
+            exp.func("coalesce", filtered(exp.Sum(this=column(ROW_COUNT)), unmapped), number(0)),
             "unmapped",
         ),
     ).from_(plan.cells.table)

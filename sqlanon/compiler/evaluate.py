@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.compiler.encode import LABEL_LOSSES, ROW_COUNT, Encoding
 from sqlanon.compiler.macros import scalar_call, template
-from sqlanon.compiler.nodes import aliased, all_of, column, grouped, number, select, subquery, union_all
+from sqlanon.compiler.nodes import aliased, all_of, column, filtered, grouped, number, select, subquery, union_all
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import PrivacyModel
 
@@ -24,12 +24,9 @@ DIVERSITY_MACROS = {"distinct_diversity": "distinct_diversity_of", "entropy_dive
 
 
 def level_losses(plan: Encoding) -> exp.Query:
-    """Position, depth and the separable losses of every quasi-identifier at every level, in one query."""
-    return union_all(
-        _level_loss(plan, position, depth)
-        for position, shape in enumerate(plan.bound.shapes)
-        for depth in range(shape.height + 1)
-    )
+    """Position, depth, separable losses and distinct labels of every quasi-identifier at every level, in one query."""
+    levels = union_all(_levels(plan, position) for position in range(len(plan.codes)))
+    return _from(template("level_losses"), levels)
 
 
 def node_summaries(plan: Encoding, batch: Sequence[Levels], row_count: int) -> exp.Query:
@@ -47,7 +44,7 @@ def node_summaries(plan: Encoding, batch: Sequence[Levels], row_count: int) -> e
 def attained(plan: Encoding, levels: Levels) -> exp.Query:
     """One row: the least value of each privacy model's measure over the classes that are kept at a node."""
     columns = [
-        aliased(_filtered(exp.Min(this=_measure(plan, model)), column(KEPT)), f"attained_{index}")
+        aliased(filtered(exp.Min(this=_measure(plan, model)), column(KEPT)), f"attained_{index}")
         for index, model in enumerate(plan.bound.policy.privacy)
     ]
     return select(columns, subquery(_judged(plan, _classes(plan, levels, 0)), "anon_classes"))
@@ -101,27 +98,32 @@ def _keys(plan: Encoding, levels: Levels) -> list[str]:
     return [key for _, key in node_keys(plan, levels)]
 
 
-def _level_loss(plan: Encoding, position: int, depth: int) -> exp.Query:
+def _levels(plan: Encoding, position: int) -> exp.Select:
+    """The values of one quasi-identifier with their rows, once per level with their label there and what it loses."""
+    depths = range(plan.bound.shapes[position].height + 1)
     value_code = plan.code(position, 0)
     rows = aliased(exp.Sum(this=column(ROW_COUNT)), "anon_value_rows")
     marginal = grouped(select([column(value_code), rows], plan.cells.table), [column(value_code)])
-    label_rows = exp.Window(
-        this=exp.Sum(this=column("anon_value_rows", "anon_marginal")),
-        partition_by=[column(plan.code(position, depth), "anon_codes")],
-    )
     columns = [
+        aliased(number(position), "position"),
         column("anon_value_rows", "anon_marginal"),
-        aliased(label_rows, "anon_label_rows"),
+        aliased(_unnested(number(depth) for depth in depths), "depth"),
+        aliased(_unnested(column(plan.code(position, depth), "anon_codes") for depth in depths), "anon_label"),
         *(
-            aliased(column(plan.label_loss(measure, position, depth), "anon_codes"), f"anon_{measure}")
+            aliased(
+                _unnested(column(plan.label_loss(measure, position, depth), "anon_codes") for depth in depths),
+                f"anon_{measure}",
+            )
             for measure in LABEL_LOSSES
         ),
     ]
     codes = exp.alias_(plan.codes[position].table, "anon_codes", table=True)
     same_value = column(value_code, "anon_codes").eq(column(value_code, "anon_marginal"))
-    level = select(columns, subquery(marginal, "anon_marginal")).join(codes, on=same_value)
-    losses = _from(template("level_losses"), level)
-    return losses.select(aliased(number(position), "position"), aliased(number(depth), "depth"), copy=False)
+    return select(columns, subquery(marginal, "anon_marginal")).join(codes, on=same_value, copy=False)
+
+
+def _unnested(items: Iterable[exp.Expr]) -> exp.Explode:
+    return exp.Explode(this=exp.Array(expressions=list(items)))
 
 
 def _classes(plan: Encoding, levels: Levels, index: int, *, with_keys: bool = False) -> exp.Select:
@@ -231,10 +233,6 @@ def _sensitive(plan: Encoding) -> tuple[str, ...]:
 
 def _rows(position: int) -> str:
     return f"anon_rows_{position}"
-
-
-def _filtered(aggregate: exp.Expr, condition: exp.Expr) -> exp.Filter:
-    return exp.Filter(this=aggregate, expression=exp.Where(this=condition))
 
 
 def _from(query: exp.Select, relation: exp.Query) -> exp.Select:

@@ -114,3 +114,8 @@ def all_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
 def count_rows() -> exp.Count:
     """``count(*)``."""
     return exp.Count(this=exp.Star(), big_int=True)
+
+
+def filtered(aggregate: exp.Expr, condition: exp.Expr) -> exp.Filter:
+    """``aggregate FILTER (WHERE condition)``."""
+    return exp.Filter(this=aggregate, expression=exp.Where(this=condition))

@@ -14,6 +14,9 @@ from sqlglot import exp
 from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.nodes import Grain, Relation, Step
 
+NOTE_KEY = "sqlanon"
+"""The key under which a note of ours travels with a file, and the provenance in it."""
+
 
 @dataclass(frozen=True)
 class ResolvedSource:

@@ -15,14 +15,12 @@ from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.macros import DIALECT, SCHEMA, install_statements, schema_statements, template
 from sqlanon.compiler.nodes import Grain, Relation, Step, identifier, select, string
 from sqlanon.engines import catalog
-from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.base import NOTE_KEY, ResolvedSource
 from sqlanon.engines.refusals import is_taken, refused, why_not_opened
 from sqlanon.errors import EngineError
 
 MEMORY = ":memory:"
 RESERVED_CATALOGS = ("memory", "temp", "system")
-NOTE_KEY = "sqlanon"
-"""The key of our metadata in the footer of a Parquet file."""
 
 INTERRUPTED = (duckdb.InterruptException, RuntimeError)
 """What an interrupted statement raises: the first by interrupt(), the second by Ctrl-C."""

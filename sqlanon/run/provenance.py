@@ -10,10 +10,9 @@ from pathlib import Path
 
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.macros import sql_folder
+from sqlanon.engines.base import NOTE_KEY
 from sqlanon.model.lattice import Levels
 from sqlanon.model.release import RowCounts
-
-KEY = "sqlanon"
 
 
 def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: RowCounts) -> str:
@@ -34,7 +33,7 @@ def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: 
         ],
         "rows": rows.model_dump(),
     }
-    return json.dumps({KEY: document}, sort_keys=True)
+    return json.dumps({NOTE_KEY: document}, sort_keys=True)
 
 
 def installed_version() -> str:

@@ -1,0 +1,72 @@
+"""The losses of every level against the oracle, on the cells of random tables."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+
+import sqlanon as sa
+from sqlanon.compiler import evaluate
+from sqlanon.compiler.encode import encode, encoding
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.model.taxonomy import Taxonomy
+from sqlanon.run import taxonomies
+from sqlanon.run.prepare import prepare
+from tests import oracle
+from tests.strategies import Case, cases
+
+
+@cache
+def engine() -> DuckDBEngine:
+    """One engine for the whole file: every example replaces its table and its taxonomies."""
+    return DuckDBEngine(duckdb.connect(config={"threads": 1}), owned=True)
+
+
+def level_losses(case: Case) -> dict[tuple[str, int], dict[str, float]]:
+    """What the compiled query says, by quasi-identifier and level."""
+    connection = engine().connection
+    definitions = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}" {kind}' for name, kind in case.columns.items())
+    connection.execute(f"CREATE OR REPLACE TABLE raw_data ({definitions})")
+    places = ", ".join("?" for _ in case.columns)
+    connection.executemany(
+        f"INSERT INTO raw_data VALUES ({places})", [[row[name] for name in case.columns] for row in case.rows]
+    )
+    for name in case.quasi_identifiers:
+        taxonomies.load(engine(), name, Taxonomy.from_rows(case.taxonomies[name]), None, name)
+    others = [name for name in case.columns if name not in case.quasi_identifiers]
+    policy = sa.Policy(quasi_identifiers=case.quasi_identifiers, insensitive=others, privacy=[sa.KAnonymity(2)])
+    plan = encoding(prepare(engine(), engine().resolve("raw_data"), policy), label_losses=())
+    for step in encode(plan):
+        engine().run(step)
+    rows = engine().fetch(evaluate.level_losses(plan), "losses of levels", "node")
+    for relation in (plan.cells, *plan.codes):
+        engine().drop(relation)
+    return {(case.quasi_identifiers[row.pop("position")], row.pop("depth")): row for row in rows}
+
+
+@settings(max_examples=25, deadline=None)
+@given(cases(min_rows=1))
+def test_every_level(case: Case) -> None:
+    found = level_losses(case)
+    expected = {
+        (name, depth): one_level(case, name, depth)
+        for name in case.quasi_identifiers
+        for depth in range(oracle.height(case.taxonomies[name]) + 1)
+    }
+    assert found.keys() == expected.keys()
+    for level, losses in expected.items():
+        assert found[level] == pytest.approx(losses, abs=1e-9)
+
+
+def one_level(case: Case, name: str, depth: int) -> dict[str, float]:
+    """The losses of a table that has one quasi-identifier."""
+    node = {name: depth}
+    return {
+        "entropy": oracle.entropy_loss(case.rows, case.taxonomies, node),
+        "lm": oracle.mean_loss(case.rows, case.taxonomies, node, 1, oracle.lm_share) or 0.0,
+        "ncp": oracle.mean_loss(case.rows, case.taxonomies, node, 1, oracle.ncp_share) or 0.0,
+        "distinct_labels": len({row[name] for row in oracle.generalize(case.rows, case.taxonomies, node)}),
+    }

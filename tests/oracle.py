@@ -202,6 +202,120 @@ def diversity(
     return smallest(measure(row[sensitive] for row in members) for members in groups)
 
 
+def recursive_ratio(values: Iterable[Hashable], l: int) -> float:  # noqa: E741
+    """r_1 / (r_l + ... + r_m) of the value counts, the most frequent first; infinite with fewer than l values."""
+    occurrences = sorted(Counter(values).values(), reverse=True)
+    return occurrences[0] / sum(occurrences[l - 1 :]) if len(occurrences) >= l else math.inf
+
+
+def largest_share(values: Iterable[Hashable]) -> float:
+    """The share of the most frequent value."""
+    occurrences = Counter(values)
+    return max(occurrences.values()) / sum(occurrences.values())
+
+
+def individuals(values: Iterable[Hashable]) -> int:
+    """The number of distinct individuals; nobody knows who a NULL is, but somebody is there."""
+    return max(len(set(values) - {None}), 1)
+
+
+def worst(
+    rows: Rows, quasi_identifiers: Sequence[str], sensitive: str, measure: Callable[[list[Value]], float]
+) -> float | None:
+    """The largest measure of the sensitive values of any class; NULL without rows."""
+    groups = classes(rows, quasi_identifiers).values()
+    return max((measure([row[sensitive] for row in members]) for members in groups), default=None)
+
+
+# Closeness: each measure takes the values of one class and those of the reference
+
+
+def shares(values: Sequence[Value]) -> dict[Value, float]:
+    """The share of each value."""
+    return {value: count / len(values) for value, count in Counter(values).items()}
+
+
+def equal_distance(values: Sequence[Value], reference: Sequence[Value]) -> float:
+    """Half of all differences between the shares: Li et al. 2007, section 5.1, as it is printed there."""
+    own, known = shares(values), shares(reference)
+    return sum(abs(own.get(value, 0) - known.get(value, 0)) for value in own.keys() | known.keys()) / 2
+
+
+def value_order(values: Iterable[Value]) -> list[Value]:
+    """The distinct values of one type in their order, NULL last."""
+    return sorted(set(values), key=lambda value: (value is None, value))
+
+
+def ordered_distance(values: Sequence[Value], reference: Sequence[Value], domain: Sequence[Value]) -> float:
+    """Li et al. 2007, section 5.2: what has to pass each step from one value of the domain to the next."""
+    own, known = shares(values), shares(reference)
+    carried = list(itertools.accumulate(own.get(value, 0) - known.get(value, 0) for value in domain))
+    return sum(map(abs, carried)) / max(len(domain) - 1, 1)
+
+
+def hierarchical_distance(values: Sequence[Value], reference: Sequence[Value], taxonomy: Taxonomy) -> float:
+    """Li et al. 2007, section 5.3: for every inner label height / H * min(positive extra, negative extra)."""
+    own, known, top = shares(values), shares(reference), height(taxonomy)
+    cost = 0.0
+    for level in range(1, top + 1):
+        # The extra of a label below, that is how much more of it the class has, by the label that it falls under.
+        extras: dict[str | None, dict[str | None, float]] = defaultdict(lambda: defaultdict(float))
+        for value in own.keys() | known.keys():
+            extra = own.get(value, 0) - known.get(value, 0)
+            extras[label_of(taxonomy, level, value)][label_of(taxonomy, level - 1, value)] += extra
+        for below in extras.values():
+            positive = sum(extra for extra in below.values() if extra > 0)
+            negative = sum(-extra for extra in below.values() if extra < 0)
+            cost += level / top * min(positive, negative)
+    return cost
+
+
+def ground_distance(taxonomy: Taxonomy, one: Value, other: Value) -> float:
+    """The level of the lowest common label over the height."""
+    if text(one) == text(other):
+        return 0.0
+    common = (
+        level
+        for level in range(1, height(taxonomy) + 1)
+        if label_of(taxonomy, level, one) == label_of(taxonomy, level, other)
+    )
+    return next(common) / height(taxonomy)
+
+
+def transport_cost(
+    values: Sequence[Value], reference: Sequence[Value], distance: Callable[[Value, Value], float]
+) -> float:
+    """The earth mover's distance by its definition: the cheapest of all ways to pair unit masses. For tiny tables."""
+    units = math.lcm(len(values), len(reference))
+    holes = [value for value in reference for _ in range(units // len(reference))]
+    cheapest = {0: 0.0}
+    for value in (value for value in values for _ in range(units // len(values))):
+        further: dict[int, float] = {}
+        for filled, cost in cheapest.items():
+            for number, hole in enumerate(holes):
+                if not filled >> number & 1:
+                    key = filled | 1 << number
+                    further[key] = min(further.get(key, math.inf), cost + distance(value, hole))
+        cheapest = further
+    [cost] = cheapest.values()
+    return cost / units
+
+
+def disclosure(values: Sequence[Value], reference: Sequence[Value]) -> float:
+    """delta of one class in bits, over the values that it has; infinite for a value that the reference lacks."""
+    own, known = shares(values), shares(reference)
+    return max(abs(math.log2(own[value] / known[value])) if value in known else math.inf for value in own)
+
+
+def likeness(values: Sequence[Value], reference: Sequence[Value]) -> tuple[float, float]:
+    """Basic and enhanced beta of one class."""
+    own, known = shares(values), shares(reference)
+    gains = {value: (own[value] - known[value]) / known[value] if value in known else math.inf for value in own}
+    basic = max(0.0, *gains.values())
+    bounded = all(gain <= -math.log(known[value]) for value, gain in gains.items() if 0 < gain < math.inf)
+    return basic, basic if bounded else math.inf
+
+
 # Information loss; None for what is undefined on a table without rows
 
 
@@ -303,3 +417,65 @@ def sample_uniqueness(rows: Rows, quasi_identifiers: Sequence[str]) -> tuple[int
     """Rows alone in their class, all rows, and the share."""
     unique = class_sizes(rows, quasi_identifiers).count(1)
     return unique, len(rows), unique / len(rows) if rows else None
+
+
+def matched_classes(rows: Rows, quasi_identifiers: Sequence[str], population: Rows) -> list[tuple[int, int]]:
+    """Every class of either table with its size in the rows and in the population, which has at least those people."""
+    sample, everyone = counts(rows, quasi_identifiers), counts(population, quasi_identifiers)
+    return [(sample[key], max(sample[key], everyone[key])) for key in sample.keys() | everyone.keys()]
+
+
+def k_map(rows: Rows, quasi_identifiers: Sequence[str], population: Rows) -> float | None:
+    """The smallest population size of any class that has a row."""
+    return smallest(people for _, people in population_classes(rows, quasi_identifiers, population))
+
+
+def delta_presence(rows: Rows, quasi_identifiers: Sequence[str], population: Rows) -> tuple[float | None, float | None]:
+    """The smallest and the largest share of a class of the population that has a row."""
+    chances = [size / people for size, people in matched_classes(rows, quasi_identifiers, population)]
+    return min(chances, default=None), max(chances, default=None)
+
+
+# m-concealing
+
+
+def knowledge_states(prior: Mapping[str, float]) -> dict[tuple[str, ...], float]:
+    """The probability of every set of known columns that is possible, the sets as numbers in binary."""
+    found = {}
+    for choice in itertools.product([False, True], repeat=len(prior)):
+        known = dict(zip(prior, reversed(choice), strict=True))
+        probability = math.prod(prior[name] if known[name] else 1 - prior[name] for name in prior)
+        if probability > 0:
+            found[tuple(name for name in prior if known[name])] = probability
+    return found
+
+
+def record_risks(rows: Rows, quasi_identifiers: Sequence[str], prior: Mapping[str, float]) -> Rows:
+    """Every record class with its number of rows, m, the worst state of knowledge and the risk in it."""
+    states = knowledge_states(prior)
+    columns = [*quasi_identifiers, *prior]
+    found = []
+    for key, row_count in counts(rows, columns).items():
+        record = dict(zip(columns, key, strict=True))
+        candidates = {
+            known: sum(all(row[name] == record[name] for name in [*quasi_identifiers, *known]) for row in rows)
+            for known in states
+        }
+        # The first of the smallest: states come as numbers in binary, fewer columns first among equals.
+        state = min(states, key=lambda known: (candidates[known], len(known)))
+        found.append(
+            {
+                **record,
+                "row_count": row_count,
+                "m": sum(probability / candidates[known] for known, probability in states.items()),
+                "worst_state": list(state),
+                "worst_risk": 1 / candidates[state],
+            }
+        )
+    return found
+
+
+def largest_inverse_m(k: float, prior: Mapping[str, float]) -> float:
+    """1/m of a class of k rows that are all unique once any secret column is known; k may be infinite."""
+    nothing = math.prod(1 - chance for chance in prior.values())
+    return 1 / ((1 - nothing) + nothing / k)

@@ -56,3 +56,14 @@ CREATE OR REPLACE MACRO anon.class_values(source, quasi_identifiers, sensitive) 
 SELECT COLUMNS(quasi_identifiers), COLUMNS([sensitive]) AS sensitive_value, count(*) AS row_count
 FROM query_table(source)
 GROUP BY ALL;
+
+-- The same without the labels, so that no quasi-identifier's name can clash: a row per class and sensitive value.
+--
+-- Returns: class STRUCT of the quasi-identifiers' values, sensitive_value with the sensitive column's type, row_count
+-- BIGINT.
+-- Example:
+--   SELECT count(DISTINCT class) AS class_count FROM anon.value_counts('visits', ['sex'], 'diagnosis');
+CREATE OR REPLACE MACRO anon.value_counts(source, quasi_identifiers, sensitive) AS TABLE
+SELECT row(*COLUMNS(quasi_identifiers)) AS class, COLUMNS([sensitive]) AS sensitive_value, count(*) AS row_count
+FROM query_table(source)
+GROUP BY ALL;

@@ -31,29 +31,67 @@ CREATE OR REPLACE MACRO anon.distinct_diversity_of(row_count) AS count(row_count
 CREATE OR REPLACE MACRO anon.entropy_diversity_of(row_count) AS
 exp(ln(sum(row_count)) - sum(row_count * ln(row_count)) / sum(row_count));
 
+-- The share of the most frequent sensitive value of one class, from the number of rows of each value (an aggregate).
+--
+-- Returns: DOUBLE in (0, 1].
+-- Source: Wong et al. 2006, definition 3: a class is within alpha if no value has a larger share.
+-- Example:
+--   SELECT anon.largest_share_of(row_count) AS alpha FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
+CREATE OR REPLACE MACRO anon.largest_share_of(row_count) AS max(row_count) / sum(row_count);
+
+-- How much the most frequent sensitive value of one class outweighs the rare ones, from the number of rows of each
+-- value (an aggregate): r_1 / (r_l + ... + r_m), counts descending; infinity if there are fewer than l values.
+--
+-- The class is recursive (c, l)-diverse if this is less than c, strictly. Both sides are the nearest doubles of their
+-- quotient and of the decimal c, so that equal numbers compare as equal.
+--
+-- Returns: DOUBLE. l must be a constant of at least 1.
+-- Source: Machanavajjhala et al. 2007, definition 4.2.
+-- Example:
+--   SELECT anon.recursive_ratio_of(row_count, 2) AS c FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
+CREATE OR REPLACE MACRO anon.recursive_ratio_of(row_count, l) AS
+coalesce(
+    max(row_count) / (sum(row_count) - list_sum(max(row_count, l)) + list_extract(max(row_count, l), l)), CAST('infinity' AS DOUBLE)
+);
+
+-- The number of individuals that surely stand in one class (an aggregate over its rows). A row whose individual is
+-- NULL may belong to anyone, also to an individual counted already: it adds nobody to a class that has an individual.
+--
+-- Returns: BIGINT, at least 1.
+-- Example:
+--   SELECT sex, anon.individuals_of(zip) AS households FROM visits GROUP BY sex;
+CREATE OR REPLACE MACRO anon.individuals_of(individual) AS greatest(count(DISTINCT individual), 1);
+
+-- k-anonymity of individuals attained, for tables in which an individual may own several rows: the smallest number of
+-- distinct individuals in any equivalence class, see anon.individuals_of; NULL for a table without rows.
+--
+-- Returns: one row: k BIGINT, class_count BIGINT, row_count BIGINT.
+-- Example:
+--   FROM anon.k_anonymity_of_individuals('visits', ['sex'], 'zip');
+CREATE OR REPLACE MACRO anon.k_anonymity_of_individuals(source, quasi_identifiers, individual) AS TABLE
+SELECT
+    min(anon_individuals) AS k,
+    count(*) AS class_count,
+    CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS row_count
+FROM (
+    SELECT anon.individuals_of(sensitive_value) AS anon_individuals, sum(row_count) AS anon_rows
+    FROM anon.value_counts(source, quasi_identifiers, individual)
+    GROUP BY class
+);
+
 -- The diversity of one sensitive column in every equivalence class, without the class's labels.
 --
--- Returns: class_size BIGINT, distinct_diversity BIGINT, entropy_diversity DOUBLE.
+-- Returns: class_size BIGINT, distinct_diversity BIGINT, entropy_diversity DOUBLE, largest_share DOUBLE.
 -- Example:
 --   FROM anon.class_diversity('visits', ['sex'], 'diagnosis') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.class_diversity(source, quasi_identifiers, sensitive) AS TABLE
 SELECT
-    CAST(anon_size AS BIGINT) AS class_size,
-    anon_distinct AS distinct_diversity,
-    anon_entropy AS entropy_diversity
-FROM (
-    SELECT
-        COLUMNS(quasi_identifiers),
-        sum(anon_rows) AS anon_size,
-        anon.distinct_diversity_of(anon_rows) AS anon_distinct,
-        anon.entropy_diversity_of(anon_rows) AS anon_entropy
-    FROM (
-        SELECT COLUMNS(quasi_identifiers), COLUMNS([sensitive]) AS anon_sensitive, count(*) AS anon_rows
-        FROM query_table(source)
-        GROUP BY ALL
-    )
-    GROUP BY ALL
-);
+    CAST(sum(row_count) AS BIGINT) AS class_size,
+    anon.distinct_diversity_of(row_count) AS distinct_diversity,
+    anon.entropy_diversity_of(row_count) AS entropy_diversity,
+    anon.largest_share_of(row_count) AS largest_share
+FROM anon.value_counts(source, quasi_identifiers, sensitive)
+GROUP BY class;
 
 -- Distinct l-diversity attained: the smallest number of distinct sensitive values in any equivalence class;
 -- NULL for a table without rows. NULL counts as a value.
@@ -75,4 +113,31 @@ FROM anon.class_diversity(source, quasi_identifiers, sensitive);
 --   FROM anon.entropy_l_diversity('visits', ['sex'], 'diagnosis');
 CREATE OR REPLACE MACRO anon.entropy_l_diversity(source, quasi_identifiers, sensitive) AS TABLE
 SELECT min(entropy_diversity) AS l
+FROM anon.class_diversity(source, quasi_identifiers, sensitive);
+
+-- Recursive (c, l)-diversity attained: the largest r_1 / (r_l + ... + r_m) of any equivalence class, see
+-- anon.recursive_ratio_of; infinity if a class has fewer than l values, NULL for a table without rows. NULL counts as a
+-- value. The table is (c, l)-diverse for every greater c.
+--
+-- Returns: one row: c DOUBLE.
+-- Source: Machanavajjhala et al. 2007, definition 4.2.
+-- Example:
+--   FROM anon.recursive_cl_diversity('visits', ['sex'], 'diagnosis', 2);
+CREATE OR REPLACE MACRO anon.recursive_cl_diversity(source, quasi_identifiers, sensitive, l) AS TABLE
+SELECT max(anon_ratio) AS c
+FROM (
+    SELECT anon.recursive_ratio_of(row_count, l) AS anon_ratio
+    FROM anon.value_counts(source, quasi_identifiers, sensitive)
+    GROUP BY class
+);
+
+-- (alpha, k)-anonymity attained, in its general form: the largest share of any sensitive value in any equivalence class,
+-- and the size of the smallest class; NULL for a table without rows. NULL counts as a value.
+--
+-- Returns: one row: alpha DOUBLE in (0, 1], k BIGINT.
+-- Source: Wong et al. 2006, definitions 3 and 4, for every sensitive value.
+-- Example:
+--   FROM anon.alpha_k_anonymity('visits', ['sex'], 'diagnosis');
+CREATE OR REPLACE MACRO anon.alpha_k_anonymity(source, quasi_identifiers, sensitive) AS TABLE
+SELECT max(largest_share) AS alpha, min(class_size) AS k
 FROM anon.class_diversity(source, quasi_identifiers, sensitive);

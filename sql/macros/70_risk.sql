@@ -11,14 +11,13 @@ CREATE OR REPLACE MACRO anon.prosecutor_risk(source, quasi_identifiers) AS TABLE
 SELECT 1.0 / min(class_size) AS highest_risk, CAST(count(*) AS DOUBLE) / sum(class_size) AS average_risk
 FROM anon.class_sizes(source, quasi_identifiers);
 
--- Every class of the source with its size there and in the population table; a class counts at least as many
--- people in the population as in the source. Both tables must spell the quasi-identifiers alike; values are
--- compared as text.
+-- Every class of the source or the population table with its size in both; a class counts at least as many people in
+-- the population as in the source. Both tables must spell the quasi-identifiers alike; values are compared as text.
 --
--- Returns: class_size BIGINT, population_size BIGINT.
+-- Returns: class_size BIGINT, 0 for a class that only the population has; population_size BIGINT, at least 1.
 -- Example:
---   FROM anon.population_classes('visits', ['sex'], 'visits') ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.population_classes(source, quasi_identifiers, population) AS TABLE
+--   FROM anon.matched_classes('visits', ['sex'], 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon.matched_classes(source, quasi_identifiers, population) AS TABLE
 SELECT
     CAST(anon_sample_size AS BIGINT) AS class_size,
     CAST(greatest(anon_sample_size, anon_population_size) AS BIGINT) AS population_size
@@ -36,8 +35,42 @@ FROM (
         FROM query_table(population)
     )
     GROUP BY ALL
-)
-WHERE anon_sample_size > 0;
+);
+
+-- Every class of the source with its size there and in the population table, see anon.matched_classes.
+--
+-- Returns: class_size BIGINT, population_size BIGINT.
+-- Example:
+--   FROM anon.population_classes('visits', ['sex'], 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon.population_classes(source, quasi_identifiers, population) AS TABLE
+SELECT class_size, population_size
+FROM anon.matched_classes(source, quasi_identifiers, population)
+WHERE class_size > 0;
+
+-- k-map attained: the smallest population size of any class of the source, see anon.matched_classes; NULL for a table
+-- without rows. Classes without a row of the source do not count.
+--
+-- Returns: one row: k BIGINT.
+-- Source: Sweeney 2001, "Computational Disclosure Control"; El Emam and Dankar 2008.
+-- Example:
+--   FROM anon.k_map('visits', ['sex'], 'visits');
+CREATE OR REPLACE MACRO anon.k_map(source, quasi_identifiers, population) AS TABLE
+SELECT min(population_size) AS k
+FROM anon.population_classes(source, quasi_identifiers, population);
+
+-- delta-presence attained: the smallest and the largest probability that an individual of the population has a row in
+-- the source, which is the share of the individual's class that does. Individuals whose class has no row of the source
+-- count with 0, as published and as in ARX; NULL if there is nobody in either table.
+--
+-- The source is (delta_min, delta_max)-present if delta_min <= smallest and largest <= delta_max.
+--
+-- Returns: one row: smallest DOUBLE, largest DOUBLE, both in [0, 1].
+-- Source: Nergiz et al. 2007, definition 3.
+-- Example:
+--   FROM anon.delta_presence('visits', ['sex'], 'visits');
+CREATE OR REPLACE MACRO anon.delta_presence(source, quasi_identifiers, population) AS TABLE
+SELECT min(class_size / population_size) AS smallest, max(class_size / population_size) AS largest
+FROM anon.matched_classes(source, quasi_identifiers, population);
 
 -- Journalist risk: the attacker does not know whether the person is in the table, but has the population that
 -- it was drawn from. The highest risk is 1 over the smallest population size of any published class.

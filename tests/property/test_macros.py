@@ -19,8 +19,9 @@ from tests import oracle
 from tests.strategies import Case, cases
 
 EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW_EXAMPLES = settings(EXAMPLES, max_examples=10)
 
-Argument = str | int | Sequence[str] | Mapping[str, int]
+Argument = str | int | Sequence[str] | Mapping[str, int] | Mapping[str, float]
 
 
 # Asking the database
@@ -118,6 +119,8 @@ def rounded(row: oracle.Row) -> frozenset[tuple[str, object]]:
 def canonical(value: object) -> object:
     if isinstance(value, dict):
         return frozenset(value.items())
+    if isinstance(value, list):
+        return tuple(value)
     return float(f"{value:.9g}") if isinstance(value, float) else value
 
 
@@ -308,9 +311,115 @@ def test_class_diversity(case: Case) -> None:
                 "class_size": len(members),
                 "distinct_diversity": oracle.distinct_diversity(values),
                 "entropy_diversity": oracle.entropy_diversity(values),
+                "largest_share": oracle.largest_share(values),
             }
         )
     assert_same_rows(ask(table_call("class_diversity", "data", case.quasi_identifiers, case.sensitive)), expected)
+
+
+@EXAMPLES
+@given(cases(), st.integers(1, 4))
+def test_frequency_measures(case: Case, l: int) -> None:  # noqa: E741
+    load(case)
+    rows, names, sensitive = case.rows, case.quasi_identifiers, case.sensitive
+    ratio = oracle.worst(rows, names, sensitive, lambda values: oracle.recursive_ratio(values, l))
+    assert_close(one(table_call("recursive_cl_diversity", "data", names, sensitive, l)), [ratio])
+    alpha = oracle.worst(rows, names, sensitive, oracle.largest_share)
+    assert_close(
+        one(table_call("alpha_k_anonymity", "data", names, sensitive)), [alpha, oracle.k_anonymity(rows, names)]
+    )
+    k = oracle.diversity(rows, names, sensitive, oracle.individuals)
+    expected = (k, len(oracle.class_sizes(rows, names)), len(rows))
+    assert one(table_call("k_anonymity_of_individuals", "data", names, sensitive)) == expected
+
+
+@EXAMPLES
+@given(cases(), st.data())
+def test_closeness(case: Case, data: st.DataObject) -> None:
+    load(case)
+    rows, names, sensitive = case.rows, case.quasi_identifiers, case.sensitive
+    reference = draw_other_rows("reference", case, data, min_rows=1)
+    known = [row[sensitive] for row in reference]
+    domain = oracle.value_order([row[sensitive] for row in [*rows, *reference]])
+    for macro, measures in (
+        ("t_closeness", [oracle.equal_distance]),
+        ("ordered_t_closeness", [lambda values, known: oracle.ordered_distance(values, known, domain)]),
+        ("delta_disclosure", [oracle.disclosure]),
+        ("beta_likeness", [lambda *sides: oracle.likeness(*sides)[0], lambda *sides: oracle.likeness(*sides)[1]]),
+    ):
+        expected = [
+            oracle.worst(rows, names, sensitive, lambda values, measure=measure: measure(values, known))
+            for measure in measures
+        ]
+        assert_close(one(table_call(macro, "data", names, sensitive, "reference")), expected)
+
+
+@EXAMPLES
+@given(cases(), st.data())
+def test_hierarchical_closeness(case: Case, data: st.DataObject) -> None:
+    """A quasi-identifier as the sensitive column, because it has a taxonomy."""
+    load(case)
+    sensitive, *others = case.quasi_identifiers
+    names, taxonomy = [*others, case.sensitive], case.taxonomies[sensitive]
+    known = [row[sensitive] for row in draw_other_rows("reference", case, data, min_rows=1)]
+    expected = oracle.worst(
+        case.rows, names, sensitive, lambda values: oracle.hierarchical_distance(values, known, taxonomy)
+    )
+    assert_close(one(table_call("hierarchical_t_closeness", "data", names, sensitive, "reference")), [expected])
+
+
+@EXAMPLES
+@given(cases(min_rows=1, max_rows=4), st.data())
+def test_distances_are_the_cheapest_transport(case: Case, data: st.DataObject) -> None:
+    """The closed forms of Li et al. 2007 against the definition, by trying all ways to move the masses."""
+    name, taxonomy = next(iter(case.taxonomies.items()))
+    values = [row[name] for row in case.rows]
+    reference = data.draw(st.lists(st.sampled_from([None, *values]), min_size=1, max_size=3))
+    domain = oracle.value_order([*values, *reference])
+    steps = max(len(domain) - 1, 1)
+    for closed_form, ground in (
+        (oracle.equal_distance(values, reference), lambda one, other: float(one != other)),
+        (
+            oracle.ordered_distance(values, reference, domain),
+            lambda one, other: abs(domain.index(one) - domain.index(other)) / steps,
+        ),
+        (
+            oracle.hierarchical_distance(values, reference, taxonomy),
+            lambda one, other: oracle.ground_distance(taxonomy, one, other),
+        ),
+    ):
+        assert_close([closed_form], [oracle.transport_cost(values, reference, ground)])
+
+
+@EXAMPLES
+@given(cases(), st.data())
+def test_concealing(case: Case, data: st.DataObject) -> None:
+    load(case)
+    secrets = [*case.quasi_identifiers[1:], case.sensitive]
+    names = case.quasi_identifiers[:1]
+    chances = st.sampled_from([0.0, 0.01, 0.3, 1.0])
+    prior = {name: data.draw(chances) for name in data.draw(st.permutations(secrets))}
+    states: oracle.Rows = [
+        {"known": list(known), "probability": probability}
+        for known, probability in oracle.knowledge_states(prior).items()
+    ]
+    found = [
+        {name: row[name] for name in ("known", "probability")} for row in ask(table_call("knowledge_states", prior))
+    ]
+    assert_same_rows(found, states)
+    risks = oracle.record_risks(case.rows, names, prior)
+    expected = [
+        {f"anon_{name}" if name in RISK_COLUMNS and name not in prior else name: value for name, value in row.items()}
+        for row in risks
+    ]
+    assert_same_rows(ask(table_call("record_risks", "data", names, prior)), expected)
+    if not RISK_COLUMNS & {*names, *prior}:
+        assert_same_rows(ask(table_call("concealing_exposure", "data", names, prior)), risks)
+    m = max((row["m"] for row in risks), default=None)
+    assert_close(one(table_call("m_concealing", "data", names, prior)), [m, 1 / m if m else None])
+
+
+RISK_COLUMNS = frozenset({"row_count", "m", "worst_state", "worst_risk"})
 
 
 @EXAMPLES
@@ -341,10 +450,7 @@ def test_risks(case: Case, data: st.DataObject) -> None:
     rows, names = case.rows, case.quasi_identifiers
     assert_close(one(table_call("prosecutor_risk", "data", names)), oracle.prosecutor_risk(rows, names))
     assert_close(one(table_call("sample_uniqueness", "data", names)), oracle.sample_uniqueness(rows, names))
-    # A population that has some of the people several times and lacks others, with its columns in another order.
-    population = data.draw(st.lists(st.sampled_from(rows), max_size=20)) if rows else []
-    order = data.draw(st.permutations(list(case.columns)))
-    load_table("population", {name: case.columns[name] for name in order}, population)
+    population = draw_other_rows("population", case, data)
     journalist = oracle.journalist_risk(rows, names, population)
     assert_close(one(table_call("journalist_risk", "data", names, "population")), journalist)
     marketer = oracle.marketer_risk(rows, names, population)
@@ -354,6 +460,21 @@ def test_risks(case: Case, data: st.DataObject) -> None:
         for size, people in oracle.population_classes(rows, names, population)
     ]
     assert_same_rows(ask(table_call("population_classes", "data", names, "population")), sizes)
+    assert_close(one(table_call("k_map", "data", names, "population")), [oracle.k_map(rows, names, population)])
+    presence = oracle.delta_presence(rows, names, population)
+    assert_close(one(table_call("delta_presence", "data", names, "population")), presence)
+
+
+def draw_other_rows(table: str, case: Case, data: st.DataObject, min_rows: int = 0) -> oracle.Rows:
+    """Another table with the columns of the case in another order: some of its rows several times, and rows of others."""
+    strangers: oracle.Rows = [
+        {name: value if data.draw(st.booleans()) else None for name, value in row.items()} for row in case.rows[:3]
+    ]
+    choice = st.lists(st.sampled_from([*case.rows, *strangers]), min_size=min_rows, max_size=20)
+    rows = data.draw(choice) if case.rows else []
+    order = data.draw(st.permutations(list(case.columns)))
+    load_table(table, {name: case.columns[name] for name in order}, rows)
+    return rows
 
 
 # Monotonicity along the edges of the lattice
@@ -382,8 +503,30 @@ def test_classes_only_merge_with_generalization(case: Case, data: st.DataObject)
         ("dm_star", []),
         ("distinct_l_diversity", [case.sensitive]),
         ("entropy_l_diversity", [case.sensitive]),
+        ("k_anonymity_of_individuals", [case.sensitive]),
     ):
         less, more = (
+            value(table_call(macro, table, case.quasi_identifiers, *arguments)) for table in ("lower", "higher")
+        )
+        assert less <= more + 1e-9, macro
+
+
+@FEW_EXAMPLES
+@given(cases(min_rows=1), st.data())
+def test_less_is_disclosed_with_generalization(case: Case, data: st.DataObject) -> None:
+    load(case)
+    lower, higher = edge(case, data)
+    store("lower", table_call("generalize", "data", lower))
+    store("higher", table_call("generalize", "data", higher))
+    for macro, arguments in (
+        ("recursive_cl_diversity", [case.sensitive, 2]),
+        ("alpha_k_anonymity", [case.sensitive]),
+        ("t_closeness", [case.sensitive, "data"]),
+        ("ordered_t_closeness", [case.sensitive, "data"]),
+        ("beta_likeness", [case.sensitive, "data"]),
+        ("m_concealing", [{case.sensitive: 0.3}]),
+    ):
+        more, less = (
             value(table_call(macro, table, case.quasi_identifiers, *arguments)) for table in ("lower", "higher")
         )
         assert less <= more + 1e-9, macro
@@ -509,3 +652,62 @@ def test_suppression_counts_of_the_ola_spec() -> None:
     assert [oracle.suppressed_rows(sizes, k) for k in (3, 4, 6, 10)] == [0, 6, 11, 20]
     for k, suppressed in ((3, 0), (4, 6), (6, 11), (10, 20)):
         assert len(ask(table_call("suppress", "data", ["q"], k))) == 20 - suppressed
+
+
+def test_salaries_of_the_t_closeness_paper() -> None:
+    """Li et al. 2007, section 5.2: .375 for {3k, 4k, 5k} and .167 for {6k, 8k, 11k} among 3k, 4k, ..., 11k."""
+    salaries = {1: [3000, 4000, 5000], 2: [6000, 11000, 8000], 3: [7000, 9000, 10000]}
+    rows: oracle.Rows = [{"q": label, "salary": salary} for label, members in salaries.items() for salary in members]
+    load_table("data", {"q": "INTEGER", "salary": "INTEGER"}, rows)
+    everyone = [row["salary"] for row in rows]
+    for label, published in ((1, 0.375), (2, 0.167)):
+        members = [row for row in rows if row["q"] == label]
+        load_table("members", {"q": "INTEGER", "salary": "INTEGER"}, members)
+        [t] = one(table_call("ordered_t_closeness", "members", ["q"], "salary", "data"))
+        assert round(t, 3) == published
+        assert_close([t], [oracle.ordered_distance(salaries[label], everyone, sorted(everyone))])
+        steps = len(everyone) - 1
+        assert_close([t], [oracle.transport_cost(salaries[label], everyone, lambda a, b: abs(a - b) / 1000 / steps)])
+    assert_close(one(table_call("ordered_t_closeness", "data", ["q"], "salary", "data")), [0.375])
+
+
+@pytest.mark.parametrize(
+    ("prior", "m"), [((0.1, 0.2), 0.5), ((0, 0), 0.5), ((1, 1), 1.0)], ids=["mixed", "nothing", "everything"]
+)
+def test_concealing_worked_in_the_spec(prior: tuple[float, float], m: float) -> None:
+    records = [("A", "x", "u"), ("A", "x", "v"), ("A", "y", "u"), ("A", "y", "u"), ("B", "x", "u"), ("B", "x", "u")]
+    names = ["q", "s1", "s2"]
+    rows: oracle.Rows = [dict(zip(names, record, strict=True)) for record in records]
+    load_table("data", dict.fromkeys(names, "VARCHAR"), rows)
+    chances = dict(zip(names[1:], prior, strict=True))
+    assert_close(one(table_call("m_concealing", "data", ["q"], chances)), [m, 1 / m])
+    if prior == (0.1, 0.2):
+        risks = {(row["q"], row["s1"], row["s2"]): row["m"] for row in oracle.record_risks(rows, ["q"], chances)}
+        expected = {("A", "x", "v"): 0.42, ("A", "x", "u"): 0.30, ("A", "y", "u"): 0.29, ("B", "x", "u"): 0.5}
+        assert_close([risks[record] for record in expected], expected.values())
+
+
+LEAK_MODELS = {
+    "A": ([0.01] * 3, [4.47, 6.62, 9.04, 25.62, 29.45, 30.49, 32.61, 33.51], 33.669),
+    "B": ([0.05] * 3, [3.18, 4.00, 4.67, 6.63, 6.83, 6.88, 6.97, 7.01], 7.011),
+    "C": ([0.05, 0.01, 0.01], [3.92, 5.40, 6.83, 12.84, 13.70, 13.91, 14.32, 14.48], 14.513),
+    "D": ([0.01] * 5, [4.18, 5.96, 7.80, 17.20, 18.80, 19.21, 20.02, 20.35], 20.404),
+}
+CLASS_SIZES = [5, 8, 12, 104, 228, 313, 1009, 7003]
+
+
+@pytest.mark.parametrize("model", LEAK_MODELS)
+def test_worst_case_of_the_leak_models(model: str) -> None:
+    """Mazzone 2019, section 6.1.4: classes of k rows, all of them unique once any secret column is known."""
+    chances, inverses, limit = LEAK_MODELS[model]
+    prior = {f"s{number}": chance for number, chance in enumerate(chances)}
+    rows: oracle.Rows = [{"q": k, **dict.fromkeys(prior, number)} for k in CLASS_SIZES for number in range(k)]
+    load_table("data", dict.fromkeys(["q", *prior], "INTEGER"), rows)
+    by_class = exp.select("q", exp.alias_(exp.Max(this=exp.column("anon_m")), "m")).group_by("q")
+    found = {
+        row["q"]: row["m"] for row in ask(by_class.from_(table_call("record_risks", "data", ["q"], prior).subquery()))
+    }
+    for k, inverse in zip(CLASS_SIZES, inverses, strict=True):
+        assert round(1 / found[k], 2) == inverse
+        assert_close([1 / found[k]], [oracle.largest_inverse_m(k, prior)])
+    assert round(oracle.largest_inverse_m(math.inf, prior), 3) == limit

@@ -1,0 +1,306 @@
+-- Closeness, disclosure and likeness: how far the sensitive values of a class are from those of everyone. Measures
+-- ending in _of are aggregates over the values of one class, and the engine uses them too.
+--
+-- In all of them the reference is the table whose distribution an attacker knows anyway: the original table for a
+-- release, as in ARX, or the source itself. NULL is a value; values of two tables are compared as text.
+
+-- The share that each sensitive value of the source or the reference has in the reference, 0 if it is not there.
+--
+-- A reference without rows is an error if the source has some: without a distribution to be far from, distances would
+-- look small.
+--
+-- Returns: sensitive_value VARCHAR, share DOUBLE in [0, 1].
+-- Example:
+--   FROM anon.value_shares('visits', 'diagnosis', 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon.value_shares(source, sensitive, reference) AS TABLE
+SELECT
+    anon_value AS sensitive_value,
+    CASE WHEN anon_total = 0 THEN error('the reference has no row') ELSE anon_known_rows / anon_total END AS share
+FROM (
+    SELECT anon_value, anon_known_rows, sum(anon_known_rows) OVER () AS anon_total
+    FROM (
+        SELECT anon_value, sum(anon_is_known) AS anon_known_rows
+        FROM (
+            SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, 0 AS anon_is_known FROM query_table(source)
+            UNION ALL
+            SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, 1 AS anon_is_known FROM query_table(reference)
+        )
+        GROUP BY anon_value
+    )
+);
+
+-- How often each sensitive value stands in each equivalence class, and its share in the reference, see
+-- anon.value_shares.
+--
+-- Returns: class STRUCT of the quasi-identifiers' values, class_size BIGINT, sensitive_value VARCHAR, row_count BIGINT,
+-- reference_share DOUBLE; a row per class and value that stands in it.
+-- Example:
+--   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon.class_frequencies(source, quasi_identifiers, sensitive, reference) AS TABLE
+SELECT
+    anon_counts.anon_class AS class,
+    CAST(sum(anon_counts.anon_rows) OVER (PARTITION BY anon_counts.anon_class) AS BIGINT) AS class_size,
+    anon_counts.anon_value AS sensitive_value,
+    anon_counts.anon_rows AS row_count,
+    anon_shares.share AS reference_share
+FROM (
+    SELECT class, CAST(sensitive_value AS VARCHAR), row_count
+    FROM anon.value_counts(source, quasi_identifiers, sensitive)
+) AS anon_counts (anon_class, anon_value, anon_rows)
+INNER JOIN anon.value_shares(source, sensitive, reference) AS anon_shares
+    ON anon_shares.sensitive_value IS NOT DISTINCT FROM anon_counts.anon_value;
+
+-- Earth mover's distance between the values of one class and the reference if all values are equally far apart (an
+-- aggregate over the values of the class): the sum of what the class has more of than the reference. A reference share of
+-- NULL is 0. Summed with compensation, so that the order of the rows hardly matters.
+--
+-- Returns: DOUBLE in [0, 1].
+-- Source: Li et al. 2007, section 5.1.
+-- Example:
+--   SELECT anon.equal_distance_of(row_count, class_size, reference_share) AS t
+--   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon.equal_distance_of(row_count, class_size, reference_share) AS
+fsum(greatest(row_count / class_size - coalesce(reference_share, 0.0), 0.0));
+
+-- Earth mover's distance between the values of one class and the reference if values have an order and neighbours are
+-- equally far apart (an aggregate over all positions of the domain): the mean difference of the cumulative shares over
+-- the steps between the first and the last position; 0 for a domain of one value.
+--
+-- Returns: DOUBLE in [0, 1].
+-- Source: Li et al. 2007, section 5.2.
+-- Example:
+--   SELECT anon.ordered_distance_of(cumulative_share, reference_cumulative_share) AS t
+--   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon.ordered_distance_of(cumulative_share, reference_cumulative_share) AS
+fsum(abs(cumulative_share - reference_cumulative_share)) / greatest(count(cumulative_share) - 1, 1);
+
+-- delta of delta-disclosure attained by one class (an aggregate over its values): the largest |log2(q / p)| of a value's
+-- share in the class and in the reference; infinity for a value that is not in the reference. As in ARX the logarithm is
+-- binary and values that are not in the class do not count, whose logarithm is infinite. The class is
+-- delta-disclosure private for every greater delta, strictly.
+--
+-- Returns: DOUBLE, at least 0, in bits.
+-- Source: Brickell and Shmatikov 2008, definition 5.
+-- Example:
+--   SELECT anon.disclosure_of(row_count, class_size, reference_share) AS delta
+--   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon.disclosure_of(row_count, class_size, reference_share) AS
+max(CASE
+    WHEN coalesce(reference_share, 0.0) = 0.0 THEN CAST('infinity' AS DOUBLE)
+    -- Not log2, which sqlglot would spell as another logarithm with other last digits.
+    ELSE abs(ln(row_count / class_size / reference_share) / ln(2.0))
+END);
+
+-- The relative gain of an attacker's belief in one value, from its share q in the class and p in the reference:
+-- (q - p) / p, 0 if the belief does not grow, infinity for a value that is not in the reference.
+--
+-- Returns: DOUBLE, at least 0.
+-- Source: Cao and Karras 2012, section 3.
+-- Example:
+--   SELECT anon.relative_gain_of(0.5, 0.2) AS gain;
+CREATE OR REPLACE MACRO anon.relative_gain_of(share, reference_share) AS CASE
+    WHEN coalesce(reference_share, 0.0) = 0.0 THEN CAST('infinity' AS DOUBLE)
+    ELSE greatest((share - reference_share) / reference_share, 0.0)
+END;
+
+-- beta of basic beta-likeness attained by one class (an aggregate over its values): the largest relative gain of any
+-- value. The class is beta-like if this is at most beta.
+--
+-- Returns: DOUBLE, at least 0.
+-- Source: Cao and Karras 2012, definition 2.
+-- Example:
+--   SELECT anon.basic_likeness_of(row_count, class_size, reference_share) AS beta
+--   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon.basic_likeness_of(row_count, class_size, reference_share) AS
+max(anon.relative_gain_of(row_count / class_size, reference_share));
+
+-- beta of enhanced beta-likeness attained by one class (an aggregate over its values): the largest relative gain of any
+-- value, or infinity if the gain of some value exceeds -ln(p), the bound that holds whatever beta is. The class is
+-- beta-like if this is at most beta.
+--
+-- Returns: DOUBLE, at least 0.
+-- Source: Cao and Karras 2012, definition 3.
+-- Example:
+--   SELECT anon.enhanced_likeness_of(row_count, class_size, reference_share) AS beta
+--   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
+CREATE OR REPLACE MACRO anon.enhanced_likeness_of(row_count, class_size, reference_share) AS
+max(CASE
+    WHEN coalesce(reference_share, 0.0) = 0.0 THEN CAST('infinity' AS DOUBLE)
+    WHEN anon.relative_gain_of(row_count / class_size, reference_share) > -ln(reference_share)
+        THEN CAST('infinity' AS DOUBLE)
+    ELSE anon.relative_gain_of(row_count / class_size, reference_share)
+END);
+
+-- How far the values of each equivalence class are from the reference, for values without order or taxonomy.
+--
+-- Returns: class_size BIGINT, equal_distance DOUBLE, disclosure DOUBLE, basic_likeness DOUBLE, enhanced_likeness DOUBLE.
+-- Example:
+--   FROM anon.class_closeness('visits', ['sex'], 'diagnosis', 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon.class_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
+SELECT
+    any_value(class_size) AS class_size,
+    anon.equal_distance_of(row_count, class_size, reference_share) AS equal_distance,
+    anon.disclosure_of(row_count, class_size, reference_share) AS disclosure,
+    anon.basic_likeness_of(row_count, class_size, reference_share) AS basic_likeness,
+    anon.enhanced_likeness_of(row_count, class_size, reference_share) AS enhanced_likeness
+FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference)
+GROUP BY class;
+
+-- t-closeness attained with equal ground distance: the largest distance of any equivalence class from the reference,
+-- see anon.equal_distance_of; NULL for a table without rows.
+--
+-- Returns: one row: t DOUBLE in [0, 1].
+-- Source: Li et al. 2007, definition 2 and section 5.1.
+-- Example:
+--   FROM anon.t_closeness('visits', ['sex'], 'diagnosis', 'visits');
+CREATE OR REPLACE MACRO anon.t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
+SELECT max(equal_distance) AS t
+FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
+
+-- delta-disclosure attained: the largest delta of any equivalence class, see anon.disclosure_of; NULL for a table without
+-- rows. The table is delta-disclosure private for every greater delta, strictly.
+--
+-- Returns: one row: delta DOUBLE, in bits.
+-- Source: Brickell and Shmatikov 2008, definition 5.
+-- Example:
+--   FROM anon.delta_disclosure('visits', ['sex'], 'diagnosis', 'visits');
+CREATE OR REPLACE MACRO anon.delta_disclosure(source, quasi_identifiers, sensitive, reference) AS TABLE
+SELECT max(disclosure) AS delta
+FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
+
+-- beta-likeness attained: the largest beta of any equivalence class, see anon.basic_likeness_of and
+-- anon.enhanced_likeness_of; NULL for a table without rows.
+--
+-- Returns: one row: basic DOUBLE, enhanced DOUBLE.
+-- Source: Cao and Karras 2012, definitions 2 and 3.
+-- Example:
+--   FROM anon.beta_likeness('visits', ['sex'], 'diagnosis', 'visits');
+CREATE OR REPLACE MACRO anon.beta_likeness(source, quasi_identifiers, sensitive, reference) AS TABLE
+SELECT max(basic_likeness) AS basic, max(enhanced_likeness) AS enhanced
+FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
+
+-- The values of the source and the reference in their order, numbered from 1: that of the sensitive column's type, or of
+-- the type that both columns fit in, NULL last, as in ARX. Text is in the order of its code points; for another order give
+-- the column an ENUM type. Numbers that a table keeps as text are in the order of text: cast them.
+--
+-- Returns: sensitive_value VARCHAR, position BIGINT.
+-- Example:
+--   FROM anon.value_positions('visits', 'age', 'visits') ORDER BY position;
+CREATE OR REPLACE MACRO anon.value_positions(source, sensitive, reference) AS TABLE
+SELECT
+    anon_value AS sensitive_value,
+    row_number() OVER (ORDER BY min(anon_order) IS NULL, min(anon_order), anon_value) AS position
+FROM (
+    SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, COLUMNS([sensitive]) AS anon_order
+    FROM query_table(source)
+    UNION ALL
+    SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, COLUMNS([sensitive]) AS anon_order
+    FROM query_table(reference)
+)
+GROUP BY anon_value;
+
+-- The cumulative distribution of the sensitive values of each equivalence class and of the reference, over the order of
+-- anon.value_positions.
+--
+-- Returns: class STRUCT of the quasi-identifiers' values, position BIGINT, cumulative_share DOUBLE,
+-- reference_cumulative_share DOUBLE; a row per class and value of the domain.
+-- Example:
+--   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') ORDER BY ALL LIMIT 3;
+CREATE OR REPLACE MACRO anon.class_distributions(source, quasi_identifiers, sensitive, reference) AS TABLE
+WITH anon_counts AS (
+    SELECT class AS anon_class, sensitive_value AS anon_value, row_count / class_size AS anon_share
+    FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference)
+)
+SELECT
+    anon_classes.anon_class AS class,
+    anon_positions.position,
+    sum(coalesce(anon_counts.anon_share, 0.0)) OVER anon_up_to_here AS cumulative_share,
+    sum(anon_shares.share) OVER anon_up_to_here AS reference_cumulative_share
+FROM (SELECT DISTINCT anon_class FROM anon_counts) AS anon_classes
+CROSS JOIN anon.value_positions(source, sensitive, reference) AS anon_positions
+INNER JOIN anon.value_shares(source, sensitive, reference) AS anon_shares
+    ON anon_shares.sensitive_value IS NOT DISTINCT FROM anon_positions.sensitive_value
+LEFT JOIN anon_counts
+    ON anon_counts.anon_class = anon_classes.anon_class
+    AND anon_counts.anon_value IS NOT DISTINCT FROM anon_positions.sensitive_value
+WINDOW anon_up_to_here AS (
+    PARTITION BY anon_classes.anon_class ORDER BY anon_positions.position ROWS UNBOUNDED PRECEDING
+);
+
+-- t-closeness attained with ordered ground distance: the largest distance of any equivalence class from the reference,
+-- see anon.ordered_distance_of and anon.value_positions; NULL for a table without rows.
+--
+-- Returns: one row: t DOUBLE in [0, 1].
+-- Source: Li et al. 2007, definition 2 and section 5.2.
+-- Example:
+--   FROM anon.ordered_t_closeness('visits', ['sex'], 'age', 'visits');
+CREATE OR REPLACE MACRO anon.ordered_t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
+SELECT max(anon_distance) AS t
+FROM (
+    SELECT anon.ordered_distance_of(cumulative_share, reference_cumulative_share) AS anon_distance
+    FROM anon.class_distributions(source, quasi_identifiers, sensitive, reference)
+    GROUP BY class
+);
+
+-- t-closeness attained with hierarchical ground distance: the largest distance of any equivalence class from the
+-- reference if two values are as far apart as the level of their lowest common label over the height of the taxonomy,
+-- which is stored under the sensitive column's own name; NULL for a table without rows.
+--
+-- Moving rows through a tree costs the same per level, so that the distance is the mean over the levels below the top of
+-- the equal distance of their labels. A value that the taxonomy does not know is an error; NULL is a label of its own
+-- below the top unless the taxonomy has it.
+--
+-- Returns: one row: t DOUBLE in [0, 1].
+-- Source: Li et al. 2007, definition 2 and section 5.3.
+-- Example:
+--   FROM anon.hierarchical_t_closeness('visits', ['sex'], 'zip', 'visits');
+CREATE OR REPLACE MACRO anon.hierarchical_t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
+WITH anon_counts AS (
+    SELECT class AS anon_class, class_size AS anon_size, sensitive_value AS anon_value, row_count AS anon_rows
+    FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference)
+),
+anon_shares AS (
+    SELECT sensitive_value AS anon_value, share AS anon_share FROM anon.value_shares(source, sensitive, reference)
+),
+anon_labels AS (
+    SELECT
+        anon_shares.anon_value,
+        anon_levels.anon_level,
+        anon.label_of(sensitive, anon_levels.anon_level, anon_shares.anon_value) AS anon_label
+    FROM anon_shares
+    CROSS JOIN (
+        -- A taxonomy of nothing but its values, or none at all, still has its level 0 looked at.
+        SELECT unnest(range(0, greatest(max(anon_heights.height), 1))) AS anon_level
+        FROM anon.taxonomy_heights() AS anon_heights
+        WHERE anon_heights.attribute = sensitive
+    ) AS anon_levels
+),
+anon_class_labels AS (
+    SELECT
+        anon_counts.anon_class,
+        any_value(anon_counts.anon_size) AS anon_size,
+        anon_labels.anon_level,
+        anon_labels.anon_label,
+        sum(anon_counts.anon_rows) AS anon_rows
+    FROM anon_counts
+    INNER JOIN anon_labels ON anon_labels.anon_value IS NOT DISTINCT FROM anon_counts.anon_value
+    GROUP BY anon_counts.anon_class, anon_labels.anon_level, anon_labels.anon_label
+),
+anon_reference_labels AS (
+    SELECT anon_labels.anon_level, anon_labels.anon_label, sum(anon_shares.anon_share) AS anon_share
+    FROM anon_shares
+    INNER JOIN anon_labels ON anon_labels.anon_value IS NOT DISTINCT FROM anon_shares.anon_value
+    GROUP BY anon_labels.anon_level, anon_labels.anon_label
+)
+SELECT max(anon_distance) AS t
+FROM (
+    SELECT
+        anon.equal_distance_of(
+            anon_class_labels.anon_rows, anon_class_labels.anon_size, anon_reference_labels.anon_share
+        ) / count(DISTINCT anon_class_labels.anon_level) AS anon_distance
+    FROM anon_class_labels
+    INNER JOIN anon_reference_labels
+        ON anon_reference_labels.anon_level = anon_class_labels.anon_level
+        AND anon_reference_labels.anon_label IS NOT DISTINCT FROM anon_class_labels.anon_label
+    GROUP BY anon_class_labels.anon_class
+);

@@ -236,7 +236,7 @@ def shares(values: Sequence[Value]) -> dict[Value, float]:
 
 
 def equal_distance(values: Sequence[Value], reference: Sequence[Value]) -> float:
-    """Half of all differences between the shares: Li et al. 2007, section 5.1, as it is printed there."""
+    """Half of all differences between the shares, as Li et al. 2007 print it."""
     own, known = shares(values), shares(reference)
     return sum(abs(own.get(value, 0) - known.get(value, 0)) for value in own.keys() | known.keys()) / 2
 
@@ -247,14 +247,14 @@ def value_order(values: Iterable[Value]) -> list[Value]:
 
 
 def ordered_distance(values: Sequence[Value], reference: Sequence[Value], domain: Sequence[Value]) -> float:
-    """Li et al. 2007, section 5.2: what has to pass each step from one value of the domain to the next."""
+    """Li et al. 2007: what has to pass each step from one value of the domain to the next."""
     own, known = shares(values), shares(reference)
     carried = list(itertools.accumulate(own.get(value, 0) - known.get(value, 0) for value in domain))
     return sum(map(abs, carried)) / max(len(domain) - 1, 1)
 
 
 def hierarchical_distance(values: Sequence[Value], reference: Sequence[Value], taxonomy: Taxonomy) -> float:
-    """Li et al. 2007, section 5.3: for every inner label height / H * min(positive extra, negative extra)."""
+    """Li et al. 2007: for every inner label height / H * min(positive extra, negative extra)."""
     own, known, top = shares(values), shares(reference), height(taxonomy)
     cost = 0.0
     for level in range(1, top + 1):

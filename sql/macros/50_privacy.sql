@@ -34,9 +34,10 @@ exp(ln(sum(row_count)) - sum(row_count * ln(row_count)) / sum(row_count));
 -- The share of the most frequent sensitive value of one class, from the number of rows of each value (an aggregate).
 --
 -- Returns: DOUBLE in (0, 1].
--- Source: Wong et al. 2006, definition 3: a class is within alpha if no value has a larger share.
+-- Source: Wong et al. 2006, alpha-deassociation: a class is within alpha if no value has a larger share.
 -- Example:
---   SELECT anon.largest_share_of(row_count) AS alpha FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
+--   SELECT anon.largest_share_of(row_count) AS alpha
+--   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
 CREATE OR REPLACE MACRO anon.largest_share_of(row_count) AS max(row_count) / sum(row_count);
 
 -- How much the most frequent sensitive value of one class outweighs the rare ones, from the number of rows of each
@@ -48,10 +49,13 @@ CREATE OR REPLACE MACRO anon.largest_share_of(row_count) AS max(row_count) / sum
 -- Returns: DOUBLE. l must be a constant of at least 1.
 -- Source: Machanavajjhala et al. 2007, definition 4.2.
 -- Example:
---   SELECT anon.recursive_ratio_of(row_count, 2) AS c FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
+--   SELECT anon.recursive_ratio_of(row_count, 2) AS c
+--   FROM anon.class_values('visits', ['sex'], 'diagnosis') GROUP BY sex;
 CREATE OR REPLACE MACRO anon.recursive_ratio_of(row_count, l) AS
 coalesce(
-    max(row_count) / (sum(row_count) - list_sum(max(row_count, l)) + list_extract(max(row_count, l), l)), CAST('infinity' AS DOUBLE)
+    -- max with a second argument is the list of the l largest; with fewer than l there is no element l.
+    max(row_count) / (sum(row_count) - list_sum(max(row_count, l)) + list_extract(max(row_count, l), l)),
+    CAST('infinity' AS DOUBLE)
 );
 
 -- The number of individuals that surely stand in one class (an aggregate over its rows). A row whose individual is
@@ -131,11 +135,11 @@ FROM (
     GROUP BY class
 );
 
--- (alpha, k)-anonymity attained, in its general form: the largest share of any sensitive value in any equivalence class,
--- and the size of the smallest class; NULL for a table without rows. NULL counts as a value.
+-- (alpha, k)-anonymity attained, in its general form: the largest share of any sensitive value in any equivalence
+-- class, and the size of the smallest class; NULL for a table without rows. NULL counts as a value.
 --
 -- Returns: one row: alpha DOUBLE in (0, 1], k BIGINT.
--- Source: Wong et al. 2006, definitions 3 and 4, for every sensitive value.
+-- Source: Wong et al. 2006, the general (alpha, k)-anonymity model, which protects every sensitive value.
 -- Example:
 --   FROM anon.alpha_k_anonymity('visits', ['sex'], 'diagnosis');
 CREATE OR REPLACE MACRO anon.alpha_k_anonymity(source, quasi_identifiers, sensitive) AS TABLE

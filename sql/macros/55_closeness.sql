@@ -51,11 +51,11 @@ INNER JOIN anon.value_shares(source, sensitive, reference) AS anon_shares
     ON anon_shares.sensitive_value IS NOT DISTINCT FROM anon_counts.anon_value;
 
 -- Earth mover's distance between the values of one class and the reference if all values are equally far apart (an
--- aggregate over the values of the class): the sum of what the class has more of than the reference. A reference share of
--- NULL is 0. Summed with compensation, so that the order of the rows hardly matters.
+-- aggregate over the values of the class): the sum of what the class has more of than the reference. A reference share
+-- of NULL is 0. Summed with compensation, so that the order of the rows hardly matters.
 --
 -- Returns: DOUBLE in [0, 1].
--- Source: Li et al. 2007, section 5.1.
+-- Source: Li et al. 2007, EMD for categorical attributes with equal distance.
 -- Example:
 --   SELECT anon.equal_distance_of(row_count, class_size, reference_share) AS t
 --   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
@@ -67,20 +67,20 @@ fsum(greatest(row_count / class_size - coalesce(reference_share, 0.0), 0.0));
 -- the steps between the first and the last position; 0 for a domain of one value.
 --
 -- Returns: DOUBLE in [0, 1].
--- Source: Li et al. 2007, section 5.2.
+-- Source: Li et al. 2007, EMD for numerical attributes.
 -- Example:
 --   SELECT anon.ordered_distance_of(cumulative_share, reference_cumulative_share) AS t
 --   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
 CREATE OR REPLACE MACRO anon.ordered_distance_of(cumulative_share, reference_cumulative_share) AS
 fsum(abs(cumulative_share - reference_cumulative_share)) / greatest(count(cumulative_share) - 1, 1);
 
--- delta of delta-disclosure attained by one class (an aggregate over its values): the largest |log2(q / p)| of a value's
--- share in the class and in the reference; infinity for a value that is not in the reference. As in ARX the logarithm is
--- binary and values that are not in the class do not count, whose logarithm is infinite. The class is
+-- delta of delta-disclosure attained by one class (an aggregate over its values): the largest |log2(q / p)| of a
+-- value's share in the class and in the reference; infinity for a value that is not in the reference. As in ARX the
+-- logarithm is binary and values that are not in the class do not count, whose logarithm is infinite. The class is
 -- delta-disclosure private for every greater delta, strictly.
 --
 -- Returns: DOUBLE, at least 0, in bits.
--- Source: Brickell and Shmatikov 2008, definition 5.
+-- Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 -- Example:
 --   SELECT anon.disclosure_of(row_count, class_size, reference_share) AS delta
 --   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
@@ -95,7 +95,7 @@ END);
 -- (q - p) / p, 0 if the belief does not grow, infinity for a value that is not in the reference.
 --
 -- Returns: DOUBLE, at least 0.
--- Source: Cao and Karras 2012, section 3.
+-- Source: Cao and Karras 2012, the information gain on a value.
 -- Example:
 --   SELECT anon.relative_gain_of(0.5, 0.2) AS gain;
 CREATE OR REPLACE MACRO anon.relative_gain_of(share, reference_share) AS CASE
@@ -107,7 +107,7 @@ END;
 -- value. The class is beta-like if this is at most beta.
 --
 -- Returns: DOUBLE, at least 0.
--- Source: Cao and Karras 2012, definition 2.
+-- Source: Cao and Karras 2012, basic beta-likeness.
 -- Example:
 --   SELECT anon.basic_likeness_of(row_count, class_size, reference_share) AS beta
 --   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
@@ -119,7 +119,7 @@ max(anon.relative_gain_of(row_count / class_size, reference_share));
 -- beta-like if this is at most beta.
 --
 -- Returns: DOUBLE, at least 0.
--- Source: Cao and Karras 2012, definition 3.
+-- Source: Cao and Karras 2012, enhanced beta-likeness.
 -- Example:
 --   SELECT anon.enhanced_likeness_of(row_count, class_size, reference_share) AS beta
 --   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
@@ -133,7 +133,8 @@ END);
 
 -- How far the values of each equivalence class are from the reference, for values without order or taxonomy.
 --
--- Returns: class_size BIGINT, equal_distance DOUBLE, disclosure DOUBLE, basic_likeness DOUBLE, enhanced_likeness DOUBLE.
+-- Returns: class_size BIGINT, equal_distance DOUBLE, disclosure DOUBLE, basic_likeness DOUBLE, enhanced_likeness
+-- DOUBLE.
 -- Example:
 --   FROM anon.class_closeness('visits', ['sex'], 'diagnosis', 'visits') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.class_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
@@ -150,18 +151,18 @@ GROUP BY class;
 -- see anon.equal_distance_of; NULL for a table without rows.
 --
 -- Returns: one row: t DOUBLE in [0, 1].
--- Source: Li et al. 2007, definition 2 and section 5.1.
+-- Source: Li et al. 2007, the t-closeness principle.
 -- Example:
 --   FROM anon.t_closeness('visits', ['sex'], 'diagnosis', 'visits');
 CREATE OR REPLACE MACRO anon.t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT max(equal_distance) AS t
 FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 
--- delta-disclosure attained: the largest delta of any equivalence class, see anon.disclosure_of; NULL for a table without
--- rows. The table is delta-disclosure private for every greater delta, strictly.
+-- delta-disclosure attained: the largest delta of any equivalence class, see anon.disclosure_of; NULL for a table
+-- without rows. The table is delta-disclosure private for every greater delta, strictly.
 --
 -- Returns: one row: delta DOUBLE, in bits.
--- Source: Brickell and Shmatikov 2008, definition 5.
+-- Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 -- Example:
 --   FROM anon.delta_disclosure('visits', ['sex'], 'diagnosis', 'visits');
 CREATE OR REPLACE MACRO anon.delta_disclosure(source, quasi_identifiers, sensitive, reference) AS TABLE
@@ -172,16 +173,16 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 -- anon.enhanced_likeness_of; NULL for a table without rows.
 --
 -- Returns: one row: basic DOUBLE, enhanced DOUBLE.
--- Source: Cao and Karras 2012, definitions 2 and 3.
+-- Source: Cao and Karras 2012, basic and enhanced beta-likeness.
 -- Example:
 --   FROM anon.beta_likeness('visits', ['sex'], 'diagnosis', 'visits');
 CREATE OR REPLACE MACRO anon.beta_likeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT max(basic_likeness) AS basic, max(enhanced_likeness) AS enhanced
 FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 
--- The values of the source and the reference in their order, numbered from 1: that of the sensitive column's type, or of
--- the type that both columns fit in, NULL last, as in ARX. Text is in the order of its code points; for another order give
--- the column an ENUM type. Numbers that a table keeps as text are in the order of text: cast them.
+-- The values of the source and the reference in their order, numbered from 1: that of the sensitive column's type, or
+-- of the type that both columns fit in, NULL last, as in ARX. Text is in the order of its code points; for another
+-- order give the column an ENUM type. Numbers that a table keeps as text are in the order of text: cast them.
 --
 -- Returns: sensitive_value VARCHAR, position BIGINT.
 -- Example:
@@ -231,7 +232,7 @@ WINDOW anon_up_to_here AS (
 -- see anon.ordered_distance_of and anon.value_positions; NULL for a table without rows.
 --
 -- Returns: one row: t DOUBLE in [0, 1].
--- Source: Li et al. 2007, definition 2 and section 5.2.
+-- Source: Li et al. 2007, the t-closeness principle.
 -- Example:
 --   FROM anon.ordered_t_closeness('visits', ['sex'], 'age', 'visits');
 CREATE OR REPLACE MACRO anon.ordered_t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
@@ -246,12 +247,12 @@ FROM (
 -- reference if two values are as far apart as the level of their lowest common label over the height of the taxonomy,
 -- which is stored under the sensitive column's own name; NULL for a table without rows.
 --
--- Moving rows through a tree costs the same per level, so that the distance is the mean over the levels below the top of
--- the equal distance of their labels. A value that the taxonomy does not know is an error; NULL is a label of its own
--- below the top unless the taxonomy has it.
+-- Moving rows through a tree costs the same per level, so that the distance is the mean over the levels below the top
+-- of the equal distance of their labels. A value that the taxonomy does not know is an error; NULL is a label of its
+-- own below the top unless the taxonomy has it.
 --
 -- Returns: one row: t DOUBLE in [0, 1].
--- Source: Li et al. 2007, definition 2 and section 5.3.
+-- Source: Li et al. 2007, the t-closeness principle; EMD for categorical attributes with hierarchical distance.
 -- Example:
 --   FROM anon.hierarchical_t_closeness('visits', ['sex'], 'zip', 'visits');
 CREATE OR REPLACE MACRO anon.hierarchical_t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE

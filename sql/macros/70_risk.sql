@@ -65,7 +65,7 @@ FROM anon.population_classes(source, quasi_identifiers, population);
 -- The source is (delta_min, delta_max)-present if delta_min <= smallest and largest <= delta_max.
 --
 -- Returns: one row: smallest DOUBLE, largest DOUBLE, both in [0, 1].
--- Source: Nergiz et al. 2007, definition 3.
+-- Source: Nergiz et al. 2007, delta-presence.
 -- Example:
 --   FROM anon.delta_presence('visits', ['sex'], 'visits');
 CREATE OR REPLACE MACRO anon.delta_presence(source, quasi_identifiers, population) AS TABLE

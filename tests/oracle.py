@@ -307,13 +307,25 @@ def disclosure(values: Sequence[Value], reference: Sequence[Value]) -> float:
     return max(abs(math.log2(own[value] / known[value])) if value in known else math.inf for value in own)
 
 
-def likeness(values: Sequence[Value], reference: Sequence[Value]) -> tuple[float, float]:
-    """Basic and enhanced beta of one class."""
+def gains(values: Sequence[Value], reference: Sequence[Value]) -> dict[Value, float]:
+    """How much more likely each value of the class is than before, relative to before; without the losses."""
     own, known = shares(values), shares(reference)
-    gains = {value: (own[value] - known[value]) / known[value] if value in known else math.inf for value in own}
-    basic = max(0.0, *gains.values())
-    bounded = all(gain <= -math.log(known[value]) for value, gain in gains.items() if 0 < gain < math.inf)
-    return basic, basic if bounded else math.inf
+    found = {value: (own[value] - known[value]) / known[value] if value in known else math.inf for value in own}
+    return {value: gain for value, gain in found.items() if gain > 0}
+
+
+def basic_likeness(values: Sequence[Value], reference: Sequence[Value]) -> float:
+    """beta of one class: the largest gain."""
+    return max(gains(values, reference).values(), default=0.0)
+
+
+def enhanced_likeness(values: Sequence[Value], reference: Sequence[Value]) -> float:
+    """beta of one class, infinite if a gain exceeds the bound that holds for every beta."""
+    known = shares(reference)
+    for value, gain in gains(values, reference).items():
+        if value not in known or gain > -math.log(known[value]):
+            return math.inf
+    return basic_likeness(values, reference)
 
 
 # Information loss; None for what is undefined on a table without rows
@@ -451,7 +463,7 @@ def knowledge_states(prior: Mapping[str, float]) -> dict[tuple[str, ...], float]
 
 
 def record_risks(rows: Rows, quasi_identifiers: Sequence[str], prior: Mapping[str, float]) -> Rows:
-    """Every record class with its number of rows, m, the worst state of knowledge and the risk in it."""
+    """Every record class with its number of rows, m, the worst state and the risk in it, as no column is named."""
     states = knowledge_states(prior)
     columns = [*quasi_identifiers, *prior]
     found = []
@@ -466,10 +478,10 @@ def record_risks(rows: Rows, quasi_identifiers: Sequence[str], prior: Mapping[st
         found.append(
             {
                 **record,
-                "row_count": row_count,
-                "m": sum(probability / candidates[known] for known, probability in states.items()),
-                "worst_state": list(state),
-                "worst_risk": 1 / candidates[state],
+                "anon_row_count": row_count,
+                "anon_m": sum(probability / candidates[known] for known, probability in states.items()),
+                "anon_worst_state": list(state),
+                "anon_worst_risk": 1 / candidates[state],
             }
         )
     return found

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import SupportsInt
 
 Levels = tuple[int, ...]
 """A node as its levels, in the order of the quasi-identifiers."""
@@ -13,32 +14,62 @@ Levels = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Lattice:
-    """All vectors of levels: one level per quasi-identifier, from 0 to the height of its taxonomy.
+    """All vectors of allowed levels, one per quasi-identifier, between 0 and the height of its taxonomy.
 
-    There are product(height + 1) of them (spec/ola.md O2; Mazzone 2019 prints another formula).
+    There are product(height + 1) of them if all levels are allowed (spec/ola.md O2; Mazzone 2019 prints another
+    formula).
+
+    Args:
+        quasi_identifiers: their names.
+        heights: the height of each one's taxonomy, whatever is allowed of it.
+        minimum: the least level allowed of each, 0 if None.
+        maximum: the greatest level allowed of each, its height if None.
+
+    Raises:
+        ValueError: a minimum exceeds its maximum, or a bound is no level of its taxonomy.
     """
 
     quasi_identifiers: tuple[str, ...]
     heights: Levels
+    minimum: Levels | None = None
+    maximum: Levels | None = None
+
+    def __post_init__(self) -> None:
+        for height, least, most in zip(self.heights, self.bottom, self.top, strict=True):
+            if not 0 <= least <= most <= height:
+                raise ValueError(f"levels {least} to {most} are not levels between 0 and {height}")
 
     @property
     def size(self) -> int:
-        """The number of nodes."""
-        return math.prod(height + 1 for height in self.heights)
+        """The number of allowed nodes."""
+        return math.prod(self.shape)
 
     @property
     def bottom(self) -> Levels:
-        """The node of the raw values."""
-        return (0,) * len(self.heights)
+        """The least general node allowed: without bounds, that of the raw values."""
+        return (0,) * len(self.heights) if self.minimum is None else self.minimum
 
     @property
     def top(self) -> Levels:
-        """The most general node."""
-        return self.heights
+        """The most general node allowed."""
+        return self.heights if self.maximum is None else self.maximum
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many levels of each quasi-identifier are allowed: the shape of an array with an entry per node."""
+        return tuple(most - least + 1 for least, most in zip(self.bottom, self.top, strict=True))
 
     def nodes(self) -> Iterator[Levels]:
-        """Every node, in lexicographic order."""
-        return itertools.product(*(range(height + 1) for height in self.heights))
+        """Every allowed node, in lexicographic order."""
+        return itertools.product(*(range(least, most + 1) for least, most in zip(self.bottom, self.top, strict=True)))
+
+    def index(self, levels: Levels) -> tuple[int, ...]:
+        """Where a node stands in an array of that shape."""
+        return tuple(level - least for level, least in zip(levels, self.bottom, strict=True))
+
+    def node(self, index: Iterable[SupportsInt]) -> Levels:
+        """The node that stands there."""
+        return tuple(int(step) + least for step, least in zip(index, self.bottom, strict=True))
 
     def named(self, levels: Levels) -> dict[str, int]:
         """The node as a mapping from quasi-identifier to level."""
@@ -62,6 +93,8 @@ class NodeSummary:
         aecs: average size of the kept classes over k; None if none is kept.
         lm: mean LM loss per row, suppressed rows at 1; None if it was not asked for.
         ncp: the same for NCP.
+        attainable: how private the node can be made within the suppression limit, more is better: the largest k
+            (spec/ola.md (b), "Best k of a node") or the largest 1/m; None if it was not asked for.
     """
 
     levels: Levels
@@ -75,25 +108,29 @@ class NodeSummary:
     aecs: float | None = None
     lm: float | None = None
     ncp: float | None = None
+    attainable: float | None = None
 
 
 @dataclass(frozen=True)
 class LevelLosses:
-    """The losses that are sums over quasi-identifiers, so that no node needs a query for them.
+    """What is known of every level of every quasi-identifier, so that no node needs a query for it.
 
-    Each is a table indexed by quasi-identifier, then level, that ignores suppression.
+    Each is a table indexed by quasi-identifier, then level, that ignores suppression. The loss of a node is the sum
+    over its levels.
 
     Attributes:
         prec: level / height / number of quasi-identifiers; unitless.
         entropy: bits, summed over rows.
         lm: mean over rows of a label's LM share / number of quasi-identifiers; unitless.
         ncp: the same for NCP.
+        distinct_labels: how many labels of the level are present in the data; no loss, and empty if not asked for.
     """
 
     prec: tuple[tuple[float, ...], ...]
     entropy: tuple[tuple[float, ...], ...]
     lm: tuple[tuple[float, ...], ...]
     ncp: tuple[tuple[float, ...], ...]
+    distinct_labels: tuple[tuple[int, ...], ...] = ()
 
 
 def total(table: tuple[tuple[float, ...], ...], levels: Levels) -> float:

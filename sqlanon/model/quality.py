@@ -6,12 +6,17 @@ that is known without a check, and a lower bound of the loss of everything above
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from sqlanon.model.base import PolicyValue
 from sqlanon.model.lattice import LossContext, NodeSummary, total
+
+Terms = TypeVar("Terms", float, NDArray[np.float64])
+"""A sum of terms, or an array of sums with an entry per node."""
 
 
 class QualityModel(PolicyValue):
@@ -21,11 +26,13 @@ class QualityModel(PolicyValue):
         measure: the name of the loss, as in the lattice table and the report.
         monotonic: whether the loss of a more general node is never smaller, whatever is suppressed. Without
             suppression this holds for all of them.
+        known: whether the loss is known without a check: it is what its known bound is.
         label_losses: the losses of labels that the query of a node must look at.
     """
 
     measure: ClassVar[str]
     monotonic: ClassVar[bool] = False
+    known: ClassVar[bool] = False
     label_losses: ClassVar[tuple[str, ...]] = ()
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
@@ -33,12 +40,19 @@ class QualityModel(PolicyValue):
         raise NotImplementedError
 
     def known_bounds(self, context: LossContext) -> tuple[tuple[float, ...], ...]:
-        """Per quasi-identifier and level, terms whose sum is at most the loss of a node; all 0 if none are known."""
+        """Per quasi-identifier and level, terms whose :meth:`combined` sum is at most the loss of a node.
+
+        They do not decrease with the level, and are all 0 if nothing is known.
+        """
         return tuple((0.0,) * (height + 1) for height in context.lattice.heights)
+
+    def combined(self, terms: Terms) -> Terms:
+        """From a sum of the terms of :meth:`known_bounds` to a lower bound of the loss; it must not decrease."""
+        return terms
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
         """A lower bound of the loss of the checked node and of every more general one."""
-        return total(self.known_bounds(context), summary.levels)
+        return self.combined(total(self.known_bounds(context), summary.levels))
 
 
 class Prec(QualityModel):
@@ -46,6 +60,7 @@ class Prec(QualityModel):
 
     measure: ClassVar[str] = "prec"
     monotonic: ClassVar[bool] = True
+    known: ClassVar[bool] = True
     model: Literal["prec"] = "prec"
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
@@ -60,6 +75,7 @@ class Entropy(QualityModel):
 
     measure: ClassVar[str] = "entropy"
     monotonic: ClassVar[bool] = True
+    known: ClassVar[bool] = True
     model: Literal["entropy"] = "entropy"
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:

@@ -3,8 +3,8 @@
 from sqlanon.search.exhaustive import exhaustive
 from sqlanon.search.ola import ola
 from sqlanon.search.optimal import optimal
-from sqlanon.search.problem import Search, SearchOutcome, SearchProblem
+from sqlanon.search.problem import Search, SearchOutcome, SearchProblem, SearchStopped
 
 SEARCHES = {"exhaustive": exhaustive, "ola": ola, "optimal": optimal}
 
-__all__ = ["SEARCHES", "Search", "SearchOutcome", "SearchProblem", "exhaustive", "ola", "optimal"]
+__all__ = ["SEARCHES", "Search", "SearchOutcome", "SearchProblem", "SearchStopped", "exhaustive", "ola", "optimal"]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 
-from sqlanon.search.problem import BATCH_SIZE, Incumbent, Search, SearchProblem
+from sqlanon.search.knowledge import Knowledge
+from sqlanon.search.problem import BATCH_SIZE, Search, SearchProblem, SearchStopped
 
 
 def exhaustive(problem: SearchProblem) -> Search:
     """Check every node, in lexicographic order, and take the best."""
-    incumbent = Incumbent(problem)
+    knowledge = Knowledge(problem)
     nodes = problem.context.lattice.nodes()
-    while batch := list(itertools.islice(nodes, BATCH_SIZE)):
-        summaries = yield batch
-        for summary in summaries:
-            incumbent.offer(summary)
-    return incumbent.outcome()
+    with suppress(SearchStopped):
+        while batch := list(itertools.islice(nodes, BATCH_SIZE)):
+            for summary in (yield batch):
+                knowledge.learn(summary)
+    return knowledge.outcome()

@@ -14,49 +14,39 @@ from a line to a lattice. Nodes of equal loss are never ruled out, so the tie se
 
 from __future__ import annotations
 
-from functools import reduce
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.model.lattice import Levels
-from sqlanon.search.problem import BATCH_SIZE, Incumbent, Search, SearchProblem, above, below, margin
-
-Bounds = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from sqlanon.search.arrays import Bounds, Index, Mask, above, below
+from sqlanon.search.knowledge import Knowledge
+from sqlanon.search.problem import BATCH_SIZE, Search, SearchProblem, SearchStopped, margin
 
 
 def optimal(problem: SearchProblem) -> Search:
     """Find a node of least loss, and all its ties, by ruling out the rest of the lattice."""
-    incumbent = Incumbent(problem)
-    known = _known_bounds(problem)
-    bounds = known.copy()
-    open_nodes: Mask = np.ones(bounds.shape, dtype=bool)
-    while batch := _most_telling(open_nodes, known):
-        summaries = yield batch
-        for summary in summaries:
-            open_nodes[summary.levels] = False
-            incumbent.offer(summary)
-            if problem.rules_out_below(summary):
-                open_nodes[below(summary.levels)] = False
-            more_general = bounds[above(summary.levels)]
-            np.maximum(more_general, problem.quality.bound_above(summary, problem.context), out=more_general)
-        open_nodes &= bounds <= incumbent.loss + margin(incumbent.loss)
-    return incumbent.outcome()
+    knowledge = Knowledge(problem)
+    lattice = problem.context.lattice
+    with suppress(SearchStopped):
+        while batch := _most_telling(_open_nodes(knowledge), knowledge.known):
+            for summary in (yield [lattice.node(index) for index in batch]):
+                knowledge.learn(summary)
+    return knowledge.outcome()
 
 
-def _known_bounds(problem: SearchProblem) -> Bounds:
-    """The lower bound of every node's loss that needs no check: an array with one axis per quasi-identifier."""
-    terms = [np.asarray(losses, dtype=np.float64) for losses in problem.quality.known_bounds(problem.context)]
-    return reduce(np.add.outer, terms)
+def _open_nodes(knowledge: Knowledge) -> Mask:
+    """The nodes that may satisfy the policy and lose no more than the best so far."""
+    open_nodes: Mask = knowledge.possible() & (knowledge.bounds() <= knowledge.loss + margin(knowledge.loss))
+    return open_nodes
 
 
-def _most_telling(open_nodes: Mask, known: Bounds) -> list[Levels]:
+def _most_telling(open_nodes: Mask, known: Bounds) -> list[Index]:
     """A batch of open nodes, no two comparable, that each rule out many others whether they satisfy or fail."""
     gain = np.where(open_nodes, np.minimum(_count_below(open_nodes), _count_worse(open_nodes, known)), 0)
-    batch: list[Levels] = []
+    batch: list[Index] = []
     while len(batch) < BATCH_SIZE and gain[best := np.unravel_index(int(gain.argmax()), gain.shape)] > 0:
-        node = tuple(int(level) for level in best)
+        node = tuple(int(step) for step in best)
         batch.append(node)
         gain[below(node)] = 0
         gain[above(node)] = 0

@@ -1,0 +1,53 @@
+"""Arrays with an entry per allowed node and an axis per quasi-identifier (see :attr:`Lattice.shape`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+Index = tuple[int, ...]
+Mask = NDArray[np.bool_]
+Bounds = NDArray[np.float64]
+
+
+def below(index: Index) -> tuple[slice, ...]:
+    """The index of a node and everything less general."""
+    return tuple(slice(0, step + 1) for step in index)
+
+
+def above(index: Index) -> tuple[slice, ...]:
+    """The index of a node and everything more general."""
+    return tuple(slice(step, None) for step in index)
+
+
+def spread_upwards(bounds: Bounds) -> None:
+    """Give every node the largest of its own entry and those of the nodes below it, in place."""
+    for axis in range(bounds.ndim):
+        np.maximum.accumulate(bounds, axis=axis, out=bounds)
+
+
+def spread_downwards(mask: Mask) -> None:
+    """Mark every node below a marked one, in place."""
+    reversed_mask = np.flip(mask)
+    for axis in range(mask.ndim):
+        np.logical_or.accumulate(reversed_mask, axis=axis, out=reversed_mask)
+
+
+def minimal(upper: Mask) -> Iterator[Index]:
+    """The marked nodes with none below them, in lexicographic order; everything above a marked node is marked."""
+    least = upper.copy()
+    for axis in range(upper.ndim):
+        predecessors = [slice(None)] * upper.ndim
+        successors = [slice(None)] * upper.ndim
+        predecessors[axis] = slice(None, -1)
+        successors[axis] = slice(1, None)
+        least[tuple(successors)] &= ~upper[tuple(predecessors)]
+    yield from indexes(least)
+
+
+def indexes(mask: Mask) -> Iterator[Index]:
+    """The marked nodes, in lexicographic order."""
+    for index in np.argwhere(mask):
+        yield tuple(int(step) for step in index)

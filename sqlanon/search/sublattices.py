@@ -1,0 +1,91 @@
+"""Divide and conquer on a lattice: which nodes have a property that everything above a node with it has.
+
+Source: El Emam et al. 2009; Mazzone 2019, section 4.3; spec/ola.md (b) step 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+
+import numpy as np
+
+from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.search.arrays import Index, above, below, minimal
+
+Answer = Generator[Sequence[Levels], Sequence[NodeSummary], bool]
+Part = Generator[Sequence[Levels], Sequence[NodeSummary], None]
+
+OPEN, HOLDS, FAILS = 0, 1, -1
+
+
+class Tags:
+    """Predictive tags: where the property holds or fails, as far as that follows from the nodes that were asked."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self._tags = np.full(shape, OPEN, dtype=np.int8)
+
+    def __getitem__(self, index: Index) -> int:
+        return int(self._tags[index])
+
+    def set(self, index: Index, *, holds: bool) -> None:
+        """Tag a node and what follows from it."""
+        if holds:
+            self._tags[above(index)] = HOLDS
+        else:
+            self._tags[below(index)] = FAILS
+
+    def minimal(self) -> list[Index]:
+        """The nodes where the property is known to hold that have no such node below, in lexicographic order."""
+        return list(minimal(self._tags == HOLDS))
+
+    def open_among(self, indexes: Sequence[Index]) -> list[Index]:
+        """Those of the nodes that are not tagged yet."""
+        return [index for index in indexes if self[index] == OPEN]
+
+
+class Sublattices:
+    """One search by divide and conquer; what it finds is in its ``tags``: once it is over, no node is open.
+
+    ``ask`` is asked about open nodes, given by their place in an array with an entry per node.
+    """
+
+    def __init__(self, shape: tuple[int, ...], ask: Callable[[Index], Answer]) -> None:
+        self.tags = Tags(shape)
+        self._ask = ask
+        self._searched: set[tuple[Index, Index]] = set()
+
+    def search(self, bottom: Index, top: Index) -> Part:
+        """Tag every node of the sublattice from ``bottom`` to ``top``."""
+        if (bottom, top) in self._searched or self.tags[top] == FAILS:
+            return
+        self._searched.add((bottom, top))
+        height = sum(top) - sum(bottom)
+        # Nothing is open above a node where the property holds.
+        if height == 0 or self.tags[bottom] == HOLDS:
+            yield from self._holds(bottom)
+        elif height == 1:
+            if not (yield from self._holds(bottom)):
+                yield from self._holds(top)
+        else:
+            for middle in _at_height(bottom, top, sum(bottom) + height // 2):
+                if (yield from self._holds(middle)):
+                    yield from self.search(bottom, middle)
+                else:
+                    yield from self.search(middle, top)
+
+    def _holds(self, index: Index) -> Answer:
+        if self.tags[index] == OPEN:
+            self.tags.set(index, holds=(yield from self._ask(index)))
+        return self.tags[index] == HOLDS
+
+
+def _at_height(bottom: Index, top: Index, height: int) -> Iterator[Index]:
+    """The nodes of a sublattice whose levels sum to ``height``, in lexicographic order."""
+    if not bottom:
+        if height == 0:
+            yield ()
+        return
+    least, most = sum(bottom[1:]), sum(top[1:])
+    for level in range(max(bottom[0], height - most), min(top[0], height - least) + 1):
+        for rest in _at_height(bottom[1:], top[1:], height - level):
+            yield (level, *rest)

@@ -180,3 +180,24 @@ def _mean_loss(
         ]
         total += len(members) * (sum(shares) / len(shares) if meets(members, policy.privacy) else 1.0)
     return total / sum(map(len, classes))
+
+
+def best_k(class_sizes: Sequence[int], allowed: int) -> int:
+    """The largest k, at most the number of rows, for which the rows of smaller classes may be suppressed."""
+    fit = [k for k in range(1, sum(class_sizes) + 1) if sum(size for size in class_sizes if size < k) <= allowed]
+    return max(fit)
+
+
+def covers(levels: Levels, other: Levels) -> bool:
+    """Whether a node is another one or more general."""
+    return all(level >= less for level, less in zip(levels, other, strict=True))
+
+
+def minimal(nodes: set[Levels]) -> set[Levels]:
+    """The nodes with no other one of them below."""
+    return {node for node in nodes if not any(covers(node, other) for other in nodes - {node})}
+
+
+def maximal(nodes: set[Levels]) -> set[Levels]:
+    """The nodes with no other one of them above."""
+    return {node for node in nodes if not any(covers(other, node) for other in nodes - {node})}

@@ -1,10 +1,38 @@
 """Which nodes to look at: generators that know no database."""
 
+from collections.abc import Callable, Mapping
+
+from sqlanon.model.searches import SearchName
+from sqlanon.search.datafly import datafly
 from sqlanon.search.exhaustive import exhaustive
+from sqlanon.search.incognito import incognito
+from sqlanon.search.inverse_ola import inverse_ola
 from sqlanon.search.ola import ola
 from sqlanon.search.optimal import optimal
 from sqlanon.search.problem import Search, SearchOutcome, SearchProblem, SearchStopped
+from sqlanon.search.samarati import samarati
 
-SEARCHES = {"exhaustive": exhaustive, "ola": ola, "optimal": optimal}
+SEARCHES: Mapping[SearchName, Callable[[SearchProblem], Search]] = {
+    "optimal": optimal,
+    "exhaustive": exhaustive,
+    "ola": ola,
+    "inverse-ola": inverse_ola,
+    "datafly": datafly,
+    "samarati": samarati,
+    "incognito": incognito,
+}
 
-__all__ = ["SEARCHES", "Search", "SearchOutcome", "SearchProblem", "SearchStopped", "exhaustive", "ola", "optimal"]
+__all__ = [
+    "SEARCHES",
+    "Search",
+    "SearchOutcome",
+    "SearchProblem",
+    "SearchStopped",
+    "datafly",
+    "exhaustive",
+    "incognito",
+    "inverse_ola",
+    "ola",
+    "optimal",
+    "samarati",
+]

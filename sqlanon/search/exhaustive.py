@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from contextlib import suppress
 
 from sqlanon.search.knowledge import Knowledge
-from sqlanon.search.problem import BATCH_SIZE, Search, SearchProblem, SearchStopped
+from sqlanon.search.problem import Search, SearchProblem, SearchStopped, batches
 
 
 def exhaustive(problem: SearchProblem) -> Search:
     """Check every node, in lexicographic order, and take the best."""
     knowledge = Knowledge(problem)
-    nodes = problem.context.lattice.nodes()
     with suppress(SearchStopped):
-        while batch := list(itertools.islice(nodes, BATCH_SIZE)):
+        for batch in batches(problem.context.lattice.nodes()):
             for summary in (yield batch):
                 knowledge.learn(summary)
     return knowledge.outcome()

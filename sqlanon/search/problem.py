@@ -7,7 +7,8 @@ more time throws :class:`SearchStopped` where the search yields; the search then
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+import itertools
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlanon.model.lattice import Levels, LossContext, NodeSummary
@@ -89,3 +90,10 @@ Search = Generator[Sequence[Levels], Sequence[NodeSummary], SearchOutcome]
 def margin(loss: float) -> float:
     """How far two losses may be apart and still count as equal."""
     return TOLERANCE * max(1.0, abs(loss))
+
+
+def batches(nodes: Iterable[Levels]) -> Iterator[list[Levels]]:
+    """The nodes in their order, as many at a time as a query takes."""
+    remaining = iter(nodes)
+    while batch := list(itertools.islice(remaining, BATCH_SIZE)):
+        yield batch

@@ -7,40 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 
-import numpy as np
-
 from sqlanon.model.lattice import Levels, NodeSummary
-from sqlanon.search.arrays import Index, above, below, minimal
+from sqlanon.search.arrays import Index
+from sqlanon.search.tags import FAILS, HOLDS, OPEN, Tags
 
 Answer = Generator[Sequence[Levels], Sequence[NodeSummary], bool]
 Part = Generator[Sequence[Levels], Sequence[NodeSummary], None]
-
-OPEN, HOLDS, FAILS = 0, 1, -1
-
-
-class Tags:
-    """Predictive tags: where the property holds or fails, as far as that follows from the nodes that were asked."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self._tags = np.full(shape, OPEN, dtype=np.int8)
-
-    def __getitem__(self, index: Index) -> int:
-        return int(self._tags[index])
-
-    def set(self, index: Index, *, holds: bool) -> None:
-        """Tag a node and what follows from it."""
-        if holds:
-            self._tags[above(index)] = HOLDS
-        else:
-            self._tags[below(index)] = FAILS
-
-    def minimal(self) -> list[Index]:
-        """The nodes where the property is known to hold that have no such node below, in lexicographic order."""
-        return list(minimal(self._tags == HOLDS))
-
-    def open_among(self, indexes: Sequence[Index]) -> list[Index]:
-        """Those of the nodes that are not tagged yet."""
-        return [index for index in indexes if self[index] == OPEN]
 
 
 class Sublattices:
@@ -62,24 +34,25 @@ class Sublattices:
         height = sum(top) - sum(bottom)
         # Nothing is open above a node where the property holds.
         if height == 0 or self.tags[bottom] == HOLDS:
-            yield from self._holds(bottom)
+            yield from self.holds(bottom)
         elif height == 1:
-            if not (yield from self._holds(bottom)):
-                yield from self._holds(top)
+            if not (yield from self.holds(bottom)):
+                yield from self.holds(top)
         else:
-            for middle in _at_height(bottom, top, sum(bottom) + height // 2):
-                if (yield from self._holds(middle)):
+            for middle in at_height(bottom, top, sum(bottom) + height // 2):
+                if (yield from self.holds(middle)):
                     yield from self.search(bottom, middle)
                 else:
                     yield from self.search(middle, top)
 
-    def _holds(self, index: Index) -> Answer:
+    def holds(self, index: Index) -> Answer:
+        """Whether the property holds at a node; if that is open, it is asked."""
         if self.tags[index] == OPEN:
             self.tags.set(index, holds=(yield from self._ask(index)))
         return self.tags[index] == HOLDS
 
 
-def _at_height(bottom: Index, top: Index, height: int) -> Iterator[Index]:
+def at_height(bottom: Index, top: Index, height: int) -> Iterator[Index]:
     """The nodes of a sublattice whose levels sum to ``height``, in lexicographic order."""
     if not bottom:
         if height == 0:
@@ -87,5 +60,5 @@ def _at_height(bottom: Index, top: Index, height: int) -> Iterator[Index]:
         return
     least, most = sum(bottom[1:]), sum(top[1:])
     for level in range(max(bottom[0], height - most), min(top[0], height - least) + 1):
-        for rest in _at_height(bottom[1:], top[1:], height - level):
+        for rest in at_height(bottom[1:], top[1:], height - level):
             yield (level, *rest)

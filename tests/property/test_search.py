@@ -2,131 +2,47 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import ClassVar, get_args
 
+import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
+from sqlanon.model.quality import QualityModel, Terms
+from sqlanon.model.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, SearchName
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from tests import brute_force, oracle
-from tests.brute_force import Measured
-from tests.oracle import Rows, Taxonomy
-from tests.strategies import domains, taxonomies
-
-QUALITIES = (sa.Prec(), sa.Entropy(), sa.LM(), sa.NCP(), sa.DMStar(), sa.DM(), sa.AECS())
-LIMITS = (0.0, 0.05, 0.1, 0.29, 0.34, 0.5, 1.0)
-EXAMPLES = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows with taxonomies for their quasi-identifiers; ``disease`` and ``drug`` are sensitive."""
-
-    rows: Rows
-    taxonomies: Mapping[str, Taxonomy]
-
-
-@st.composite
-def tables(draw: st.DrawFn) -> Table:
-    names = ["age", "sex", "zip"][: draw(st.integers(1, 3))]
-    values = {name: draw(domains("VARCHAR")) for name in names}
-    known = {name: draw(taxonomies(values[name])) for name in names}
-    fields = {name: st.sampled_from([None, *domain]) for name, domain in values.items()}
-    fields |= {name: st.sampled_from([None, "flu", "gout"]) for name in ("disease", "drug")}
-    return Table(draw(st.lists(st.fixed_dictionaries(fields), min_size=1, max_size=14)), known)
-
-
-def privacy_models() -> st.SearchStrategy[list[object]]:
-    """One or more models, at most one of a kind and column."""
-    columns = st.sampled_from(["disease", "drug"])
-    model = st.one_of(
-        st.integers(2, 4).map(sa.KAnonymity),
-        st.builds(sa.DistinctLDiversity, columns, st.integers(2, 3)),
-        st.builds(sa.EntropyLDiversity, columns, st.sampled_from([1.5, 2.0, 2.5])),
-    )
-    return st.lists(model, min_size=1, max_size=3, unique_by=lambda found: (type(found), found.sensitive))
-
-
-def policy_for(table: Table, models: Sequence[object], quality: object, limit: float) -> sa.Policy:
-    return sa.Policy(
-        quasi_identifiers=list(table.taxonomies),
-        sensitive=["disease", "drug"],
-        privacy=models,
-        quality=quality,
-        suppression_limit=limit,
-    )
-
-
-def context_of(table: Table, policy: sa.Policy) -> LossContext:
-    names = policy.quasi_identifiers
-    heights = tuple(oracle.height(table.taxonomies[name]) for name in names)
-
-    def per_level(measure: str) -> tuple[tuple[float, ...], ...]:
-        """The loss of each quasi-identifier alone, as its part of the whole; nothing is suppressed."""
-        found = []
-        for name, height in zip(names, heights, strict=True):
-            alone = {name: table.taxonomies[name]}
-            nodes = [brute_force.measured(table.rows, alone, {name: level}, KEEP_ALL) for level in range(height + 1)]
-            scale = 1 if measure == "entropy" else len(names)
-            found.append(tuple(brute_force.loss_of(node, measure) / scale for node in nodes))
-        return tuple(found)
-
-    return LossContext(
-        lattice=Lattice(names, heights),
-        losses=LevelLosses(*(per_level(measure) for measure in ("prec", "entropy", "lm", "ncp"))),
-        row_count=len(table.rows),
-        allowed_rows=brute_force.allowed_rows(policy.suppression_limit, len(table.rows)),
-        k=policy.k,
-    )
-
-
-KEEP_ALL = sa.Policy.model_construct(quasi_identifiers=("any",), privacy=(), suppression_limit=0.0)
-
-
-def summary_of(table: Table, node: Measured, policy: sa.Policy) -> NodeSummary:
-    certain = [model for model in policy.privacy if model.monotonic]
-    classes = brute_force.classes_at(table.rows, table.taxonomies, node.node)
-    return NodeSummary(
-        levels=node.levels,
-        class_count=node.class_count,
-        min_class_size=node.min_class_size,
-        kept_class_count=node.kept_class_count,
-        suppressed_rows=node.suppressed_rows,
-        certain_suppressed_rows=sum(len(rows) for rows in classes if not brute_force.meets(rows, certain)),
-        **{name: node.losses[name] for name in ("dm_star", "dm", "aecs", "lm", "ncp")},
-    )
-
-
-def search(name: str, table: Table, policy: sa.Policy, nodes: Sequence[Measured]) -> tuple[SearchOutcome, list[Levels]]:
-    """Drive a search by hand; also returns the nodes that it asked about."""
-    known = {node.levels: summary_of(table, node, policy) for node in nodes}
-    running = SEARCHES[name](SearchProblem(policy.quality, context_of(table, policy)))
-    asked: list[Levels] = []
-    try:
-        batch = next(running)
-        while True:
-            asked += batch
-            batch = running.send([known[levels] for levels in batch])
-    except StopIteration as finished:
-        return finished.value, asked
+from tests.search_cases import (
+    EXAMPLES,
+    LIMITS,
+    QUALITIES,
+    Table,
+    cases,
+    context_of,
+    policy_for,
+    privacy_models,
+    run,
+    search,
+    summary_of,
+    tables,
+)
 
 
 @pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.measure)
 @EXAMPLES
-@given(table=tables(), models=privacy_models(), limit=st.sampled_from(LIMITS))
-def test_both_searches_find_what_brute_force_finds(
-    quality: object, table: Table, models: list[object], limit: float
-) -> None:
-    policy = policy_for(table, models, quality, limit)
-    nodes = brute_force.lattice(table.rows, table.taxonomies, policy)
-    expected = brute_force.answer(nodes, policy)
+@given(data=st.data())
+def test_both_searches_find_what_brute_force_finds(quality: object, data: st.DataObject) -> None:
+    case = data.draw(cases(quality))
+    expected = case.expected
     for name in ("exhaustive", "optimal"):
-        outcome, asked = search(name, table, policy, nodes)
-        assert len(asked) == len(set(asked)) == outcome.checked_nodes
+        outcome, _ = run(name, case)
+        assert outcome.unsatisfiable == (expected is None)
+        assert outcome.lower_bound == outcome.loss
         if expected is None:
             assert outcome.best is None
             assert outcome.loss is None
@@ -138,6 +54,60 @@ def test_both_searches_find_what_brute_force_finds(
             assert outcome.loss == pytest.approx(expected.loss)
             assert outcome.ties[0] == expected.best.levels
             assert list(outcome.ties[1:]) == sorted(expected.ties - {expected.best.levels})
+            assert outcome.proven_optimal
+
+
+class Geometric(QualityModel):
+    """The product of 1 + the terms of Prec, less 1: its terms are logarithms, so their sum is not the loss."""
+
+    measure: ClassVar[str] = "geometric"
+    monotonic: ClassVar[bool] = True
+    known: ClassVar[bool] = True
+
+    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+        return self.of_levels(summary.levels, context)
+
+    def known_bounds(self, context: LossContext) -> tuple[tuple[float, ...], ...]:
+        return tuple(tuple(map(math.log1p, losses)) for losses in context.losses.prec)
+
+    def combined(self, terms: Terms) -> Terms:
+        return np.expm1(terms)
+
+    @staticmethod
+    def of_levels(levels: Levels, context: LossContext) -> float:
+        terms = [losses[level] for losses, level in zip(context.losses.prec, levels, strict=True)]
+        return math.prod(1 + term for term in terms) - 1
+
+
+@pytest.mark.parametrize("name", ["optimal", "exhaustive", "ola", "incognito"])
+@EXAMPLES
+@given(data=st.data())
+def test_a_loss_that_is_no_sum_of_its_terms_is_bounded_as_well(name: str, data: st.DataObject) -> None:
+    case = data.draw(cases(sa.Prec(), monotonic=True))
+    losses = [Geometric.of_levels(levels, case.context) for levels in case.satisfying]
+    outcome, _ = search(name, case.table, case.policy, case.nodes, case.bounds, quality=Geometric())
+    assert outcome.unsatisfiable == (not losses)
+    if losses:
+        assert outcome.loss == outcome.lower_bound == pytest.approx(min(losses))
+    stopped, _ = search(name, case.table, case.policy, case.nodes, case.bounds, quality=Geometric(), stop_after=0)
+    least = min(Geometric.of_levels(node.levels, case.context) for node in case.nodes)
+    assert stopped.lower_bound == pytest.approx(least)
+
+
+def test_the_loss_that_inverse_ola_accepts_is_the_combined_one() -> None:
+    """Two quasi-identifiers of height 1: the top has a loss of 1.25, although its terms are logarithms."""
+    rows = [{"age": "a", "sex": "f", "disease": "flu", "drug": None}] * 2
+    table = Table(rows, {"age": [["a", "*"]], "sex": [["f", "*"]]})
+    policy = policy_for(table, [sa.KAnonymity(2)], sa.Prec(), 0)
+    nodes = brute_force.lattice(table.rows, table.taxonomies, policy)
+    for max_loss, maximal in ((1.25, ((1, 1),)), (1.24, ((0, 1), (1, 0))), (0.49, ((0, 0),))):
+        outcome, _ = search("inverse-ola", table, policy, nodes, quality=Geometric(), max_loss=max_loss)
+        assert outcome.maximal_nodes == maximal
+
+
+def test_every_search_that_a_policy_can_name_is_there() -> None:
+    assert set(SEARCHES) == set(get_args(SearchName))
+    assert set(SEARCHES) >= NEED_MONOTONIC_PRIVACY >= NEED_MONOTONIC_QUALITY
 
 
 @pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.measure)
@@ -243,38 +213,3 @@ class TestTieRule:
     def test_then_lexicographic_order(self) -> None:
         suppressed = {(0, 0): 2, (0, 1): 1, (1, 0): 1, (1, 1): 1}
         assert self.outcome([(0.0, 0.0), (0.0, 0.0)], suppressed).ties[0] == (0, 1)
-
-
-@pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.measure)
-@EXAMPLES
-@given(table=tables(), models=privacy_models(), limit=st.sampled_from(LIMITS))
-def test_ola_finds_the_minimal_nodes_and_the_best_of_them(
-    quality: object, table: Table, models: list[object], limit: float
-) -> None:
-    policy = policy_for(table, models, quality, limit)
-    if limit > 0 and not all(model.monotonic for model in (*models, quality)):
-        with pytest.raises(sa.PolicyError, match="monotonic"):
-            sa.Policy(**{**dict(policy), "search": "ola"})
-        return
-    nodes = brute_force.lattice(table.rows, table.taxonomies, policy)
-    satisfying = {node.levels for node in nodes if node.satisfies}
-    minimal = {
-        levels
-        for levels in satisfying
-        if not any(
-            other != levels and all(less <= level for less, level in zip(other, levels, strict=True))
-            for other in satisfying
-        )
-    }
-    expected = brute_force.answer(nodes, policy)
-    outcome, asked = search("ola", table, policy, nodes)
-    assert set(outcome.minimal_nodes) == minimal
-    assert len(asked) == len(set(asked)) == outcome.checked_nodes
-    assert outcome.closest is not None
-    if expected is None:
-        assert outcome.best is None
-    else:
-        assert outcome.best is not None
-        assert outcome.best.levels == expected.best.levels
-        assert outcome.loss == pytest.approx(expected.loss)
-        assert set(outcome.ties) == expected.ties & minimal

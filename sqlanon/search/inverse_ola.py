@@ -1,0 +1,135 @@
+"""Inverse OLA: the most private node whose loss is acceptable.
+
+Source: Mazzone 2019, section 4.4; spec/ola.md (b). Sound for monotonic privacy models and monotonic losses only, and
+for a privacy that does not decrease when a node is generalized, as the largest k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.search.arrays import Index, minimal
+from sqlanon.search.knowledge import Knowledge
+from sqlanon.search.problem import Search, SearchOutcome, SearchProblem, SearchStopped, batches, margin
+from sqlanon.search.sublattices import Answer, Sublattices
+
+Maximal = Generator[Sequence[Levels], Sequence[NodeSummary], tuple[Levels, ...]]
+
+
+def inverse_ola(problem: SearchProblem) -> Search:
+    """Find the maximal acceptable nodes, and take the one that can be made most private.
+
+    Acceptable is a loss of at most ``max_loss``, with a tolerance of 1e-12 (relative if the loss is larger than 1).
+    If the loss is known without a check, only the maximal acceptable nodes are checked. Only nodes that satisfy the
+    policy count. Ties go to the smaller loss, then to lexicographic order.
+
+    The loss of a node that would have to suppress rows is taken as if it need not: only so are losses that count
+    suppressed rows monotonic where nothing may be suppressed.
+    """
+    acceptable = _Acceptable(problem)
+    with suppress(SearchStopped):
+        acceptable.maximal = yield from acceptable.find_maximal()
+        for batch in batches(levels for levels in acceptable.maximal if levels not in acceptable.checked):
+            for summary in (yield batch):
+                acceptable.learn(summary)
+        return acceptable.outcome(over=True)
+    return acceptable.outcome(over=False)
+
+
+class _Acceptable:
+    """The state of one search: the nodes that were checked, and the maximal acceptable ones once they are known."""
+
+    def __init__(self, problem: SearchProblem) -> None:
+        assert problem.max_loss is not None
+        self.maximal: tuple[Levels, ...] | None = None
+        self.checked: dict[Levels, NodeSummary] = {}
+        self._problem = problem
+        self._lattice = problem.context.lattice
+        self._knowledge = Knowledge(problem, monotonic=True)
+        self._largest_loss = problem.max_loss + margin(problem.max_loss)
+        self._satisfying: list[NodeSummary] = []
+
+    def learn(self, summary: NodeSummary) -> bool:
+        """Take note of a checked node; says whether its loss is acceptable."""
+        self.checked[summary.levels] = summary
+        satisfies = self._knowledge.learn(summary)
+        # Where this search is sound, the bound is the loss of a node that satisfies.
+        bound = self._problem.quality.bound_above(summary, self._problem.context)
+        acceptable = bound <= self._largest_loss
+        if satisfies and acceptable:
+            self._satisfying.append(summary)
+        return acceptable
+
+    def find_maximal(self) -> Maximal:
+        """The acceptable nodes with none above them, in lexicographic order.
+
+        What is acceptable is closed downwards, so the lattice is searched upside down.
+        """
+        if self._problem.quality.known:
+            mirrored = list(minimal(np.flip(self._knowledge.known <= self._largest_loss)))
+        else:
+            sublattices = Sublattices(self._lattice.shape, self._ask)
+            top, bottom = self._mirror(self._lattice.top), self._mirror(self._lattice.bottom)
+            # The bottom first: if its loss is too large, that is the whole answer.
+            if (yield from sublattices.holds(bottom)):
+                yield from sublattices.search(top, bottom)
+            mirrored = sublattices.tags.minimal()
+        return tuple(sorted(self._mirrored(index) for index in mirrored))
+
+    def outcome(self, *, over: bool) -> SearchOutcome:
+        """The most private of the maximal nodes, or of all acceptable ones that were checked before these are known."""
+        ties = self._most_private()
+        return SearchOutcome(
+            best=ties[0] if ties else None,
+            loss=self._loss(ties[0]) if ties else None,
+            ties=tuple(summary.levels for summary in ties),
+            checked_nodes=self._knowledge.checked_nodes,
+            closest=self._knowledge.closest,
+            proven_optimal=over and bool(ties),
+            lower_bound=None,
+            unsatisfiable=over and not ties,
+            maximal_nodes=self.maximal,
+        )
+
+    def _ask(self, index: Index) -> Answer:
+        """Whether the loss of the node at a mirrored place is acceptable; no query if its known bound is too large."""
+        levels = self._mirrored(index)
+        if self._knowledge.known[self._lattice.index(levels)] > self._largest_loss:
+            return False
+        (summary,) = yield [levels]
+        return self.learn(summary)
+
+    def _mirror(self, levels: Levels) -> Index:
+        """The place of a node in an array that starts at the top."""
+        return tuple(most - level for most, level in zip(self._lattice.top, levels, strict=True))
+
+    def _mirrored(self, index: Index) -> Levels:
+        """The node at such a place."""
+        return tuple(most - step for most, step in zip(self._lattice.top, index, strict=True))
+
+    def _most_private(self) -> list[NodeSummary]:
+        """The nodes to publish: the best first, the others that are as private in lexicographic order."""
+        candidates = [summary for summary in self._satisfying if self.maximal is None or summary.levels in self.maximal]
+        if not candidates:
+            return []
+        most = max(map(_attainable, candidates))
+        ties = sorted(
+            (summary for summary in candidates if _attainable(summary) >= most - margin(most)),
+            key=lambda summary: summary.levels,
+        )
+        loss = min(map(self._loss, ties))
+        best = next(summary for summary in ties if self._loss(summary) <= loss + margin(loss))
+        ties.remove(best)
+        return [best, *ties]
+
+    def _loss(self, summary: NodeSummary) -> float:
+        return self._problem.quality.loss(summary, self._problem.context)
+
+
+def _attainable(summary: NodeSummary) -> float:
+    assert summary.attainable is not None
+    return summary.attainable

@@ -23,13 +23,13 @@ def incognito(problem: SearchProblem) -> Search:
     """Find the minimal satisfying nodes, and take the best of them.
 
     A node of a subset is checked as the node of the whole lattice that has the other quasi-identifiers at their
-    maximum. So every node of the lattice belongs to one subset, and no check is repeated: that of the quasi-identifiers
-    below their maximum. The properties of the paper are tags of this one lattice:
+    maximum. So every node of the lattice belongs to one subset, that of the quasi-identifiers below their maximum, and
+    no check is repeated. The top, the only node of the empty subset, comes first. The properties of the paper are tags
+    of this one lattice:
 
     - subset property and a-priori join: a node that fails rules out all below it, in the lattices of larger subsets
       too; what is left for a subset is what the join of the smaller ones leaves;
-    - generalization property: a node that satisfies marks all above it. The paper marks the direct ones and leaves
-      the others to chance.
+    - generalization property: a node that satisfies marks all above it; the paper's listing marks the direct ones.
 
     The lattice of a subset is searched breadth-first from below, which is also the order of the paper's roll-up;
     subsets of one size advance together. The paper leaves the choice among the satisfying nodes to any criterion;

@@ -92,6 +92,9 @@ def test_a_loss_that_is_no_sum_of_its_terms_is_bounded_as_well(name: str, data: 
     stopped, _ = search(name, case.table, case.policy, case.nodes, case.bounds, quality=Geometric(), stop_after=0)
     least = min(Geometric.of_levels(node.levels, case.context) for node in case.nodes)
     assert stopped.lower_bound == pytest.approx(least)
+    for node in case.nodes:
+        bound = Geometric().bound_above(summary_of(case.table, node, case.policy), case.context)
+        assert bound == pytest.approx(Geometric.of_levels(node.levels, case.context))
 
 
 def test_the_loss_that_inverse_ola_accepts_is_the_combined_one() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,17 +12,10 @@ from sqlanon.search import SEARCHES, SearchOutcome
 from tests import brute_force
 from tests.search_cases import FEWER, QUALITIES, Case, cases, run
 
+pytestmark = pytest.mark.usefixtures("small_batches")
+
 LEAST_LOSS = sorted(set(SEARCHES) - {"inverse-ola"})
 OPTIMAL = {"optimal", "exhaustive", "ola", "incognito"}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def small_batches() -> object:
-    """Two nodes a batch, so that a search of a small lattice can be stopped often."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in ("problem", "optimal"):
-            patch.setattr(sys.modules[f"sqlanon.search.{module}"], "BATCH_SIZE", 2)
-        yield
 
 
 @pytest.mark.parametrize("name", LEAST_LOSS)

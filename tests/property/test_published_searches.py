@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,6 +80,26 @@ def test_samarati_finds_the_least_height_and_the_best_node_there(quality: object
     assert outcome.loss == pytest.approx(answer.loss)
 
 
+def test_samarati_compares_all_nodes_of_the_least_height() -> None:
+    """Any one step merges the rows in pairs; the last node of height 1 loses least."""
+    rows = [
+        {"age": age, "sex": sex, "zip": zip_code, "disease": "flu", "drug": None}
+        for age, sex, zip_code in itertools.product("ab", "fm", "12")
+    ]
+    table = Table(
+        rows,
+        {
+            "age": [["a", "young", "*"], ["b", "young", "*"]],
+            "sex": [["f", "*"], ["m", "*"]],
+            "zip": [["1", "*"], ["2", "*"]],
+        },
+    )
+    case = case_of(table, policy_for(table, [sa.KAnonymity(2)], sa.Prec(), 0), ((0, 0, 0), (2, 1, 1)))
+    outcome, asked = run("samarati", case)
+    assert asked[-2:] == [(0, 0, 0), (1, 0, 0)]
+    assert outcome.ties == ((1, 0, 0),)
+
+
 def naive_datafly(case: Case) -> list[Levels]:
     """The nodes that Datafly looks at, from the tables that it makes on its way."""
     names, (minimum, maximum) = case.policy.quasi_identifiers, case.bounds
@@ -107,6 +129,18 @@ def test_datafly_walks_the_naive_path(data: st.DataObject, quality: object) -> N
         assert outcome.best is None
         monotonic = case.policy.suppression_limit == 0 or all(model.monotonic for model in case.policy.privacy)
         assert outcome.unsatisfiable or not monotonic
+
+
+def test_datafly_does_not_take_a_failing_top_for_a_proof_if_models_are_not_monotonic() -> None:
+    rows = [{"sex": "m", "age": age, "disease": disease, "drug": None} for age in "ab" for disease in ("flu", "gout")]
+    rows += [{"sex": "f", "age": "a", "disease": "flu", "drug": None}] * 6
+    table = Table(rows, {"sex": [["f", "*"], ["m", "*"]], "age": [["a", "*"], ["b", "*"]]})
+    models = [sa.KAnonymity(4), sa.EntropyLDiversity("disease", 2)]
+    case = case_of(table, policy_for(table, models, sa.Prec(), 0.6), ((0, 0), (1, 1)))
+    assert set(case.satisfying) == {(0, 1)}
+    outcome, asked = run("datafly", case)
+    assert asked == [(0, 0), (1, 0), (1, 1)]
+    assert (outcome.best, outcome.unsatisfiable) == (None, False)
 
 
 @BY_QUALITY

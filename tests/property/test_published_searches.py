@@ -81,23 +81,19 @@ def test_samarati_finds_the_least_height_and_the_best_node_there(quality: object
 
 
 def test_samarati_compares_all_nodes_of_the_least_height() -> None:
-    """Any one step merges the rows in pairs; the last node of height 1 loses least."""
+    """Any one step merges the rows in pairs; the last node of height 1, in the third batch, loses least."""
+    names = ["age", "sex", "zip", "race", "job"]
     rows = [
-        {"age": age, "sex": sex, "zip": zip_code, "disease": "flu", "drug": None}
-        for age, sex, zip_code in itertools.product("ab", "fm", "12")
+        {**dict(zip(names, values, strict=True)), "disease": "flu", "drug": None}
+        for values in itertools.product("ab", repeat=len(names))
     ]
-    table = Table(
-        rows,
-        {
-            "age": [["a", "young", "*"], ["b", "young", "*"]],
-            "sex": [["f", "*"], ["m", "*"]],
-            "zip": [["1", "*"], ["2", "*"]],
-        },
-    )
-    case = case_of(table, policy_for(table, [sa.KAnonymity(2)], sa.Prec(), 0), ((0, 0, 0), (2, 1, 1)))
+    taxonomies = {name: [["a", "*"], ["b", "*"]] for name in names}
+    taxonomies["age"] = [["a", "ab", "*"], ["b", "ab", "*"]]
+    table = Table(rows, taxonomies)
+    case = case_of(table, policy_for(table, [sa.KAnonymity(2)], sa.Prec(), 0), ((0,) * 5, (2, 1, 1, 1, 1)))
     outcome, asked = run("samarati", case)
-    assert asked[-2:] == [(0, 0, 0), (1, 0, 0)]
-    assert outcome.ties == ((1, 0, 0),)
+    assert asked[-1] == (1, 0, 0, 0, 0)
+    assert outcome.ties == ((1, 0, 0, 0, 0),)
 
 
 def naive_datafly(case: Case) -> list[Levels]:
@@ -141,6 +137,12 @@ def test_datafly_does_not_take_a_failing_top_for_a_proof_if_models_are_not_monot
     outcome, asked = run("datafly", case)
     assert asked == [(0, 0), (1, 0), (1, 1)]
     assert (outcome.best, outcome.unsatisfiable) == (None, False)
+
+
+def test_datafly_proves_that_nothing_can_be_kept() -> None:
+    outcome, asked = run("datafly", two_rows(k=3, limit=1.0))
+    assert asked == [(0,), (1,)]
+    assert (outcome.best, outcome.unsatisfiable) == (None, True)
 
 
 @BY_QUALITY
@@ -195,7 +197,7 @@ def test_inverse_ola_says_that_nothing_acceptable_satisfies() -> None:
     assert (outcome.best, outcome.unsatisfiable, outcome.maximal_nodes) == (None, True, ((0,),))
 
 
-def two_rows(k: int) -> Case:
+def two_rows(k: int, limit: float = 0.0) -> Case:
     rows = [{"sex": sex, "disease": "flu", "drug": None} for sex in "fm"]
     table = Table(rows, {"sex": [["f", "*"], ["m", "*"]]})
-    return case_of(table, policy_for(table, [sa.KAnonymity(k)], sa.Prec(), 0), ((0,), (1,)))
+    return case_of(table, policy_for(table, [sa.KAnonymity(k)], sa.Prec(), limit), ((0,), (1,)))

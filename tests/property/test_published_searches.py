@@ -140,8 +140,13 @@ def test_datafly_does_not_take_a_failing_top_for_a_proof_if_models_are_not_monot
 
 
 def test_datafly_proves_that_nothing_can_be_kept() -> None:
-    outcome, asked = run("datafly", two_rows(k=3, limit=1.0))
-    assert asked == [(0,), (1,)]
+    """All rows may be suppressed, but then nothing is left; the node off the path has no more classes to keep."""
+    table = Table(
+        [{"sex": "f", "age": "a", "disease": "flu", "drug": None}], {"sex": [["f", "*"]], "age": [["a", "*"]]}
+    )
+    case = case_of(table, policy_for(table, [sa.KAnonymity(2)], sa.Prec(), 1), ((0, 0), (1, 1)))
+    outcome, asked = run("datafly", case)
+    assert asked == [(0, 0), (1, 0), (1, 1)]
     assert (outcome.best, outcome.unsatisfiable) == (None, True)
 
 
@@ -197,7 +202,7 @@ def test_inverse_ola_says_that_nothing_acceptable_satisfies() -> None:
     assert (outcome.best, outcome.unsatisfiable, outcome.maximal_nodes) == (None, True, ((0,),))
 
 
-def two_rows(k: int, limit: float = 0.0) -> Case:
+def two_rows(k: int) -> Case:
     rows = [{"sex": sex, "disease": "flu", "drug": None} for sex in "fm"]
     table = Table(rows, {"sex": [["f", "*"], ["m", "*"]]})
-    return case_of(table, policy_for(table, [sa.KAnonymity(k)], sa.Prec(), limit), ((0,), (1,)))
+    return case_of(table, policy_for(table, [sa.KAnonymity(k)], sa.Prec(), 0), ((0,), (1,)))

@@ -491,3 +491,49 @@ def largest_inverse_m(k: float, prior: Mapping[str, float]) -> float:
     """1/m of a class of k rows that are all unique once any secret column is known; k may be infinite."""
     nothing = math.prod(1 - chance for chance in prior.values())
     return 1 / ((1 - nothing) + nothing / k)
+
+
+# Longitudinal data
+
+
+def nulls_last(values: Iterable[Any]) -> list[tuple[bool, Any]]:
+    """A key to sort by: values in their order, NULL after all of them."""
+    return [(value is None, 0 if value is None else value) for value in values]
+
+
+def sequences(rows: Rows, individual: str, events: Sequence[str], order: Sequence[str]) -> dict[Any, Rows]:
+    """The rows of every individual, in order; ties in the order of the events' texts, byte by byte."""
+    found: dict[Any, Rows] = defaultdict(list)
+    for row in rows:
+        if row[individual] is not None:
+            found[row[individual]].append(row)
+
+    def place(row: Row) -> list[tuple[bool, Any]]:
+        texts = [None if row[name] is None else str(row[name]).encode() for name in events]
+        return nulls_last([row[name] for name in order] + texts)
+
+    return {person: sorted(theirs, key=place) for person, theirs in found.items()}
+
+
+def first_events(rows: Rows, individual: str, event: str, order: Sequence[str], n: int) -> Rows:
+    """A row per individual and position up to n."""
+    return [
+        {"individual": person, "position": position, "event": row[event]}
+        for person, theirs in sequences(rows, individual, [event], order).items()
+        for position, row in enumerate(theirs[:n], start=1)
+    ]
+
+
+def flatten(
+    rows: Rows, individual: str, events: Sequence[str], order: Sequence[str], n: int, keep: Sequence[str], count: str
+) -> Rows:
+    """A row per individual, sorted: what is kept of the first row, the first n events side by side, their number."""
+    wide = []
+    for person, theirs in sequences(rows, individual, events, order).items():
+        row = {individual: person, **{name: theirs[0][name] for name in keep}}
+        for event in events:
+            values = [one[event] for one in theirs[:n]]
+            padded = values + [None] * (n - len(values))
+            row |= {f"{event}_{position}": value for position, value in enumerate(padded, start=1)}
+        wide.append({**row, count: len(theirs)})
+    return sorted(wide, key=lambda row: row[individual])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -10,12 +11,14 @@ import pyarrow as pa
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import EngineError, VerificationError
+from sqlanon.model.flatten import Flattened, Flattening
 from sqlanon.model.policy import Policy
 from sqlanon.model.release import Measurement, Release, Verification
 from sqlanon.model.taxonomy import Taxonomy
 from sqlanon.run import taxonomies
 from sqlanon.run.anonymize import Progress, anonymize, silent
 from sqlanon.run.explain import ExplainedStep, explain
+from sqlanon.run.flatten import flatten
 from sqlanon.run.lattice import lattice
 from sqlanon.run.measure import measure, verify
 
@@ -161,12 +164,53 @@ class Session:
             VerificationError: the written release fell short and was withdrawn.
             EngineError: the database or the file system refused a step.
         """
-        if isinstance(into, Path) and not into.name.lower().endswith(".parquet"):
-            raise EngineError(
-                f"{into} does not end in .parquet: a release goes to a table or a Parquet file", step="target"
-            )
+        target = _target(into)
         resolved = self._engine.resolve(str(source))
-        return anonymize(self._engine, resolved, policy, str(into), replace=replace, progress=progress)
+        return anonymize(self._engine, resolved, policy, target, replace=replace, progress=progress)
+
+    def flatten(
+        self,
+        source: str | Path,
+        into: str | Path,
+        *,
+        individual: str,
+        event: str | Sequence[str],
+        order: str | Sequence[str],
+        first: int,
+        keep: str | Sequence[str] = (),
+        count: str | None = None,
+        replace: bool = False,
+    ) -> Flattened:
+        """Turn a table of events into one with a row per individual, whose first events are columns.
+
+        The events become ``<event>_1`` to ``<event>_<first>``, NULL where an individual has fewer, so that a policy can
+        take their sequence as quasi-identifiers. The result is as sensitive as the source: nothing is anonymized yet.
+        NULL is an event too. Events at the same time come in the order of their text, and NULLs in the order come last.
+
+        Args:
+            source: the events, a row each.
+            into: the name of a new table, or the path of a new file that ends in ``.parquet``.
+            individual: the column that tells whose event it is.
+            event: the column that becomes columns, or several, whose values of one row stay together.
+            order: the column by which the events of an individual are ordered, or several, the most significant first.
+            first: how many events of an individual become columns, at least 1.
+            keep: columns that are the same in all rows of an individual.
+            count: the name of a new column for the number of events of an individual, those left out included.
+            replace: whether a table or file that is there may be replaced.
+
+        Returns:
+            how many individuals and events there are, and how many were cut off.
+
+        Raises:
+            PolicyError: a column is missing or would stand there twice, rows have no individual, or a column to keep
+                varies; it gives counts.
+            EngineError: the database or the file system refused a step; the target is as it was before.
+
+        Source: Mazzone 2019, section 4.2.
+        """
+        flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)
+        target = _target(into)
+        return flatten(self._engine, self._engine.resolve(str(source)), flattening, target, replace=replace)
 
     def verify(self, release: str | Path, policy: Policy) -> Verification:
         """Measure a published table again and hold it against its policy.
@@ -204,3 +248,12 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _target(into: str | Path) -> str:
+    """A target as text; a path must be that of a Parquet file, where a text can also name a table."""
+    if isinstance(into, Path) and not into.name.lower().endswith(".parquet"):
+        raise EngineError(
+            f"{into} does not end in .parquet: a release goes to a table or a Parquet file", step="target"
+        )
+    return str(into)

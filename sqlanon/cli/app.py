@@ -11,6 +11,7 @@ import typer
 
 from sqlanon.cli import outcome, publishing, taxonomy, warehouse
 from sqlanon.cli.demo import demo
+from sqlanon.cli.longitudinal import flatten
 from sqlanon.cli.output import write
 
 app = typer.Typer(
@@ -26,6 +27,7 @@ app.command()(warehouse.install)
 app.command()(warehouse.sql)
 app.command()(warehouse.schema)
 app.add_typer(taxonomy.app, name="taxonomy")
+app.command()(flatten)
 app.command()(publishing.measure)
 app.command()(publishing.lattice)
 app.command()(publishing.explain)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +22,9 @@ OptionalDatabase = Annotated[
 ]
 PolicyFile = Annotated[Path, typer.Option("--policy", metavar="FILE.toml", help="The policy.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Target = Annotated[
+    str, typer.Option("--into", metavar="TARGET", help="The name of a new table, or a new .parquet file.")
+]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace what is there.")]
 Attribute = Annotated[str, typer.Argument(help="The quasi-identifier that the taxonomy is for.")]
 TaxonomySource = Annotated[
@@ -73,6 +76,15 @@ def reading(database: Path | None) -> Iterator[Session]:
         if error.step == "source":
             raise typer.BadParameter(f"{error}; a table needs --db, the file that it is in") from None
         raise
+
+
+def writing(database: Path | None, into: str) -> AbstractContextManager[Session]:
+    """A session that can write the target, and nothing else if that is a file."""
+    if into.lower().endswith(".parquet"):
+        return reading(database)
+    if database is None:
+        raise typer.BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
+    return existing(database, read_only=False, option="--db")
 
 
 def load_taxonomies(session: Session, given: list[str] | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,17 +13,17 @@ from sqlanon.cli.options import (
     PolicyFile,
     Replace,
     Source,
+    Target,
     TaxonomyFiles,
-    existing,
     load_taxonomies,
     reading,
+    writing,
 )
 from sqlanon.cli.outcome import NOT_MET
 from sqlanon.cli.output import progress, say, show, write, write_json
 
 if TYPE_CHECKING:
     from sqlanon.model.policy import Policy
-    from sqlanon.session import Session
 
 
 def measure(source: Source, policy: PolicyFile, database: OptionalDatabase = None, as_json: Json = False) -> None:
@@ -106,7 +105,7 @@ def explain(
 def run(
     source: Source,
     policy: PolicyFile,
-    into: Annotated[str, typer.Option(metavar="TARGET", help="The name of a new table, or a new .parquet file.")],
+    into: Target,
     database: OptionalDatabase = None,
     taxonomies: TaxonomyFiles = None,
     replace: Replace = False,
@@ -121,7 +120,7 @@ def run(
     from sqlanon.cli.views import release_view
 
     wanted = _policy(policy)
-    with _publishing(database, into) as session:
+    with writing(database, into) as session:
         load_taxonomies(session, taxonomies)
         with progress(quiet=as_json) as told:
             release = session.anonymize(source, wanted, into, replace=replace, progress=told)
@@ -162,12 +161,3 @@ def _policy(path: Path) -> Policy:
     from sqlanon.model.policy import Policy
 
     return Policy.from_toml(path)
-
-
-def _publishing(database: Path | None, into: str) -> AbstractContextManager[Session]:
-    """A session that can write the target, and nothing else if that is a file."""
-    if into.lower().endswith(".parquet"):
-        return reading(database)
-    if database is None:
-        raise typer.BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
-    return existing(database, read_only=False, option="--db")

@@ -1,0 +1,80 @@
+"""From a table of events to a table of individuals, in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sqlanon.compiler import flatten as queries
+from sqlanon.engines.base import NOTE_KEY, Engine, ResolvedSource
+from sqlanon.errors import PolicyError
+from sqlanon.model.flatten import Flattened, Flattening
+from sqlanon.run.provenance import code_sha256, installed_version
+from sqlanon.run.targets import Target, target_for
+
+
+def flatten(engine: Engine, source: ResolvedSource, flattening: Flattening, into: str, *, replace: bool) -> Flattened:
+    """Write a table with a row per individual. It is as sensitive as its source: nothing is anonymized.
+
+    Args:
+        engine: the database.
+        source: the events.
+        flattening: which columns they become.
+        into: a table name, or the path of a Parquet file (ending in ``.parquet``).
+        replace: whether an existing table or file of that name may be replaced.
+
+    Raises:
+        PolicyError: the columns do not fit, events belong to no individual, or a column to keep varies.
+        EngineError: the database or the file system refused a step. The target is as it was before in every case.
+    """
+    with target_for(engine, into, source, replace=replace) as target:
+        return _run(engine, source, flattening, target)
+
+
+def _run(
+    engine: Engine,
+    source: ResolvedSource,
+    flattening: Flattening,
+    target: Target,
+) -> Flattened:
+    flattening.check_columns([column.name for column in engine.describe(source.relation)], source.description)
+    with engine.transaction():
+        counts = engine.fetch(queries.counts(source.relation, flattening), "count the events")[0]
+        _refuse_unfit_rows(source, flattening, counts)
+        target.write(queries.flattened(source.relation, flattening), _note(flattening, counts))
+    return Flattened(
+        source=source.description,
+        into=target.name,
+        columns=flattening.columns,
+        individuals=counts["individuals"],
+        events=counts["events"],
+        cut_individuals=counts["cut_individuals"],
+        cut_events=counts["cut_events"],
+    )
+
+
+def _refuse_unfit_rows(source: ResolvedSource, flattening: Flattening, counts: Mapping[str, Any]) -> None:
+    problems = []
+    if counts["lost_events"]:
+        problems.append(f'{counts["lost_events"]:,} rows belong to nobody: their "{flattening.individual}" is NULL')
+    for place, name in enumerate(flattening.keep):
+        varying = counts[f"varying_{place}"]
+        if varying:
+            problems.append(
+                f'column "{name}" has several values for {varying:,} of {counts["individuals"]:,} individuals; '
+                "make it an event, or one value in a view"
+            )
+    if problems:
+        raise PolicyError(f"{source.description} cannot be flattened:", problems)
+
+
+def _note(flattening: Flattening, counts: Mapping[str, Any]) -> str:
+    """Where the table comes from, as JSON that travels with it; no cell value."""
+    document = {
+        "version": installed_version(),
+        "code_sha256": code_sha256(),
+        "flattening": flattening.model_dump(mode="json"),
+        "rows": {"events": counts["events"], "individuals": counts["individuals"]},
+    }
+    return json.dumps({NOTE_KEY: document}, sort_keys=True)

@@ -16,6 +16,10 @@ of a database error can quote data, so it is kept in :attr:`EngineError.original
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlanon.model.relaxation import Explanation
 
 
 class SqlanonError(Exception):
@@ -40,7 +44,16 @@ class TaxonomyError(_ProblemsError):
 
 
 class UnsatisfiableError(_ProblemsError):
-    """No node meets the privacy models within the suppression limit; names the node that comes closest."""
+    """No node meets the privacy models within the suppression limit, or none was found before the search was stopped.
+
+    Attributes:
+        explanation: what blocks the best node, and the changes of the policy that would do; None if the search was
+            stopped, so that it is not known whether there is a node.
+    """
+
+    def __init__(self, heading: str, problems: Sequence[str] = (), explanation: Explanation | None = None) -> None:
+        super().__init__(heading, problems)
+        self.explanation = explanation
 
 
 class VerificationError(_ProblemsError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -20,7 +20,8 @@ from sqlanon.run.anonymize import Progress, anonymize, silent
 from sqlanon.run.explain import ExplainedStep, explain
 from sqlanon.run.flatten import flatten
 from sqlanon.run.lattice import lattice
-from sqlanon.run.measure import measure, verify
+from sqlanon.run.measure import beside_release, measure, verify
+from sqlanon.run.stopping import stopping
 
 if TYPE_CHECKING:
     import duckdb
@@ -115,17 +116,48 @@ class Session:
         """
         taxonomies.export(self._engine, attribute, Path(path), replace=replace)
 
-    def lattice(self, source: str | Path, policy: Policy, *, progress: Progress = silent) -> pa.Table:
-        """Every node of the lattice with its measures; a row per node.
+    def lattice(
+        self,
+        source: str | Path,
+        policy: Policy,
+        *,
+        into: str | Path | None = None,
+        replace: bool = False,
+        progress: Progress = silent,
+    ) -> pa.Table:
+        """Every node of the lattice with its measures, what it could be and what stands in its way; a row per node.
+
+        Args:
+            source: what would be anonymized.
+            policy: what would be guaranteed; its bounds on levels hold.
+            into: where to write the rows too: the name of a new table, or the path of a new file that ends in
+                ``.parquet``.
+            replace: whether a table or file that is there may be replaced.
+            progress: as in :meth:`anonymize`.
 
         Returns:
-            a table with columns node (MAP from quasi-identifier to level), height, class_count, min_class_size,
-            suppressed_rows, satisfies, prec, dm_star, entropy (bits), lm, ncp, dm, aecs.
+            a table with columns
+
+            - node (MAP from quasi-identifier to level), height, class_count, min_class_size (rows), suppressed_rows,
+              satisfies;
+            - loss (that of the policy's quality model; NULL if every class is suppressed and it is then infinite),
+              prec, dm_star, entropy (bits), lm, ncp, dm, aecs;
+            - best_k: the largest k that the node attains within the suppression limit while the other models of the
+              policy hold, in individuals if the policy names their column; 1 if there is no larger one, NULL if the
+              other models do not hold (Mazzone 2019, section 4.4);
+            - blocking_model, blocking_rows: the privacy model with the most rows in classes that violate it, and these
+              rows; NULL where the node satisfies the policy;
+            - excess_rows: how many more rows are suppressed than may be;
+            - models: a LIST of STRUCT(model, measure, required, worst, violating_rows) with every bound of the policy,
+              the worst measure over all classes, and the rows of classes that are out of bounds;
+            - pareto: whether no other node has a loss that is no greater and a best_k that is no smaller (NULL being
+              0), one of them strictly. Losses that count suppressed rows (lm, ncp, dm, aecs) count those of the policy.
 
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
         """
-        return lattice(self._engine, self._engine.resolve(str(source)), policy, progress)
+        target = None if into is None else _target(into)
+        return lattice(self._engine, self._engine.resolve(str(source)), policy, progress, target, replace=replace)
 
     def measure(self, source: str | Path, policy: Policy) -> Measurement:
         """What a table gives away as it is, by the policy's quasi-identifiers and privacy models.
@@ -147,6 +179,8 @@ class Session:
         *,
         replace: bool = False,
         progress: Progress = silent,
+        time_limit: float | None = None,
+        stop: Callable[[], bool] | None = None,
     ) -> Release:
         """Publish the best generalization of a source that meets the policy, verified.
 
@@ -156,17 +190,23 @@ class Session:
             into: the name of a new table, or the path of a new file that ends in ``.parquet``.
             replace: whether a table or file that is there may be replaced.
             progress: called with the stage, and how much of it is done out of how much.
+            time_limit: seconds from the call after which the search makes do with the best node that it has found. It
+                looks at the clock after each batch of nodes, so it checks one at least; what is published is written
+                and verified as always. The report says how far it can be from optimal (``gap``).
+            stop: called after each batch of nodes; the search makes do with the best one as soon as it returns true.
 
         Raises:
-            PolicyError: the policy does not fit the source, or the source has no rows.
+            PolicyError: the policy does not fit the source, the source has no rows, or the time limit is not positive.
             TaxonomyError: a taxonomy is missing, malformed, or does not cover the data.
-            UnsatisfiableError: no node meets the privacy models within the suppression limit.
+            UnsatisfiableError: no node meets the privacy models within the suppression limit; its ``explanation`` has
+                what could be asked for instead. Or none was found before the search was stopped.
             VerificationError: the written release fell short and was withdrawn.
             EngineError: the database or the file system refused a step.
         """
+        stopped = stopping(time_limit, stop)
         target = _target(into)
         resolved = self._engine.resolve(str(source))
-        return anonymize(self._engine, resolved, policy, target, replace=replace, progress=progress)
+        return anonymize(self._engine, resolved, policy, target, replace=replace, progress=progress, stopped=stopped)
 
     def flatten(
         self,
@@ -212,21 +252,30 @@ class Session:
         target = _target(into)
         return flatten(self._engine, self._engine.resolve(str(source)), flattening, target, replace=replace)
 
-    def verify(self, release: str | Path, policy: Policy) -> Verification:
+    def verify(self, release: str | Path, policy: Policy, *, source: str | Path | None = None) -> Verification:
         """Measure a published table again and hold it against its policy.
+
+        Args:
+            release: the published table or Parquet file.
+            policy: its policy.
+            source: the table that it was made from, with which t-closeness, β-likeness and δ-disclosure compare its
+                classes; without it they are compared with the release itself.
 
         Raises:
             VerificationError: it falls short, or there is nothing in it.
-            PolicyError: it lacks a column that is to be measured.
+            PolicyError: it lacks a column that is to be measured, or, for models of a population, its provenance.
         """
-        verification = self.verification(release, policy)
+        verification = self.verification(release, policy, source=source)
         if not verification.met:
             raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
         return verification
 
-    def verification(self, release: str | Path, policy: Policy) -> Verification:
+    def verification(self, release: str | Path, policy: Policy, *, source: str | Path | None = None) -> Verification:
         """As :meth:`verify`, with the shortfalls in the result instead of an error."""
-        return verify(self._engine, self._engine.resolve(str(release)), policy)
+        resolved = self._engine.resolve(str(release))
+        original = None if source is None else self._engine.resolve(str(source))
+        note = None if policy.population is None else self.provenance(release)
+        return verify(self._engine, resolved, policy, beside_release(self._engine, policy, note, original))
 
     def provenance(self, release: str | Path) -> str | None:
         """The provenance that travels with a published table or Parquet file, as JSON; None without one."""

@@ -179,6 +179,12 @@ def k_anonymity(rows: Rows, quasi_identifiers: Sequence[str]) -> float | None:
     return smallest(class_sizes(rows, quasi_identifiers))
 
 
+def best_k(sizes: Sequence[int], allowed_rows: int) -> int | None:
+    """The largest k for which no more rows than allowed are in smaller classes; at most all rows."""
+    fit = [k for k in range(1, sum(sizes) + 1) if suppressed_rows(sizes, k) <= allowed_rows]
+    return max(fit, default=None)
+
+
 def distinct_diversity(values: Iterable[Hashable]) -> int:
     """The number of distinct values."""
     return len(set(values))
@@ -391,6 +397,35 @@ def mean_loss(
     return sum(losses) / len(losses) if losses else None
 
 
+def attribute_losses(rows: Rows, taxonomies: Taxonomies, node: Node, k: int) -> dict[str, tuple[float, float]]:
+    """The LM and NCP of each quasi-identifier alone, its rows suppressed where the whole node suppresses them."""
+    found = {}
+    labelled = classes(generalize(rows, taxonomies, node), list(node)).values()
+    for name, level in node.items():
+        means = []
+        for share in (lm_share, ncp_share):
+            losses = [
+                1.0
+                if len(members) < k
+                else share(leaves(taxonomies[name], level, text(members[0][name])), len(taxonomies[name]))
+                for members in labelled
+                for _ in members
+            ]
+            means.append(sum(losses) / len(losses))
+        found[name] = (means[0], means[1])
+    return found
+
+
+def arithmetic_loss(losses: Sequence[float], weights: Sequence[float]) -> float:
+    """The weighted mean."""
+    return sum(weight * loss for loss, weight in zip(losses, weights, strict=True))
+
+
+def geometric_loss(losses: Sequence[float], weights: Sequence[float]) -> float:
+    """The weighted geometric mean of 1 + loss, less 1."""
+    return math.prod((1 + loss) ** weight for loss, weight in zip(losses, weights, strict=True)) - 1
+
+
 # Risk
 
 
@@ -429,68 +464,6 @@ def sample_uniqueness(rows: Rows, quasi_identifiers: Sequence[str]) -> tuple[int
     """Rows alone in their class, all rows, and the share."""
     unique = class_sizes(rows, quasi_identifiers).count(1)
     return unique, len(rows), unique / len(rows) if rows else None
-
-
-def matched_classes(rows: Rows, quasi_identifiers: Sequence[str], population: Rows) -> list[tuple[int, int]]:
-    """Every class of either table with its size in the rows and in the population, which has at least those people."""
-    sample, everyone = counts(rows, quasi_identifiers), counts(population, quasi_identifiers)
-    return [(sample[key], max(sample[key], everyone[key])) for key in sample.keys() | everyone.keys()]
-
-
-def k_map(rows: Rows, quasi_identifiers: Sequence[str], population: Rows) -> float | None:
-    """The smallest population size of any class that has a row."""
-    return smallest(people for _, people in population_classes(rows, quasi_identifiers, population))
-
-
-def delta_presence(rows: Rows, quasi_identifiers: Sequence[str], population: Rows) -> tuple[float | None, float | None]:
-    """The smallest and the largest share of a class of the population that has a row."""
-    chances = [size / people for size, people in matched_classes(rows, quasi_identifiers, population)]
-    return min(chances, default=None), max(chances, default=None)
-
-
-# m-concealing
-
-
-def knowledge_states(prior: Mapping[str, float]) -> dict[tuple[str, ...], float]:
-    """The probability of every set of known columns that is possible, the sets as numbers in binary."""
-    found = {}
-    for choice in itertools.product([False, True], repeat=len(prior)):
-        known = dict(zip(prior, reversed(choice), strict=True))
-        probability = math.prod(prior[name] if known[name] else 1 - prior[name] for name in prior)
-        if probability > 0:
-            found[tuple(name for name in prior if known[name])] = probability
-    return found
-
-
-def record_risks(rows: Rows, quasi_identifiers: Sequence[str], prior: Mapping[str, float]) -> Rows:
-    """Every record class with its number of rows, m, the worst state and the risk in it, as no column is named."""
-    states = knowledge_states(prior)
-    columns = [*quasi_identifiers, *prior]
-    found = []
-    for key, row_count in counts(rows, columns).items():
-        record = dict(zip(columns, key, strict=True))
-        candidates = {
-            known: sum(all(row[name] == record[name] for name in [*quasi_identifiers, *known]) for row in rows)
-            for known in states
-        }
-        # The first of the smallest: states come as numbers in binary, fewer columns first among equals.
-        state = min(states, key=lambda known: (candidates[known], len(known)))
-        found.append(
-            {
-                **record,
-                "anon_row_count": row_count,
-                "anon_m": sum(probability / candidates[known] for known, probability in states.items()),
-                "anon_worst_state": list(state),
-                "anon_worst_risk": 1 / candidates[state],
-            }
-        )
-    return found
-
-
-def largest_inverse_m(k: float, prior: Mapping[str, float]) -> float:
-    """1/m of a class of k rows that are all unique once any secret column is known; k may be infinite."""
-    nothing = math.prod(1 - chance for chance in prior.values())
-    return 1 / ((1 - nothing) + nothing / k)
 
 
 # Longitudinal data
@@ -537,3 +510,68 @@ def flatten(
             row |= {f"{event}_{position}": value for position, value in enumerate(padded, start=1)}
         wide.append({**row, count: len(theirs)})
     return sorted(wide, key=lambda row: row[individual])
+
+
+def matched_classes(rows: Rows, quasi_identifiers: Sequence[str], population: Rows) -> list[tuple[int, int]]:
+    """Every class of either table with its size in the rows and in the population, which has at least those people."""
+    sample, everyone = counts(rows, quasi_identifiers), counts(population, quasi_identifiers)
+    return [(sample[key], max(sample[key], everyone[key])) for key in sample.keys() | everyone.keys()]
+
+
+def k_map(rows: Rows, quasi_identifiers: Sequence[str], population: Rows) -> float | None:
+    """The smallest population size of any class that has a row."""
+    return smallest(people for _, people in population_classes(rows, quasi_identifiers, population))
+
+
+def delta_presence(
+    rows: Rows, quasi_identifiers: Sequence[str], population: Rows
+) -> tuple[float | None, float | None, float | None, int]:
+    """The smallest and the largest share of a class that has a row, the smallest above 0, and how many are 0."""
+    chances = [size / people for size, people in matched_classes(rows, quasi_identifiers, population)]
+    present = [chance for chance in chances if chance > 0]
+    return min(chances, default=None), max(chances, default=None), min(present, default=None), chances.count(0)
+
+
+# m-concealing
+
+
+def knowledge_states(prior: Mapping[str, float]) -> dict[tuple[str, ...], float]:
+    """The probability of every set of known columns that is possible, the sets as numbers in binary."""
+    found = {}
+    for choice in itertools.product([False, True], repeat=len(prior)):
+        known = dict(zip(prior, reversed(choice), strict=True))
+        probability = math.prod(prior[name] if known[name] else 1 - prior[name] for name in prior)
+        if probability > 0:
+            found[tuple(name for name in prior if known[name])] = probability
+    return found
+
+
+def record_risks(rows: Rows, quasi_identifiers: Sequence[str], prior: Mapping[str, float]) -> Rows:
+    """Every record class with its number of rows, m, the worst state and the risk in it, as no column is named."""
+    states = knowledge_states(prior)
+    columns = [*quasi_identifiers, *prior]
+    found = []
+    for key, row_count in counts(rows, columns).items():
+        record = dict(zip(columns, key, strict=True))
+        candidates = {
+            known: sum(all(row[name] == record[name] for name in [*quasi_identifiers, *known]) for row in rows)
+            for known in states
+        }
+        # The first of the smallest: states come as numbers in binary, fewer columns first among equals.
+        state = min(states, key=lambda known: (candidates[known], len(known)))
+        found.append(
+            {
+                **record,
+                "anon_row_count": row_count,
+                "anon_m": sum(probability / candidates[known] for known, probability in states.items()),
+                "anon_worst_state": list(state),
+                "anon_worst_risk": 1 / candidates[state],
+            }
+        )
+    return found
+
+
+def largest_inverse_m(k: float, prior: Mapping[str, float]) -> float:
+    """1/m of a class of k rows that are all unique once any secret column is known; k may be infinite."""
+    nothing = math.prod(1 - chance for chance in prior.values())
+    return 1 / ((1 - nothing) + nothing / k)

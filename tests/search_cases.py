@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -12,22 +13,42 @@ import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem, SearchStopped
 from tests import brute_force, oracle
-from tests.brute_force import Answer, Measured
+from tests.brute_force import Answer, Measured, Task
 from tests.oracle import Rows, Taxonomy
 from tests.strategies import domains, taxonomies
 
-QUALITIES = (sa.Prec(), sa.Entropy(), sa.LM(), sa.NCP(), sa.DMStar(), sa.DM(), sa.AECS())
+QUALITIES = (
+    sa.Prec(),
+    sa.Prec(weights={"age": 0.5, "sex": 3}),
+    sa.Entropy(),
+    sa.LM(),
+    sa.LM(weights={"age": 0.5, "sex": 3}),
+    sa.LM(aggregate="geometric"),
+    sa.LM(aggregate="geometric", weights={"age": 0.5, "sex": 3}),
+    sa.NCP(),
+    sa.DMStar(),
+    sa.DM(),
+    sa.AECS(),
+)
 LIMITS = (0.0, 0.05, 0.1, 0.29, 0.34, 0.5, 1.0)
 EXAMPLES = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FEWER = settings(EXAMPLES, max_examples=30)
 
 
+SENSITIVE = ("disease", "drug")
+SENSITIVE_TAXONOMIES: Mapping[str, Taxonomy] = {
+    "disease": [["flu", "lung", "*"], ["asthma", "lung", "*"], ["gout", "joint", "*"]],
+    "drug": [["aspirin", "*"], ["quinine", "*"]],
+}
+
+
 @dataclass(frozen=True)
 class Table:
-    """Rows with taxonomies for their quasi-identifiers; ``disease`` and ``drug`` are sensitive."""
+    """Rows with taxonomies for their quasi-identifiers, and a population; ``disease`` and ``drug`` are sensitive."""
 
     rows: Rows
     taxonomies: Mapping[str, Taxonomy]
+    population: Rows = field(default_factory=list)
 
 
 @st.composite
@@ -36,29 +57,75 @@ def tables(draw: st.DrawFn) -> Table:
     values = {name: draw(domains("VARCHAR")) for name in names}
     known = {name: draw(taxonomies(values[name])) for name in names}
     fields = {name: st.sampled_from([None, *domain]) for name, domain in values.items()}
-    fields |= {name: st.sampled_from([None, "flu", "gout"]) for name in ("disease", "drug")}
-    return Table(draw(st.lists(st.fixed_dictionaries(fields), min_size=1, max_size=14)), known)
+    people = draw(st.lists(st.fixed_dictionaries(fields), max_size=14))
+    fields |= {name: st.sampled_from([None, *(row[0] for row in SENSITIVE_TAXONOMIES[name])]) for name in SENSITIVE}
+    fields["person"] = st.integers(0, 9)
+    rows = draw(st.lists(st.fixed_dictionaries(fields), min_size=1, max_size=14))
+    return Table(rows, known, [*people, *({name: row[name] for name in names} for row in rows[::2])])
 
 
-def privacy_models() -> st.SearchStrategy[list[object]]:
-    """One or more models, at most one of a kind and column."""
-    columns = st.sampled_from(["disease", "drug"])
+def privacy_models(columns: Sequence[str] = SENSITIVE, *, individual: bool = False) -> st.SearchStrategy[list[Any]]:
+    """One or more models of all kinds (that can count individuals), at most one of a kind and column."""
     model = st.one_of(
         st.integers(2, 4).map(sa.KAnonymity),
-        st.builds(sa.DistinctLDiversity, columns, st.integers(2, 3)),
-        st.builds(sa.EntropyLDiversity, columns, st.sampled_from([1.5, 2.0, 2.5])),
+        *(models_of(name) for name in columns),
+        *([] if individual else [population_models(), concealing_models(columns)]),
     )
-    return st.lists(model, min_size=1, max_size=3, unique_by=lambda found: (type(found), found.sensitive))
+    return st.lists(model, min_size=1, max_size=3, unique_by=_kind)
 
 
-def policy_for(table: Table, models: Sequence[object], quality: object, limit: float) -> sa.Policy:
+def models_of(column: str) -> st.SearchStrategy[Any]:
+    """The models of one sensitive column, with thresholds that small tables meet exactly now and then."""
+    distances = st.sampled_from(["equal", "ordered", "hierarchical"])
+    return st.one_of(
+        st.builds(sa.AlphaKAnonymity, st.just(column), st.sampled_from([0.4, 0.5, 0.75]), st.integers(2, 3)),
+        st.builds(sa.DistinctLDiversity, st.just(column), st.integers(2, 3)),
+        st.builds(sa.EntropyLDiversity, st.just(column), st.sampled_from([1.5, 2.0, 2.5])),
+        st.builds(sa.RecursiveCLDiversity, st.just(column), st.sampled_from([0.7, 1.0, 2.0, 3.5]), st.integers(2, 3)),
+        st.builds(sa.TCloseness, st.just(column), st.sampled_from([0.25, 0.5, 0.7]), distances),
+        st.builds(
+            sa.BetaLikeness, st.just(column), st.sampled_from([0.5, 1.0, 3.0]), st.sampled_from(["basic", "enhanced"])
+        ),
+        st.builds(sa.DeltaDisclosure, st.just(column), st.sampled_from([0.4, 1.0, 1.5])),
+    )
+
+
+def population_models() -> st.SearchStrategy[Any]:
+    return st.one_of(
+        st.builds(sa.KMap, st.integers(2, 4), st.just("everyone")),
+        st.builds(
+            sa.DeltaPresence, st.sampled_from([0.0, 0.2, 0.5]), st.sampled_from([0.5, 0.75, 1.0]), st.just("everyone")
+        ),
+    )
+
+
+def concealing_models(columns: Sequence[str]) -> st.SearchStrategy[Any]:
+    prior = st.dictionaries(st.sampled_from(columns), st.sampled_from([0.0, 0.05, 0.3, 1.0]), min_size=1)
+    return st.builds(sa.MConcealing, st.sampled_from([0.25, 0.5, 0.6]), prior, st.sampled_from(["class", "node"]))
+
+
+def _kind(model: Any) -> Any:
+    return type(model), model.columns, model.bounds[0].measure
+
+
+def policy_for(
+    table: Table, models: Sequence[object], quality: object, limit: float, *, individual: bool = False
+) -> sa.Policy:
+    names = list(table.taxonomies)
+    weights = {name: weight for name, weight in getattr(quality, "weights", {}).items() if name in names}
     return sa.Policy(
-        quasi_identifiers=list(table.taxonomies),
-        sensitive=["disease", "drug"],
+        quasi_identifiers=names,
+        sensitive=SENSITIVE,
+        identifiers=["person"] if individual else [],
         privacy=models,
-        quality=quality,
+        quality=quality.model_copy(update={"weights": weights}) if weights else quality,
         suppression_limit=limit,
+        individual="person" if individual else None,
     )
+
+
+def task_of(table: Table, policy: sa.Policy) -> Task:
+    return Task(table.rows, {**SENSITIVE_TAXONOMIES, **table.taxonomies}, policy, table.population)
 
 
 Bounds = tuple[Levels, Levels]
@@ -80,7 +147,7 @@ class Case:
 
     @property
     def expected(self) -> Answer | None:
-        return brute_force.answer(self.nodes, self.policy)
+        return brute_force.answer(self.nodes)
 
     @property
     def satisfying(self) -> dict[Levels, Measured]:
@@ -88,31 +155,33 @@ class Case:
 
     def loss(self, levels: Levels) -> float:
         (node,) = (node for node in self.nodes if node.levels == levels)
-        return brute_force.loss_of(node, self.policy.quality.measure)
+        return brute_force.loss_of(node)
 
     def attainable(self, levels: Levels) -> int:
         (node,) = (node for node in self.nodes if node.levels == levels)
-        sizes = [len(rows) for rows in brute_force.classes_at(self.table.rows, self.table.taxonomies, node.node)]
+        sizes = [len(rows) for rows in brute_force.classes(task_of(self.table, self.policy), node.node).values()]
         return brute_force.best_k(sizes, self.context.allowed_rows)
 
 
 @st.composite
 def cases(draw: st.DrawFn, quality: object, *, monotonic: bool = False) -> Case:
-    """If ``monotonic``, nothing is suppressed or all models are monotonic."""
-    table, models, limit = draw(tables()), draw(privacy_models()), draw(st.sampled_from(LIMITS))
+    """If ``monotonic``, no model stops being met when a node is generalized."""
+    table, individual, limit = draw(tables()), draw(st.booleans()), draw(st.sampled_from(LIMITS))
+    models = draw(privacy_models(individual=individual))
     if monotonic and not quality.monotonic:
         limit = 0.0
-    if monotonic and limit > 0:
-        models = [model for model in models if model.monotonic] or [sa.KAnonymity(2)]
+    if monotonic:
+        anything = policy_for(table, models, sa.Prec(), limit, individual=individual)
+        models = [model for model in models if anything.is_monotonic(model)] or [sa.KAnonymity(2)]
     heights = [oracle.height(taxonomy) for taxonomy in table.taxonomies.values()]
     maximum = tuple(draw(st.integers(0, height) | st.just(height)) for height in heights)
     minimum = tuple(draw(st.integers(0, most) | st.just(0)) for most in maximum)
-    return case_of(table, policy_for(table, models, quality, limit), (minimum, maximum))
+    return case_of(table, policy_for(table, models, quality, limit, individual=individual), (minimum, maximum))
 
 
 def case_of(table: Table, policy: sa.Policy, bounds: Bounds) -> Case:
     minimum, maximum = bounds
-    nodes = brute_force.lattice(table.rows, table.taxonomies, policy)
+    nodes = brute_force.lattice(task_of(table, policy))
     allowed = [
         node for node in nodes if brute_force.covers(node.levels, minimum) and brute_force.covers(maximum, node.levels)
     ]
@@ -127,8 +196,8 @@ def context_of(table: Table, policy: sa.Policy, bounds: Bounds | None = None) ->
         """The loss of each quasi-identifier alone, as its part of the whole; nothing is suppressed."""
         found = []
         for name, height in zip(names, heights, strict=True):
-            alone = {name: table.taxonomies[name]}
-            nodes = [brute_force.measured(table.rows, alone, {name: level}, KEEP_ALL) for level in range(height + 1)]
+            alone = Task(table.rows, {name: table.taxonomies[name]}, KEEP_ALL)
+            nodes = [brute_force.measured(alone, {name: level}) for level in range(height + 1)]
             scale = 1 if measure == "entropy" else len(names)
             found.append(tuple(brute_force.loss_of(node, measure) / scale for node in nodes))
         return tuple(found)
@@ -152,23 +221,35 @@ def distinct_labels(table: Table, name: str, level: int) -> int:
     return len({row[name] for row in oracle.generalize(table.rows, table.taxonomies, {name: level})})
 
 
-KEEP_ALL = sa.Policy.model_construct(quasi_identifiers=("any",), privacy=(), suppression_limit=0.0)
+KEEP_ALL = sa.Policy.model_construct(quasi_identifiers=("any",), privacy=(), suppression_limit=0.0, quality=sa.Prec())
 
 
 def summary_of(table: Table, node: Measured, policy: sa.Policy) -> NodeSummary:
-    certain = [model for model in policy.privacy if model.monotonic]
-    classes = brute_force.classes_at(table.rows, table.taxonomies, node.node)
+    task = task_of(table, policy)
+    classes = list(brute_force.classes(task, node.node).values())
     return NodeSummary(
         levels=node.levels,
         class_count=node.class_count,
         min_class_size=node.min_class_size,
         kept_class_count=node.kept_class_count,
         suppressed_rows=node.suppressed_rows,
-        certain_suppressed_rows=sum(len(rows) for rows in classes if not brute_force.meets(rows, certain)),
+        certain_suppressed_rows=sum(len(rows) for rows in classes if not certainly_kept(task, node, rows)),
         **{name: node.losses[name] for name in ("dm_star", "dm", "aecs", "lm", "ncp")},
+        combined_loss=node.loss,
         attainable=brute_force.best_k(
             list(map(len, classes)), brute_force.allowed_rows(policy.suppression_limit, len(table.rows))
         ),
+        rejected=node.rejected,
+    )
+
+
+def certainly_kept(task: Task, node: Measured, members: Rows) -> bool:
+    """Whether a class keeps all bounds from which the engine concludes something about less general nodes."""
+    certain = task.policy.certain_bounds
+    return all(
+        kept or bound not in certain
+        for model in task.policy.privacy
+        for bound, kept in zip(model.bounds, brute_force.within(task, node.node, members, model), strict=True)
     )
 
 

@@ -13,6 +13,31 @@ SELECT
     CAST(coalesce(sum(class_size), 0) AS BIGINT) AS row_count
 FROM anon.class_sizes(source, quasi_identifiers);
 
+-- The largest k that can be attained by suppressing no more than some rows: the size of the smallest class that
+-- cannot be suppressed together with all smaller ones (an aggregate over classes).
+--
+-- rows_up_to: the rows of all classes of at most this class's size.
+-- Returns: the type of class_size; all rows if all may be suppressed.
+-- Source: Mazzone 2019, section 4.4 (Inverse OLA).
+-- Example:
+--   SELECT anon.best_k_of(class_size, rows_up_to, 2) AS k
+--   FROM (SELECT class_size, sum(class_size) OVER (ORDER BY class_size) AS rows_up_to FROM anon.class_sizes('visits', ['sex']));
+CREATE OR REPLACE MACRO anon.best_k_of(class_size, rows_up_to, allowed_rows) AS
+coalesce(min(class_size) FILTER (WHERE rows_up_to > allowed_rows), max(rows_up_to));
+
+-- The largest k that a source can attain by suppressing no more than some of its rows; NULL for a table without rows.
+--
+-- Returns: one row: k BIGINT.
+-- Source: Mazzone 2019, section 4.4 (Inverse OLA).
+-- Example:
+--   FROM anon.best_k('visits', ['sex'], 2);
+CREATE OR REPLACE MACRO anon.best_k(source, quasi_identifiers, allowed_rows) AS TABLE
+SELECT CAST(anon.best_k_of(class_size, anon_rows_up_to, anon_allowed) AS BIGINT) AS k
+FROM (
+    SELECT class_size, sum(class_size) OVER (ORDER BY class_size) AS anon_rows_up_to, allowed_rows AS anon_allowed
+    FROM anon.class_sizes(source, quasi_identifiers)
+);
+
 -- The number of distinct sensitive values of one class, from the number of rows of each value (an aggregate).
 --
 -- Returns: BIGINT.

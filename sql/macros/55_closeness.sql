@@ -74,6 +74,18 @@ fsum(greatest(row_count / class_size - coalesce(reference_share, 0.0), 0.0));
 CREATE OR REPLACE MACRO anon.ordered_distance_of(cumulative_share, reference_cumulative_share) AS
 fsum(abs(cumulative_share - reference_cumulative_share)) / greatest(count(cumulative_share) - 1, 1);
 
+-- How many times more rows a value has than its share in the reference, infinity for a value that is not there. Over the
+-- rows of the class that is the ratio q / p of its shares in the class and in the reference.
+--
+-- Returns: DOUBLE, above 0.
+-- Example:
+--   SELECT anon.rows_over_share(3, 0.2) AS ratio;
+CREATE OR REPLACE MACRO anon.rows_over_share(row_count, reference_share) AS
+CASE
+    WHEN coalesce(reference_share, 0.0) = 0.0 THEN CAST('infinity' AS DOUBLE)
+    ELSE row_count / reference_share
+END;
+
 -- delta of delta-disclosure attained by one class (an aggregate over its values): the largest |log2(q / p)| of a
 -- value's share in the class and in the reference; infinity for a value that is not in the reference. As in ARX the
 -- logarithm is binary and values that are not in the class do not count, whose logarithm is infinite. The class is
@@ -82,37 +94,26 @@ fsum(abs(cumulative_share - reference_cumulative_share)) / greatest(count(cumula
 -- Returns: DOUBLE, at least 0, in bits.
 -- Source: Brickell and Shmatikov 2008, delta-disclosure privacy.
 -- Example:
---   SELECT anon.disclosure_of(row_count, class_size, reference_share) AS delta
+--   SELECT anon.disclosure_of(row_count, reference_share) AS delta
 --   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.disclosure_of(row_count, class_size, reference_share) AS
-max(CASE
-    WHEN coalesce(reference_share, 0.0) = 0.0 THEN CAST('infinity' AS DOUBLE)
-    -- Not log2, which sqlglot would spell as another logarithm with other last digits.
-    ELSE abs(ln(row_count / class_size / reference_share) / ln(2.0))
-END);
+CREATE OR REPLACE MACRO anon.disclosure_of(row_count, reference_share) AS
+-- Not log2, which sqlglot would spell as another logarithm with other last digits.
+greatest(
+    ln(max(anon.rows_over_share(row_count, reference_share)) / sum(row_count)),
+    ln(sum(row_count) / min(anon.rows_over_share(row_count, reference_share)))
+) / ln(2.0);
 
--- The relative gain of an attacker's belief in one value, from its share q in the class and p in the reference:
--- (q - p) / p, 0 if the belief does not grow, infinity for a value that is not in the reference.
---
--- Returns: DOUBLE, at least 0.
--- Source: Cao and Karras 2012, the information gain on a value.
--- Example:
---   SELECT anon.relative_gain_of(0.5, 0.2) AS gain;
-CREATE OR REPLACE MACRO anon.relative_gain_of(share, reference_share) AS CASE
-    WHEN coalesce(reference_share, 0.0) = 0.0 THEN CAST('infinity' AS DOUBLE)
-    ELSE greatest((share - reference_share) / reference_share, 0.0)
-END;
-
--- beta of basic beta-likeness attained by one class (an aggregate over its values): the largest relative gain of any
--- value. The class is beta-like if this is at most beta.
+-- beta of basic beta-likeness attained by one class (an aggregate over its values): the largest relative gain
+-- (q - p) / p of a value's share in the class over its share in the reference, 0 if none grows, infinity for a value
+-- that is not in the reference. The class is beta-like if this is at most beta.
 --
 -- Returns: DOUBLE, at least 0.
 -- Source: Cao and Karras 2012, basic beta-likeness.
 -- Example:
---   SELECT anon.basic_likeness_of(row_count, class_size, reference_share) AS beta
+--   SELECT anon.basic_likeness_of(row_count, reference_share) AS beta
 --   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.basic_likeness_of(row_count, class_size, reference_share) AS
-max(anon.relative_gain_of(row_count / class_size, reference_share));
+CREATE OR REPLACE MACRO anon.basic_likeness_of(row_count, reference_share) AS
+greatest(max(anon.rows_over_share(row_count, reference_share)) / sum(row_count) - 1, 0.0);
 
 -- beta of enhanced beta-likeness attained by one class (an aggregate over its values): the largest relative gain of any
 -- value, or infinity if the gain of some value exceeds -ln(p), the bound that holds whatever beta is. The class is
@@ -121,15 +122,15 @@ max(anon.relative_gain_of(row_count / class_size, reference_share));
 -- Returns: DOUBLE, at least 0.
 -- Source: Cao and Karras 2012, enhanced beta-likeness.
 -- Example:
---   SELECT anon.enhanced_likeness_of(row_count, class_size, reference_share) AS beta
+--   SELECT anon.enhanced_likeness_of(row_count, reference_share) AS beta
 --   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.enhanced_likeness_of(row_count, class_size, reference_share) AS
-max(CASE
-    WHEN coalesce(reference_share, 0.0) = 0.0 THEN CAST('infinity' AS DOUBLE)
-    WHEN anon.relative_gain_of(row_count / class_size, reference_share) > -ln(reference_share)
+CREATE OR REPLACE MACRO anon.enhanced_likeness_of(row_count, reference_share) AS
+CASE
+    -- q / p - 1 > -ln(p), with the class size on the other side.
+    WHEN max(anon.rows_over_share(row_count, reference_share) / (1 - ln(nullif(reference_share, 0.0)))) > sum(row_count)
         THEN CAST('infinity' AS DOUBLE)
-    ELSE anon.relative_gain_of(row_count / class_size, reference_share)
-END);
+    ELSE anon.basic_likeness_of(row_count, reference_share)
+END;
 
 -- How far the values of each equivalence class are from the reference, for values without order or taxonomy.
 --
@@ -141,9 +142,9 @@ CREATE OR REPLACE MACRO anon.class_closeness(source, quasi_identifiers, sensitiv
 SELECT
     any_value(class_size) AS class_size,
     anon.equal_distance_of(row_count, class_size, reference_share) AS equal_distance,
-    anon.disclosure_of(row_count, class_size, reference_share) AS disclosure,
-    anon.basic_likeness_of(row_count, class_size, reference_share) AS basic_likeness,
-    anon.enhanced_likeness_of(row_count, class_size, reference_share) AS enhanced_likeness
+    anon.disclosure_of(row_count, reference_share) AS disclosure,
+    anon.basic_likeness_of(row_count, reference_share) AS basic_likeness,
+    anon.enhanced_likeness_of(row_count, reference_share) AS enhanced_likeness
 FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference)
 GROUP BY class;
 

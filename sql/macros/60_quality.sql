@@ -78,6 +78,23 @@ CASE WHEN leaf_count = 1 THEN 0.0 ELSE leaf_count / domain_size END;
 CREATE OR REPLACE MACRO anon.mean_loss_of(class_size, kept, share) AS
 sum(class_size * CASE WHEN kept THEN share ELSE 1.0 END) / sum(class_size);
 
+-- The losses of several attributes as one, the mean with weights that sum to 1.
+--
+-- Returns: DOUBLE.
+-- Example:
+--   SELECT anon.arithmetic_loss([0.5, 0.1], [0.75, 0.25]) AS loss;
+CREATE OR REPLACE MACRO anon.arithmetic_loss(losses, weights) AS
+list_sum(list_transform(list_zip(losses, weights), lambda anon_pair: anon_pair[1] * anon_pair[2]));
+
+-- The losses of several attributes as one: product((1 + loss)^weight) - 1, with weights that sum to 1.
+--
+-- Returns: DOUBLE.
+-- Source: ARX, "Loss" with the aggregate function geometric mean.
+-- Example:
+--   SELECT anon.geometric_loss([0.5, 0.1], [0.5, 0.5]) AS loss;
+CREATE OR REPLACE MACRO anon.geometric_loss(losses, weights) AS
+exp(list_sum(list_transform(list_zip(losses, weights), lambda anon_pair: ln(1 + anon_pair[1]) * anon_pair[2]))) - 1;
+
 -- Precision loss (Prec) of a node: the mean over its quasi-identifiers of level / height. 0 at the bottom, 1
 -- at the top; a taxonomy without levels above the values counts as 0.
 --
@@ -149,13 +166,13 @@ FROM (
     FROM anon_values
 );
 
--- The loss that each row of a class bears at a node: the mean over the quasi-identifiers of the loss of their
--- labels, in LM and in NCP; a row per class of the generalized source.
+-- The loss of every label of every class at a node, in LM and in NCP: a row per class of the generalized source and
+-- quasi-identifier. Classes are numbered.
 --
--- Returns: class_size BIGINT, lm_share DOUBLE, ncp_share DOUBLE.
+-- Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, lm_share DOUBLE, ncp_share DOUBLE.
 -- Example:
---   FROM anon.class_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
-CREATE OR REPLACE MACRO anon.class_losses(source, node) AS TABLE
+--   FROM anon.label_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon.label_losses(source, node) AS TABLE
 WITH anon_classes AS (
     SELECT row_number() OVER () AS anon_class, *
     FROM (
@@ -174,22 +191,44 @@ anon_leaves AS (
     FROM anon.taxonomy AS anon_taxonomy
     WHERE anon_taxonomy.level = node[anon_taxonomy.attribute]
     GROUP BY ALL
-),
-anon_shares AS (
-    SELECT
-        anon_labels.anon_class,
-        anon_labels.anon_class_size,
-        anon.lm_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS anon_lm,
-        anon.ncp_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS anon_ncp
-    FROM anon_labels
-    INNER JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_labels.anon_attribute
-    LEFT JOIN anon_leaves
-        ON anon_leaves.attribute = anon_labels.anon_attribute
-        AND anon_leaves.label IS NOT DISTINCT FROM anon_labels.anon_label
 )
-SELECT any_value(anon_class_size) AS class_size, avg(anon_lm) AS lm_share, avg(anon_ncp) AS ncp_share
-FROM anon_shares
-GROUP BY anon_class;
+SELECT
+    anon_labels.anon_class AS class,
+    anon_labels.anon_class_size AS class_size,
+    anon_labels.anon_attribute AS attribute,
+    anon.lm_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS lm_share,
+    anon.ncp_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS ncp_share
+FROM anon_labels
+INNER JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_labels.anon_attribute
+LEFT JOIN anon_leaves
+    ON anon_leaves.attribute = anon_labels.anon_attribute
+    AND anon_leaves.label IS NOT DISTINCT FROM anon_labels.anon_label;
+
+-- The loss that each row of a class bears at a node: the mean over the quasi-identifiers of the loss of their
+-- labels, in LM and in NCP; a row per class of the generalized source.
+--
+-- Returns: class_size BIGINT, lm_share DOUBLE, ncp_share DOUBLE.
+-- Example:
+--   FROM anon.class_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon.class_losses(source, node) AS TABLE
+SELECT any_value(class_size) AS class_size, avg(lm_share) AS lm_share, avg(ncp_share) AS ncp_share
+FROM anon.label_losses(source, node)
+GROUP BY class;
+
+-- The loss of each quasi-identifier at a node, the mean over the rows of the source; rows in classes of fewer than k
+-- lose 1. Combine them with weights by anon.arithmetic_loss or anon.geometric_loss.
+--
+-- Returns: attribute VARCHAR, lm DOUBLE, ncp DOUBLE, both in [0, 1].
+-- Example:
+--   SELECT anon.arithmetic_loss(list(lm), list(CASE attribute WHEN 'age' THEN 0.75 ELSE 0.25 END)) AS weighted_lm
+--   FROM anon.attribute_losses('visits', MAP {'age': 1, 'sex': 0}, 2);
+CREATE OR REPLACE MACRO anon.attribute_losses(source, node, k) AS TABLE
+SELECT
+    attribute,
+    anon.mean_loss_of(class_size, class_size >= k, lm_share) AS lm,
+    anon.mean_loss_of(class_size, class_size >= k, ncp_share) AS ncp
+FROM anon.label_losses(source, node)
+GROUP BY attribute;
 
 -- Loss metric LM of a source generalized to a node; rows in classes of fewer than k lose 1.
 --
@@ -209,3 +248,32 @@ FROM anon.class_losses(source, node);
 CREATE OR REPLACE MACRO anon.ncp(source, node, k) AS TABLE
 SELECT anon.mean_loss_of(class_size, class_size >= k, ncp_share) AS ncp
 FROM anon.class_losses(source, node);
+
+-- Geometric loss metric of a source generalized to a node: product(1 + L)^(1 / q) - 1 of the losses L of its q
+-- quasi-identifiers; rows in classes of fewer than k lose 1.
+--
+-- Returns: one row: geometric_lm DOUBLE in [0, 1]; NULL for a table without rows.
+-- Source: ARX, "Loss" with the aggregate function geometric mean.
+-- Example:
+--   FROM anon.geometric_lm('visits', MAP {'age': 1, 'sex': 0}, 2);
+CREATE OR REPLACE MACRO anon.geometric_lm(source, node, k) AS TABLE
+SELECT anon.geometric_loss(list(lm), list(anon_weight)) AS geometric_lm
+FROM (SELECT lm, 1.0 / count(*) OVER () AS anon_weight FROM anon.attribute_losses(source, node, k));
+
+-- Precision loss of a node in which some quasi-identifiers matter more than others: the mean of level / height with
+-- weights, a MAP from each quasi-identifier of the node to its weight.
+--
+-- Returns: DOUBLE in [0, 1].
+-- Source: Mazzone 2019, section 4.4.
+-- Example:
+--   SELECT anon.weighted_precision_loss(MAP {'age': 1, 'sex': 1}, MAP {'age': 3, 'sex': 1}) AS prec;
+CREATE OR REPLACE MACRO anon.weighted_precision_loss(node, weights) AS (
+    SELECT CASE count(weights[anon_attribute])
+        WHEN len(map_keys(node)) THEN
+            sum(weights[anon_attribute] * CASE WHEN anon_height = 0 THEN 0.0 ELSE node[anon_attribute] / anon_height END)
+            / sum(weights[anon_attribute])
+        ELSE error('the node has a quasi-identifier without a taxonomy or a weight: see anon.taxonomy_heights')
+    END
+    FROM anon.taxonomy_heights() AS anon_heights (anon_attribute, anon_height, anon_value_count, anon_domain)
+    WHERE list_contains(map_keys(node), anon_attribute)
+);

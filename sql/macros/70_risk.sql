@@ -62,14 +62,19 @@ FROM anon.population_classes(source, quasi_identifiers, population);
 -- the source, which is the share of the individual's class that does. Individuals whose class has no row of the source
 -- count with 0, as published and as in ARX; NULL if there is nobody in either table.
 --
--- The source is (delta_min, delta_max)-present if delta_min <= smallest and largest <= delta_max.
+-- The source is (delta_min, delta_max)-present if delta_min <= smallest and largest <= delta_max. Of a table whose small
+-- classes were suppressed, smallest_published leaves out the classes without a row, and absent_classes counts them.
 --
--- Returns: one row: smallest DOUBLE, largest DOUBLE, both in [0, 1].
+-- Returns: one row: smallest DOUBLE, largest DOUBLE, smallest_published DOUBLE, all in [0, 1]; absent_classes BIGINT.
 -- Source: Nergiz et al. 2007, delta-presence.
 -- Example:
 --   FROM anon.delta_presence('visits', ['sex'], 'visits');
 CREATE OR REPLACE MACRO anon.delta_presence(source, quasi_identifiers, population) AS TABLE
-SELECT min(class_size / population_size) AS smallest, max(class_size / population_size) AS largest
+SELECT
+    min(class_size / population_size) AS smallest,
+    max(class_size / population_size) AS largest,
+    min(class_size / population_size) FILTER (WHERE class_size > 0) AS smallest_published,
+    count(*) FILTER (WHERE class_size = 0) AS absent_classes
 FROM anon.matched_classes(source, quasi_identifiers, population);
 
 -- Journalist risk: the attacker does not know whether the person is in the table, but has the population that

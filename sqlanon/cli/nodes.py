@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,12 @@ FORMATS = (".parquet", ".csv")
 
 def document(nodes: pa.Table, policy: Policy) -> dict[str, Any]:
     """All nodes, those that satisfy the policy first, the best of them first."""
-    measure = policy.quality.measure
     rows = [{**row, "node": dict(row["node"])} for row in nodes.to_pylist()]
     return {
         "nodes": len(rows),
         "satisfying_nodes": sum(row["satisfies"] for row in rows),
-        "quality": measure,
-        "table": sorted(rows, key=lambda row: _rank(row, measure)),
+        "quality": policy.quality.measure,
+        "table": sorted(rows, key=_rank),
     }
 
 
@@ -36,7 +36,7 @@ def refuse_file(path: Path, *, replace: bool) -> None:
 
 
 def write_file(nodes: pa.Table, path: Path, *, replace: bool) -> None:
-    """Write all nodes as Parquet with a MAP, or as CSV with a column ``node.<quasi-identifier>`` each."""
+    """Write all nodes as Parquet, or as CSV with a column ``node.<quasi-identifier>`` each and the models as JSON."""
     with files.staged_file(path, replace=replace) as staged:
         if path.suffix.lower() == ".parquet":
             pq.write_table(nodes, staged)
@@ -49,13 +49,15 @@ def _write_csv(nodes: pa.Table, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file)
         lines.writerow([*(f"node.{name}" for name, _ in rows[0]["node"]), *nodes.column_names[1:]])
-        lines.writerows([*(level for _, level in row["node"]), *list(row.values())[1:]] for row in rows)
+        for row in rows:
+            row["models"] = json.dumps(row["models"], ensure_ascii=False)
+            lines.writerow([*(level for _, level in row["node"]), *list(row.values())[1:]])
 
 
-def _rank(row: dict[str, Any], measure: str) -> tuple[bool, float, float, int, int, tuple[int, ...]]:
+def _rank(row: dict[str, Any]) -> tuple[bool, float, float, int, int, tuple[int, ...]]:
     """The order in which a run prefers nodes; nodes that do not satisfy the policy by how far they are from it."""
     satisfies = bool(row["satisfies"])
-    loss = row[measure] if satisfies and row[measure] is not None else 0.0
+    loss = row["loss"] if satisfies else 0.0
     levels = tuple(row["node"].values())
     entropy = row["entropy"] if satisfies else 0.0
     return not satisfies, _rounded(loss), _rounded(entropy), row["suppressed_rows"], row["height"], levels

@@ -25,6 +25,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 Target = Annotated[
     str, typer.Option("--into", metavar="TARGET", help="The name of a new table, or a new .parquet file.")
 ]
+LatticeTarget = Annotated[
+    str | None,
+    typer.Option("--into", metavar="TARGET", help="Write all nodes to a new table, or to a new .parquet file."),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="SECONDS", help="Make do with the best node found after so long."),
+]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace what is there.")]
 Attribute = Annotated[str, typer.Argument(help="The quasi-identifier that the taxonomy is for.")]
 TaxonomySource = Annotated[

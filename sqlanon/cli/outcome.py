@@ -64,7 +64,10 @@ def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
     if isinstance(error, SqlanonError):
         message = getattr(error, "heading", str(error))
         problems = getattr(error, "problems", ())
-        return EXIT_CODES.get(type(error), FAILED), _document(type(error).__name__, message, problems)
+        document = _document(type(error).__name__, message, problems)
+        if isinstance(error, UnsatisfiableError):
+            document["relaxations"] = _relaxations(error)
+        return EXIT_CODES.get(type(error), FAILED), document
     if isinstance(error, USAGE_ERRORS):
         return USAGE, _document("UsageError", error.format_message())  # type: ignore[attr-defined]
     if isinstance(error, KeyboardInterrupt | typer.Abort):
@@ -76,6 +79,13 @@ def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
 
 def _document(kind: str, message: str, problems: tuple[str, ...] = ()) -> dict[str, Any]:
     return {"kind": kind, "message": _worded(message), "problems": [_worded(problem) for problem in problems]}
+
+
+def _relaxations(error: UnsatisfiableError) -> list[dict[str, Any]]:
+    """What could be asked for instead."""
+    if error.explanation is None:
+        return []
+    return [relaxation.model_dump(mode="json") for relaxation in error.explanation.relaxations]
 
 
 def _worded(message: str) -> str:

@@ -9,12 +9,14 @@ import typer
 
 from sqlanon.cli.options import (
     Json,
+    LatticeTarget,
     OptionalDatabase,
     PolicyFile,
     Replace,
     Source,
     Target,
     TaxonomyFiles,
+    TimeLimit,
     load_taxonomies,
     reading,
     writing,
@@ -53,12 +55,13 @@ def lattice(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all nodes to a .parquet or .csv file.")
     ] = None,
+    into: LatticeTarget = None,
     replace: Replace = False,
     as_json: Json = False,
 ) -> None:
     """Check every node of the lattice, and show the best ones that satisfy the policy.
 
-    Example: sqlanon lattice visits --db clinic.duckdb --policy policy.toml --out lattice.parquet
+    Example: sqlanon lattice visits --db clinic.duckdb --policy policy.toml --into lattice
     """
     from sqlanon.cli import nodes
     from sqlanon.cli.views import lattice_view
@@ -66,13 +69,14 @@ def lattice(
     wanted = _policy(policy)
     if out is not None:
         nodes.refuse_file(out, replace=replace)
-    with reading(database) as session:
+    with reading(database) if into is None else writing(database, into) as session:
         load_taxonomies(session, taxonomies)
         with progress(quiet=as_json) as told:
-            found = session.lattice(source, wanted, progress=told)
+            found = session.lattice(source, wanted, into=into, replace=replace, progress=told)
     if out is not None:
         nodes.write_file(found, out, replace=replace)
-        say(f"Wrote {found.num_rows:,} nodes to {out}.")
+    for written in filter(None, (into, out)):
+        say(f"Wrote {found.num_rows:,} nodes to {written}.")
     if as_json:
         write_json(nodes.document(found, wanted))
     else:
@@ -108,6 +112,7 @@ def run(
     into: Target,
     database: OptionalDatabase = None,
     taxonomies: TaxonomyFiles = None,
+    time_limit: TimeLimit = None,
     replace: Replace = False,
     as_json: Json = False,
 ) -> None:
@@ -123,7 +128,7 @@ def run(
     with writing(database, into) as session:
         load_taxonomies(session, taxonomies)
         with progress(quiet=as_json) as told:
-            release = session.anonymize(source, wanted, into, replace=replace, progress=told)
+            release = session.anonymize(source, wanted, into, replace=replace, progress=told, time_limit=time_limit)
     if as_json:
         write_json(release.model_dump(mode="json"))
     else:
@@ -134,6 +139,9 @@ def verify(
     release: Annotated[str, typer.Argument(help="A published table, or the path of a published Parquet file.")],
     policy: PolicyFile,
     database: OptionalDatabase = None,
+    source: Annotated[
+        str | None, typer.Option("--source", help="What it was made from, for models that compare with it.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure a published table again and hold it against its policy: exit code 0 if it is met, 3 if not.
@@ -144,7 +152,7 @@ def verify(
 
     wanted = _policy(policy)
     with reading(database) as session:
-        verification = session.verification(release, wanted)
+        verification = session.verification(release, wanted, source=source)
     if as_json:
         write_json({**verification.model_dump(mode="json"), "met": verification.met})
     else:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sqlanon.cli.output import printable
-from sqlanon.model.release import Measurement, ModelResult, Release
+from sqlanon.model.release import Measurement, ModelResult, Release, Report
 
 BEST_NODES = 10
 
@@ -58,7 +58,8 @@ def measurement_view(measurement: Measurement) -> list[RenderableType]:
     facts.show_header = False
     for what, value in facts_of(measurement):
         facts.add_row(what, value)
-    return [facts, models_table(measurement.models)]
+    notes = [_sentences("Notes", measurement.notes)] if measurement.notes else []
+    return [facts, models_table(measurement.models), *notes]
 
 
 def facts_of(measurement: Measurement) -> list[tuple[str, str]]:
@@ -112,10 +113,21 @@ def search_sentence(release: Release) -> str:
     """How the node was found."""
     report = release.report
     ties = f", tied with {report.tie_count - 1} more" if report.tie_count > 1 else ""
-    return (
-        f"Least {report.quality} loss ({figure(report.loss)}{ties}), proven by checking "
-        f"{count(report.checked_nodes)} of {count(report.lattice_nodes)} nodes in {sum(report.seconds.values()):.2f} s."
-    )
+    checked = f"{count(report.checked_nodes)} of {count(report.lattice_nodes)} nodes"
+    seconds = f"{sum(report.seconds.values()):.2f} s"
+    if not report.proven_optimal:
+        found = f"{report.quality} loss {figure(report.loss)}{ties}, found by checking {checked} in {seconds}"
+        return f"Not proven optimal: {found}{gap_phrase(report)}."
+    goal = "Most private within max_loss, with a" if report.search == "inverse-ola" else "Least"
+    return f"{goal} {report.quality} loss ({figure(report.loss)}{ties}), proven by checking {checked} in {seconds}."
+
+
+def gap_phrase(report: Report) -> str:
+    """How far a loss can be from optimal."""
+    if report.gap is None:
+        return ""
+    share = f" ({percent(report.gap / report.loss)} of it)" if report.loss else ""
+    return f"; at most {figure(report.gap)}{share} more than the least"
 
 
 def node_table(release: Release) -> Table:
@@ -129,13 +141,13 @@ def node_table(release: Release) -> Table:
 def lattice_view(document: dict[str, Any]) -> list[RenderableType]:
     """The size of the lattice, and its best nodes or those that come closest."""
     satisfying, quality = document["satisfying_nodes"], document["quality"]
-    headings = ("node", quality, "classes", "smallest", "suppressed")
+    headings = ("node", quality, "classes", "smallest", "best k", "suppressed")
     title = f"Best by {quality}" if satisfying else "Closest to the policy"
-    best = table(*headings, numbers=(1, 2, 3, 4), title=title)
+    best = table(*headings, numbers=(1, 2, 3, 4, 5), title=title)
     for row in document["table"][: min(satisfying, BEST_NODES) or BEST_NODES]:
         node = ", ".join(f"{name} {level}" for name, level in row["node"].items())
-        counts = (row["class_count"], row["min_class_size"], row["suppressed_rows"])
-        best.add_row(plain(node), figure(row[quality]), *(count(number) for number in counts))
+        counts = (row["class_count"], row["min_class_size"], row["best_k"], row["suppressed_rows"])
+        best.add_row(plain(node), figure(row["loss"]), *(count(number) for number in counts))
     return [Text(f"{count(document['nodes'])} nodes, {count(satisfying)} satisfy the policy.\n"), best]
 
 

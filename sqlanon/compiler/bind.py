@@ -55,6 +55,8 @@ class BoundPolicy:
         description: the source in words, for messages.
         columns: its columns, in order.
         shapes: per quasi-identifier, in the policy's order, the shape of its taxonomy.
+        sensitive_shapes: the shapes of the taxonomies of sensitive columns that a privacy model needs.
+        population: the population as a relation, if a privacy model compares with one.
         taxonomy: the table that holds the taxonomies.
     """
 
@@ -63,12 +65,20 @@ class BoundPolicy:
     description: str
     columns: tuple[SourceColumn, ...]
     shapes: tuple[TaxonomyShape, ...]
+    sensitive_shapes: Mapping[str, TaxonomyShape]
     taxonomy: exp.Table
+    population: exp.Expr | None = None
 
     @property
     def lattice(self) -> Lattice:
-        """The lattice of the policy's quasi-identifiers."""
-        return Lattice(self.policy.quasi_identifiers, self.heights)
+        """The lattice of the policy's quasi-identifiers, within its bounds on levels."""
+        policy = self.policy
+        names = policy.quasi_identifiers
+        minimum = tuple(policy.minimum_levels.get(name, 0) for name in names)
+        maximum = tuple(
+            policy.maximum_levels.get(name, height) for name, height in zip(names, self.heights, strict=True)
+        )
+        return Lattice(names, self.heights, minimum, maximum)
 
     @property
     def heights(self) -> Levels:
@@ -83,30 +93,51 @@ def bind(
     columns: Sequence[SourceColumn],
     shapes: Mapping[str, TaxonomyShape],
     taxonomy: exp.Table,
+    population: exp.Expr | None = None,
 ) -> BoundPolicy:
     """Fit a policy to a source whose columns it matches (:meth:`Policy.check_columns`).
 
     Raises:
-        PolicyError: the lattice is too large.
-        TaxonomyError: a quasi-identifier has no taxonomy.
+        PolicyError: a bound on levels is above its taxonomy, or the lattice is too large.
+        TaxonomyError: a column has no taxonomy, or a sensitive one a taxonomy that tells no distances.
     """
-    missing = [name for name in policy.quasi_identifiers if name not in shapes]
+    missing = [name for name in (*policy.quasi_identifiers, *policy.sensitive_taxonomies) if name not in shapes]
     if missing:
         raise TaxonomyError(
-            "quasi-identifiers without a taxonomy; load one for each with load_taxonomy or `sqlanon taxonomy`:",
+            "columns without a taxonomy; load one for each with load_taxonomy or `sqlanon taxonomy`:",
             [f'"{name}"' for name in missing],
         )
+    flat = [name for name in policy.sensitive_taxonomies if shapes[name].height == 0]
+    if flat:
+        raise TaxonomyError(
+            "hierarchical distances need taxonomies with a level above the values; these have none:",
+            [f'"{name}"' for name in flat],
+        )
+    _refuse_levels(policy, shapes)
     bound = BoundPolicy(
         policy=policy,
         source=source,
         description=description,
         columns=tuple(columns),
         shapes=tuple(shapes[name] for name in policy.quasi_identifiers),
+        sensitive_shapes={name: shapes[name] for name in policy.sensitive_taxonomies},
         taxonomy=taxonomy,
+        population=population,
     )
     if bound.lattice.size > MAXIMUM_NODES:
         raise PolicyError(
             f"the lattice has {bound.lattice.size:,} nodes, more than the {MAXIMUM_NODES:,} that a search can hold: "
-            "use fewer quasi-identifiers or taxonomies with fewer levels"
+            "use fewer quasi-identifiers, taxonomies with fewer levels, or bounds on levels"
         )
     return bound
+
+
+def _refuse_levels(policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> None:
+    problems = [
+        f'{field}: "{name}" has levels 0 to {shapes[name].height}, so not {level}'
+        for field in ("minimum_levels", "maximum_levels")
+        for name, level in getattr(policy, field).items()
+        if level > shapes[name].height
+    ]
+    if problems:
+        raise PolicyError("the policy does not fit the taxonomies:", problems)

@@ -1,18 +1,18 @@
 """Rows → cells: the one scan of the source.
 
-A cell is a distinct combination of quasi-identifiers (and of the sensitive columns that a privacy model looks
-at) with its number of rows. Every level of every quasi-identifier stands in it as a small integer, so that a node
-of the lattice is one GROUP BY over a few narrow columns.
+A cell is a distinct combination of quasi-identifiers (and of the sensitive columns that a privacy model looks at, and
+of the individual, if classes count individuals) with its number of rows. Every level of every quasi-identifier stands
+in it as a small integer, so that a node of the lattice is one GROUP BY over a few narrow columns.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
 from sqlanon.compiler import taxonomies
-from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.compiler.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, VALUE, WEIGHT, Encoding, counted
 from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import (
     Relation,
@@ -27,44 +27,11 @@ from sqlanon.compiler.nodes import (
     number,
     same,
     select,
+    string,
     subquery,
 )
 
 CODE_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """The temporary tables of a run and the names of their columns.
-
-    Attributes:
-        bound: the policy and what it is bound to.
-        codes: per quasi-identifier, its values with the code and the losses of their label at each level.
-        cells: the cells.
-        label_losses: the losses of labels that cells carry too, for measures that need them in every node:
-            ``lm``, ``ncp``, both or none.
-    """
-
-    bound: BoundPolicy
-    codes: tuple[Relation, ...]
-    cells: Relation
-    label_losses: tuple[str, ...]
-
-    def code(self, position: int, depth: int) -> str:
-        """The column of ``cells`` with the code of a quasi-identifier at a level."""
-        return f"anon_code_{position}_{depth}"
-
-    def label_loss(self, measure: str, position: int, depth: int) -> str:
-        """The column with the loss of the label of a quasi-identifier at a level."""
-        return f"anon_{measure}_{position}_{depth}"
-
-    def carries_label_loss(self, position: int, depth: int) -> bool:
-        """Whether cells carry losses of labels at a level: only between the values and the top do labels differ."""
-        return 0 < depth < self.bound.shapes[position].height
-
-    def sensitive(self, name: str) -> str:
-        """The column of ``cells`` with the code of a protected column."""
-        return f"anon_sensitive_{self.bound.policy.protected_columns.index(name)}"
 
 
 ONE_TEXT_PER_VALUE = frozenset(
@@ -96,53 +63,65 @@ ONE_TEXT_PER_VALUE = frozenset(
 LABEL_LOSSES = {"lm": "lm_share_of", "ncp": "ncp_share_of"}
 """Losses of labels, and the macro that computes each from the leaves under the label and the domain's size."""
 
-ROW_COUNT = "anon_row_count"
-VALUE = "anon_value"
-
-
-def encoding(bound: BoundPolicy, *, label_losses: tuple[str, ...]) -> Encoding:
-    """Names for the temporary tables of a run."""
-    codes = [Relation(f"anon_codes_{position}", "node") for position in range(len(bound.shapes))]
-    return Encoding(bound, tuple(codes), Relation("anon_cells", "cell"), label_losses)
-
 
 def encode(plan: Encoding) -> list[Step]:
-    """The steps that make the codes and the cells."""
+    """The steps that make the codes, the cells, and what classes are compared with."""
+    bound = plan.bound
     steps = [
-        Step(relation, _codes(plan, position), f'codes of "{plan.bound.policy.quasi_identifiers[position]}"')
+        Step(
+            relation, _quasi_identifier_codes(plan, position), f'codes of "{bound.policy.quasi_identifiers[position]}"'
+        )
         for position, relation in enumerate(plan.codes)
     ]
-    return [*steps, Step(plan.cells, _cells(plan), "cells")]
+    steps += [
+        Step(plan.sensitive_codes(name), _sensitive_codes(plan, name), f'codes of "{name}"')
+        for name in bound.sensitive_shapes
+    ]
+    steps.append(Step(plan.cells, _cells(plan), "cells"))
+    steps += [Step(plan.values(name), _values(plan, name), f'shares of "{name}"') for name in plan.compared_columns]
+    if bound.population is not None:
+        steps.append(Step(plan.population_cells, _population_cells(plan, bound.population), "population"))
+    return steps
+
+
+def tables(plan: Encoding) -> list[Relation]:
+    """All temporary tables that :func:`encode` makes."""
+    return [step.makes for step in encode(plan)]
 
 
 def cell_counts(plan: Encoding) -> exp.Query:
-    """One row: cells, their rows, and the rows with a value that no taxonomy knows."""
-    unmapped = exp.or_(
-        *(column(plan.code(position, 0)).is_(exp.null()) for position in range(len(plan.codes))), copy=False
-    )
-    return exp.select(
-        aliased(count_rows(), "cells"),
-        aliased(exp.func("coalesce", exp.Sum(this=column(ROW_COUNT)), number(0)), "rows"),
-        aliased(
-            exp.func("coalesce", filtered(exp.Sum(this=column(ROW_COUNT)), unmapped), number(0)),
-            "unmapped",
-        ),
-    ).from_(plan.cells.table)
+    """One row: rows, and how many of them have an unmapped value, a bad weight, or no individual."""
+    policy = plan.bound.policy
+    codes = [column(plan.code(position, 0)) for position in range(len(plan.codes))]
+    codes += [column(plan.sensitive_label(name, 1)) for name in plan.bound.sensitive_shapes]
+    counts = {"unmapped": exp.or_(*(code.is_(exp.null()) for code in codes), copy=False)}
+    if policy.row_weight is not None:
+        counts["unweighted"] = column(WEIGHT).is_(exp.null())
+    if policy.individual is not None:
+        counts["anonymous"] = column(INDIVIDUAL).is_(exp.null())
+    columns = [aliased(_count_of_rows(), "rows")]
+    columns += [aliased(_count_of_rows(condition), name) for name, condition in counts.items()]
+    return select(columns, plan.cells.table)
 
 
-def _codes(plan: Encoding, position: int) -> exp.Query:
-    """The values of one taxonomy: value, and per level the code of its label and what the label loses."""
+def unmapped_people(plan: Encoding) -> exp.Query:
+    """One row: people of the population with a value that no taxonomy knows."""
+    codes = [column(plan.code(position, 0)) for position in range(len(plan.codes))]
+    unmapped = exp.or_(*(code.is_(exp.null()) for code in codes), copy=False)
+    people = exp.func("coalesce", filtered(exp.Sum(this=column(PEOPLE)), unmapped), number(0))
+    return select([aliased(people, "unmapped")], plan.population_cells.table)
+
+
+def _count_of_rows(condition: exp.Expr | None = None) -> exp.Expr:
+    rows = exp.Sum(this=column(ROW_COUNT))
+    return exp.func("coalesce", rows if condition is None else filtered(rows, condition), number(0))
+
+
+def _quasi_identifier_codes(plan: Encoding, position: int) -> exp.Query:
+    """The values of one quasi-identifier: per level the code of the label and what the label loses."""
     shape = plan.bound.shapes[position]
-    attribute = plan.bound.policy.quasi_identifiers[position]
-    query = exp.select(aliased(column("value", "anon_level_0"), VALUE))
-    for depth, label_count in enumerate(shape.label_counts):
-        alias = f"anon_level_{depth}"
-        labels = subquery(_coded_labels(plan, attribute, depth, label_count), alias)
-        if depth == 0:
-            query = query.from_(labels, copy=False)
-        else:
-            on = same(column("value", alias), column("value", "anon_level_0"))
-            query = query.join(labels, on=on, copy=False)
+
+    def columns(depth: int, alias: str) -> list[exp.Expr]:
         losses = [
             aliased(
                 scalar_call(macro, column("leaf_count", alias), number(shape.domain_size)),
@@ -150,7 +129,35 @@ def _codes(plan: Encoding, position: int) -> exp.Query:
             )
             for measure, macro in LABEL_LOSSES.items()
         ]
-        query = query.select(aliased(column("code", alias), plan.code(position, depth)), *losses, copy=False)
+        return [aliased(column("code", alias), plan.code(position, depth)), *losses]
+
+    return _codes(plan, plan.bound.policy.quasi_identifiers[position], shape.label_counts, columns)
+
+
+def _sensitive_codes(plan: Encoding, name: str) -> exp.Query:
+    """The values of a protected column: per level that cells carry the code of the label."""
+
+    def columns(depth: int, alias: str) -> list[exp.Expr]:
+        return [aliased(column("code", alias), plan.sensitive_label(name, depth))] if depth else []
+
+    shape = plan.bound.sensitive_shapes[name]
+    return _codes(plan, name, shape.label_counts[: plan.sensitive_depths(name).stop], columns)
+
+
+def _codes(
+    plan: Encoding, attribute: str, label_counts: Sequence[int], columns: Callable[[int, str], list[exp.Expr]]
+) -> exp.Query:
+    """The values of one taxonomy, with columns made from the labels of each level."""
+    query = exp.select(aliased(column("value", "anon_level_0"), VALUE))
+    for depth, label_count in enumerate(label_counts):
+        alias = f"anon_level_{depth}"
+        labels = subquery(_coded_labels(plan, attribute, depth, label_count), alias)
+        if depth == 0:
+            query = query.from_(labels, copy=False)
+        else:
+            on = same(column("value", alias), column("value", "anon_level_0"))
+            query = query.join(labels, on=on, copy=False)
+        query = query.select(*columns(depth, alias), copy=False)
     return query
 
 
@@ -159,19 +166,21 @@ def _coded_labels(plan: Encoding, attribute: str, depth: int, label_count: int) 
     labels = subquery(taxonomies.level(plan.bound.taxonomy, attribute, depth), "anon_labels")
     leaves = subquery(taxonomies.leaves(plan.bound.taxonomy, attribute, depth), "anon_leaves")
     label = column("label", "anon_labels")
-    rank = exp.Window(
-        this=exp.func("dense_rank"), order=exp.Order(expressions=[exp.Ordered(this=label, nulls_first=True)])
-    )
     return (
         exp.select(
             column("value", "anon_labels"),
-            aliased(cast(rank, _code_type(label_count)), "code"),
+            aliased(cast(_rank(label, nulls_first=True), _code_type(label_count)), "code"),
             # A label that no value of the taxonomy carries is NULL, which is its own single leaf.
             aliased(exp.func("coalesce", column("leaf_count", "anon_leaves"), number(1)), "leaf_count"),
         )
         .from_(labels)
         .join(leaves, on=same(column("label", "anon_leaves"), label.copy()), join_type="left")
     )
+
+
+def _rank(value: exp.Expr, *, nulls_first: bool) -> exp.Window:
+    order = exp.Order(expressions=[exp.Ordered(this=value, nulls_first=nulls_first)])
+    return exp.Window(this=exp.func("dense_rank"), order=order)
 
 
 def _code_type(label_count: int) -> str:
@@ -182,32 +191,75 @@ def _code_type(label_count: int) -> str:
 def _cells(plan: Encoding) -> exp.Query:
     """Group the rows by raw values first, then look up the codes of the few combinations that are left."""
     policy = plan.bound.policy
-    query = exp.select().from_(subquery(_combinations(plan), "anon_rows"))
+    query = _looked_up(plan, _combinations(plan))
+    for position, shape in enumerate(plan.bound.shapes):
+        for depth in range(1, shape.height):
+            losses = [
+                column(plan.label_loss(name, position, depth), _codes_alias(position)) for name in plan.label_losses
+            ]
+            query = query.select(*losses, copy=False)
+    for name in policy.protected_columns:
+        rank = cast(_rank(column(name, "anon_rows"), nulls_first=False), "UINTEGER")
+        query = query.select(aliased(rank, plan.sensitive(name)), copy=False)
+    for name in plan.bound.sensitive_shapes:
+        query = _with_labels(plan, query, name)
+    if policy.individual is not None:
+        query = query.select(aliased(column(policy.individual, "anon_rows"), INDIVIDUAL), copy=False)
+    if policy.row_weight is not None:
+        query = query.select(column(WEIGHT, "anon_rows"), copy=False)
+    return query.select(column(ROW_COUNT, "anon_rows"), copy=False)
+
+
+def _looked_up(plan: Encoding, combinations: exp.Query) -> exp.Select:
+    """The codes of combinations of raw values at every level below the top, whose one label no GROUP BY needs."""
+    query = exp.select().from_(subquery(combinations, "anon_rows"))
     for position, relation in enumerate(plan.codes):
-        alias = f"anon_codes_{position}"
-        raw = exact_text(column(policy.quasi_identifiers[position], "anon_rows"))
+        alias = _codes_alias(position)
+        raw = exact_text(column(plan.bound.policy.quasi_identifiers[position], "anon_rows"))
         lookup = exp.alias_(relation.table, alias, table=True)
         query = query.join(lookup, on=same(column(VALUE, alias), raw), join_type="left", copy=False)
-        # The top level has one label, so no GROUP BY needs its code.
-        for depth in range(max(plan.bound.shapes[position].height, 1)):
-            carried = plan.label_losses if plan.carries_label_loss(position, depth) else ()
-            losses = [column(plan.label_loss(measure, position, depth), alias) for measure in carried]
-            query = query.select(column(plan.code(position, depth), alias), *losses, copy=False)
-    for name in policy.protected_columns:
-        order = exp.Order(expressions=[exp.Ordered(this=column(name, "anon_rows"), nulls_first=True)])
-        rank = exp.Window(this=exp.func("dense_rank"), order=order)
-        query = query.select(aliased(cast(rank, "UINTEGER"), plan.sensitive(name)), copy=False)
-    return query.select(column(ROW_COUNT, "anon_rows"), copy=False)
+        depths = range(max(plan.bound.shapes[position].height, 1))
+        query = query.select(*(column(plan.code(position, depth), alias) for depth in depths), copy=False)
+    return query
+
+
+def _with_labels(plan: Encoding, query: exp.Select, name: str) -> exp.Select:
+    """The codes of a protected column's labels."""
+    relation = plan.sensitive_codes(name)
+    lookup = exp.alias_(relation.table, relation.name, table=True)
+    raw = exact_text(column(name, "anon_rows"))
+    query = query.join(lookup, on=same(column(VALUE, relation.name), raw), join_type="left", copy=False)
+    labels = [plan.sensitive_label(name, depth) for depth in plan.sensitive_depths(name)]
+    return query.select(*(column(label, relation.name) for label in labels), copy=False)
 
 
 def _combinations(plan: Encoding) -> exp.Query:
     policy = plan.bound.policy
     types = {source_column.name: source_column.type for source_column in plan.bound.columns}
-    keys = [_key(name, types[name]) for name in policy.quasi_identifiers]
-    keys += [column(name) for name in policy.protected_columns]
-    names = (*policy.quasi_identifiers, *policy.protected_columns)
-    selected = [aliased(key.copy(), name) for key, name in zip(keys, names, strict=True)]
-    return grouped(select([*selected, aliased(count_rows(), ROW_COUNT)], plan.bound.source.copy()), keys)
+    individual = () if policy.individual is None else (policy.individual,)
+    keys = {name: _key(name, types[name]) for name in policy.quasi_identifiers}
+    keys |= {name: column(name) for name in (*policy.protected_columns, *individual)}
+    columns = [aliased(key.copy(), name) for name, key in keys.items()]
+    columns.append(aliased(count_rows(), ROW_COUNT))
+    if policy.row_weight is not None:
+        columns.append(aliased(_weight(column(policy.row_weight)), WEIGHT))
+    return grouped(select(columns, plan.bound.source.copy()), list(keys.values()))
+
+
+def _weight(weight: exp.Expr) -> exp.Expr:
+    """The weight of a cell; NULL where a row has a weight that cannot be one."""
+    valid = exp.and_(
+        exp.GT(this=weight, expression=number(0)),
+        exp.LT(this=cast(weight.copy(), "DOUBLE"), expression=cast(string("infinity"), "DOUBLE")),
+    )
+    return exp.Case(
+        ifs=[
+            exp.If(
+                this=exp.func("bool_and", exp.func("coalesce", valid, exp.false())),
+                true=exp.Sum(this=cast(weight.copy(), "DOUBLE")),
+            )
+        ]
+    )
 
 
 def _key(name: str, type_name: str) -> exp.Expr:
@@ -217,3 +269,42 @@ def _key(name: str, type_name: str) -> exp.Expr:
     """
     base = type_name.upper().partition("(")[0]
     return column(name) if base in ONE_TEXT_PER_VALUE else exact_text(column(name))
+
+
+def _values(plan: Encoding, name: str) -> exp.Query:
+    """The values of a compared column: code, share of the table, cumulative share, and the shares of its labels."""
+    code = plan.sensitive(name)
+    labels = [plan.sensitive_label(name, level) for level in range(1, plan.sensitive_height(name))]
+    carried = [aliased(exp.AnyValue(this=column(label)), label) for label in labels]
+    rows = aliased(counted(plan), "anon_rows")
+    counts = grouped(select([column(code), *carried, rows], plan.cells.table), [column(code)])
+    shares = [
+        aliased(_share(), "anon_share"),
+        aliased(_share(order=exp.Order(expressions=[exp.Ordered(this=column(code))])), "anon_cumulative"),
+        *(
+            aliased(_share(partition_by=[column(label)]), plan.label_share(level))
+            for level, label in enumerate(labels, 1)
+        ),
+    ]
+    return select([column(code), *(column(label) for label in labels), *shares], subquery(counts, "anon_counts"))
+
+
+def _share(partition_by: list[exp.Expr] | None = None, order: exp.Order | None = None) -> exp.Expr:
+    """The rows of a value, of its label, or of the values up to it, as a share of the whole table."""
+    rows: exp.Expr = column("anon_rows")
+    if partition_by is not None or order is not None:
+        rows = exp.Window(this=exp.Sum(this=rows), partition_by=partition_by or [], order=order)
+    return exp.Div(this=rows, expression=exp.Window(this=exp.Sum(this=column("anon_rows"))))
+
+
+def _population_cells(plan: Encoding, population: exp.Expr) -> exp.Query:
+    """The cells of the population, over the quasi-identifiers alone."""
+    names = plan.bound.policy.quasi_identifiers
+    keys = [exact_text(column(name)) for name in names]
+    columns = [aliased(key.copy(), name) for key, name in zip(keys, names, strict=True)]
+    people = grouped(select([*columns, aliased(count_rows(), PEOPLE)], population.copy()), keys)
+    return _looked_up(plan, people).select(column(PEOPLE, "anon_rows"), copy=False)
+
+
+def _codes_alias(position: int) -> str:
+    return f"anon_codes_{position}"

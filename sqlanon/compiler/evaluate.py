@@ -1,4 +1,4 @@
-"""Cells → classes → node summaries: the queries that a search asks, flat and in batches."""
+"""Classes → node summaries, and what a node that was chosen keeps: the queries of a search, flat and in batches."""
 
 from __future__ import annotations
 
@@ -7,20 +7,29 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from sqlanon.compiler.encode import LABEL_LOSSES, ROW_COUNT, Encoding
+from sqlanon.compiler.classes import (
+    CLASS_ROWS,
+    CLASS_WEIGHT,
+    Grouping,
+    at_node,
+    class_relation,
+    measure_of,
+    within,
+)
+from sqlanon.compiler.encode import LABEL_LOSSES
+from sqlanon.compiler.encoding import ROW_COUNT, WEIGHT, Encoding
 from sqlanon.compiler.macros import scalar_call, template
 from sqlanon.compiler.nodes import aliased, all_of, column, filtered, grouped, number, select, subquery, union_all
 from sqlanon.model.lattice import Levels
-from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.privacy import CLASS_SIZE, Bound
+from sqlanon.model.quality import LM
 
 NODE = "anon_node"
-CLASS_SIZE = "anon_class_size"
 KEPT = "anon_kept"
 CERTAINLY_KEPT = "anon_certainly_kept"
+OUT_OF_BOUNDS = "anon_out_of_bounds"
 ALL_ROWS = "anon_all_rows"
 """What stands for the codes of a class where there is one class for all."""
-
-DIVERSITY_MACROS = {"distinct_diversity": "distinct_diversity_of", "entropy_diversity": "entropy_diversity_of"}
 
 
 def level_losses(plan: Encoding) -> exp.Query:
@@ -29,80 +38,75 @@ def level_losses(plan: Encoding) -> exp.Query:
     return _from(template("level_losses"), levels)
 
 
-def node_summaries(plan: Encoding, batch: Sequence[Levels], row_count: int) -> exp.Query:
-    """The summaries of a batch of nodes; ``node`` is the position in the batch."""
-    classes = union_all(_classes(plan, levels, index) for index, levels in enumerate(batch))
-    judged = _judged(plan, classes)
-    judged.append("expressions", aliased(number(row_count), "anon_row_count"))
-    judged.append("expressions", aliased(number(plan.bound.policy.k), "anon_k"))
+def node_summaries(
+    plan: Encoding, batch: Sequence[Levels], row_count: int, *, attainable_within: int | None = None
+) -> exp.Query:
+    """The summaries of a batch of nodes; ``node`` is the position in the batch.
+
+    Args:
+        plan: the encoding of the run.
+        batch: the nodes.
+        row_count: rows of the source.
+        attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
+    """
+    judged = _judged(plan, union_all(_classes(plan, levels, index) for index, levels in enumerate(batch)))
+    known = [aliased(number(row_count), "anon_row_count"), aliased(number(plan.bound.policy.k), "anon_k")]
+    classes = select([exp.Star(), *known], subquery(judged, "anon_judged"))
+    if attainable_within is not None:
+        classes = classes.select(*_strictness(plan, attainable_within), copy=False)
     summary = template("node_summary")
-    unused = set(LABEL_LOSSES) - set(plan.label_losses)
+    unused = set(LABEL_LOSSES) - set(_mean_losses(plan))
+    if attainable_within is None:
+        unused.add("attainable")
     summary.set("expressions", [item for item in summary.expressions if item.alias not in unused])
-    return _from(summary, judged)
+    if plan.bound.policy.quality.by_quasi_identifier:
+        summary = summary.select(*_combined_losses(plan), copy=False)
+    return _from(summary, classes)
 
 
 def attained(plan: Encoding, levels: Levels) -> exp.Query:
-    """One row: the least value of each privacy model's measure over the classes that are kept at a node."""
+    """One row, ``attained_<bound>``: the worst value of each bound's measure over the classes that a node keeps."""
+    grouping = at_node(plan, levels)
     columns = [
-        aliased(filtered(exp.Min(this=_measure(plan, model)), column(KEPT)), f"attained_{index}")
-        for index, model in enumerate(plan.bound.policy.privacy)
+        aliased(filtered(worst_of(grouping, bound), column(KEPT)), f"attained_{index}")
+        for index, bound in enumerate(plan.bound.policy.bounds)
     ]
-    return select(columns, subquery(_judged(plan, _classes(plan, levels, 0)), "anon_classes"))
+    return select(columns, subquery(_judged(plan, _classes(plan, levels, 0)), "anon_judged"))
 
 
 def kept_classes(plan: Encoding, levels: Levels) -> exp.Query:
     """The codes of the classes that are kept at a node."""
-    keys = _keys(plan, levels)
+    grouping = at_node(plan, levels)
+    columns = grouping.columns() or [aliased(exp.true(), ALL_ROWS)]
     judged = _judged(plan, _classes(plan, levels, 0, with_keys=True))
-    columns: list[exp.Expr] = [column(key) for key in keys]
-    if not keys:
-        columns.append(aliased(exp.true(), ALL_ROWS))
-    return select(columns, subquery(judged, "anon_classes")).where(column(KEPT), copy=False)
+    return select(columns, subquery(judged, "anon_judged")).where(column(KEPT), copy=False)
 
 
 def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
     """The classes that are suppressed at a node, seen as the one class that masking would make of them.
 
-    One row: ``row_count`` and, as ``attained_<index>``, the measure of each privacy model.
+    One row: ``row_count`` and, as ``attained_<bound>``, the measure of each bound.
     """
-    keys = _keys(plan, levels)
+    keys = at_node(plan, levels).keys
     on = all_of([column(key, "anon_cells").eq(column(key, "anon_kept")) for key in keys])
     suppressed = (
         exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("anon_cells", quoted=True)))
         .from_(exp.alias_(plan.cells.table, "anon_cells", table=True))
         .join(exp.alias_(kept, "anon_kept", table=True), on=on, join_type="anti")
     )
-    cells = subquery(suppressed, "anon_suppressed")
-    classes = _diverse_classes(plan, [], cells, []) if _sensitive(plan) else _plain_classes([], cells, [])
+    masked = Grouping(plan, (), lambda: subquery(suppressed.copy(), "anon_suppressed"))
     columns = [
-        aliased(_measure(plan, model), f"attained_{index}") for index, model in enumerate(plan.bound.policy.privacy)
+        aliased(measure_of(masked, bound), f"attained_{index}") for index, bound in enumerate(plan.bound.policy.bounds)
     ]
-    return select([aliased(column(CLASS_SIZE), "row_count"), *columns], subquery(classes, "anon_class"))
-
-
-def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:
-    """Position and code column of every quasi-identifier that still tells rows apart at a node.
-
-    A quasi-identifier at its top level has one label for all, so it is left out; a taxonomy of level 0 alone has none
-    for NULL, which then stands apart.
-    """
-    shapes = plan.bound.shapes
-    return [
-        (position, plan.code(position, depth))
-        for position, depth in enumerate(levels)
-        if depth < max(shapes[position].height, 1)
-    ]
-
-
-def _keys(plan: Encoding, levels: Levels) -> list[str]:
-    return [key for _, key in node_keys(plan, levels)]
+    return select([aliased(column(CLASS_ROWS), "row_count"), *columns], subquery(class_relation(masked), "anon_class"))
 
 
 def _levels(plan: Encoding, position: int) -> exp.Select:
     """The values of one quasi-identifier with their rows, once per level with their label there and what it loses."""
     depths = range(plan.bound.shapes[position].height + 1)
     value_code = plan.code(position, 0)
-    rows = aliased(exp.Sum(this=column(ROW_COUNT)), "anon_value_rows")
+    counted = ROW_COUNT if plan.bound.policy.row_weight is None else WEIGHT
+    rows = aliased(exp.Sum(this=column(counted)), "anon_value_rows")
     marginal = grouped(select([column(value_code), rows], plan.cells.table), [column(value_code)])
     columns = [
         aliased(number(position), "position"),
@@ -127,112 +131,114 @@ def _unnested(items: Iterable[exp.Expr]) -> exp.Explode:
 
 
 def _classes(plan: Encoding, levels: Levels, index: int, *, with_keys: bool = False) -> exp.Select:
-    """The equivalence classes of one node: size, and whatever the privacy and quality models look at."""
-    keys = _keys(plan, levels)
-    losses = _label_losses(plan, levels)
-    if _sensitive(plan):
-        classes = _diverse_classes(plan, keys, plan.cells.table, losses)
-    else:
-        classes = _plain_classes(keys, plan.cells.table, losses)
-    if with_keys:
-        classes.set("expressions", [*classes.expressions, *(column(key) for key in keys)])
+    """The classes of a node with the losses of their labels; ``anon_node`` is the node's position in the batch."""
+    classes = class_relation(at_node(plan, levels), _label_losses(plan, levels), with_keys=with_keys)
     classes.append("expressions", aliased(number(index), NODE))
     return classes
 
 
-def _plain_classes(keys: list[str], cells: exp.Expr, losses: list[exp.Alias]) -> exp.Select:
-    size = aliased(exp.Sum(this=column(ROW_COUNT)), CLASS_SIZE)
-    return grouped(select([size, *_any_of_each(losses)], cells), [column(key) for key in keys])
+def _judged(plan: Encoding, classes: exp.Query) -> exp.Select:
+    """Classes with whether they keep the bounds of the privacy models.
+
+    ``anon_certainly_kept`` is false where no less general node can do better, see :attr:`Policy.certain_bounds`.
+    """
+    policy = plan.bound.policy
+    grouping = at_node(plan, plan.bound.lattice.bottom)
+    of_classes = [bound for bound in policy.bounds if bound.grain == "class"]
+    of_nodes = [bound for bound in policy.bounds if bound.grain == "node"]
+    judgements = {
+        KEPT: within(grouping, of_classes),
+        CERTAINLY_KEPT: within(grouping, policy.certain_bounds),
+        OUT_OF_BOUNDS: exp.Not(this=exp.Paren(this=within(grouping, of_nodes))),
+    }
+    if policy.row_weight is None:
+        judgements[CLASS_WEIGHT] = column(CLASS_ROWS)
+    columns = [aliased(judgement, name) for name, judgement in judgements.items()]
+    return select([exp.Star(), *columns], subquery(classes, "anon_classes"))
 
 
-def _diverse_classes(plan: Encoding, keys: list[str], cells: exp.Expr, losses: list[exp.Alias]) -> exp.Select:
-    """Count each sensitive value within each class, all sensitive columns in one pass, then look at the counts."""
-    sensitive = [plan.sensitive(name) for name in _sensitive(plan)]
-    values = select([*(column(key) for key in keys), *_value_rows(sensitive), *_any_of_each(losses)], cells)
-    sets = [exp.Tuple(expressions=[*(column(key) for key in keys), column(name)]) for name in sensitive]
-    values.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
-    carried = [aliased(column(loss.alias), loss.alias) for loss in losses]
-    measures = [
-        aliased(
-            scalar_call(DIVERSITY_MACROS[model.measure], column(_rows(_sensitive(plan).index(model.sensitive)))),
-            _name(plan, model),
-        )
-        for model in plan.bound.policy.privacy
-        if model.sensitive is not None
+def _strictness(plan: Encoding, allowed_rows: int) -> list[exp.Expr]:
+    """How strict a bound each class can bear, and the rows of the classes that can bear no more.
+
+    A class that violates another model cannot be published, so it bears nothing.
+    """
+    grouping = at_node(plan, plan.bound.lattice.bottom)
+    concealing = [bound for bound in plan.bound.policy.bounds if bound.measure.name == "concealing"]
+    borne: exp.Expr = column(grouping.measure(CLASS_SIZE))
+    if concealing:
+        risk = exp.func("greatest", *(measure_of(grouping, bound) for bound in concealing))
+        borne = exp.Div(this=number(1.0), expression=risk)
+    strictness = exp.Case(ifs=[exp.If(this=column(KEPT), true=borne)], default=number(0))
+    order = exp.Order(expressions=[exp.Ordered(this=strictness.copy())])
+    rows = exp.Window(this=exp.Sum(this=column(CLASS_ROWS)), partition_by=[column(NODE)], order=order)
+    return [
+        aliased(strictness, "anon_strictness"),
+        aliased(rows, "anon_rows_up_to"),
+        aliased(number(allowed_rows), "anon_allowed_rows"),
     ]
-    size = aliased(exp.Sum(this=column(_rows(0))), CLASS_SIZE)
-    classes = select([size, *measures, *_any_of_each(carried)], subquery(values, "anon_values"))
-    return grouped(classes, [column(key) for key in keys])
 
 
-def _value_rows(sensitive: list[str]) -> list[exp.Expr]:
-    """Per sensitive column, the rows of its values; NULL in the rows of the result that are about another column."""
-    rows: list[exp.Expr] = []
-    for position, name in enumerate(sensitive):
-        total: exp.Expr = exp.Sum(this=column(ROW_COUNT))
-        if len(sensitive) > 1:
-            own = exp.EQ(this=exp.Anonymous(this="grouping", expressions=[column(name)]), expression=number(0))
-            total = exp.Case(ifs=[exp.If(this=own, true=total)])
-        rows.append(aliased(total, _rows(position)))
-    return rows
-
-
-def _any_of_each(losses: list[exp.Alias]) -> list[exp.Alias]:
-    """Losses of labels, which are the same in all cells of a class."""
-    return [aliased(exp.AnyValue(this=loss.this), loss.alias) for loss in losses]
+def worst_of(grouping: Grouping, bound: Bound) -> exp.Expr:
+    """The worst measure of some classes (an aggregate)."""
+    aggregate = exp.Min if bound.at_least else exp.Max
+    return aggregate(this=measure_of(grouping, bound))
 
 
 def _label_losses(plan: Encoding, levels: Levels) -> list[exp.Alias]:
-    """The loss of a cell's labels at a node, the mean over the quasi-identifiers, in each measure that is carried."""
-    return [aliased(_label_loss(plan, measure, levels), f"anon_{measure}") for measure in plan.label_losses]
+    """The losses of a cell's labels at a node: their mean in each measure, or each on its own if that is needed."""
+    losses = [aliased(_mean_label_loss(plan, name, levels), f"anon_{name}") for name in _mean_losses(plan)]
+    if plan.bound.policy.quality.by_quasi_identifier:
+        apart = {_loss_apart(position): (position, depth) for position, depth in enumerate(levels)}
+        losses += [aliased(_label_loss(plan, "lm", *place), name) for name, place in apart.items()]
+    return losses
 
 
-def _label_loss(plan: Encoding, measure: str, levels: Levels) -> exp.Expr:
+def _mean_losses(plan: Encoding) -> list[str]:
+    """The measures of label losses of which classes carry the mean: not those of which they carry every one."""
+    apart = ("lm",) if plan.bound.policy.quality.by_quasi_identifier else ()
+    return [name for name in plan.label_losses if name not in apart]
+
+
+def _loss_apart(position: int) -> str:
+    return f"anon_lm_{position}"
+
+
+def _label_loss(plan: Encoding, measure: str, position: int, depth: int) -> exp.Expr:
     """A value loses nothing and the top label everything there is to lose; only the levels between need a column."""
-    known = sum(
-        1.0
-        for shape, depth in zip(plan.bound.shapes, levels, strict=True)
-        if depth == shape.height and shape.domain_size > 1
-    )
-    terms: list[exp.Expr] = [
-        column(plan.label_loss(measure, position, depth))
-        for position, depth in enumerate(levels)
-        if plan.carries_label_loss(position, depth)
-    ]
-    total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [number(known), *terms])
+    if plan.carries_label_loss(position, depth):
+        return column(plan.label_loss(measure, position, depth))
+    shape = plan.bound.shapes[position]
+    return number(1.0 if depth == shape.height and shape.domain_size > 1 else 0.0)
+
+
+def _mean_label_loss(plan: Encoding, measure: str, levels: Levels) -> exp.Expr:
+    terms = [_label_loss(plan, measure, position, depth) for position, depth in enumerate(levels)]
+    known = sum(float(term.to_py()) for term in terms if isinstance(term, exp.Literal))
+    carried = [term for term in terms if not isinstance(term, exp.Literal)]
+    total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [number(known), *carried])
     return exp.Div(this=exp.Paren(this=total), expression=number(len(levels)))
 
 
-def _judged(plan: Encoding, classes: exp.Query) -> exp.Select:
-    """The classes with whether they meet every privacy model, and whether they meet the monotonic ones."""
-    models = plan.bound.policy.privacy
-    certain = [model for model in models if model.monotonic]
-    columns = [exp.Star(), aliased(_meets(plan, models), KEPT), aliased(_meets(plan, certain), CERTAINLY_KEPT)]
-    return select(columns, subquery(classes, "anon_classes"))
+def _combined_losses(plan: Encoding) -> list[exp.Alias]:
+    """LM as it is, and weighted or geometric, from the mean losses of the quasi-identifiers."""
+    quality = plan.bound.policy.quality
+    assert isinstance(quality, LM)
+    shares = quality.shares(plan.bound.policy.quasi_identifiers)
+    equal = (1 / len(shares),) * len(shares)
+    return [
+        aliased(_combination("arithmetic", equal).copy(), "lm"),
+        aliased(_combination(quality.aggregate, shares).copy(), "combined_loss"),
+    ]
 
 
-def _meets(plan: Encoding, models: Iterable[PrivacyModel]) -> exp.Expr:
-    conditions = [exp.GTE(this=_measure(plan, model), expression=number(model.threshold)) for model in models]
-    return all_of(conditions)
-
-
-def _measure(plan: Encoding, model: PrivacyModel) -> exp.Column:
-    return column(_name(plan, model))
-
-
-def _name(plan: Encoding, model: PrivacyModel) -> str:
-    """The column of a class that holds a model's measure."""
-    if model.sensitive is None:
-        return CLASS_SIZE
-    return f"anon_{model.measure}_{_sensitive(plan).index(model.sensitive)}"
-
-
-def _sensitive(plan: Encoding) -> tuple[str, ...]:
-    return plan.bound.policy.protected_columns
-
-
-def _rows(position: int) -> str:
-    return f"anon_rows_{position}"
+@functools.cache
+def _combination(aggregate: str, shares: tuple[float, ...]) -> exp.Expr:
+    means = [
+        scalar_call("mean_loss_of", column(CLASS_WEIGHT), column(KEPT), column(_loss_apart(position)))
+        for position in range(len(shares))
+    ]
+    weights = [number(share) for share in shares]
+    return scalar_call(f"{aggregate}_loss", exp.Array(expressions=means), exp.Array(expressions=weights))
 
 
 def _from(query: exp.Select, relation: exp.Query) -> exp.Select:

@@ -116,6 +116,11 @@ def count_rows() -> exp.Count:
     return exp.Count(this=exp.Star(), big_int=True)
 
 
+def count_distinct(expression: exp.Expr) -> exp.Count:
+    """``count(DISTINCT expression)``."""
+    return exp.Count(this=exp.Distinct(expressions=[expression]), big_int=True)
+
+
 def filtered(aggregate: exp.Expr, condition: exp.Expr) -> exp.Filter:
     """``aggregate FILTER (WHERE condition)``."""
     return exp.Filter(this=aggregate, expression=exp.Where(this=condition))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.compiler import taxonomies
-from sqlanon.compiler.encode import VALUE, Encoding
-from sqlanon.compiler.evaluate import ALL_ROWS, node_keys
+from sqlanon.compiler.classes import node_keys
+from sqlanon.compiler.encoding import VALUE, Encoding
+from sqlanon.compiler.evaluate import ALL_ROWS
 from sqlanon.compiler.macros import DIALECT
 from sqlanon.compiler.nodes import Relation, aliased, all_of, column, exact_text, same, string, subquery
 from sqlanon.model.lattice import Levels
@@ -15,7 +16,9 @@ MASK = "*"
 """What stands in every quasi-identifier of a suppressed row that is kept masked."""
 
 
-def release(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool) -> exp.Query:
+def release(
+    plan: Encoding, levels: Levels, kept: Relation, *, masked: bool, with_individuals: bool = False
+) -> exp.Query:
     """The published rows: labels for quasi-identifiers, other columns as they are, identifiers left out.
 
     Args:
@@ -23,6 +26,7 @@ def release(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool) -> 
         levels: the chosen node.
         kept: the codes of the classes that are kept there.
         masked: whether the rows of other classes stay, masked, or go.
+        with_individuals: whether the column of individuals is added where it is not published: for measuring alone.
     """
     labelled = subquery(_labelled(plan, levels), "anon_labelled")
     keys = [key for _, key in node_keys(plan, levels)]
@@ -30,6 +34,9 @@ def release(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool) -> 
     classes = exp.alias_(kept.table, "anon_kept", table=True)
     is_kept = column(keys[0] if keys else ALL_ROWS, "anon_kept").is_(exp.null()).not_() if masked else None
     query = exp.select(*_released(plan, is_kept)).from_(labelled)
+    individual = plan.bound.policy.individual
+    if with_individuals and individual is not None and individual not in plan.bound.policy.released_columns:
+        query = query.select(column(individual, "anon_labelled"), copy=False)
     query = query.join(classes, on=same_class, join_type="left" if masked else "", copy=False)
     ordered = exp.select(exp.Star()).from_(subquery(query, "anon_release"))
     ordered.set("order", exp.Order(expressions=[exp.Ordered(this=exp.Var(this="ALL"))]))

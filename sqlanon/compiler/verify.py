@@ -2,29 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from sqlglot import exp
 
+from sqlanon.compiler import taxonomies
 from sqlanon.compiler.macros import table_call
-from sqlanon.compiler.nodes import aliased, column, names, string, subquery
+from sqlanon.compiler.nodes import aliased, cast, column, names, number, select, string, subquery
 from sqlanon.model.policy import Policy
-from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.privacy import CLASS_SIZE, Bound, Measure
 
-MEASURE_MACROS = {
+MACROS = {
     "class_size": ("k_anonymity", "k"),
     "distinct_diversity": ("distinct_l_diversity", "l"),
     "entropy_diversity": ("entropy_l_diversity", "l"),
+    "recursive_ratio": ("recursive_cl_diversity", "c"),
+    "largest_share": ("alpha_k_anonymity", "alpha"),
 }
+"""Measures that need nothing but the table, with their macro and its column."""
+
+COMPARING_MACROS = {
+    "equal_distance": ("t_closeness", "t"),
+    "ordered_distance": ("ordered_t_closeness", "t"),
+    "hierarchical_distance": ("hierarchical_t_closeness", "t"),
+    "disclosure": ("delta_disclosure", "delta"),
+    "basic_likeness": ("beta_likeness", "basic"),
+    "enhanced_likeness": ("beta_likeness", "enhanced"),
+}
+"""Measures that compare with the source, too."""
 
 
-def attained(source: exp.Expr, policy: Policy, model: PrivacyModel) -> exp.Query:
-    """One row, ``attained``: the measure of one privacy model over a table as it is."""
-    macro, result = MEASURE_MACROS[model.measure]
-    arguments = [source.copy(), names(policy.quasi_identifiers)]
-    if model.sensitive is not None:
-        arguments.append(string(model.sensitive))
-    return exp.select(aliased(column(result), "attained")).from_(
-        subquery(table_call(macro, *arguments), "anon_measured")
-    )
+@dataclass(frozen=True)
+class Comparison:
+    """What a table is measured against.
+
+    Attributes:
+        taxonomy: the table of taxonomies.
+        source: the table that it was made from, None to compare it with itself.
+        population: the population, its quasi-identifiers spelled as in the table.
+        labelled_source: the source with the quasi-identifiers of the table, before anything was suppressed; None to
+            take the table for it.
+    """
+
+    taxonomy: exp.Table
+    source: exp.Expr | None = None
+    population: exp.Expr | None = None
+    labelled_source: exp.Expr | None = None
+
+
+def attained(table: exp.Expr, policy: Policy, bound: Bound, comparison: Comparison) -> exp.Query:
+    """One row, ``attained``: the worst value of a bound's measure over the classes of a table as it is."""
+    measure = bound.measure
+    table, source = table.copy(), table if comparison.source is None else comparison.source
+    if policy.individual is not None:
+        table = _once_each(table, policy, measure)
+        source = _once_each(source, policy, measure, of_classes=False)
+    call = _measured(table, source.copy(), policy, bound, comparison)
+    return taxonomies.at(call, comparison.taxonomy)
 
 
 def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> dict[str, exp.Query]:
@@ -34,3 +69,70 @@ def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> dict[str, exp
         "prosecutor_risk": table_call("prosecutor_risk", source.copy(), names(quasi_identifiers)),
         "sample_uniqueness": table_call("sample_uniqueness", source.copy(), names(quasi_identifiers)),
     }
+
+
+def generalized(table: exp.Expr, node: Mapping[str, int], taxonomy: exp.Table) -> exp.Subquery:
+    """The quasi-identifiers of a table as labels at a node."""
+    query = table_call("generalize", table.copy(), level_map(node))
+    columns: list[exp.Expr] = [column(name) for name in node]
+    return subquery(select(columns, subquery(taxonomies.at(query, taxonomy), "anon_rows")), "anon_generalized")
+
+
+def as_enums(table: exp.Expr, types: Mapping[str, str]) -> exp.Expr:
+    """A table with columns of text as the ENUM types that its source has for them: they tell the order of values."""
+    if not types:
+        return table
+    typed = [aliased(cast(column(name), type_name), name) for name, type_name in types.items()]
+    return subquery(select([exp.Star(replace=typed)], table.copy()), "anon_typed")
+
+
+def level_map(node: Mapping[str, int]) -> exp.Expr:
+    """A node as a MAP."""
+    return _map({name: number(level) for name, level in node.items()})
+
+
+def _measured(table: exp.Expr, source: exp.Expr, policy: Policy, bound: Bound, comparison: Comparison) -> exp.Query:
+    measure, keys = bound.measure, names(policy.quasi_identifiers)
+    if measure == CLASS_SIZE and policy.individual is not None:
+        return _one(table_call("k_anonymity_of_individuals", table, keys, string(policy.individual)), column("k"))
+    if measure.name in MACROS:
+        macro, result = MACROS[measure.name]
+        arguments: list[exp.Expr] = [] if measure.column is None else [string(measure.column)]
+        arguments += [] if measure.argument is None else [exp.convert(measure.argument)]
+        return _one(table_call(macro, table, keys, *arguments), column(result))
+    if measure.name in COMPARING_MACROS:
+        assert measure.column is not None
+        macro, result = COMPARING_MACROS[measure.name]
+        return _one(table_call(macro, table, keys, string(measure.column), source), column(result))
+    if measure.name == "concealing":
+        assert isinstance(measure.argument, tuple)
+        prior = _map({name: number(probability) for name, probability in measure.argument})
+        return _one(table_call("m_concealing", table, keys, prior), column("m"))
+    assert comparison.population is not None
+    population = comparison.population.copy()
+    if measure.name == "population_size":
+        return _one(table_call("k_map", table, keys, population), column("k"))
+    if measure.name == "presence":
+        result = "smallest_published" if bound.at_least else "largest"
+        return _one(table_call("delta_presence", table, keys, population), column(result))
+    # Before suppression: a class whose rows were all suppressed is not absent.
+    labelled = table if comparison.labelled_source is None else comparison.labelled_source.copy()
+    return _one(table_call("delta_presence", labelled, keys, population), column("absent_classes"))
+
+
+def _once_each(table: exp.Expr, policy: Policy, measure: Measure, *, of_classes: bool = True) -> exp.Subquery:
+    """The table with each individual once in a class, or once with each of its sensitive values there."""
+    assert policy.individual is not None
+    kept = [*(policy.quasi_identifiers if of_classes else ()), policy.individual]
+    kept += [] if measure.column is None else [measure.column]
+    once = select([column(name) for name in dict.fromkeys(kept)], table.copy()).distinct(copy=False)
+    return subquery(once, "anon_once")
+
+
+def _one(query: exp.Query, result: exp.Expr) -> exp.Query:
+    return exp.select(aliased(result, "attained")).from_(subquery(query, "anon_measured"))
+
+
+def _map(values: Mapping[str, exp.Expr]) -> exp.Expr:
+    entries = [exp.PropertyEQ(this=string(name), expression=value) for name, value in values.items()]
+    return exp.ToMap(this=exp.Struct(expressions=entries))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,8 +66,8 @@ class Engine(Protocol):
     def transaction(self) -> AbstractContextManager[None]:
         """One snapshot for everything inside; committed at the end, rolled back on any error."""
 
-    def refuse_target(self, target: str, source: ResolvedSource, *, replace: bool) -> exp.Table:
-        """The table that a release goes to, or an error if it cannot go there."""
+    def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
+        """The table that a release goes to, or an error if it cannot go there; ``read`` is what it may not replace."""
 
     def write_table(self, target: exp.Table, query: exp.Query, comment: str, *, replace: bool) -> None:
         """Make a table from a query, with a comment; without ``replace``, refuse if a table is there by now."""

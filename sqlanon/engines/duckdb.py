@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -140,7 +140,7 @@ class DuckDBEngine:
                 self.connection.rollback()
             raise
 
-    def refuse_target(self, target: str, source: ResolvedSource, *, replace: bool) -> exp.Table:
+    def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         self._refuse_read_only(f'write the table "{target}"')
         found = catalog.find(self._rows, target)
         table = catalog.place_new(self._rows, target) if found is None else found.table
@@ -154,10 +154,11 @@ class DuckDBEngine:
             raise EngineError(f'"{target}" is a temporary table; give another name', step="target")
         if found.kind == "view":
             raise EngineError(f'"{target}" is a view; give the name of a table', step="target")
-        if found.table in self._tables_read_by(source):
-            raise EngineError(
-                f'the release would replace its own source "{target}"; write it to another table', step="target"
-            )
+        for role, source in read.items():
+            if found.table in self._tables_read_by(source):
+                raise EngineError(
+                    f'the release would replace its own {role} "{target}"; write it to another table', step="target"
+                )
         return found.table
 
     def write_table(self, target: exp.Table, query: exp.Query, comment: str, *, replace: bool) -> None:

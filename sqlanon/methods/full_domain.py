@@ -7,17 +7,19 @@ Source: Samarati 2001; El Emam et al. 2009; spec/ola.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlanon.compiler import evaluate, taxonomies
 from sqlanon.compiler.bind import BoundPolicy
-from sqlanon.compiler.encode import Encoding, cell_counts, encode, encoding
+from sqlanon.compiler.encode import cell_counts, encode, tables, unmapped_people
+from sqlanon.compiler.encoding import Encoding, encoding
 from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, TaxonomyError, UnsatisfiableError
 from sqlanon.model.lattice import LevelLosses, Levels, LossContext, NodeSummary
-from sqlanon.model.privacy import PrivacyModel
-from sqlanon.search import SEARCHES, Search, SearchOutcome, SearchProblem
+from sqlanon.model.policy import Policy
+from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
+from sqlanon.search import SEARCHES, Search, SearchOutcome, SearchProblem, SearchStopped
 
 Observer = Callable[[int, int], None]
 """Told after every batch how many nodes were checked, and how many the lattice has."""
@@ -48,6 +50,9 @@ def encode_table(engine: Engine, bound: BoundPolicy, *, label_losses: tuple[str,
         raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
     if counts["unmapped"] > 0:
         _refuse_unmapped(engine, bound)
+    _refuse_uncountable(bound, counts)
+    if bound.population is not None:
+        _refuse_unmapped_people(engine, plan)
     row_count = int(counts["rows"])
     context = LossContext(
         lattice=bound.lattice,
@@ -61,27 +66,59 @@ def encode_table(engine: Engine, bound: BoundPolicy, *, label_losses: tuple[str,
 
 def drop_tables(engine: Engine, table: EncodedTable) -> None:
     """Remove the temporary tables of :func:`encode_table` and :func:`keep_classes`."""
-    for relation in (KEPT, table.plan.cells, *table.plan.codes):
+    for relation in (KEPT, *tables(table.plan)):
         engine.drop(relation)
 
 
-def choose_node(engine: Engine, table: EncodedTable, observer: Observer) -> SearchOutcome:
-    """Search the lattice for the satisfying node of least loss.
+def choose_node(
+    engine: Engine, table: EncodedTable, observer: Observer, stopped: Callable[[], bool] = lambda: False
+) -> SearchOutcome:
+    """Search the lattice for the satisfying node of least loss, or with Inverse OLA for the most private one.
 
-    Raises:
-        UnsatisfiableError: no node satisfies the policy; names the models and the node that comes closest.
+    Args:
+        engine: the database.
+        table: the cells.
+        observer: told of progress.
+        stopped: asked after every batch whether to make do with the best node so far.
+
+    Returns:
+        the outcome, without a node if none satisfies the policy or none was found before the search was stopped.
     """
     policy = table.plan.bound.policy
-    search = SEARCHES[policy.search](SearchProblem(policy.quality, table.context))
-    outcome = _answered(engine, table, search, observer)
-    if outcome.best is None:
-        raise _unsatisfiable(table, outcome)
-    return outcome
+    search = SEARCHES[policy.search](SearchProblem(policy.quality, table.context, policy.max_loss))
+    return _answered(engine, table, search, observer, stopped)
 
 
-def node_summaries(engine: Engine, table: EncodedTable, batch: Sequence[Levels]) -> list[NodeSummary]:
-    """The summaries of a batch of nodes, in its order."""
-    query = evaluate.node_summaries(table.plan, batch, table.context.row_count)
+def settled(engine: Engine, table: EncodedTable, best: NodeSummary) -> tuple[EncodedTable, NodeSummary]:
+    """The table under the policy that is to be published: Inverse OLA asks for the most private one.
+
+    Returns:
+        the table, and the chosen node under that policy.
+
+    Raises:
+        UnsatisfiableError: the most private release within the loss protects nobody.
+    """
+    bound = table.plan.bound
+    if best.attainable is None:
+        return table, best
+    policy = bound.policy.model_copy(update={"privacy": _most_private(bound.policy, best.attainable)})
+    plan = replace(table.plan, bound=replace(bound, policy=policy))
+    reached = EncodedTable(plan, replace(table.context, k=policy.k))
+    return reached, node_summaries(engine, reached, [best.levels], as_asked=True)[0]
+
+
+def node_summaries(
+    engine: Engine, table: EncodedTable, batch: Sequence[Levels], *, as_asked: bool = False
+) -> list[NodeSummary]:
+    """The summaries of a batch of nodes, in its order.
+
+    With Inverse OLA they also say how private a node can be made, unless they are wanted for the models ``as_asked``.
+    """
+    context = table.context
+    inverse = table.plan.bound.policy.search == "inverse-ola" and not as_asked
+    # If every row may be suppressed, one class is still to be published: what it bears is what can be attained.
+    allowed = min(context.allowed_rows, context.row_count - 1) if inverse else None
+    query = evaluate.node_summaries(table.plan, batch, context.row_count, attainable_within=allowed)
     rows = engine.fetch(query, "nodes of the lattice", "node")
     return [NodeSummary(levels=batch[row.pop("node")], **row) for row in sorted(rows, key=lambda row: int(row["node"]))]
 
@@ -93,20 +130,25 @@ def keep_classes(engine: Engine, table: EncodedTable, levels: Levels) -> Relatio
 
 
 def attained(engine: Engine, table: EncodedTable, levels: Levels) -> list[float]:
-    """What the kept classes of a node attain in each privacy model, in the policy's order."""
+    """What the kept classes of a node attain in each bound of the privacy models, in the policy's order."""
     row = engine.fetch(evaluate.attained(table.plan, levels), "attained measures", "node")[0]
-    return [row[f"attained_{index}"] for index in range(len(table.plan.bound.policy.privacy))]
+    return [row[f"attained_{index}"] for index in range(len(table.plan.bound.policy.bounds))]
 
 
 def masked_rows_fall_short(engine: Engine, table: EncodedTable, levels: Levels) -> list[PrivacyModel]:
     """The privacy models that the suppressed rows of a node do not meet as one class of their own."""
     row = engine.fetch(evaluate.masked_class(table.plan, levels, KEPT.table), "masked rows", "class")[0]
-    models = table.plan.bound.policy.privacy
-    return [model for index, model in enumerate(models) if (row[f"attained_{index}"] or 0) < model.threshold]
+    policy = table.plan.bound.policy
+    attained = {bound.measure: row[f"attained_{index}"] for index, bound in enumerate(policy.bounds)}
+    return [
+        model for model in policy.privacy if not all(bound.met_by(attained[bound.measure]) for bound in model.bounds)
+    ]
 
 
-def _answered(engine: Engine, table: EncodedTable, search: Search, observer: Observer) -> SearchOutcome:
-    """Drive a search: give it the summaries of the nodes that it yields until it returns."""
+def _answered(
+    engine: Engine, table: EncodedTable, search: Search, observer: Observer, stopped: Callable[[], bool]
+) -> SearchOutcome:
+    """Drive a search: give it the summaries of the nodes that it yields until it returns, or is to return."""
     checked = 0
     try:
         batch = next(search)
@@ -115,9 +157,26 @@ def _answered(engine: Engine, table: EncodedTable, search: Search, observer: Obs
             checked += len(batch)
             observer(checked, table.context.lattice.size)
             batch = search.send(summaries)
+            if stopped():
+                search.throw(SearchStopped())
     except StopIteration as finished:
         outcome: SearchOutcome = finished.value
         return outcome
+
+
+def _most_private(policy: Policy, attainable: float) -> tuple[PrivacyModel, ...]:
+    """The policy's models with the largest k, or the smallest m, in place of what was asked for."""
+    if policy.has_concealing:
+        return tuple(
+            model.model_copy(update={"m": min(model.m, 1 / attainable)}) if isinstance(model, MConcealing) else model
+            for model in policy.privacy
+        )
+    if attainable < 2:
+        raise UnsatisfiableError(
+            f"the most private release within max_loss {policy.max_loss:g} has k = {attainable:g}:",
+            ["it would protect nobody; raise max_loss or suppression_limit"],
+        )
+    return (KAnonymity(int(attainable)), *(model for model in policy.privacy if not isinstance(model, KAnonymity)))
 
 
 def _level_losses(engine: Engine, plan: Encoding) -> LevelLosses:
@@ -133,11 +192,21 @@ def _level_losses(engine: Engine, plan: Encoding) -> LevelLosses:
         )
 
     prec = tuple(tuple(depth / max(shape.height, 1) / width for depth in range(shape.height + 1)) for shape in shapes)
-    return LevelLosses(prec=prec, entropy=table("entropy", 1), lm=table("lm", width), ncp=table("ncp", width))
+    return LevelLosses(
+        prec=prec,
+        entropy=table("entropy", 1),
+        lm=table("lm", width),
+        ncp=table("ncp", width),
+        distinct_labels=tuple(
+            tuple(int(found[position, depth]["distinct_labels"]) for depth in range(shape.height + 1))
+            for position, shape in enumerate(shapes)
+        ),
+    )
 
 
 def _refuse_unmapped(engine: Engine, bound: BoundPolicy) -> None:
-    query = taxonomies.unmapped_values(bound.source, bound.policy.quasi_identifiers, bound.taxonomy)
+    columns = (*bound.policy.quasi_identifiers, *bound.sensitive_shapes)
+    query = taxonomies.unmapped_values(bound.source, columns, bound.taxonomy)
     gaps = engine.fetch(query, "values without a label")
     raise TaxonomyError(
         f"values of {bound.description} that their taxonomy does not know; values are compared as text, so check "
@@ -150,19 +219,24 @@ def _refuse_unmapped(engine: Engine, bound: BoundPolicy) -> None:
     )
 
 
-def _unsatisfiable(table: EncodedTable, outcome: SearchOutcome) -> UnsatisfiableError:
-    policy = table.plan.bound.policy
-    context = table.context
-    lines = [f"required: {', '.join(str(model) for model in policy.privacy)}"]
-    if outcome.closest is not None:
-        node = ", ".join(f"{name} {level}" for name, level in context.lattice.named(outcome.closest.levels).items())
-        lines.append(
-            f"closest of the {outcome.checked_nodes:,} nodes checked: {node}; it would suppress "
-            f"{outcome.closest.suppressed_rows:,} of {context.row_count:,} rows"
+def _refuse_unmapped_people(engine: Engine, plan: Encoding) -> None:
+    people = engine.fetch(unmapped_people(plan), "the population")[0]["unmapped"]
+    if people > 0:
+        name = plan.bound.policy.population
+        raise TaxonomyError(
+            f'the population "{name}" has {people:,} people with a value that a taxonomy does not know',
+            ["load taxonomies that cover it, with its values spelled as in the source"],
         )
-    lines.append("raise suppression_limit, ask for less, or give the taxonomies a more general top")
-    return UnsatisfiableError(
-        f"no node meets the privacy models with at most {context.allowed_rows:,} rows suppressed "
-        f"(suppression_limit {policy.suppression_limit:g}):",
-        lines,
-    )
+
+
+def _refuse_uncountable(bound: BoundPolicy, counts: dict[str, int]) -> None:
+    """Refuse weights that are none, and rows of nobody."""
+    policy = bound.policy
+    problems = []
+    if counts.get("unweighted"):
+        rows = counts["unweighted"]
+        problems.append(f'"{policy.row_weight}": NULL, not positive or infinite in the cells of {rows:,} rows')
+    if counts.get("anonymous"):
+        problems.append(f'"{policy.individual}": NULL in {counts["anonymous"]:,} rows, which belong to no individual')
+    if problems:
+        raise PolicyError(f"the policy does not fit {bound.description}:", problems)

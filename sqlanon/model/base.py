@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,10 @@ class PolicyValue(BaseModel):
             raise PolicyError(
                 f"{type(self).__name__} is not valid:", problems_of(error, known_names(type(self)))
             ) from None
+
+    def __hash__(self) -> int:
+        # Fields may be dicts, which have no hash and are equal in any order.
+        return hash((type(self), json.dumps(self.model_dump(mode="json"), sort_keys=True)))
 
     # pydantic validates nested values itself, not through __init__, so that all problems come in one error.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]

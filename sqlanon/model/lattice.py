@@ -84,8 +84,9 @@ class NodeSummary:
         levels: the node.
         class_count: equivalence classes before suppression.
         min_class_size: rows in the smallest of them.
-        kept_class_count: classes that meet every privacy model.
+        kept_class_count: classes that meet every privacy model of their grain.
         suppressed_rows: rows in the other classes.
+        rejected: whether the kept classes are out of bounds of a privacy model of the grain node.
         certain_suppressed_rows: rows in classes that violate a *monotonic* model. A less general node has at
             least as many, so a node where these alone exceed the limit rules out everything below it.
         dm_star: sum of squared class sizes.
@@ -93,6 +94,7 @@ class NodeSummary:
         aecs: average size of the kept classes over k; None if none is kept.
         lm: mean LM loss per row, suppressed rows at 1; None if it was not asked for.
         ncp: the same for NCP.
+        combined_loss: the loss of an LM that is weighted or geometric; None without one.
         attainable: how private the node can be made within the suppression limit, more is better: the largest k
             (spec/ola.md (b), "Best k of a node") or the largest 1/m; None if it was not asked for.
     """
@@ -108,7 +110,9 @@ class NodeSummary:
     aecs: float | None = None
     lm: float | None = None
     ncp: float | None = None
+    combined_loss: float | None = None
     attainable: float | None = None
+    rejected: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,30 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import PolicyValue, did_you_mean, failed_checks
-from sqlanon.model.privacy import AnyPrivacyModel, DistinctLDiversity, EntropyLDiversity, KAnonymity, PrivacyModel
-from sqlanon.model.quality import AECS, DM, LM, NCP, AnyQualityModel, DMStar, Entropy, Prec, QualityModel
+from sqlanon.model.privacy import (
+    CLASS_SIZE,
+    PRIVACY_MODELS,
+    AnyPrivacyModel,
+    Bound,
+    MConcealing,
+    PopulationModel,
+    PrivacyModel,
+    TCloseness,
+)
+from sqlanon.model.quality import QUALITY_MODELS, AnyQualityModel, Entropy, QualityModel
+from sqlanon.model.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, SearchName
 
-SearchName = Literal["optimal", "exhaustive", "ola"]
+Level = Annotated[int, Field(ge=0, strict=True)]
 
 RESERVED_PREFIX = "anon_"
 """Names of columns may not start with this: the macros use such names inside."""
@@ -36,8 +47,16 @@ class Policy(PolicyValue):
         suppression_limit: share of rows that may be suppressed, in [0, 1], inclusive.
         suppression: ``"drop"`` leaves suppressed rows out; ``"mask"`` keeps them with ``*`` in every
             quasi-identifier if the masked rows meet the privacy models as a class, and drops them otherwise.
-        search: ``"optimal"`` finds the best node with few checks, ``"exhaustive"`` checks every node, ``"ola"``
-            is El Emam's algorithm (2009), which needs monotonic privacy and quality models or no suppression.
+        search: ``"optimal"`` finds the best node with few checks, ``"exhaustive"`` checks every node. ``"ola"``
+            (El Emam 2009), ``"incognito"`` (LeFevre 2005) and ``"samarati"`` (2001; a node of least height) need
+            monotonic models or no suppression; ``"datafly"`` (Sweeney 2002) is a heuristic. ``"inverse-ola"`` (Mazzone
+            2019) turns the question round: the largest k within ``max_loss``, or the smallest m if ``privacy`` has an
+            ``MConcealing``; the models in ``privacy``, if any, hold as well.
+        max_loss: for ``"inverse-ola"``, the loss that the release may have at most, in the unit of ``quality``.
+        minimum_levels, maximum_levels: by quasi-identifier, the least and the most general level that it may have.
+        row_weight: a column of survey weights: losses that are means or sums over rows count it instead of 1. Privacy
+            models and the suppression limit count rows.
+        individual: a column that tells whose row it is: privacy models then count distinct individuals instead of rows.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -47,11 +66,17 @@ class Policy(PolicyValue):
     sensitive: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
-    privacy: tuple[AnyPrivacyModel, ...] = Field(min_length=1)
+    # Before the privacy models, of which Inverse OLA needs none.
+    search: SearchName = "optimal"
+    privacy: tuple[AnyPrivacyModel, ...]
     quality: AnyQualityModel = Field(default_factory=Entropy)
     suppression_limit: float = Field(default=0.0, ge=0, le=1)
     suppression: Literal["drop", "mask"] = "drop"
-    search: SearchName = "optimal"
+    max_loss: float | None = Field(default=None, ge=0)
+    minimum_levels: dict[str, Level] = Field(default_factory=dict)
+    maximum_levels: dict[str, Level] = Field(default_factory=dict)
+    row_weight: str | None = None
+    individual: str | None = None
 
     def __init__(
         self,
@@ -65,6 +90,11 @@ class Policy(PolicyValue):
         suppression_limit: float = 0.0,
         suppression: Literal["drop", "mask"] = "drop",
         search: SearchName = "optimal",
+        max_loss: float | None = None,
+        minimum_levels: Mapping[str, int] | None = None,
+        maximum_levels: Mapping[str, int] | None = None,
+        row_weight: str | None = None,
+        individual: str | None = None,
         **unknown: Any,
     ) -> None:
         super().__init__(
@@ -77,6 +107,11 @@ class Policy(PolicyValue):
             suppression_limit=suppression_limit,
             suppression=suppression,
             search=search,
+            max_loss=max_loss,
+            minimum_levels={} if minimum_levels is None else minimum_levels,
+            maximum_levels={} if maximum_levels is None else maximum_levels,
+            row_weight=row_weight,
+            individual=individual,
             **unknown,
         )
 
@@ -87,6 +122,13 @@ class Policy(PolicyValue):
     def _spell_privacy(cls, models: Any) -> Any:
         return [_spelled(model, PRIVACY_TAGS) for model in models] if isinstance(models, list | tuple) else models
 
+    @field_validator("privacy")
+    @classmethod
+    def _not_none(cls, models: tuple[AnyPrivacyModel, ...], info: ValidationInfo) -> tuple[AnyPrivacyModel, ...]:
+        if not models and info.data.get("search") != "inverse-ola":
+            raise PydanticCustomError("too_short", "needs at least one")
+        return models
+
     @field_validator("quality", mode="before")
     @classmethod
     def _spell_quality(cls, model: Any) -> Any:
@@ -95,7 +137,9 @@ class Policy(PolicyValue):
     @model_validator(mode="after")
     def _check_names(self) -> Policy:
         problems = [*self._repeated_columns(), *self._reserved_columns(), *self._unprotected_columns()]
-        problems += [*_repeated_models(self.privacy), *self._unsound_search()]
+        problems += [*_repeated_models(self.privacy), *self._unsound_search(), *self._misplaced_max_loss()]
+        problems += [*self._impossible_levels(), *self._foreign_weights(), *self._mixed_populations()]
+        problems += self._uncountable_individuals()
         if problems:
             raise failed_checks(problems)
         return self
@@ -127,12 +171,52 @@ class Policy(PolicyValue):
     @property
     def k(self) -> int:
         """The largest k asked for, 1 without k-anonymity."""
-        return max((model.k for model in self.privacy if isinstance(model, KAnonymity)), default=1)
+        return max((int(bound.required) for bound in self.bounds if bound.measure == CLASS_SIZE), default=1)
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """What the privacy models ask of every published class, in their order."""
+        return tuple(bound for model in self.privacy for bound in model.bounds)
+
+    @property
+    def certain_bounds(self) -> tuple[Bound, ...]:
+        """The bounds that, where a node violates them beyond the limit, every less general node violates beyond it too.
+
+        A bound can be one of them although its model is not: that on the size of classes in (α,k)-anonymity.
+        """
+        return tuple(
+            bound for model in self.privacy for bound in model.bounds if bound.monotonic or self.is_monotonic(model)
+        )
 
     @property
     def protected_columns(self) -> tuple[str, ...]:
         """The sensitive columns that some privacy model looks at, each once."""
-        return tuple(dict.fromkeys(model.sensitive for model in self.privacy if model.sensitive is not None))
+        return tuple(dict.fromkeys(column for model in self.privacy for column in model.columns))
+
+    @property
+    def population(self) -> str | None:
+        """The table of the population, if a privacy model compares with one."""
+        return next((model.population for model in self.privacy if isinstance(model, PopulationModel)), None)
+
+    @property
+    def has_concealing(self) -> bool:
+        """Whether m-concealing is asked for."""
+        return any(isinstance(model, MConcealing) for model in self.privacy)
+
+    @property
+    def sensitive_taxonomies(self) -> tuple[str, ...]:
+        """The sensitive columns whose taxonomy a privacy model needs, each once."""
+        models = [model for model in self.privacy if isinstance(model, TCloseness) and model.distance == "hierarchical"]
+        return tuple(dict.fromkeys(model.column for model in models))
+
+    def is_monotonic(self, model: PrivacyModel) -> bool:
+        """Whether every more general node meets a model within the suppression limit if a node does.
+
+        Without suppression most models are monotonic, since the values of a merged class are those of its parts. If
+        individuals are counted that is not so: one who stands in both parts counts once.
+        """
+        adds_up = self.suppression_limit == 0 and self.individual is None
+        return model.monotonic or (adds_up and model.monotonic_without_suppression)
 
     def allowed_rows(self, row_count: int) -> int:
         """How many of ``row_count`` rows may be suppressed: the limit as the decimal it is written as, rounded down."""
@@ -157,6 +241,11 @@ class Policy(PolicyValue):
             if name not in columns
         ]
         problems += [
+            f'{field} "{name}" is not in the source{did_you_mean(name, columns)}'
+            for field, name in (("row_weight", self.row_weight), ("individual", self.individual))
+            if name is not None and name not in columns
+        ]
+        problems += [
             f'column "{name}" has no role: make it a quasi_identifier, sensitive, identifier or insensitive'
             for name in columns
             if name not in roles
@@ -178,18 +267,66 @@ class Policy(PolicyValue):
                 yield f'column "{name}" starts with the reserved "{RESERVED_PREFIX}"; rename it in a view'
 
     def _unsound_search(self) -> Iterable[str]:
-        """OLA concludes from monotonicity alone; without suppression every model is monotonic."""
-        if self.search != "ola" or self.suppression_limit == 0:
+        """Some searches conclude from monotonicity alone."""
+        if self.search in NEED_MONOTONIC_PRIVACY:
+            for model in self.privacy:
+                if not self.is_monotonic(model):
+                    yield self._needs_monotonic(str(model))
+        if self.search in NEED_MONOTONIC_QUALITY and self.suppression_limit > 0 and not self.quality.monotonic:
+            yield self._needs_monotonic(self.quality.measure)
+
+    def _needs_monotonic(self, name: str) -> str:
+        state = "with suppression " if self.suppression_limit > 0 else "with individuals " if self.individual else ""
+        return f'search "{self.search}" {state}needs monotonic models, which {name} is not; take "optimal"'
+
+    def _misplaced_max_loss(self) -> Iterable[str]:
+        if self.search == "inverse-ola" and self.max_loss is None:
+            yield 'search "inverse-ola" needs max_loss, the loss that the release may have at most'
+        if self.search != "inverse-ola" and self.max_loss is not None:
+            yield f'max_loss is for search "inverse-ola", not for "{self.search}"'
+
+    def _impossible_levels(self) -> Iterable[str]:
+        for bounds in ("minimum_levels", "maximum_levels"):
+            yield from self._not_quasi_identifiers(bounds, getattr(self, bounds))
+        for name, least in self.minimum_levels.items():
+            most = self.maximum_levels.get(name, least)
+            if most < least:
+                yield f'the minimum level of "{name}", {least}, is above its maximum level, {most}'
+
+    def _foreign_weights(self) -> Iterable[str]:
+        weights = getattr(self.quality, "weights", {})
+        yield from self._not_quasi_identifiers("quality.weights", weights)
+        if all(weights.get(name, 1.0) == 0 for name in self.quasi_identifiers):
+            yield "quality.weights: every quasi-identifier has weight 0, so there is nothing to lose"
+        if self.row_weight is not None and self.row_weight in self.quasi_identifiers:
+            yield f'row_weight "{self.row_weight}" is a quasi-identifier; weights are not generalized'
+
+    def _not_quasi_identifiers(self, field: str, names: Iterable[str]) -> Iterable[str]:
+        for name in names:
+            if name not in self.quasi_identifiers:
+                yield f'{field}: "{name}" is not a quasi-identifier{did_you_mean(name, self.quasi_identifiers)}'
+
+    def _mixed_populations(self) -> Iterable[str]:
+        populations = {model.population for model in self.privacy if isinstance(model, PopulationModel)}
+        if len(populations) > 1:
+            yield "privacy models name several populations; a policy has one"
+        if populations and self.suppression == "mask":
+            yield 'suppression "mask" cannot be combined with models of a population: masked rows match no class of it'
+
+    def _uncountable_individuals(self) -> Iterable[str]:
+        if self.individual is None:
             return
-        for model in (*self.privacy, self.quality):
-            if not model.monotonic:
-                name = getattr(model, "model", "")
-                yield f'search "ola" with suppression needs monotonic models, which {name} is not; take "optimal"'
+        if self.individual in self.quasi_identifiers or self.individual in self.sensitive:
+            yield f'individual "{self.individual}" must be among the identifiers or the insensitive columns'
+        for model in self.privacy:
+            if isinstance(model, PopulationModel | MConcealing):
+                yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
 
     def _unprotected_columns(self) -> Iterable[str]:
         for model in self.privacy:
-            if model.sensitive is not None and model.sensitive not in self.sensitive:
-                yield f'{model} needs "{model.sensitive}" among the sensitive columns'
+            for column in model.columns:
+                if column not in self.sensitive:
+                    yield f'{model} needs "{column}" among the sensitive columns'
 
 
 def _tags(models: Iterable[type[PolicyValue]]) -> dict[str, str]:
@@ -201,8 +338,8 @@ def _letters(name: str) -> str:
     return "".join(character for character in name.replace("*", "star").casefold() if character.isalnum())
 
 
-PRIVACY_TAGS = _tags((KAnonymity, DistinctLDiversity, EntropyLDiversity))
-QUALITY_TAGS = _tags((Prec, Entropy, LM, NCP, DMStar, DM, AECS))
+PRIVACY_TAGS = _tags(PRIVACY_MODELS)
+QUALITY_TAGS = _tags(QUALITY_MODELS)
 
 
 def _spelled(model: Any, tags: dict[str, str]) -> Any:
@@ -215,7 +352,7 @@ def _spelled(model: Any, tags: dict[str, str]) -> Any:
 def _repeated_models(models: Iterable[PrivacyModel]) -> Iterable[str]:
     seen = set()
     for model in models:
-        key = (model.measure, model.sensitive)
+        key = (type(model), model.columns, model.bounds[0].measure)
         if key in seen:
             yield f"{model} repeats another model of the same kind; keep the stricter one"
         seen.add(key)

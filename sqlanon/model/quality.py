@@ -6,40 +6,56 @@ that is known without a check, and a lower bound of the loss of everything above
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, TypeVar
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from sqlanon.model.base import PolicyValue
+from sqlanon.model.base import PolicyValue, failed_checks
 from sqlanon.model.lattice import LossContext, NodeSummary, total
 
 Terms = TypeVar("Terms", float, NDArray[np.float64])
 """A sum of terms, or an array of sums with an entry per node."""
+
+Table = tuple[tuple[float, ...], ...]
+"""A number per quasi-identifier and level."""
+
+LARGEST_WEIGHT = 1e12
+"""Weights are ratios: a larger one is a slip, and sums of the largest floats overflow."""
 
 
 class QualityModel(PolicyValue):
     """Scores a node by information loss.
 
     Attributes:
-        measure: the name of the loss, as in the lattice table and the report.
         monotonic: whether the loss of a more general node is never smaller, whatever is suppressed. Without
             suppression this holds for all of them.
         known: whether the loss is known without a check: it is what its known bound is.
         label_losses: the losses of labels that the query of a node must look at.
     """
 
-    measure: ClassVar[str]
     monotonic: ClassVar[bool] = False
     known: ClassVar[bool] = False
     label_losses: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def measure(self) -> str:
+        """The name of the loss, as in the lattice table and the report."""
+        return str(self.model).replace("-", "_")  # type: ignore[attr-defined]
+
+    @property
+    def by_quasi_identifier(self) -> bool:
+        """Whether the query of a node must look at the losses of each quasi-identifier apart."""
+        return False
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
         """The loss of a checked node."""
         raise NotImplementedError
 
-    def known_bounds(self, context: LossContext) -> tuple[tuple[float, ...], ...]:
+    def known_bounds(self, context: LossContext) -> Table:
         """Per quasi-identifier and level, terms whose :meth:`combined` sum is at most the loss of a node.
 
         They do not decrease with the level, and are all 0 if nothing is known.
@@ -55,25 +71,67 @@ class QualityModel(PolicyValue):
         return self.combined(total(self.known_bounds(context), summary.levels))
 
 
-class Prec(QualityModel):
-    """Precision loss: the mean over quasi-identifiers of level / height, in [0, 1] (Sweeney 2002, section 4.3)."""
+class WeightedModel(QualityModel):
+    """A loss that is a mean over quasi-identifiers, of which some can matter more than others.
 
-    measure: ClassVar[str] = "prec"
+    Attributes:
+        weights: by quasi-identifier, how much it matters; 1 for those that are not listed.
+    """
+
+    weights: dict[str, float] = Field(default_factory=dict, description="how much a quasi-identifier matters, else 1")
+
+    @field_validator("weights")
+    @classmethod
+    def _usable(cls, weights: dict[str, Any]) -> dict[str, Any]:
+        problems = [f'the weight of "{name}" is negative' for name, weight in weights.items() if weight < 0]
+        problems += [
+            f'the weight of "{name}" is above {LARGEST_WEIGHT:,.0f}'
+            for name, weight in weights.items()
+            if weight > LARGEST_WEIGHT
+        ]
+        if problems:
+            raise failed_checks(problems)
+        return weights
+
+    def shares(self, quasi_identifiers: tuple[str, ...]) -> tuple[float, ...]:
+        """The weights of the quasi-identifiers, in their order, as shares of 1."""
+        weights = [self.weights.get(name, 1.0) for name in quasi_identifiers]
+        whole = math.fsum(weights)
+        return tuple(weight / whole for weight in weights)
+
+    def weighted(self, means: Table, context: LossContext) -> Table:
+        """A table of losses / number of quasi-identifiers, with the weights in place of equal shares."""
+        shares = self.shares(context.lattice.quasi_identifiers)
+        return tuple(
+            tuple(loss * len(shares) * share for loss in losses) for losses, share in zip(means, shares, strict=True)
+        )
+
+
+class Prec(WeightedModel):
+    """Precision loss: the mean over quasi-identifiers of level / height, in [0, 1] (Sweeney 2002, section 4.3).
+
+    With ``weights`` the weighted mean (Mazzone 2019, section 4.4).
+    """
+
     monotonic: ClassVar[bool] = True
     known: ClassVar[bool] = True
     model: Literal["prec"] = "prec"
 
-    def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return total(context.losses.prec, summary.levels)
+    def __init__(self, *, weights: Mapping[str, float] | None = None, model: str = "prec", **unknown: Any) -> None:
+        PolicyValue.__init__(self, weights=dict(weights or {}), model=model, **unknown)
 
-    def known_bounds(self, context: LossContext) -> tuple[tuple[float, ...], ...]:
-        return context.losses.prec
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    def loss(self, summary: NodeSummary, context: LossContext) -> float:
+        return total(self.known_bounds(context), summary.levels)
+
+    def known_bounds(self, context: LossContext) -> Table:
+        return self.weighted(context.losses.prec, context) if self.weights else context.losses.prec
 
 
 class Entropy(QualityModel):
     """Non-uniform entropy in bits, in [0, n·H], suppression ignored (El Emam et al. 2009)."""
 
-    measure: ClassVar[str] = "entropy"
     monotonic: ClassVar[bool] = True
     known: ClassVar[bool] = True
     model: Literal["entropy"] = "entropy"
@@ -81,27 +139,60 @@ class Entropy(QualityModel):
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
         return total(context.losses.entropy, summary.levels)
 
-    def known_bounds(self, context: LossContext) -> tuple[tuple[float, ...], ...]:
+    def known_bounds(self, context: LossContext) -> Table:
         return context.losses.entropy
 
 
-class LM(QualityModel):
+class LM(WeightedModel):
     """Loss metric: mean over rows and quasi-identifiers of (leaves - 1) / (domain - 1), in [0, 1] (Iyengar 2002).
 
     Suppressed rows lose 1 each (row policy ``real``), so the loss is not monotonic; without suppression it is a
-    lower bound of itself.
+    lower bound of itself. With ``aggregate="geometric"`` the losses L of the quasi-identifiers, means over rows, are
+    combined to product(1 + L)^(1/q) - 1, which is ARX's "Loss". With ``weights`` both are weighted means.
     """
 
-    measure: ClassVar[str] = "lm"
     label_losses: ClassVar[tuple[str, ...]] = ("lm",)
     model: Literal["lm"] = "lm"
+    aggregate: Literal["arithmetic", "geometric"] = Field(
+        default="arithmetic", description="how the losses of the quasi-identifiers are combined"
+    )
+
+    def __init__(
+        self,
+        *,
+        aggregate: Literal["arithmetic", "geometric"] = "arithmetic",
+        weights: Mapping[str, float] | None = None,
+        model: str = "lm",
+        **unknown: Any,
+    ) -> None:
+        PolicyValue.__init__(self, aggregate=aggregate, weights=dict(weights or {}), model=model, **unknown)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def measure(self) -> str:
+        return "lm" if self.aggregate == "arithmetic" else "geometric_lm"
+
+    @property
+    def by_quasi_identifier(self) -> bool:
+        return self.aggregate == "geometric" or bool(self.weights)
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        assert summary.lm is not None
-        return summary.lm
+        loss = summary.combined_loss if self.by_quasi_identifier else summary.lm
+        assert loss is not None
+        return loss
 
-    def known_bounds(self, context: LossContext) -> tuple[tuple[float, ...], ...]:
-        return context.losses.lm
+    def known_bounds(self, context: LossContext) -> Table:
+        if self.aggregate == "arithmetic":
+            return self.weighted(context.losses.lm, context)
+        shares = self.shares(context.lattice.quasi_identifiers)
+        return tuple(
+            tuple(share * math.log1p(loss * len(shares)) for loss in losses)
+            for losses, share in zip(context.losses.lm, shares, strict=True)
+        )
+
+    def combined(self, terms: Terms) -> Terms:
+        return terms if self.aggregate == "arithmetic" else np.expm1(terms)
 
 
 class NCP(QualityModel):
@@ -111,7 +202,6 @@ class NCP(QualityModel):
     Chung 2020, equation 6, divided by the number of quasi-identifiers).
     """
 
-    measure: ClassVar[str] = "ncp"
     label_losses: ClassVar[tuple[str, ...]] = ("ncp",)
     model: Literal["ncp"] = "ncp"
 
@@ -119,14 +209,13 @@ class NCP(QualityModel):
         assert summary.ncp is not None
         return summary.ncp
 
-    def known_bounds(self, context: LossContext) -> tuple[tuple[float, ...], ...]:
+    def known_bounds(self, context: LossContext) -> Table:
         return context.losses.ncp
 
 
 class DMStar(QualityModel):
     """Discernibility before suppression: the sum of squared class sizes, in [n, n²] (El Emam et al. 2009)."""
 
-    measure: ClassVar[str] = "dm_star"
     monotonic: ClassVar[bool] = True
     model: Literal["dm-star"] = "dm-star"
 
@@ -143,7 +232,6 @@ class DM(QualityModel):
     Not monotonic: a merge that lifts a class over k lowers it. DM* bounds it from below.
     """
 
-    measure: ClassVar[str] = "dm"
     model: Literal["dm"] = "dm"
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
@@ -156,7 +244,6 @@ class DM(QualityModel):
 class AECS(QualityModel):
     """Average size of the kept classes over k, at least 1 under k-anonymity (LeFevre et al. 2006). Not monotonic."""
 
-    measure: ClassVar[str] = "aecs"
     model: Literal["aecs"] = "aecs"
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
@@ -167,4 +254,6 @@ class AECS(QualityModel):
         return (context.row_count - context.allowed_rows) / summary.class_count / context.k
 
 
-AnyQualityModel = Annotated[Prec | Entropy | LM | NCP | DMStar | DM | AECS, Field(discriminator="model")]
+AnyModel = Prec | Entropy | LM | NCP | DMStar | DM | AECS
+AnyQualityModel = Annotated[AnyModel, Field(discriminator="model")]
+QUALITY_MODELS: tuple[type[QualityModel], ...] = get_args(AnyModel)

@@ -22,11 +22,16 @@ class _Document(BaseModel):
 
 
 class ModelResult(_Document):
-    """A privacy model, what it requires and what a table attains; ``attained`` is None for a table without rows."""
+    """A bound of a privacy model, what it requires and what a table attains.
+
+    ``comparison`` says how what is attained compares with what is required where it passes; ``attained`` is None for
+    a table without rows.
+    """
 
     model: str
     measure: str
     column: str | None
+    comparison: str
     required: float
     attained: float | None
     met: bool
@@ -44,6 +49,7 @@ class Measurement(_Document):
         average_prosecutor_risk: the mean over rows of 1 / class size, which is also the marketer risk of an attacker
             who has no more than the table.
         unique_rows, unique_share: rows that are alone in their class, and their share.
+        notes: what could not be measured as the policy wants it.
     """
 
     source: str
@@ -55,6 +61,7 @@ class Measurement(_Document):
     average_prosecutor_risk: float | None
     unique_rows: int
     unique_share: float | None
+    notes: tuple[str, ...] = ()
 
     @property
     def met(self) -> bool:
@@ -122,7 +129,11 @@ class Report(_Document):
         search, lattice_nodes, checked_nodes: how the node was found.
         minimal_nodes: how many satisfying nodes have no satisfying node below them (the k-minimal nodes); None if the
             search does not look for them.
-        proven_optimal: whether no node of less loss satisfies the policy.
+        proven_optimal: whether it is proven that no node of less loss satisfies the policy (with Inverse OLA, that no
+            node within the loss is more private); false for a heuristic, and for a search that was stopped.
+        lower_bound: proven to be at most the loss of every satisfying node. None with Inverse OLA.
+        gap: ``loss - lower_bound``, which bounds what is lost by stopping early or by a heuristic; 0 if it is proven
+            that nothing is.
         tie_count, ties: satisfying nodes of equal loss, the chosen one first; up to 100 are listed.
         seconds: wall time of each stage.
         notes: anything that a reader should know, such as masked rows that had to be dropped.
@@ -147,6 +158,8 @@ class Report(_Document):
     checked_nodes: int
     minimal_nodes: int | None = None
     proven_optimal: bool
+    lower_bound: float | None = None
+    gap: float | None = None
     tie_count: int
     ties: tuple[dict[str, int], ...]
     seconds: dict[str, float]

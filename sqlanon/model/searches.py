@@ -8,7 +8,7 @@ SearchName = Literal["optimal", "exhaustive", "ola", "inverse-ola", "datafly", "
 
 NEED_MONOTONIC_PRIVACY: frozenset[SearchName] = frozenset({"ola", "inverse-ola", "samarati", "incognito"})
 """They conclude from a node that satisfies or fails to the nodes above or below it, so they are sound for monotonic
-privacy models only. Without suppression all models are."""
+privacy models only. Without suppression most are (``Policy.is_monotonic``)."""
 
 NEED_MONOTONIC_QUALITY: frozenset[SearchName] = frozenset({"ola", "inverse-ola", "incognito"})
 """They look for the best node among the minimal or maximal ones only. Without suppression all models are monotonic."""

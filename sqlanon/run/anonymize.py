@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sqlanon.compiler.bind import BoundPolicy
-from sqlanon.compiler.nodes import Relation
+from sqlanon.compiler.nodes import Relation, subquery
 from sqlanon.compiler.release import release as release_query
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import VerificationError
@@ -19,9 +19,11 @@ from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import REPORTED_TIES, Release, Report, RowCounts, Verification
 from sqlanon.run.guarantee import guarantee
-from sqlanon.run.measure import verify
-from sqlanon.run.prepare import prepare
+from sqlanon.run.measure import Beside, measured_beside, verify
+from sqlanon.run.prepare import prepare, read_by
 from sqlanon.run.provenance import provenance
+from sqlanon.run.relaxation import unsatisfiable
+from sqlanon.run.stopping import Stopped, never
 from sqlanon.run.targets import Target, target_for
 from sqlanon.search import SearchOutcome
 
@@ -68,6 +70,7 @@ def anonymize(
     *,
     replace: bool,
     progress: Progress = silent,
+    stopped: Stopped = never,
 ) -> Release:
     """Publish the best generalization of a source that meets the policy.
 
@@ -78,6 +81,7 @@ def anonymize(
         into: a table name, or the path of a Parquet file (ending in ``.parquet``).
         replace: whether an existing table or file of that name may be replaced.
         progress: told of every stage.
+        stopped: asked after every batch of nodes whether to make do with the best one so far.
 
     Raises:
         PolicyError, TaxonomyError: the policy or a taxonomy does not fit the source.
@@ -85,28 +89,35 @@ def anonymize(
         VerificationError: what was written falls short; it was withdrawn.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
-    with target_for(engine, into, source, replace=replace) as target:
-        return _run(engine, source, policy, target, Stages(progress))
+    with target_for(engine, into, read_by(engine, source, policy), replace=replace) as target:
+        return _run(engine, source, policy, target, Stages(progress), stopped)
 
 
-def _run(engine: Engine, source: ResolvedSource, policy: Policy, target: Target, stages: Stages) -> Release:
+def _run(
+    engine: Engine, source: ResolvedSource, policy: Policy, target: Target, stages: Stages, stopped: Stopped
+) -> Release:
     bound = prepare(engine, source, policy)
     with engine.transaction():
         with stages.stage("encode"):
             table = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
         with stages.stage("search"):
-            outcome = full_domain.choose_node(engine, table, lambda done, size: stages.progress("search", done, size))
-            assert outcome.best is not None
+            outcome = full_domain.choose_node(
+                engine, table, lambda done, size: stages.progress("search", done, size), stopped
+            )
+            if outcome.best is None:
+                raise unsatisfiable(engine, table, outcome)
+            table, node = full_domain.settled(engine, table, outcome.best)
         with stages.stage("release"):
-            kept = full_domain.keep_classes(engine, table, outcome.best.levels)
-            decision = _decide(engine, table, outcome, outcome.best)
+            kept = full_domain.keep_classes(engine, table, node.levels)
+            decision = _decide(engine, table, outcome, node)
             written = _write(table, decision, kept, target)
         with stages.stage("verify"):
-            verification = verify(engine, written, policy)
+            verification = verify(engine, written, table.plan.bound.policy, _beside(table, decision, kept))
             _refuse_shortfalls(verification, decision)
         full_domain.drop_tables(engine, table)
-    report = _report(bound, table, decision, verification, target.name, stages.seconds)
-    return Release(into=target.name, node=report.node, guarantee=guarantee(policy, report), report=report)
+    report = _report(table, decision, verification, target.name, stages.seconds)
+    promised = guarantee(table.plan.bound.policy, report)
+    return Release(into=target.name, node=report.node, guarantee=promised, report=report)
 
 
 def _decide(engine: Engine, table: EncodedTable, outcome: SearchOutcome, node: NodeSummary) -> Decision:
@@ -116,26 +127,61 @@ def _decide(engine: Engine, table: EncodedTable, outcome: SearchOutcome, node: N
     if policy.suppression == "mask" and node.suppressed_rows:
         short = full_domain.masked_rows_fall_short(engine, table, node.levels)
     masked = policy.suppression == "mask" and node.suppressed_rows > 0 and not short
-    notes: tuple[str, ...] = ()
+    notes = [*_doubts(policy, outcome)]
     if short:
-        notes = (
-            f"the {node.suppressed_rows:,} suppressed rows were dropped, not masked: as one class they do not meet "
-            + ", ".join(str(model) for model in short),
-        )
+        models = ", ".join(str(model) for model in short)
+        rows = f"{node.suppressed_rows:,} suppressed rows"
+        notes.append(f"the {rows} were dropped, not masked: as one class they do not meet {models}")
+    if policy.row_weight is not None:
+        notes.append(f'entropy, lm and ncp count the weights of "{policy.row_weight}"; all other measures count rows')
     source_rows = table.context.row_count
-    rows = RowCounts(
+    counts = RowCounts(
         source=source_rows,
         released=source_rows if masked else source_rows - node.suppressed_rows,
         masked=node.suppressed_rows if masked else 0,
         dropped=0 if masked else node.suppressed_rows,
     )
-    return Decision(outcome, node, masked, rows, full_domain.attained(engine, table, node.levels), notes)
+    return Decision(outcome, node, masked, counts, full_domain.attained(engine, table, node.levels), tuple(notes))
+
+
+def _doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
+    """What is not proven of the node that was chosen."""
+    if outcome.proven_optimal:
+        return ()
+    if policy.max_loss is not None:
+        return ("the release is not proven to be the most private within max_loss: the search was stopped",)
+    gap = _gap(outcome)
+    assert gap is not None
+    assert outcome.loss is not None
+    share = f", {100 * gap / outcome.loss:.3g} % of it" if outcome.loss else ""
+    return (
+        f"the release is not proven optimal: its {policy.quality.measure} loss, {outcome.loss:.6g}, exceeds the least "
+        f"that meets the policy by at most {gap:.6g}{share}",
+    )
+
+
+def _gap(outcome: SearchOutcome) -> float | None:
+    """By how much the loss can be too large, at most."""
+    if outcome.loss is None or outcome.lower_bound is None:
+        return None
+    return max(outcome.loss - outcome.lower_bound, 0.0)
 
 
 def _write(table: EncodedTable, decision: Decision, kept: Relation, target: Target) -> ResolvedSource:
     levels = decision.node.levels
     query = release_query(table.plan, levels, kept, masked=decision.masked)
     return target.write(query, provenance(table.plan.bound, levels, decision.attained, decision.rows))
+
+
+def _beside(table: EncodedTable, decision: Decision, kept: Relation) -> Beside:
+    """What the release is compared with when it is measured."""
+    bound, levels = table.plan.bound, decision.node.levels
+    node = bound.lattice.named(levels)
+    found = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, bound.population)
+    if bound.policy.individual is None:
+        return found
+    rows = release_query(table.plan, levels, kept, masked=decision.masked, with_individuals=True)
+    return dataclasses.replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
 
 def _refuse_shortfalls(verification: Verification, decision: Decision) -> None:
@@ -152,16 +198,14 @@ def _refuse_shortfalls(verification: Verification, decision: Decision) -> None:
 
 
 def _report(
-    bound: BoundPolicy,
     table: EncodedTable,
     decision: Decision,
     verification: Verification,
     into: str,
     seconds: dict[str, float],
 ) -> Report:
-    policy, node, outcome = bound.policy, decision.node, decision.outcome
-    lattice, losses = table.context.lattice, table.context.losses
-    assert outcome.loss is not None
+    bound, node, outcome = table.plan.bound, decision.node, decision.outcome
+    policy, lattice, losses = bound.policy, table.context.lattice, table.context.losses
     return Report(
         source=bound.description,
         into=into,
@@ -169,7 +213,7 @@ def _report(
         heights=lattice.named(lattice.heights),
         domains={name: shape.domain for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)},
         quality=policy.quality.measure,
-        loss=outcome.loss,
+        loss=policy.quality.loss(node, table.context),
         losses={
             "prec": total(losses.prec, node.levels),
             "entropy": total(losses.entropy, node.levels),
@@ -189,7 +233,9 @@ def _report(
         lattice_nodes=lattice.size,
         checked_nodes=outcome.checked_nodes,
         minimal_nodes=None if outcome.minimal_nodes is None else len(outcome.minimal_nodes),
-        proven_optimal=True,
+        proven_optimal=outcome.proven_optimal,
+        lower_bound=outcome.lower_bound,
+        gap=_gap(outcome),
         tie_count=len(outcome.ties),
         ties=tuple(lattice.named(levels) for levels in outcome.ties[:REPORTED_TIES]),
         seconds=dict(seconds),

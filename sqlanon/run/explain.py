@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.compiler import evaluate
-from sqlanon.compiler.encode import cell_counts, encode, encoding
+from sqlanon.compiler.encode import cell_counts, encode
+from sqlanon.compiler.encoding import encoding
 from sqlanon.compiler.macros import DIALECT
 from sqlanon.compiler.release import release
-from sqlanon.compiler.verify import attained
+from sqlanon.compiler.verify import Comparison, attained
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.methods.full_domain import KEPT
 from sqlanon.model.policy import Policy
@@ -44,7 +45,12 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
         _explained("the release", release(plan, bottom, KEPT, masked=policy.suppression == "mask")),
     ]
     written = exp.to_table("the_release")
-    return steps + [_explained(f"verify {model}", attained(written, policy, model)) for model in policy.privacy]
+    beside = Comparison(bound.taxonomy, bound.source, bound.population)
+    return steps + [
+        _explained(f"verify {model}", attained(written, policy, limit, beside))
+        for model in policy.privacy
+        for limit in model.bounds
+    ]
 
 
 def _explained(purpose: str, query: exp.Query, makes: str | None = None) -> ExplainedStep:

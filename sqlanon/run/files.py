@@ -75,15 +75,15 @@ def refuse_file(target: Path, *, replace: bool) -> None:
         raise EngineError(f"the folder {target.parent} cannot be written", step="target")
 
 
-def refuse_own_source(target: Path, source: exp.Expr) -> None:
-    """Refuse a target that is among the files that the source names."""
+def refuse_own_source(target: Path, source: exp.Expr, role: str) -> None:
+    """Refuse a target that is among the files that the source names, or whatever else its role is."""
     if not target.exists():
         return
     spelled = [node.name for node in source.find_all(exp.Literal, exp.Table) if node.name]
     # Not Path.glob, which takes no absolute pattern.
     files = [path for text in spelled for path in (text, *glob(text))]  # noqa: PTH207
     if any(_same_file(path, target) for path in files):
-        raise EngineError(f"the release would replace its own source {target}; write it to another file", step="target")
+        raise EngineError(f"the release would replace its own {role} {target}; write it to another file", step="target")
 
 
 def _same_file(text: str, target: Path) -> bool:

@@ -28,7 +28,7 @@ def flatten(engine: Engine, source: ResolvedSource, flattening: Flattening, into
         PolicyError: the columns do not fit, events belong to no individual, or a column to keep varies.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
-    with target_for(engine, into, source, replace=replace) as target:
+    with target_for(engine, into, {"source": source}, replace=replace) as target:
         return _run(engine, source, flattening, target)
 
 

@@ -1,23 +1,43 @@
-"""The lattice as a table: every node with its measures."""
+"""The lattice as a table: every node with its measures, what it could be, and what stands in its way."""
 
 from __future__ import annotations
 
 import itertools
+import json
+import math
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from sqlglot import exp
 
-from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.compiler.nodes import Relation, select
+from sqlanon.engines.base import NOTE_KEY, Engine, ResolvedSource
 from sqlanon.methods import full_domain
+from sqlanon.methods.examination import Examination, examine_nodes
 from sqlanon.methods.full_domain import EncodedTable
-from sqlanon.model.lattice import NodeSummary, total
+from sqlanon.model.lattice import total
 from sqlanon.model.policy import Policy
 from sqlanon.run.anonymize import Progress
-from sqlanon.run.prepare import prepare
+from sqlanon.run.prepare import prepare, read_by
+from sqlanon.run.provenance import code_sha256, installed_version
+from sqlanon.run.targets import target_for
 from sqlanon.search import SearchProblem
+from sqlanon.search.problem import margin
 
 BATCH_SIZE = 64
+NODES = Relation("anon_lattice", "node")
 
+MODEL = pa.struct(
+    [
+        ("model", pa.string()),
+        ("measure", pa.string()),
+        ("required", pa.float64()),
+        ("worst", pa.float64()),
+        ("violating_rows", pa.int64()),
+    ]
+)
 SCHEMA = pa.schema(
     [
         ("node", pa.map_(pa.string(), pa.int32())),
@@ -26,6 +46,7 @@ SCHEMA = pa.schema(
         ("min_class_size", pa.int64()),
         ("suppressed_rows", pa.int64()),
         ("satisfies", pa.bool_()),
+        ("loss", pa.float64()),
         ("prec", pa.float64()),
         ("dm_star", pa.int64()),
         ("entropy", pa.float64()),
@@ -33,40 +54,67 @@ SCHEMA = pa.schema(
         ("ncp", pa.float64()),
         ("dm", pa.int64()),
         ("aecs", pa.float64()),
+        ("best_k", pa.int64()),
+        ("blocking_model", pa.string()),
+        ("blocking_rows", pa.int64()),
+        ("excess_rows", pa.int64()),
+        ("models", pa.list_(MODEL)),
     ]
 )
 
 
-def lattice(engine: Engine, source: ResolvedSource, policy: Policy, progress: Progress) -> pa.Table:
+def lattice(
+    engine: Engine, source: ResolvedSource, policy: Policy, progress: Progress, into: str | None, *, replace: bool
+) -> pa.Table:
     """Check every node; see :meth:`sqlanon.Session.lattice`."""
+    if into is None:
+        with engine.transaction():
+            return _examined(engine, source, policy, progress)
+    read = read_by(engine, source, policy)
+    with target_for(engine, into, read, replace=replace) as target, engine.transaction():
+        nodes = _examined(engine, source, policy, progress)
+        engine.put(NODES, nodes)
+        target.write(select([exp.Star()], NODES.table), _note(policy, nodes))
+        engine.drop(NODES)
+    return nodes
+
+
+def _examined(engine: Engine, source: ResolvedSource, policy: Policy, progress: Progress) -> pa.Table:
     bound = prepare(engine, source, policy)
-    with engine.transaction():
-        progress("encode", 0, 0)
-        table = full_domain.encode_table(engine, bound, label_losses=("lm", "ncp"))
-        rows = []
-        for summary in _checked(engine, table):
-            rows.append(_row(table, summary))
-            progress("search", len(rows), bound.lattice.size)
-        full_domain.drop_tables(engine, table)
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+    progress("encode", 0, 0)
+    table = full_domain.encode_table(engine, bound, label_losses=("lm", "ncp"))
+    batches = []
+    done = 0
+    for batch in _checked(engine, table):
+        batches.append(batch)
+        done += batch.num_rows
+        progress("search", done, bound.lattice.size)
+    full_domain.drop_tables(engine, table)
+    nodes = pa.Table.from_batches(batches, schema=SCHEMA)
+    return nodes.append_column("pareto", pa.array(_pareto(nodes)))
 
 
-def _checked(engine: Engine, table: EncodedTable) -> Iterator[NodeSummary]:
+def _checked(engine: Engine, table: EncodedTable) -> Iterator[pa.RecordBatch]:
     nodes = table.context.lattice.nodes()
     while batch := list(itertools.islice(nodes, BATCH_SIZE)):
-        yield from full_domain.node_summaries(engine, table, batch)
+        rows = [_row(table, node) for node in examine_nodes(engine, table, batch)]
+        yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
 
 
-def _row(table: EncodedTable, summary: NodeSummary) -> dict[str, object]:
-    context = table.context
-    problem = SearchProblem(table.plan.bound.policy.quality, context)
+def _row(table: EncodedTable, node: Examination) -> dict[str, object]:
+    context, policy, summary = table.context, table.plan.bound.policy, node.summary
+    satisfies = SearchProblem(policy.quality, context).satisfies(summary)
+    loss = policy.quality.loss(summary, context)
+    blocking_rows = max(node.blocked_rows, default=0)
+    blocking = None if satisfies else policy.privacy[node.blocked_rows.index(blocking_rows)]
     return {
         "node": list(context.lattice.named(summary.levels).items()),
         "height": sum(summary.levels),
         "class_count": summary.class_count,
         "min_class_size": summary.min_class_size,
         "suppressed_rows": summary.suppressed_rows,
-        "satisfies": problem.satisfies(summary),
+        "satisfies": satisfies,
+        "loss": None if math.isinf(loss) else loss,
         "prec": total(context.losses.prec, summary.levels),
         "dm_star": summary.dm_star,
         "entropy": total(context.losses.entropy, summary.levels),
@@ -74,4 +122,61 @@ def _row(table: EncodedTable, summary: NodeSummary) -> dict[str, object]:
         "ncp": summary.ncp,
         "dm": summary.dm,
         "aecs": summary.aecs,
+        "best_k": node.best_k,
+        "blocking_model": None if blocking is None else str(blocking),
+        "blocking_rows": None if blocking is None else blocking_rows,
+        "excess_rows": max(summary.suppressed_rows - context.allowed_rows, 0),
+        "models": _models(policy, node),
     }
+
+
+def _models(policy: Policy, node: Examination) -> list[dict[str, Any]]:
+    """Every bound of the policy with the worst measure over all classes of a node."""
+    asked = [(str(model), bound) for model in policy.privacy for bound in model.bounds]
+    return [
+        {
+            "model": model,
+            "measure": bound.measure.name,
+            "required": bound.required,
+            "worst": worst,
+            "violating_rows": rows,
+        }
+        for (model, bound), worst, rows in zip(asked, node.worst, node.violating_rows, strict=True)
+    ]
+
+
+def _pareto(nodes: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Where no other node loses no more and attains no smaller k, and is better in one of the two."""
+    losses = np.asarray(nodes["loss"].fill_null(math.inf), dtype=np.float64)
+    attained = np.asarray(nodes["best_k"].fill_null(0), dtype=np.int64)
+    order = np.argsort(losses, kind="stable")
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = _ranks(losses[order])
+    best = np.zeros(ranks.max(initial=-1) + 1, dtype=np.int64)
+    np.maximum.at(best, ranks, attained)
+    best_of_less = np.concatenate([[-1], np.maximum.accumulate(best)[:-1]])
+    front: np.ndarray[Any, np.dtype[np.bool_]] = (attained == best[ranks]) & (attained > best_of_less[ranks])
+    return front
+
+
+def _ranks(ascending: np.ndarray[Any, np.dtype[np.float64]]) -> list[int]:
+    """The ranks of losses, which are equal within the tolerance of a search."""
+    ranks: list[int] = []
+    rank, least = -1, -math.inf
+    for loss in ascending.tolist():
+        if rank < 0 or loss > least + margin(least):
+            rank, least = rank + 1, loss
+        ranks.append(rank)
+    return ranks
+
+
+def _note(policy: Policy, nodes: pa.Table) -> str:
+    """Where the table comes from, as JSON that travels with it; no cell value."""
+    document = {
+        "version": installed_version(),
+        "code_sha256": code_sha256(),
+        "policy": policy.model_dump(mode="json"),
+        "policy_sha256": policy.sha256(),
+        "lattice": {"nodes": nodes.num_rows, "satisfying_nodes": sum(nodes["satisfies"].to_pylist())},
+    }
+    return json.dumps({NOTE_KEY: document}, sort_keys=True)

@@ -2,52 +2,146 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
 from sqlanon.compiler import verify as queries
-from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.compiler.bind import SourceColumn
+from sqlanon.compiler.verify import Comparison, generalized
+from sqlanon.engines.base import NOTE_KEY, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.policy import Policy
-from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.privacy import Bound, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult, Verification
+from sqlanon.run.prepare import resolve_population
+
+COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with the table itself: no source was given"
+ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be counted in a table without it'
 
 
-def measure(engine: Engine, source: ResolvedSource, policy: Policy) -> Measurement:
+@dataclass(frozen=True)
+class Beside:
+    """What a release is measured with, besides itself.
+
+    Attributes:
+        source: the table that it was made from, with which some models compare its classes.
+        population: the population of the policy, its quasi-identifiers spelled as in the release.
+        labelled_source: the source with the quasi-identifiers of the release, for models of a population.
+        with_individuals: the rows of the release with the column of individuals, which it does not have itself.
+        enums: the types of the source's ENUM columns, whose order their values in the release have as well.
+    """
+
+    source: exp.Expr | None = None
+    population: exp.Expr | None = None
+    labelled_source: exp.Expr | None = None
+    with_individuals: exp.Expr | None = None
+    enums: Mapping[str, str] = field(default_factory=dict)
+
+
+def beside_release(engine: Engine, policy: Policy, note: str | None, source: ResolvedSource | None) -> Beside:
+    """What a release that was published earlier is measured with.
+
+    Args:
+        engine: the database.
+        policy: its policy.
+        note: the provenance that travels with it, which names its node.
+        source: the table that it was made from, if it is still there.
+
+    Raises:
+        PolicyError: the policy has a population, and the node that it is to be generalized to is not known.
+    """
+    node = _node_in(note)
+    if policy.population is not None and node is None:
+        raise PolicyError(
+            f'the population "{policy.population}" cannot be compared with a release whose node is not known: '
+            "it has no provenance"
+        )
+    population = resolve_population(engine, policy)
+    relation = None if source is None else source.relation
+    columns = [] if relation is None else engine.describe(relation)
+    return measured_beside(policy, engine.taxonomy, node or {}, relation, columns, population)
+
+
+def measured_beside(
+    policy: Policy,
+    taxonomy: exp.Table,
+    node: Mapping[str, int],
+    source: exp.Expr | None,
+    columns: Sequence[SourceColumn],
+    population: exp.Expr | None,
+) -> Beside:
+    """What a release at a node is measured with, from its source with its columns and its population."""
+    labelled = None if source is None or population is None else generalized(source, node, taxonomy)
+    people = None if population is None else generalized(population, node, taxonomy)
+    enums = {
+        column.name: column.type
+        for column in columns
+        if column.name in policy.protected_columns and column.type.upper().startswith("ENUM")
+    }
+    return Beside(source=source, population=people, labelled_source=labelled, enums=enums)
+
+
+def _node_in(note: str | None) -> dict[str, int] | None:
+    """The node that a provenance names; None if the note is another one, such as a comment of the user's own."""
+    try:
+        node = json.loads(note or "null")[NOTE_KEY]["node"]
+    except (ValueError, TypeError, KeyError):
+        return None
+    return node if isinstance(node, dict) else None
+
+
+def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Measurement:
     """What a table gives away as it is.
 
     Raises:
-        PolicyError: the table lacks a quasi-identifier or a protected sensitive column.
+        PolicyError: the table lacks a quasi-identifier or a protected sensitive column, or the population one.
     """
-    names = [column.name for column in engine.describe(source.relation)]
-    missing = [name for name in (*policy.quasi_identifiers, *policy.protected_columns) if name not in names]
-    if missing:
-        raise PolicyError(
-            f"{source.description} cannot be measured by this policy:",
-            [f'column "{name}" is not there{did_you_mean(name, names)}' for name in missing],
-        )
+    beside = beside or Beside()
+    columns = _columns(engine, table, policy)
+    relation: exp.Expr = table.relation
+    counted, notes = policy, []
+    if policy.individual is not None and beside.with_individuals is not None:
+        relation = beside.with_individuals
+    elif policy.individual is not None and policy.individual not in columns:
+        counted = policy.model_copy(update={"individual": None})
+        notes.append(ROWS_COUNTED.format(policy.individual))
+    if beside.source is None and any(model.compares_with_source for model in policy.privacy):
+        notes.append(COMPARED_WITH_ITSELF)
+    population = resolve_population(engine, policy) if beside.population is None else beside.population
+    comparison = Comparison(engine.taxonomy, beside.source, population, beside.labelled_source)
     found = {
         name: engine.fetch(query, f"measure {name}")[0]
-        for name, query in queries.risks(source.relation, policy.quasi_identifiers).items()
+        for name, query in queries.risks(table.relation, policy.quasi_identifiers).items()
     }
     return Measurement(
-        source=source.description,
+        source=table.description,
         row_count=found["k_anonymity"]["row_count"],
         class_count=found["k_anonymity"]["class_count"],
         k=found["k_anonymity"]["k"],
-        models=tuple(_result(engine, source, policy, model) for model in policy.privacy),
+        models=tuple(
+            _result(engine, queries.as_enums(relation, beside.enums), counted, model, bound, comparison)
+            for model in policy.privacy
+            for bound in model.bounds
+        ),
         highest_prosecutor_risk=_number(found["prosecutor_risk"]["highest_risk"]),
         average_prosecutor_risk=_number(found["prosecutor_risk"]["average_risk"]),
         unique_rows=found["sample_uniqueness"]["unique_rows"],
         unique_share=_number(found["sample_uniqueness"]["unique_share"]),
+        notes=tuple(notes),
     )
 
 
-def verify(engine: Engine, release: ResolvedSource, policy: Policy) -> Verification:
+def verify(engine: Engine, release: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Verification:
     """Hold a release against its policy: the privacy models, and the columns that must and must not be there.
 
     Raises:
         PolicyError: the release lacks a quasi-identifier or a protected sensitive column.
     """
-    measurement = measure(engine, release, policy)
+    measurement = measure(engine, release, policy, beside)
     names = {column.name.casefold() for column in engine.describe(release.relation)}
     shortfalls = [f'it has the identifier "{name}"' for name in policy.identifiers if name.casefold() in names]
     if measurement.row_count == 0:
@@ -60,15 +154,35 @@ def verify(engine: Engine, release: ResolvedSource, policy: Policy) -> Verificat
     return Verification(source=release.description, measurement=measurement, shortfalls=tuple(shortfalls))
 
 
-def _result(engine: Engine, source: ResolvedSource, policy: Policy, model: PrivacyModel) -> ModelResult:
-    attained = engine.fetch(queries.attained(source.relation, policy, model), f"measure {model}")[0]["attained"]
+def _columns(engine: Engine, table: ResolvedSource, policy: Policy) -> list[str]:
+    """The names of the table's columns.
+
+    Raises:
+        PolicyError: what is to be measured is not among them.
+    """
+    names = [column.name for column in engine.describe(table.relation)]
+    missing = [name for name in (*policy.quasi_identifiers, *policy.protected_columns) if name not in names]
+    if missing:
+        raise PolicyError(
+            f"{table.description} cannot be measured by this policy:",
+            [f'column "{name}" is not there{did_you_mean(name, names)}' for name in missing],
+        )
+    return names
+
+
+def _result(
+    engine: Engine, relation: exp.Expr, policy: Policy, model: PrivacyModel, bound: Bound, comparison: Comparison
+) -> ModelResult:
+    query = queries.attained(relation, policy, bound, comparison)
+    attained = engine.fetch(query, f"measure {model}")[0]["attained"]
     return ModelResult(
         model=str(model),
-        measure=model.measure,
-        column=model.sensitive,
-        required=float(model.required),
+        measure=bound.measure.name,
+        column=bound.measure.column,
+        comparison=bound.comparison,
+        required=float(bound.required),
         attained=_number(attained),
-        met=attained is None or attained >= model.threshold,
+        met=attained is None or bound.met_by(attained),
     )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from sqlanon.compiler.bind import BoundPolicy, bind
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import TaxonomyError
+from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.model.base import did_you_mean
 from sqlanon.model.policy import Policy
 from sqlanon.run import taxonomies
 
@@ -18,9 +21,36 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPoli
     """
     columns = engine.describe(source.relation)
     policy.check_columns([column.name for column in columns], source.description)
-    found = taxonomies.malformed(engine, policy.quasi_identifiers)
-    problems = [line for name in policy.quasi_identifiers for line in found.get(name, [])]
+    population = resolve_population(engine, policy)
+    attributes = (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
+    found = taxonomies.malformed(engine, attributes)
+    problems = [line for name in attributes for line in found.get(name, [])]
     if problems:
         raise TaxonomyError("stored taxonomies are malformed; load them anew:", problems)
-    shapes = taxonomies.shapes(engine, policy.quasi_identifiers)
-    return bind(policy, source.relation, source.description, columns, shapes, engine.taxonomy)
+    shapes = taxonomies.shapes(engine, attributes)
+    return bind(policy, source.relation, source.description, columns, shapes, engine.taxonomy, population)
+
+
+def read_by(engine: Engine, source: ResolvedSource, policy: Policy) -> dict[str, ResolvedSource]:
+    """What a run reads, by role: what it writes may replace none of it."""
+    read = {"source": source}
+    return read if policy.population is None else {**read, "population": engine.resolve(policy.population)}
+
+
+def resolve_population(engine: Engine, policy: Policy) -> exp.Expr | None:
+    """The population of a policy as a relation, if it has one.
+
+    Raises:
+        PolicyError: it lacks a quasi-identifier.
+    """
+    if policy.population is None:
+        return None
+    resolved = engine.resolve(policy.population)
+    columns = [column.name for column in engine.describe(resolved.relation)]
+    missing = [wanted for wanted in policy.quasi_identifiers if wanted not in columns]
+    if missing:
+        raise PolicyError(
+            f"the population, {resolved.description}, does not fit the policy:",
+            [f'quasi-identifier "{name}" is not there{did_you_mean(name, columns)}' for name in missing],
+        )
+    return resolved.relation

@@ -18,6 +18,7 @@ from sqlanon.model.release import RowCounts
 def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: RowCounts) -> str:
     """The provenance of a release as one line of JSON under the key ``sqlanon``."""
     policy = bound.policy
+    asked = [(model, each.measure.name, each.required) for model in policy.privacy for each in model.bounds]
     document = {
         "version": installed_version(),
         "code_sha256": code_sha256(),
@@ -28,8 +29,8 @@ def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: 
         },
         "node": bound.lattice.named(levels),
         "privacy": [
-            {"model": str(model), "required": model.required, "attained": value}
-            for model, value in zip(policy.privacy, attained, strict=True)
+            {"model": str(model), "measure": measure, "required": required, "attained": value}
+            for (model, measure, required), value in zip(asked, attained, strict=True)
         ],
         "rows": rows.model_dump(),
     }

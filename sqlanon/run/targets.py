@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from sqlanon.compiler.nodes import string
+from sqlanon.compiler.nodes import string, subquery
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.run.files import refuse_own_source, staged_file
@@ -35,7 +35,7 @@ class Target(Protocol):
 
 
 @contextmanager
-def target_for(engine: Engine, into: str, source: ResolvedSource, *, replace: bool) -> Iterator[Target]:
+def target_for(engine: Engine, into: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> Iterator[Target]:
     """The target of a name: a Parquet file if it ends in ``.parquet``, else a table.
 
     A file appears under its name when the block ends and not at all when the block fails; a table is written within
@@ -44,11 +44,11 @@ def target_for(engine: Engine, into: str, source: ResolvedSource, *, replace: bo
     Args:
         engine: the database.
         into: the name.
-        source: what the release is made from, which it may not replace.
+        read: what the release is made from and compared with, by role; it may replace none of it.
         replace: whether a table or file of that name may be replaced.
 
     Raises:
-        EngineError: the name is empty, taken, that of the source, or of a place that cannot be written.
+        EngineError: the name is empty, taken, that of something that is read, or of a place that cannot be written.
     """
     if not into.strip():
         raise EngineError(
@@ -56,10 +56,11 @@ def target_for(engine: Engine, into: str, source: ResolvedSource, *, replace: bo
         )
     if into.lower().endswith(FILE_SUFFIX):
         with staged_file(Path(into), replace=replace) as staged:
-            refuse_own_source(Path(into), source.relation)
+            for role, source in read.items():
+                refuse_own_source(Path(into), source.relation, role)
             yield _ParquetTarget(engine, into, staged)
     else:
-        yield _TableTarget(engine, into, engine.refuse_target(into, source, replace=replace), replace)
+        yield _TableTarget(engine, into, engine.refuse_target(into, read, replace=replace), replace)
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,18 @@ class _ParquetTarget:
     staged: Path
 
     def write(self, query: exp.Query, note: str) -> ResolvedSource:
+        self._refuse_lossy_types(query)
         self.engine.write_parquet(self.staged, query, note)
         reader = exp.func("read_parquet", string(str(self.staged)), dialect="duckdb")
         return ResolvedSource(exp.Table(this=reader), f"Parquet {self.name}")
+
+    def _refuse_lossy_types(self, query: exp.Query) -> None:
+        """DuckDB writes integers of 128 bits as floats of 53: other numbers than those of the source."""
+        columns = self.engine.describe(subquery(query.copy(), "anon_written"))
+        wide = [f'"{column.name}"' for column in columns if "HUGEINT" in column.type.upper()]
+        if wide:
+            raise EngineError(
+                f"Parquet has no type for the HUGEINT columns {', '.join(wide)}; cast them to BIGINT or DECIMAL(38, 0) "
+                "in a view, or write to a table",
+                step="target",
+            )

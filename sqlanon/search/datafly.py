@@ -19,8 +19,7 @@ def datafly(problem: SearchProblem) -> Search:
     The paper stops when at most k rows would be suppressed; here the suppression limit of the policy decides, as it
     does for every search. That no node satisfies is proven only if the failure of the top proves it.
     """
-    # Without suppression every model is monotonic, so that the failure of the top is such a proof.
-    knowledge = Knowledge(problem, monotonic=problem.context.allowed_rows == 0)
+    knowledge = Knowledge(problem)
     with suppress(SearchStopped):
         for levels in _walk(problem.context):
             (summary,) = yield [levels]

@@ -28,8 +28,9 @@ def optimal(problem: SearchProblem) -> Search:
     """Find a node of least loss, and all its ties, by ruling out the rest of the lattice."""
     knowledge = Knowledge(problem)
     lattice = problem.context.lattice
+    known = _without_noise(knowledge.known)
     with suppress(SearchStopped):
-        while batch := _most_telling(_open_nodes(knowledge), knowledge.known):
+        while batch := _most_telling(_open_nodes(knowledge), known):
             for summary in (yield [lattice.node(index) for index in batch]):
                 knowledge.learn(summary)
     return knowledge.outcome()
@@ -39,6 +40,15 @@ def _open_nodes(knowledge: Knowledge) -> Mask:
     """The nodes that may satisfy the policy and lose no more than the best so far."""
     open_nodes: Mask = knowledge.possible() & (knowledge.bounds() <= knowledge.loss + margin(knowledge.loss))
     return open_nodes
+
+
+def _without_noise(known: Bounds) -> Bounds:
+    """Known losses to twelve digits, so that the last bits of sums of floats do not steer the search.
+
+    A database adds them in any order; equal runs are to check equal nodes.
+    """
+    rounded: Bounds = np.round(known / max(float(known.max()), 1e-300), 12)
+    return rounded
 
 
 def _most_telling(open_nodes: Mask, known: Bounds) -> list[Index]:

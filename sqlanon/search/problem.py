@@ -40,8 +40,9 @@ class SearchProblem:
     max_loss: float | None = None
 
     def satisfies(self, summary: NodeSummary) -> bool:
-        """Whether the suppressed rows stay within the limit, and anything is left to publish."""
-        return summary.suppressed_rows <= self.context.allowed_rows and summary.kept_class_count > 0
+        """Whether the suppressed rows stay within the limit, anything is left to publish, and no model rejects it."""
+        within = summary.suppressed_rows <= self.context.allowed_rows
+        return within and summary.kept_class_count > 0 and not summary.rejected
 
     def rules_out_below(self, summary: NodeSummary) -> bool:
         """Whether no less general node can satisfy the policy either: it would suppress too much, or everything."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Index
-from sqlanon.search.tags import FAILS, HOLDS, OPEN, Tags
+from sqlanon.search.tags import HOLDS, OPEN, Tags
 
 Answer = Generator[Sequence[Levels], Sequence[NodeSummary], bool]
 Part = Generator[Sequence[Levels], Sequence[NodeSummary], None]
@@ -24,16 +24,13 @@ class Sublattices:
     def __init__(self, shape: tuple[int, ...], ask: Callable[[Index], Answer]) -> None:
         self.tags = Tags(shape)
         self._ask = ask
-        self._searched: set[tuple[Index, Index]] = set()
 
     def search(self, bottom: Index, top: Index) -> Part:
         """Tag every node of the sublattice from ``bottom`` to ``top``."""
-        if (bottom, top) in self._searched or self.tags[top] == FAILS:
+        if not self.tags.open_between(bottom, top):
             return
-        self._searched.add((bottom, top))
         height = sum(top) - sum(bottom)
-        # Nothing is open above a node where the property holds.
-        if height == 0 or self.tags[bottom] == HOLDS:
+        if height == 0:
             yield from self.holds(bottom)
         elif height == 1:
             if not (yield from self.holds(bottom)):

@@ -29,6 +29,11 @@ class Tags:
         """The nodes where the property is known to hold that have no such node below, in lexicographic order."""
         return list(minimal(self._tags == HOLDS))
 
+    def open_between(self, bottom: Index, top: Index) -> bool:
+        """Whether a node of the sublattice from ``bottom`` to ``top`` is not tagged yet."""
+        between = tuple(slice(least, most + 1) for least, most in zip(bottom, top, strict=True))
+        return not self._tags[between].all()
+
     def open(self) -> Mask:
         """The nodes that are not tagged yet."""
         nodes: Mask = self._tags == OPEN

@@ -153,9 +153,9 @@ class TestPolicyAndSource:
         expected = (
             "k-anonymity (k = 9)",
             'distinct l-diversity of "illness" (l = 2)',
-            "closest",
+            "best node",
             "8 of 8 rows",
-            "raise",
+            "classes of 8 rows violate k-anonymity (k = 9)",
         )
         with refused(session, tmp_path, sa.UnsatisfiableError, *expected):
             session.anonymize("people", strict, into=target, replace=True)
@@ -203,6 +203,103 @@ class TestPolicyAndSource:
     def test_query_over_a_table_that_is_not_there(self, session: sa.Session, tmp_path: Path) -> None:
         with refused(session, tmp_path, sa.EngineError, "CatalogException"):
             session.anonymize("SELECT * FROM nowhere", policy(), into="new")
+
+
+class TestModels:
+    """What privacy models, weights, individuals and level bounds ask of a source and what it lacks."""
+
+    @pytest.fixture
+    def wide(self, session: sa.Session) -> sa.Session:
+        """Table ``wide``, with more columns than ``people``, and populations that do not fit it."""
+        session.connection.execute(
+            "CREATE TABLE wide AS SELECT *, i AS zero, -i - 1 AS negative, CASE WHEN i > 1 THEN i END AS absent, "
+            "CASE WHEN i > 0 THEN 1.0::DOUBLE ELSE 'infinity' END AS infinite "
+            "FROM people POSITIONAL JOIN range(8) AS numbers (i)"
+        )
+        session.connection.execute("ALTER TABLE wide DROP COLUMN i")
+        session.connection.execute(f"CREATE TABLE strangers AS SELECT age, '{SECRET}!' AS city FROM people")
+        session.connection.execute(f"CREATE TABLE faceless AS SELECT age AS agee, '{SECRET}' AS city FROM people")
+        return session
+
+    @staticmethod
+    def policy(**changes: Any) -> sa.Policy:
+        return policy(insensitive=["zero", "negative", "absent", "infinite"], **changes)
+
+    @pytest.mark.parametrize("name", ["zero", "negative", "absent", "infinite"])
+    def test_weights_that_are_none(self, wide: sa.Session, tmp_path: Path, name: str) -> None:
+        with refused(wide, tmp_path, sa.PolicyError, 'table "wide"', f'"{name}": NULL, not positive or infinite'):
+            wide.anonymize("wide", self.policy(row_weight=name), into="new")
+
+    def test_weights_that_are_no_number(self, wide: sa.Session, tmp_path: Path) -> None:
+        with refused(wide, tmp_path, sa.PolicyError, '"zero": NULL, not positive or infinite in the cells of 8 rows'):
+            wide.anonymize("SELECT * REPLACE ('nan'::DOUBLE AS zero) FROM wide", self.policy(row_weight="zero"), "new")
+
+    def test_rows_of_nobody(self, wide: sa.Session, tmp_path: Path) -> None:
+        with refused(wide, tmp_path, sa.PolicyError, '"absent": NULL in 2 rows, which belong to no individual'):
+            wide.anonymize("wide", self.policy(individual="absent"), into="new")
+
+    def test_weights_and_individuals_at_once(self, wide: sa.Session, tmp_path: Path) -> None:
+        with refused(wide, tmp_path, sa.PolicyError, '"zero": NULL, not positive', '"absent": NULL in 2 rows'):
+            wide.anonymize("wide", self.policy(individual="absent", row_weight="zero"), into="new")
+
+    def test_weights_and_individuals_that_are_no_column(self, wide: sa.Session, tmp_path: Path) -> None:
+        expected = ('row_weight "zeroo" is not in the source; did you mean "zero"?', 'individual "nobody" is not in')
+        with refused(wide, tmp_path, sa.PolicyError, *expected):
+            wide.anonymize("wide", self.policy(individual="nobody", row_weight="zeroo"), into="new")
+
+    @pytest.mark.parametrize("model", [sa.KMap(2, "strangers"), sa.DeltaPresence(0, 1, "strangers")])
+    def test_population_that_a_taxonomy_does_not_know(
+        self, wide: sa.Session, tmp_path: Path, model: sa.KMap | sa.DeltaPresence
+    ) -> None:
+        with refused(wide, tmp_path, sa.TaxonomyError, 'the population "strangers" has 8 people', "cover it"):
+            wide.anonymize("wide", self.policy(privacy=[model]), into="new")
+
+    @pytest.mark.parametrize("call", ["anonymize", "lattice", "explain", "measure"])
+    def test_population_without_a_quasi_identifier(self, wide: sa.Session, tmp_path: Path, call: str) -> None:
+        arguments = {"into": "new"} if call == "anonymize" else {}
+        expected = ('the population, table "faceless"', 'quasi-identifier "age" is not there; did you mean "agee"?')
+        with refused(wide, tmp_path, sa.PolicyError, *expected):
+            getattr(wide, call)("wide", self.policy(privacy=[sa.KMap(2, "faceless")]), **arguments)
+
+    def test_population_that_is_not_there(self, wide: sa.Session, tmp_path: Path) -> None:
+        with refused(wide, tmp_path, sa.EngineError, '"stranger"', 'did you mean "strangers"?'):
+            wide.anonymize("wide", self.policy(privacy=[sa.KMap(2, "stranger")]), into="new")
+
+    def test_hierarchical_distance_without_a_taxonomy(self, session: sa.Session, tmp_path: Path) -> None:
+        hierarchical = policy(privacy=[sa.TCloseness("illness", 0.5, "hierarchical")])
+        with refused(session, tmp_path, sa.TaxonomyError, "without a taxonomy", '"illness"'):
+            session.anonymize("people", hierarchical, into="new")
+
+    @pytest.mark.parametrize("levels", [["*"], ["some", "*"], ["some", "more", "*"]])
+    def test_hierarchical_distance_of_a_value_that_its_taxonomy_does_not_know(
+        self, session: sa.Session, tmp_path: Path, levels: list[str]
+    ) -> None:
+        session.load_taxonomy("illness", sa.Taxonomy.from_rows([["flu", *levels], ["gout", *levels]]))
+        hierarchical = policy(privacy=[sa.TCloseness("illness", 0.5, "hierarchical")])
+        with refused(session, tmp_path, sa.TaxonomyError, '"illness": 1 distinct values in 8 rows'):
+            session.anonymize("people", hierarchical, into="new")
+
+    def test_hierarchical_distance_in_a_taxonomy_of_values_alone(self, session: sa.Session, tmp_path: Path) -> None:
+        session.load_taxonomy("illness", sa.Taxonomy.from_rows([[SECRET]]))
+        hierarchical = policy(privacy=[sa.TCloseness("illness", 0.5, "hierarchical")])
+        with refused(session, tmp_path, sa.TaxonomyError, "a level above the values", '"illness"'):
+            session.anonymize("people", hierarchical, into="new")
+
+    def test_levels_above_the_taxonomies(self, session: sa.Session, tmp_path: Path) -> None:
+        wrong = policy(minimum_levels={"age": 7}, maximum_levels={"city": 2})
+        expected = (
+            'minimum_levels: "age" has levels 0 to 2, so not 7',
+            'maximum_levels: "city" has levels 0 to 1, so not 2',
+        )
+        with refused(session, tmp_path, sa.PolicyError, *expected):
+            session.anonymize("people", wrong, into="new")
+
+    def test_nobody_would_be_protected(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute("CREATE TABLE unlike AS SELECT * REPLACE (i AS age) FROM people, range(8) AS r (i)")
+        inverse = policy(privacy=[], search="inverse-ola", max_loss=0, quality=sa.Prec(), identifiers=["name", "i"])
+        session.connection.execute("CREATE TABLE lonely AS SELECT DISTINCT ON (age) * FROM unlike")
+        with refused(session, tmp_path, sa.UnsatisfiableError, "has k = 1", "raise max_loss"):
+            session.anonymize("lonely", inverse, into="new")
 
 
 class TestFiles:

@@ -623,7 +623,8 @@ class TestReport:
     def test_lattice_columns(self, clinic: sa.Session) -> None:
         table = clinic.lattice("visits", POLICY)
         expected = (
-            "node height class_count min_class_size suppressed_rows satisfies prec dm_star entropy lm ncp dm aecs"
+            "node height class_count min_class_size suppressed_rows satisfies loss prec dm_star entropy lm ncp dm aecs "
+            "best_k blocking_model blocking_rows excess_rows models pareto"
         )
         assert table.schema.names == expected.split()
         assert table.schema.field("node").type == pa.map_(pa.string(), pa.int32())

@@ -440,6 +440,42 @@ def test_losses_of_a_node(case: Case, k: int) -> None:
 
 
 @EXAMPLES
+@given(cases(min_rows=1), st.integers(1, 4), st.data())
+def test_losses_of_quasi_identifiers(case: Case, k: int, data: st.DataObject) -> None:
+    load(case)
+    rows, known, node = case.rows, case.taxonomies, case.node
+    losses = oracle.attribute_losses(rows, known, node, k)
+    assert_same_rows(
+        ask(table_call("attribute_losses", "data", node, k)),
+        [{"attribute": name, "lm": lm, "ncp": ncp} for name, (lm, ncp) in losses.items()],
+    )
+    means = [lm for lm, _ in losses.values()]
+    geometric = oracle.geometric_loss(means, [1 / len(means)] * len(means))
+    assert_close(one(table_call("geometric_lm", "data", node, k)), [geometric])
+    weights = {name: data.draw(st.integers(1, 5)) for name in node}
+    prec = sum(weight * oracle.prec({name: known[name]}, {name: node[name]}) for name, weight in weights.items())
+    assert_close(one(scalar_call("weighted_precision_loss", node, weights)), [prec / sum(weights.values())])
+
+
+@EXAMPLES
+@given(cases(), st.integers(0, 12))
+def test_best_k(case: Case, allowed_rows: int) -> None:
+    load(case)
+    names = case.quasi_identifiers
+    expected = oracle.best_k(oracle.class_sizes(case.rows, names), allowed_rows)
+    assert one(table_call("best_k", "data", names, allowed_rows)) == (expected,)
+
+
+@EXAMPLES
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(1, 5)), min_size=1, max_size=6))
+def test_combined_losses(drawn: list[tuple[float, int]]) -> None:
+    losses = [loss for loss, _ in drawn]
+    weights = [weight / sum(weight for _, weight in drawn) for _, weight in drawn]
+    for macro, combined in (("arithmetic_loss", oracle.arithmetic_loss), ("geometric_loss", oracle.geometric_loss)):
+        assert_close(one(scalar_call(macro, losses, weights)), [combined(losses, weights)])
+
+
+@EXAMPLES
 @given(cases(), st.data())
 def test_risks(case: Case, data: st.DataObject) -> None:
     load(case)

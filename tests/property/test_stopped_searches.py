@@ -82,7 +82,7 @@ def least_possible_loss(case: Case, seen: list[Levels]) -> float:
 @given(data=st.data(), quality=st.sampled_from(QUALITIES))
 def test_a_stopped_inverse_ola_returns_the_most_private_node_that_it_saw(data: st.DataObject, quality: object) -> None:
     case = data.draw(cases(quality, monotonic="inverse-ola" in NEED_MONOTONIC_QUALITY))
-    losses = [node.losses[quality.measure] for node in case.nodes]
+    losses = [node.loss for node in case.nodes]
     max_loss = data.draw(st.sampled_from([loss for loss in losses if loss is not None] or [1.0]))
     whole, asked = run("inverse-ola", case, max_loss=max_loss)
     for batches in range(len(asked) + 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 from pydantic import ValidationError
 
 import sqlanon as sa
+from sqlanon.model.privacy import PRIVACY_MODELS
+from sqlanon.model.quality import QUALITY_MODELS
+from sqlanon.model.searches import NEED_MONOTONIC_PRIVACY
 
 FULL = """
 quasi_identifiers = ["age", "sex", "zip"]
@@ -79,12 +83,12 @@ class TestConstruction:
         assert str(sa.EntropyLDiversity("a", 2.5)) == 'entropy l-diversity of "a" (l = 2.5)'
 
     @pytest.mark.parametrize("model", [sa.Prec, sa.DMStar, sa.Entropy, sa.LM, sa.NCP, sa.DM, sa.AECS])
-    def test_quality_models_take_nothing(self, model: type[sa.Prec]) -> None:
+    def test_quality_models_take_nothing_unknown(self, model: type[sa.Prec]) -> None:
         assert policy(quality=model()).quality == model()
         with pytest.raises(TypeError):
             model(1)  # type: ignore[call-arg]
         with pytest.raises(sa.PolicyError, match="unknown key"):
-            model(weight=2)
+            model(wait=2)
 
     def test_policies_are_frozen_and_hashable_values(self) -> None:
         found = policy()
@@ -133,7 +137,7 @@ class TestProblems:
         assert "quasi_identifiers: needs at least one" in text
         assert "privacy: needs at least one" in text
         assert "suppression_limit" in text
-        assert "'optimal', 'exhaustive' or 'ola'" in text
+        assert "'optimal', 'exhaustive', 'ola'" in text
         assert 'suppresion: unknown key; did you mean "suppression"?' in text
 
     def test_names_that_clash(self) -> None:
@@ -150,11 +154,238 @@ class TestProblems:
         [problem] = problems(privacy=[sa.KAnonymity(2), sa.KAnonymity(3)])
         assert "keep the stricter one" in problem
 
+    @pytest.mark.parametrize("quality", [sa.Prec, sa.LM])
+    def test_weights_of_which_no_mean_can_be_made(self, quality: type[sa.Prec]) -> None:
+        columns = policy().quasi_identifiers
+        with pytest.raises(sa.PolicyError, match="every quasi-identifier has weight 0"):
+            policy(quality=quality(weights=dict.fromkeys(columns, 0)))
+        with pytest.raises(sa.PolicyError, match='the weight of "age" is above 1,000,000,000,000'):
+            quality(weights={"age": 1e308})
+
     def test_a_string_is_no_list_of_columns(self) -> None:
         assert any(line.startswith("quasi_identifiers: ") for line in problems(quasi_identifiers="age"))
 
 
+class TestModels:
+    @pytest.mark.parametrize(
+        ("model", "message"),
+        [
+            (lambda: sa.AlphaKAnonymity("a", 1, 2), "alpha: "),
+            (lambda: sa.AlphaKAnonymity("a", 0, 2), "alpha: "),
+            (lambda: sa.AlphaKAnonymity("a", 0.5, 1), "k: "),
+            (lambda: sa.RecursiveCLDiversity("a", 0, 2), "c: "),
+            (lambda: sa.RecursiveCLDiversity("a", 2, 1), "l: "),
+            (lambda: sa.TCloseness("a", 0), "t: "),
+            (lambda: sa.TCloseness("a", 1.1), "t: "),
+            (lambda: sa.TCloseness("a", 0.5, "numeric"), "distance: "),
+            (lambda: sa.BetaLikeness("a", 0), "beta: "),
+            (lambda: sa.BetaLikeness("a", 1, "better"), "variant: "),
+            (lambda: sa.DeltaDisclosure("a", 0), "delta: "),
+            (lambda: sa.KMap(1, "everyone"), "k: "),
+            (lambda: sa.KMap(2, ""), "population: "),
+            (lambda: sa.DeltaPresence(-0.1, 1, "everyone"), "minimum: "),
+            (lambda: sa.DeltaPresence(0, 1.1, "everyone"), "maximum: "),
+            (lambda: sa.DeltaPresence(0.9, 0.5, "everyone"), "the minimum, 0.9, is above the maximum, 0.5"),
+            (lambda: sa.MConcealing(0, {"a": 0.5}), "m: "),
+            (lambda: sa.MConcealing(0.5, {}), "prior: "),
+            (lambda: sa.MConcealing(0.5, {"a": 1.5, "b": -1}), 'the prior of "b" is not a probability'),
+            (lambda: sa.MConcealing(0.5, {"a": float("nan")}), "prior.a: "),
+            (lambda: sa.MConcealing(0.5, {str(number): 0.1 for number in range(13)}), "prior: "),
+            (lambda: sa.MConcealing(0.5, {"a": 0.5}, "table"), "grain: "),
+            (lambda: sa.Prec(weights={"a": -1}), 'the weight of "a" is negative'),
+            (lambda: sa.LM(weights={"a": float("inf")}), "weights.a: "),
+            (lambda: sa.LM(aggregate="harmonic"), "aggregate: "),
+        ],
+    )
+    def test_values_that_are_none(self, model: Callable[[], object], message: str) -> None:
+        with pytest.raises(sa.PolicyError, match=message):
+            model()
+
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            (sa.KAnonymity(2), sa.KAnonymity(3)),
+            (sa.AlphaKAnonymity("diagnosis", 0.5, 2), sa.AlphaKAnonymity("diagnosis", 0.6, 2)),
+            (sa.RecursiveCLDiversity("diagnosis", 2, 2), sa.RecursiveCLDiversity("diagnosis", 3, 2)),
+            (sa.TCloseness("diagnosis", 0.2), sa.TCloseness("diagnosis", 0.3)),
+            (sa.BetaLikeness("diagnosis", 1), sa.BetaLikeness("diagnosis", 2)),
+            (sa.DeltaDisclosure("diagnosis", 1), sa.DeltaDisclosure("diagnosis", 2)),
+            (sa.KMap(2, "everyone"), sa.KMap(3, "everyone")),
+            (sa.DeltaPresence(0, 0.5, "everyone"), sa.DeltaPresence(0.1, 0.5, "everyone")),
+            (sa.MConcealing(0.5, {"diagnosis": 0.1}), sa.MConcealing(0.4, {"diagnosis": 0.1}, "node")),
+        ],
+    )
+    def test_two_of_a_kind(self, first: sa.KAnonymity, second: sa.KAnonymity) -> None:
+        if first.columns and not isinstance(first, sa.AlphaKAnonymity):
+            policy(privacy=[first, sa.KAnonymity(2)])
+        [problem] = problems(privacy=[first, second])
+        assert problem == f"{second} repeats another model of the same kind; keep the stricter one"
+
+    def test_models_of_one_kind_that_bound_different_measures(self) -> None:
+        models = [
+            sa.TCloseness("diagnosis", 0.2),
+            sa.TCloseness("diagnosis", 0.2, "ordered"),
+            sa.BetaLikeness("diagnosis", 1),
+            sa.BetaLikeness("diagnosis", 2, "enhanced"),
+            sa.RecursiveCLDiversity("diagnosis", 2, 2),
+            sa.RecursiveCLDiversity("diagnosis", 2, 3),
+            sa.MConcealing(0.5, {"diagnosis": 0.1}),
+            sa.MConcealing(0.5, {"diagnosis": 0.2}),
+            sa.AlphaKAnonymity("diagnosis", 0.5, 2),
+            sa.AlphaKAnonymity("drug", 0.5, 2),
+        ]
+        assert policy(privacy=models, sensitive=["diagnosis", "drug"]).privacy == tuple(models)
+
+    def test_k_is_also_that_of_alpha_k_anonymity(self) -> None:
+        assert policy(privacy=[sa.KAnonymity(2), sa.AlphaKAnonymity("diagnosis", 0.5, 7)]).k == 7
+
+    def test_all_problems_come_at_once(self) -> None:
+        found = problems(
+            quasi_identifiers=["age", "sex"],
+            privacy=[sa.KMap(2, "one"), sa.DeltaPresence(0, 0.5, "other"), sa.MConcealing(0.5, {"ward": 0.1})],
+            quality=sa.LM(weights={"sexx": 1}),
+            suppression="mask",
+            max_loss=1,
+            minimum_levels={"age": 2, "ageing": 1},
+            maximum_levels={"age": 1},
+            row_weight="age",
+            individual="diagnosis",
+        )
+        text = "\n".join(found)
+        for part in (
+            'm-concealing (m = 0.5) needs "ward" among the sensitive columns',
+            'max_loss is for search "inverse-ola", not for "optimal"',
+            'minimum_levels: "ageing" is not a quasi-identifier; did you mean "age"?',
+            'the minimum level of "age", 2, is above its maximum level, 1',
+            'quality.weights: "sexx" is not a quasi-identifier; did you mean "sex"?',
+            'row_weight "age" is a quasi-identifier',
+            "several populations",
+            'suppression "mask" cannot be combined with models of a population',
+            'individual "diagnosis" must be among the identifiers',
+            'k-map against "one" (k = 2) counts rows',
+        ):
+            assert part in text
+
+    @pytest.mark.parametrize("quality", [sa.Prec(weights={"age": 0}), sa.LM(weights={"age": 0.0})])
+    def test_weights_that_are_all_zero(self, quality: sa.Prec) -> None:
+        [problem] = problems(quality=quality)
+        assert problem == "quality.weights: every quasi-identifier has weight 0, so there is nothing to lose"
+        policy(quasi_identifiers=["age", "sex"], quality=quality)
+
+    def test_inverse_ola_needs_a_loss(self) -> None:
+        [problem] = problems(search="inverse-ola")
+        assert problem == 'search "inverse-ola" needs max_loss, the loss that the release may have at most'
+        assert policy(search="inverse-ola", max_loss=0.5, privacy=[]).privacy == ()
+
+    @pytest.mark.parametrize("search", sorted(NEED_MONOTONIC_PRIVACY))
+    def test_searches_that_need_monotonic_models(self, search: str) -> None:
+        options = {"search": search, "max_loss": 1 if search == "inverse-ola" else None}
+        disclosure, entropy = sa.DeltaDisclosure("diagnosis", 1), sa.EntropyLDiversity("diagnosis", 2)
+        policy(privacy=[entropy], **options)
+        for state, model, changes in (
+            ("", disclosure, {}),
+            ("with suppression ", entropy, {"suppression_limit": 0.1}),
+            ("with individuals ", entropy, {"individual": "ssn", "identifiers": ["ssn"]}),
+        ):
+            [problem] = problems(privacy=[model], **options, **changes)
+            assert problem == f'search "{search}" {state}needs monotonic models, which {model} is not; take "optimal"'
+        policy(privacy=[sa.KAnonymity(2)], individual="ssn", identifiers=["ssn"], **options)
+
+
+EVERY_MODEL = """
+quasi_identifiers = ["age", "sex"]
+sensitive = ["diagnosis", "drug"]
+suppression_limit = 0.05
+row_weight = "survey weight"
+minimum_levels = {age = 1}
+maximum_levels = {age = 2, sex = 0}
+
+[quality]
+model = "lm"
+aggregate = "geometric"
+weights = {age = 2, sex = 0.5}
+
+[[privacy]]
+model = "alpha-k-anonymity"
+column = "diagnosis"
+alpha = 0.5
+k = 3
+
+[[privacy]]
+model = "RecursiveCLDiversity"
+column = "diagnosis"
+c = 2
+l = 3
+
+[[privacy]]
+model = "t_closeness"
+column = "diagnosis"
+t = 0.2
+distance = "hierarchical"
+
+[[privacy]]
+model = "beta-likeness"
+column = "drug"
+beta = 1
+variant = "enhanced"
+
+[[privacy]]
+model = "delta-disclosure"
+column = "drug"
+delta = 1.5
+
+[[privacy]]
+model = "k-map"
+k = 4
+population = "everyone"
+
+[[privacy]]
+model = "delta-presence"
+minimum = 0.1
+maximum = 0.5
+population = "everyone"
+
+[[privacy]]
+model = "m-concealing"
+m = 0.3
+grain = "node"
+prior = {diagnosis = 0.05, drug = 0.01}
+"""
+
+
 class TestToml:
+    def test_every_model(self, tmp_path: Path) -> None:
+        (tmp_path / "p.toml").write_text(EVERY_MODEL)
+        found = sa.Policy.from_toml(tmp_path / "p.toml")
+        expected = sa.Policy(
+            quasi_identifiers=["age", "sex"],
+            sensitive=["diagnosis", "drug"],
+            suppression_limit=0.05,
+            row_weight="survey weight",
+            minimum_levels={"age": 1},
+            maximum_levels={"sex": 0, "age": 2},
+            quality=sa.LM(aggregate="geometric", weights={"sex": 0.5, "age": 2}),
+            privacy=[
+                sa.AlphaKAnonymity("diagnosis", 0.5, 3),
+                sa.RecursiveCLDiversity("diagnosis", 2, 3),
+                sa.TCloseness("diagnosis", 0.2, "hierarchical"),
+                sa.BetaLikeness("drug", 1, "enhanced"),
+                sa.DeltaDisclosure("drug", 1.5),
+                sa.KMap(4, "everyone"),
+                sa.DeltaPresence(0.1, 0.5, "everyone"),
+                sa.MConcealing(0.3, {"drug": 0.01, "diagnosis": 0.05}, "node"),
+            ],
+        )
+        assert found == expected
+        assert hash(found) == hash(expected)
+        assert found.sha256() == expected.sha256()
+        assert sa.Policy.model_validate_json(found.model_dump_json()) == found
+        assert {type(model) for model in found.privacy} == set(PRIVACY_MODELS) - {
+            sa.KAnonymity,
+            sa.DistinctLDiversity,
+            sa.EntropyLDiversity,
+        }
+
     def test_all_of_it(self, tmp_path: Path) -> None:
         (tmp_path / "p.toml").write_text(FULL)
         found = sa.Policy.from_toml(tmp_path / "p.toml")
@@ -217,6 +448,14 @@ class TestDocuments:
         assert schema["additionalProperties"] is False
         assert set(schema["properties"]) == set(sa.Policy.model_fields)
         assert schema["$defs"]["KAnonymity"]["properties"]["k"]["minimum"] == 2
+
+    def test_the_schema_has_every_model(self) -> None:
+        definitions = sa.Policy.model_json_schema()["$defs"]
+        for kind in (*PRIVACY_MODELS, *QUALITY_MODELS):
+            properties = definitions[kind.__name__]["properties"]
+            assert set(properties) == set(kind.model_fields)
+            assert properties["model"]["const"] == kind.model_fields["model"].default
+            assert all("description" in properties[name] for name in properties if name != "model")
 
     def test_the_hash_is_of_the_meaning(self) -> None:
         assert policy().sha256() == policy(suppression_limit=0).sha256() == policy(quality=None).sha256()

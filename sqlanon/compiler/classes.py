@@ -1,0 +1,360 @@
+"""Cells → equivalence classes at a node, each with every measure that the policy's privacy models bound.
+
+A class relation has one row per class: its rows, its weight, the losses of its labels, and a column per measure.
+Measures come from *views* of a class, each a query of its own over the cells: its size, the rows of each value of a
+sensitive column, the values in their order, the labels above them, the people that it matches in the population, and
+what an attacker may know. The public macros turn a view into a measure.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from sqlglot import exp
+
+from sqlanon.compiler.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, Encoding, counted
+from sqlanon.compiler.macros import scalar_call
+from sqlanon.compiler.nodes import (
+    aliased,
+    all_of,
+    column,
+    count_distinct,
+    filtered,
+    grouped,
+    number,
+    select,
+    subquery,
+    union_all,
+)
+from sqlanon.model.lattice import Levels
+from sqlanon.model.privacy import CLASS_SIZE, Bound, Measure
+
+CLASS_ROWS = "anon_class_size"
+CLASS_WEIGHT = "anon_class_weight"
+INDIVIDUALS = "anon_individuals"
+ROWS = "anon_rows"
+VALUE_SIZE = "anon_value_size"
+
+VALUE_MACROS = {
+    "distinct_diversity": "distinct_diversity_of",
+    "entropy_diversity": "entropy_diversity_of",
+    "largest_share": "largest_share_of",
+    "recursive_ratio": "recursive_ratio_of",
+}
+"""Measures of the numbers of rows of a class's values."""
+
+SHARE_MACROS = {
+    "disclosure": "disclosure_of",
+    "basic_likeness": "basic_likeness_of",
+    "enhanced_likeness": "enhanced_likeness_of",
+}
+"""Measures that compare these with the shares of the values in the whole table."""
+
+DISTANCE = "equal_distance"
+"""The measure that needs the size of the class beside each of its values, too."""
+
+POPULATION_MEASURES = ("population_size", "presence", "absent_classes")
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Which cells are grouped, and by which of their code columns: by none, all of them are one class."""
+
+    plan: Encoding
+    keys: tuple[str, ...]
+    cells: Callable[[], exp.Expr]
+
+    def columns(self, table: str | None = None) -> list[exp.Expr]:
+        """The code columns."""
+        return [column(key, table) for key in self.keys]
+
+    def select(self, columns: Iterable[exp.Expr], relation: exp.Expr, *others: exp.Expr) -> exp.Select:
+        """``SELECT keys, columns FROM relation GROUP BY keys, others``; the others are selected too."""
+        grouping = [*self.columns(), *others]
+        return grouped(select([*(key.copy() for key in grouping), *columns], relation), grouping)
+
+    def measure(self, measure: Measure) -> str:
+        """The column of the class relation that holds a measure."""
+        if measure == CLASS_SIZE:
+            return INDIVIDUALS if self.plan.bound.policy.individual else CLASS_ROWS
+        return f"anon_measure_{self.plan.measures.index(measure)}"
+
+
+def at_node(plan: Encoding, levels: Levels) -> Grouping:
+    """All cells, grouped by their codes at a node."""
+    return Grouping(plan, tuple(key for _, key in node_keys(plan, levels)), lambda: plan.cells.table)
+
+
+def class_relation(grouping: Grouping, losses: Sequence[exp.Alias] = (), *, with_keys: bool = False) -> exp.Select:
+    """The classes of a grouping: rows, weight, the losses of their labels, measures, and keys if they are wanted."""
+    merged = _merged_column(grouping)
+    views = _views(grouping, merged)
+    keys = with_keys or bool(views)
+    whole = _whole(grouping, losses, keys) if merged is None else _whole_by_value(grouping, losses, keys, merged)
+    if not views:
+        return whole
+    names = [item.alias_or_name for item in whole.expressions]
+    shown = [name for name in names if with_keys or name not in grouping.keys]
+    query = select([column(name, "anon_whole") for name in shown], subquery(whole, "anon_whole"))
+    for index, view in enumerate(views):
+        alias = f"anon_view_{index}"
+        own = [item.alias_or_name for item in view.expressions if item.alias_or_name not in grouping.keys]
+        same = all_of([column(key, "anon_whole").eq(column(key, alias)) for key in grouping.keys])
+        query = query.join(subquery(view, alias), on=same, copy=False)
+        query = query.select(*(column(name, alias) for name in own), copy=False)
+    return query
+
+
+def measure_of(grouping: Grouping, bound: Bound) -> exp.Column:
+    """The measure of a class that a bound is on."""
+    return column(grouping.measure(bound.measure))
+
+
+def within(grouping: Grouping, bounds: Iterable[Bound]) -> exp.Expr:
+    """Whether a class keeps all of these bounds."""
+    return all_of([_kept(measure_of(grouping, bound), bound) for bound in bounds])
+
+
+def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:
+    """Position and code column of every quasi-identifier that still tells rows apart at a node.
+
+    A quasi-identifier at its top level has one label for all, so it is left out; a taxonomy of level 0 alone has none
+    for NULL, which then stands apart.
+    """
+    shapes = plan.bound.shapes
+    return [
+        (position, plan.code(position, depth))
+        for position, depth in enumerate(levels)
+        if depth < max(shapes[position].height, 1)
+    ]
+
+
+def _kept(measure: exp.Expr, bound: Bound) -> exp.Expr:
+    comparison = {">=": exp.GTE, "<=": exp.LTE, "<": exp.LT}[bound.comparison]
+    return comparison(this=measure, expression=number(bound.threshold))
+
+
+def _merged_column(grouping: Grouping) -> str | None:
+    """The sensitive column whose view gives the rows of a class as well, so that cells are grouped once less."""
+    policy = grouping.plan.bound.policy
+    columns = [name for name in policy.protected_columns if _value_measures(grouping, name)]
+    return columns[0] if columns and policy.individual is None else None
+
+
+def _whole(grouping: Grouping, losses: Sequence[exp.Alias], with_keys: bool) -> exp.Select:
+    """What a class is as a whole: rows, individuals, weight; losses of labels are the same in all of its cells."""
+    columns = [aliased(_sum(ROW_COUNT), CLASS_ROWS)]
+    if grouping.plan.bound.policy.individual is not None:
+        columns.append(aliased(count_distinct(column(INDIVIDUAL)), INDIVIDUALS))
+    columns += [*_weight(grouping, CLASS_WEIGHT), *_any_of_each(losses)]
+    keys = grouping.columns() if with_keys else []
+    return grouped(select([*keys, *columns], grouping.cells()), grouping.columns())
+
+
+def _whole_by_value(grouping: Grouping, losses: Sequence[exp.Alias], with_keys: bool, name: str) -> exp.Select:
+    """The same from the rows of the values of a sensitive column, with its measures."""
+    values = _values(grouping, name, [*_weight(grouping, WEIGHT), *_any_of_each(losses)])
+    carried = [aliased(column(loss.alias), loss.alias) for loss in losses if not _is_constant(loss)]
+    constant = [loss.copy() for loss in losses if _is_constant(loss)]
+    columns = [aliased(_sum(ROWS), CLASS_ROWS), *_weight(grouping, CLASS_WEIGHT), *_any_of_each(carried), *constant]
+    keys = grouping.columns() if with_keys else []
+    measures = [_value_measure(grouping, measure) for measure in _value_measures(grouping, name)]
+    return grouped(select([*keys, *columns, *measures], subquery(values, "anon_values")), grouping.columns())
+
+
+def _views(grouping: Grouping, merged: str | None) -> list[exp.Select]:
+    """One query for each view of a class that some measure needs and the whole does not give already."""
+    measures = grouping.plan.measures
+    views = []
+    for name in grouping.plan.bound.policy.protected_columns:
+        if name != merged and _value_measures(grouping, name):
+            views.append(_values_view(grouping, name))
+        own = [measure for measure in measures if measure.column == name]
+        views += [_ordered_view(grouping, measure) for measure in own if measure.name == "ordered_distance"]
+        views += [_hierarchical_view(grouping, measure) for measure in own if measure.name == "hierarchical_distance"]
+    views += [_concealing_view(grouping, measure) for measure in measures if measure.name == "concealing"]
+    of_population = [measure for measure in measures if measure.name in POPULATION_MEASURES]
+    if of_population:
+        views.append(_population_view(grouping, of_population))
+    return views
+
+
+def _value_measures(grouping: Grouping, name: str) -> list[Measure]:
+    """The measures that follow from the rows of the values of a sensitive column."""
+    known = {*VALUE_MACROS, *SHARE_MACROS, DISTANCE}
+    return [measure for measure in grouping.plan.measures if measure.column == name and measure.name in known]
+
+
+def _values_view(grouping: Grouping, name: str) -> exp.Select:
+    measures = [_value_measure(grouping, measure) for measure in _value_measures(grouping, name)]
+    return grouping.select(measures, subquery(_values(grouping, name), "anon_values"))
+
+
+def _value_measure(grouping: Grouping, measure: Measure) -> exp.Alias:
+    if measure.name == DISTANCE:
+        call = scalar_call("equal_distance_of", column(ROWS), column(VALUE_SIZE), column("anon_share"))
+    elif measure.name in SHARE_MACROS:
+        call = scalar_call(SHARE_MACROS[measure.name], column(ROWS), column("anon_share"))
+    else:
+        arguments = [] if measure.argument is None else [exp.convert(measure.argument)]
+        call = scalar_call(VALUE_MACROS[measure.name], column(ROWS), *arguments)
+    return aliased(call, grouping.measure(measure))
+
+
+def _values(grouping: Grouping, name: str, carried: Sequence[exp.Alias] = ()) -> exp.Select:
+    """The rows of each value of a sensitive column in each class, and what its measures compare them with."""
+    rows = _value_rows(grouping, name, carried)
+    measures = {measure.name for measure in _value_measures(grouping, name)}
+    if not measures & {*SHARE_MACROS, DISTANCE}:
+        return rows
+    code = grouping.plan.sensitive(name)
+    known = exp.alias_(grouping.plan.values(name).table, "anon_known", table=True)
+    everything = exp.Column(this=exp.Star(), table=exp.to_identifier("anon_values", quoted=True))
+    query = select([everything, column("anon_share", "anon_known")], subquery(rows, "anon_values"))
+    query = query.join(known, on=column(code, "anon_known").eq(column(code, "anon_values")), copy=False)
+    if DISTANCE in measures:
+        size = exp.Window(this=_sum(ROWS, "anon_values"), partition_by=grouping.columns("anon_values"))
+        query = query.select(aliased(size, VALUE_SIZE), copy=False)
+    return query
+
+
+def _value_rows(grouping: Grouping, name: str, carried: Sequence[exp.Alias] = ()) -> exp.Select:
+    """The rows (or individuals) of each value of a sensitive column in each class."""
+    rows = aliased(counted(grouping.plan), ROWS)
+    return grouping.select([rows, *carried], grouping.cells(), column(grouping.plan.sensitive(name)))
+
+
+def _ordered_view(grouping: Grouping, measure: Measure) -> exp.Select:
+    """Up to every value of the whole table, in its order: the shares of the class's rows and of the table's."""
+    assert measure.column is not None
+    code = grouping.plan.sensitive(measure.column)
+    rows = subquery(_value_rows(grouping, measure.column), "anon_values")
+    known = exp.alias_(grouping.plan.values(measure.column).table, "anon_known", table=True)
+    reached = exp.LTE(this=column(code, "anon_values"), expression=column(code, "anon_known"))
+    share = exp.Div(
+        this=exp.func("coalesce", filtered(_sum(ROWS, "anon_values"), reached), number(0)),
+        expression=_sum(ROWS, "anon_values"),
+    )
+    keys = grouping.columns("anon_values")
+    positions = select(
+        [
+            *keys,
+            aliased(share, "anon_reached"),
+            aliased(exp.AnyValue(this=column("anon_cumulative", "anon_known")), "anon_cumulative"),
+        ],
+        rows,
+    ).join(known, join_type="cross", copy=False)
+    positions = grouped(positions, [*(key.copy() for key in keys), column(code, "anon_known")])
+    distance = scalar_call("ordered_distance_of", column("anon_reached"), column("anon_cumulative"))
+    return grouping.select([aliased(distance, grouping.measure(measure))], subquery(positions, "anon_positions"))
+
+
+def _hierarchical_view(grouping: Grouping, measure: Measure) -> exp.Select:
+    """The mean over the levels below the top of the equal distance between labels."""
+    assert measure.column is not None
+    height = grouping.plan.sensitive_height(measure.column)
+    levels = union_all(_label_shares(grouping, measure.column, level) for level in range(height))
+    distance = exp.Div(
+        this=scalar_call("equal_distance_of", column(ROWS), column(VALUE_SIZE), column("anon_share")),
+        expression=number(height),
+    )
+    return grouping.select([aliased(distance, grouping.measure(measure))], subquery(levels, "anon_labels"))
+
+
+def _label_shares(grouping: Grouping, name: str, level: int) -> exp.Select:
+    """The rows of each label of a sensitive column at a level, those of the class, and the label's share."""
+    plan = grouping.plan
+    code, label = plan.sensitive(name), plan.sensitive_label(name, level)
+    known = exp.alias_(plan.values(name).table, "anon_known", table=True)
+    values = select(
+        [
+            *grouping.columns("anon_values"),
+            column(ROWS, "anon_values"),
+            column(label, "anon_known"),
+            aliased(column(plan.label_share(level), "anon_known"), "anon_share"),
+        ],
+        subquery(_value_rows(grouping, name), "anon_values"),
+    ).join(known, on=column(code, "anon_known").eq(column(code, "anon_values")), copy=False)
+    rows = _sum(ROWS)
+    size = exp.Window(this=exp.Sum(this=_sum(ROWS)), partition_by=grouping.columns())
+    return grouped(
+        select(
+            [
+                *grouping.columns(),
+                aliased(rows, ROWS),
+                aliased(size, VALUE_SIZE),
+                aliased(exp.AnyValue(this=column("anon_share")), "anon_share"),
+            ],
+            subquery(values, "anon_values"),
+        ),
+        [*grouping.columns(), column(label)],
+    )
+
+
+def _concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
+    """The largest risk of a row: its mean over what an attacker may know, spec/mconcealing.md (b)."""
+    assert isinstance(measure.argument, tuple)
+    prior = dict(measure.argument)
+    secrets = [column(grouping.plan.sensitive(name)) for name in prior]
+    records = grouping.select([aliased(_sum(ROW_COUNT), ROWS)], grouping.cells(), *secrets)
+    risks: list[exp.Expr] = []
+    for known in itertools.product((False, True), repeat=len(prior)):
+        probability = prod(p if knows else 1 - p for p, knows in zip(prior.values(), known, strict=True))
+        if probability > 0:
+            shown = [secret.copy() for secret, knows in zip(secrets, known, strict=True) if knows]
+            matches = exp.Window(this=_sum(ROWS), partition_by=[*grouping.columns(), *shown])
+            risks.append(exp.Div(this=number(probability), expression=matches))
+    total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), risks)
+    # The probabilities of all states may sum to a last digit more than 1.
+    risk = exp.func("least", total, number(1.0))
+    exposed = select([*grouping.columns(), aliased(risk, "anon_risk")], subquery(records, "anon_records"))
+    worst = aliased(exp.Max(this=column("anon_risk")), grouping.measure(measure))
+    return grouping.select([worst], subquery(exposed, "anon_exposed"))
+
+
+def _population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Select:
+    """The people that each class matches in the population, which has at least those of the class."""
+    people = grouping.plan.population_cells.table
+    zero = number(0)
+    both = union_all(
+        [
+            select([*grouping.columns(), column(ROW_COUNT), aliased(zero.copy(), PEOPLE)], grouping.cells()),
+            select([*grouping.columns(), aliased(zero, ROW_COUNT), column(PEOPLE)], people),
+        ]
+    )
+    rows, population = column("anon_class_rows"), exp.func("greatest", column("anon_class_rows"), column(PEOPLE))
+    absent = exp.Window(this=filtered(exp.Count(this=exp.Star(), big_int=True), rows.copy().eq(number(0))))
+    expressions: dict[str, exp.Expr] = {
+        "population_size": population,
+        "presence": exp.Div(this=rows.copy(), expression=population.copy()),
+        "absent_classes": column("anon_absent"),
+    }
+    matched = grouping.select(
+        [aliased(_sum(ROW_COUNT), "anon_class_rows"), aliased(_sum(PEOPLE), PEOPLE)],
+        subquery(both, "anon_both"),
+    )
+    columns = [aliased(expressions[measure.name].copy(), grouping.measure(measure)) for measure in measures]
+    counts = select([exp.Star(), aliased(absent, "anon_absent")], subquery(matched, "anon_matched"))
+    present = exp.GT(this=column("anon_class_rows"), expression=number(0))
+    return select([*grouping.columns(), *columns], subquery(counts, "anon_counts")).where(present, copy=False)
+
+
+def _weight(grouping: Grouping, name: str) -> list[exp.Alias]:
+    return [] if grouping.plan.bound.policy.row_weight is None else [aliased(_sum(WEIGHT), name)]
+
+
+def _any_of_each(losses: Iterable[exp.Alias]) -> list[exp.Alias]:
+    """The losses of labels, which are the same in all cells of a class."""
+    return [loss if _is_constant(loss) else aliased(exp.AnyValue(this=loss.this), loss.alias) for loss in losses]
+
+
+def _is_constant(loss: exp.Alias) -> bool:
+    return isinstance(loss.this, exp.Literal)
+
+
+def _sum(name: str, table: str | None = None) -> exp.Sum:
+    return exp.Sum(this=column(name, table))

@@ -1,0 +1,108 @@
+"""The names of a run's temporary tables and of their columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+
+from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.compiler.nodes import Relation, column, count_distinct
+from sqlanon.model.privacy import CLASS_SIZE, Measure
+
+ROW_COUNT = "anon_row_count"
+WEIGHT = "anon_weight"
+INDIVIDUAL = "anon_individual"
+PEOPLE = "anon_people"
+VALUE = "anon_value"
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The temporary tables of a run and the names of their columns.
+
+    Attributes:
+        bound: the policy and what it is bound to.
+        codes: per quasi-identifier, its values with the code and the losses of their label at each level.
+        cells: the cells.
+        population_cells: the cells of the population, if the policy has one.
+        label_losses: the losses of labels that cells carry too, for measures that need them in every node:
+            ``lm``, ``ncp``, both or none.
+    """
+
+    bound: BoundPolicy
+    codes: tuple[Relation, ...]
+    cells: Relation
+    population_cells: Relation
+    label_losses: tuple[str, ...]
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures that a class needs a column of its own for: all but its size."""
+        measures = dict.fromkeys(bound.measure for bound in self.bound.policy.bounds)
+        return tuple(measure for measure in measures if measure != CLASS_SIZE)
+
+    @property
+    def compared_columns(self) -> tuple[str, ...]:
+        """The sensitive columns whose values in a class are compared with those of the whole table."""
+        models = [model for model in self.bound.policy.privacy if model.compares_with_source]
+        return tuple(dict.fromkeys(column for model in models for column in model.columns))
+
+    def code(self, position: int, depth: int) -> str:
+        """The column of ``cells`` with the code of a quasi-identifier at a level."""
+        return f"anon_code_{position}_{depth}"
+
+    def label_loss(self, measure: str, position: int, depth: int) -> str:
+        """The column with the loss of the label of a quasi-identifier at a level."""
+        return f"anon_{measure}_{position}_{depth}"
+
+    def carries_label_loss(self, position: int, depth: int) -> bool:
+        """Whether cells carry losses of labels at a level: only between the values and the top do labels differ."""
+        return 0 < depth < self.bound.shapes[position].height
+
+    def sensitive(self, name: str) -> str:
+        """The column of ``cells`` with the code of a protected column; codes are in the order of its values."""
+        return f"anon_sensitive_{self._sensitive_position(name)}"
+
+    def sensitive_label(self, name: str, level: int) -> str:
+        """The column with the code of a protected column's label at a level of its taxonomy."""
+        return f"{self.sensitive(name)}_{level}" if level else self.sensitive(name)
+
+    def sensitive_height(self, name: str) -> int:
+        """The height of the taxonomy of a protected column, 0 without one."""
+        shape = self.bound.sensitive_shapes.get(name)
+        return 0 if shape is None else shape.height
+
+    def sensitive_depths(self, name: str) -> range:
+        """The levels whose codes cells carry: those between values and top; level 1 always, to find unmapped values."""
+        return range(1, max(self.sensitive_height(name), 2))
+
+    def sensitive_codes(self, name: str) -> Relation:
+        """The values of a protected column with the codes of their labels."""
+        return Relation(f"anon_sensitive_codes_{self._sensitive_position(name)}", "node")
+
+    def values(self, name: str) -> Relation:
+        """The values of a compared column, by code, with their shares of the whole table."""
+        return Relation(f"anon_values_{self._sensitive_position(name)}", "node")
+
+    def label_share(self, level: int) -> str:
+        """The column of ``values`` with the share of a value's label at a level."""
+        return f"anon_share_{level}" if level else "anon_share"
+
+    def _sensitive_position(self, name: str) -> int:
+        return self.bound.policy.protected_columns.index(name)
+
+
+def encoding(bound: BoundPolicy, *, label_losses: tuple[str, ...]) -> Encoding:
+    """Names for the temporary tables of a run."""
+    codes = [Relation(f"anon_codes_{position}", "node") for position in range(len(bound.shapes))]
+    cells, population_cells = Relation("anon_cells", "cell"), Relation("anon_population_cells", "cell")
+    return Encoding(bound, tuple(codes), cells, population_cells, label_losses)
+
+
+def counted(plan: Encoding) -> exp.Expr:
+    """What groups of cells count: their rows, or their distinct individuals."""
+    if plan.bound.policy.individual is not None:
+        return count_distinct(column(INDIVIDUAL))
+    return exp.Sum(this=column(ROW_COUNT))

@@ -1,0 +1,60 @@
+"""Privacy models: bounds on measures of equivalence classes.
+
+A class that is out of bounds of any model is suppressed; a node satisfies a policy if the rows of such classes stay
+within the suppression limit. These are *syntactic* models: they say what a published class looks like, not what an
+attacker with other knowledge can infer.
+"""
+
+from typing import Annotated, get_args
+
+from pydantic import Field
+
+from sqlanon.model.privacy.base import CLASS_SIZE, MOST, Bound, Measure, PrivacyModel
+from sqlanon.model.privacy.closeness import BetaLikeness, DeltaDisclosure, TCloseness
+from sqlanon.model.privacy.concealing import MConcealing
+from sqlanon.model.privacy.diversity import (
+    AlphaKAnonymity,
+    DistinctLDiversity,
+    EntropyLDiversity,
+    KAnonymity,
+    RecursiveCLDiversity,
+)
+from sqlanon.model.privacy.population import DeltaPresence, KMap, PopulationModel
+
+AnyModel = (
+    KAnonymity
+    | AlphaKAnonymity
+    | DistinctLDiversity
+    | EntropyLDiversity
+    | RecursiveCLDiversity
+    | TCloseness
+    | BetaLikeness
+    | DeltaDisclosure
+    | KMap
+    | DeltaPresence
+    | MConcealing
+)
+AnyPrivacyModel = Annotated[AnyModel, Field(discriminator="model")]
+PRIVACY_MODELS: tuple[type[PrivacyModel], ...] = get_args(AnyModel)
+
+__all__ = [
+    "CLASS_SIZE",
+    "MOST",
+    "PRIVACY_MODELS",
+    "AlphaKAnonymity",
+    "AnyPrivacyModel",
+    "BetaLikeness",
+    "Bound",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "DistinctLDiversity",
+    "EntropyLDiversity",
+    "KAnonymity",
+    "KMap",
+    "MConcealing",
+    "Measure",
+    "PopulationModel",
+    "PrivacyModel",
+    "RecursiveCLDiversity",
+    "TCloseness",
+]

@@ -1,0 +1,135 @@
+"""What every privacy model is: one or more bounds, each on one measure of an equivalence class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from sqlanon.model.base import PolicyValue
+
+MOST = 10**12
+"""More rows or values than any class has: a larger threshold is a slip."""
+
+TOLERANCE = 1e-9
+"""Relative slack of bounds on sums of floats: a class that meets a bound exactly must pass whatever the rounding."""
+
+Comparison = Literal[">=", "<=", "<"]
+Grain = Literal["class", "node"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that each equivalence class has.
+
+    Attributes:
+        name: the name of the measure.
+        column: the sensitive column that it looks at, None if it looks at none or at several.
+        argument: what else it depends on: the l of a ratio, the prior of an attacker.
+    """
+
+    name: str
+    column: str | None = None
+    argument: int | tuple[tuple[str, float], ...] | None = None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound on a measure that every published class keeps.
+
+    Attributes:
+        measure: what is bounded.
+        comparison: how a measure compares with the threshold where it passes.
+        required: what the user asked for.
+        threshold: the same, with the slack that rounding needs.
+        monotonic: whether the rows of classes out of bounds can only become fewer when a node is generalized, whatever
+            is suppressed; of a node that is rejected, whether every less general one is rejected too.
+        grain: whether a class that is out of bounds is suppressed, or the node with a published class that is out of
+            bounds rejected.
+    """
+
+    measure: Measure
+    comparison: Comparison
+    required: int | float
+    threshold: int | float
+    monotonic: bool = False
+    grain: Grain = "class"
+
+    @property
+    def at_least(self) -> bool:
+        """Whether large values pass."""
+        return self.comparison == ">="
+
+    def met_by(self, value: int | float) -> bool:
+        """Whether a measure passes."""
+        if self.comparison == ">=":
+            return value >= self.threshold
+        return value < self.threshold if self.comparison == "<" else value <= self.threshold
+
+
+def at_least(measure: Measure, required: int | float, *, monotonic: bool = False) -> Bound:
+    """The measure is ``required`` or more; floats have slack."""
+    threshold = required if isinstance(required, int) else required * (1 - TOLERANCE)
+    return Bound(measure, ">=", required, threshold, monotonic)
+
+
+def at_most(measure: Measure, required: float, *, grain: Grain = "class") -> Bound:
+    """The measure is ``required`` or less, with slack."""
+    return Bound(measure, "<=", required, required * (1 + TOLERANCE), grain=grain)
+
+
+def exactly_at_least(measure: Measure, required: float) -> Bound:
+    """The measure is ``required`` or more, without slack: a ratio of integers compares exactly with a decimal."""
+    return Bound(measure, ">=", required, required)
+
+
+def exactly_at_most(measure: Measure, required: float) -> Bound:
+    """The measure is ``required`` or less, without slack."""
+    return Bound(measure, "<=", required, required)
+
+
+def below(measure: Measure, required: float) -> Bound:
+    """The measure is less than ``required``; one that is equal but for rounding is not."""
+    return Bound(measure, "<", required, required * (1 - TOLERANCE))
+
+
+def exactly_below(measure: Measure, required: float) -> Bound:
+    """The measure is less than ``required``, without slack."""
+    return Bound(measure, "<", required, required)
+
+
+class PrivacyModel(PolicyValue):
+    """Bounds on measures of every published equivalence class.
+
+    A class that is out of bounds is suppressed. That alone makes most models *not* monotonic: a small diverse class
+    that merges with a large uniform one is suppressed with it. Without suppression the models are monotonic, unless
+    ``monotonic_without_suppression`` says otherwise.
+
+    Attributes:
+        definition: where the model is defined.
+        monotonic_without_suppression: whether every more general node meets the model if a node meets it in all of its
+            classes.
+        compares_with_source: whether classes are compared with the whole source table.
+    """
+
+    definition: ClassVar[str]
+    monotonic_without_suppression: ClassVar[bool] = True
+    compares_with_source: ClassVar[bool] = False
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """The bounds; a class must keep all of them."""
+        raise NotImplementedError
+
+    @property
+    def monotonic(self) -> bool:
+        """Whether the rows of violating classes can only become fewer when a node is generalized, come what may."""
+        return all(bound.monotonic for bound in self.bounds)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns that the model looks at."""
+        column = getattr(self, "column", None)
+        return () if column is None else (column,)
+
+
+CLASS_SIZE = Measure("class_size")

@@ -1,0 +1,106 @@
+"""Models that compare the values of a class with those of the whole source table."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from sqlanon.model.base import PolicyValue
+from sqlanon.model.privacy.base import MOST, Bound, Measure, PrivacyModel, at_most, below
+
+Distance = Literal["equal", "ordered", "hierarchical"]
+
+
+class TCloseness(PrivacyModel):
+    """In every class the distribution of ``column`` is within earth mover's distance ``t`` of the source table's.
+
+    The ground distance of two values is 1 (``equal``), their distance in the column's order over the number of values
+    less one (``ordered``; NULL comes last), or the level of their lowest common ancestor over the height of the
+    column's taxonomy (``hierarchical``), which has to be loaded under the column's name. The source table counts with
+    all of its rows, suppressed ones included.
+    """
+
+    definition: ClassVar[str] = "Li et al. 2007, definition 2 and section 5"
+    compares_with_source: ClassVar[bool] = True
+
+    model: Literal["t-closeness"] = "t-closeness"
+    column: str = Field(description="a sensitive column")
+    t: float = Field(gt=0, le=1, description="largest earth mover's distance of a class, in [0, 1]")
+    distance: Distance = Field(default="equal", description="the ground distance between values")
+
+    def __init__(self, column: str, t: float, distance: Distance = "equal", *, model: str = "t-closeness") -> None:
+        PolicyValue.__init__(self, column=column, t=t, distance=distance, model=model)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return (at_most(Measure(f"{self.distance}_distance", self.column), self.t),)
+
+    def __str__(self) -> str:
+        return f't-closeness of "{self.column}" with {self.distance} distance (t = {self.t:g})'
+
+
+class BetaLikeness(PrivacyModel):
+    """In no class is a value of ``column`` more frequent than in the source table by more than ``beta`` times.
+
+    The gain (q - p) / p of every value that is more frequent in the class (q) than in the table (p) is at most
+    ``beta``; in the ``enhanced`` variant also at most -ln p.
+    """
+
+    definition: ClassVar[str] = "Cao and Karras 2012, definitions 2 and 3"
+    compares_with_source: ClassVar[bool] = True
+
+    model: Literal["beta-likeness"] = "beta-likeness"
+    column: str = Field(description="a sensitive column")
+    beta: float = Field(gt=0, le=MOST, description="largest relative gain of a value")
+    variant: Literal["basic", "enhanced"] = Field(default="basic", description="enhanced also bounds it by -ln p")
+
+    def __init__(
+        self,
+        column: str,
+        beta: float,
+        variant: Literal["basic", "enhanced"] = "basic",
+        *,
+        model: str = "beta-likeness",
+    ) -> None:
+        PolicyValue.__init__(self, column=column, beta=beta, variant=variant, model=model)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return (at_most(Measure(f"{self.variant}_likeness", self.column), float(self.beta)),)
+
+    def __str__(self) -> str:
+        return f'{self.variant} β-likeness of "{self.column}" (β = {self.beta:g})'
+
+
+class DeltaDisclosure(PrivacyModel):
+    """In every class each value of ``column`` is within a factor of 2^``delta`` of its share in the source table.
+
+    |log2(q / p)| < ``delta`` for the share q in the class and p in the table of every value that the class has. A value
+    that a class lacks is not held against it (as ARX does), which makes the model not monotonic even without
+    suppression: a merge can dilute a value.
+    """
+
+    definition: ClassVar[str] = "Brickell and Shmatikov 2008, definition 2, for the values that a class has, log base 2"
+    compares_with_source: ClassVar[bool] = True
+    monotonic_without_suppression: ClassVar[bool] = False
+
+    model: Literal["delta-disclosure"] = "delta-disclosure"
+    column: str = Field(description="a sensitive column")
+    delta: float = Field(gt=0, le=MOST, description="bound on |log2| of the ratio of shares, exclusive")
+
+    def __init__(self, column: str, delta: float, *, model: str = "delta-disclosure") -> None:
+        PolicyValue.__init__(self, column=column, delta=delta, model=model)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return (below(Measure("disclosure", self.column), float(self.delta)),)
+
+    def __str__(self) -> str:
+        return f'δ-disclosure privacy of "{self.column}" (δ = {self.delta:g})'

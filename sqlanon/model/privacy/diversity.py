@@ -1,0 +1,146 @@
+"""Models of how large and how diverse a class is: k-anonymity, (α,k)-anonymity and the l-diversities."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from sqlanon.model.base import PolicyValue
+from sqlanon.model.privacy.base import (
+    CLASS_SIZE,
+    MOST,
+    Bound,
+    Measure,
+    PrivacyModel,
+    at_least,
+    exactly_at_most,
+    exactly_below,
+)
+
+
+class KAnonymity(PrivacyModel):
+    """Every class has at least ``k`` rows (Samarati 2001, definition 2; Sweeney 2002). ``k`` is at least 2.
+
+    With a policy's ``individual`` column a class counts distinct individuals instead of rows.
+    """
+
+    definition: ClassVar[str] = "Samarati 2001, definition 2"
+
+    model: Literal["k-anonymity"] = "k-anonymity"
+    k: int = Field(ge=2, le=MOST, strict=True, description="rows that every class has at least")
+
+    def __init__(self, k: int, *, model: str = "k-anonymity") -> None:
+        PolicyValue.__init__(self, k=k, model=model)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return (at_least(CLASS_SIZE, self.k, monotonic=True),)
+
+    def __str__(self) -> str:
+        return f"k-anonymity (k = {self.k})"
+
+
+class AlphaKAnonymity(PrivacyModel):
+    """Every class has at least ``k`` rows, and no value of ``column`` has more than the share ``alpha`` of them.
+
+    The general model of Wong et al. 2006, in which every value counts as sensitive, NULL too. Shares are ratios of
+    integers and compare exactly with a decimal ``alpha``.
+    """
+
+    definition: ClassVar[str] = "Wong et al. 2006, definitions 3 and 4, for every sensitive value"
+
+    model: Literal["alpha-k-anonymity"] = "alpha-k-anonymity"
+    column: str = Field(description="a sensitive column")
+    alpha: float = Field(gt=0, lt=1, description="largest share of a value in a class")
+    k: int = Field(ge=2, le=MOST, strict=True, description="rows that every class has at least")
+
+    def __init__(self, column: str, alpha: float, k: int, *, model: str = "alpha-k-anonymity") -> None:
+        PolicyValue.__init__(self, column=column, alpha=alpha, k=k, model=model)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        share = Measure("largest_share", self.column)
+        return (at_least(CLASS_SIZE, self.k, monotonic=True), exactly_at_most(share, self.alpha))
+
+    def __str__(self) -> str:
+        return f'(α,k)-anonymity of "{self.column}" (α = {self.alpha:g}, k = {self.k})'
+
+
+class DistinctLDiversity(PrivacyModel):
+    """Every class has at least ``l`` distinct values of ``column``, NULL being one (Machanavajjhala et al. 2007)."""
+
+    definition: ClassVar[str] = "Machanavajjhala et al. 2007, section 4.1"
+
+    model: Literal["distinct-l-diversity"] = "distinct-l-diversity"
+    column: str = Field(description="a sensitive column")
+    l: int = Field(ge=2, le=MOST, strict=True, description="distinct values that every class has at least")  # noqa: E741
+
+    def __init__(self, column: str, l: int, *, model: str = "distinct-l-diversity") -> None:  # noqa: E741
+        PolicyValue.__init__(self, column=column, l=l, model=model)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return (at_least(Measure("distinct_diversity", self.column), self.l, monotonic=True),)
+
+    def __str__(self) -> str:
+        return f'distinct l-diversity of "{self.column}" (l = {self.l})'
+
+
+class EntropyLDiversity(PrivacyModel):
+    """Every class has entropy at least log(``l``) in ``column`` (Machanavajjhala et al. 2007, definition 4.1).
+
+    Compared as exp(entropy) >= l with a relative tolerance of 1e-9, so that a class of exactly l equally frequent
+    values passes.
+    """
+
+    definition: ClassVar[str] = "Machanavajjhala et al. 2007, definition 4.1"
+
+    model: Literal["entropy-l-diversity"] = "entropy-l-diversity"
+    column: str = Field(description="a sensitive column")
+    l: float = Field(gt=1, le=MOST, description="effective number of values that every class has at least")  # noqa: E741
+
+    def __init__(self, column: str, l: float, *, model: str = "entropy-l-diversity") -> None:  # noqa: E741
+        PolicyValue.__init__(self, column=column, l=l, model=model)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return (at_least(Measure("entropy_diversity", self.column), float(self.l)),)
+
+    def __str__(self) -> str:
+        return f'entropy l-diversity of "{self.column}" (l = {self.l:g})'
+
+
+class RecursiveCLDiversity(PrivacyModel):
+    """In every class the most frequent value of ``column`` has fewer than ``c`` times the rows of the rare ones.
+
+    With value counts r1 >= r2 >= ... >= rm: r1 < c (rl + ... + rm). A class of fewer than ``l`` values fails. NULL is a
+    value. r1 / (rl + ... + rm) is a ratio of integers and compares exactly with a decimal ``c``.
+    """
+
+    definition: ClassVar[str] = "Machanavajjhala et al. 2007, definition 4.2"
+
+    model: Literal["recursive-c-l-diversity"] = "recursive-c-l-diversity"
+    column: str = Field(description="a sensitive column")
+    c: float = Field(gt=0, le=MOST, description="the most frequent value has fewer than c times the rare values' rows")
+    l: int = Field(ge=2, le=MOST, strict=True, description="rank from which values count as rare")  # noqa: E741
+
+    def __init__(self, column: str, c: float, l: int, *, model: str = "recursive-c-l-diversity") -> None:  # noqa: E741
+        PolicyValue.__init__(self, column=column, c=c, l=l, model=model)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return (exactly_below(Measure("recursive_ratio", self.column, self.l), self.c),)
+
+    def __str__(self) -> str:
+        return f'recursive (c,l)-diversity of "{self.column}" (c = {self.c:g}, l = {self.l})'

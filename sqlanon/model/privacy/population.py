@@ -1,0 +1,87 @@
+"""Models that compare a class with a table of the population that the rows were drawn from."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from sqlanon.model.base import PolicyValue, failed_checks
+from sqlanon.model.privacy.base import (
+    MOST,
+    Bound,
+    Measure,
+    PrivacyModel,
+    at_least,
+    exactly_at_least,
+    exactly_at_most,
+)
+
+NO_ABSENT_CLASS = Bound(Measure("absent_classes"), "<=", 0, 0, monotonic=True, grain="node")
+"""No class of the population is without a row of the source."""
+
+
+class PopulationModel(PrivacyModel):
+    """A model with a population: the name of a table with the policy's quasi-identifiers, spelled as in the source.
+
+    It is generalized with the same taxonomies, which must cover it. A class counts at least as many people there as it
+    has rows.
+    """
+
+    population: str = Field(min_length=1, description="the table of the population")
+
+
+class KMap(PopulationModel):
+    """Every class matches at least ``k`` people of the ``population`` (Sweeney 2002, section 4.3)."""
+
+    definition: ClassVar[str] = "Sweeney 2002 (k-map), with the population given as a table"
+
+    model: Literal["k-map"] = "k-map"
+    k: int = Field(ge=2, le=MOST, strict=True, description="people of the population that every class matches at least")
+
+    def __init__(self, k: int, population: str, *, model: str = "k-map") -> None:
+        PolicyValue.__init__(self, k=k, population=population, model=model)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return (at_least(Measure("population_size"), self.k, monotonic=True),)
+
+    def __str__(self) -> str:
+        return f'k-map against "{self.population}" (k = {self.k})'
+
+
+class DeltaPresence(PopulationModel):
+    """In every published class the share of the ``population`` that is in the source is in [``minimum``, ``maximum``].
+
+    Nothing is said of classes whose rows are suppressed. With a ``minimum`` above 0, a class of the population without
+    any row of the source rejects the node: its absence would be certain. Shares are ratios of integers and compare
+    exactly with decimals.
+    """
+
+    definition: ClassVar[str] = "Nergiz et al. 2007, definition 1, over published classes"
+
+    model: Literal["delta-presence"] = "delta-presence"
+    minimum: float = Field(ge=0, lt=1, description="smallest share of a class of the population")
+    maximum: float = Field(gt=0, le=1, description="largest share of a class of the population")
+
+    def __init__(self, minimum: float, maximum: float, population: str, *, model: str = "delta-presence") -> None:
+        PolicyValue.__init__(self, minimum=minimum, maximum=maximum, population=population, model=model)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> DeltaPresence:
+        if self.minimum > self.maximum:
+            raise failed_checks([f"the minimum, {self.minimum:g}, is above the maximum, {self.maximum:g}"])
+        return self
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        presence = Measure("presence")
+        bounds = (exactly_at_least(presence, self.minimum), exactly_at_most(presence, self.maximum))
+        return (*bounds, NO_ABSENT_CLASS) if self.minimum > 0 else bounds
+
+    def __str__(self) -> str:
+        return f'δ-presence in "{self.population}" ({self.minimum:g} to {self.maximum:g})'

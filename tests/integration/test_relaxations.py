@@ -1,0 +1,227 @@
+"""What an unsatisfiable policy could ask for instead: each change is run, and the next smaller one fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sqlanon as sa
+from sqlanon.model.relaxation import Explanation, Relaxation
+from sqlanon.run.relaxation import _share
+from tests.conftest import ROOT
+from tests.integration.test_cli import document, sqlanon
+
+SECRETS = ("asthma", "angina", "flu", "10115")
+QUASI_IDENTIFIERS = ["age", "sex", "zip"]
+
+
+@pytest.fixture(scope="module")
+def clinic() -> Iterator[sa.Session]:
+    """The twelve visits of fixtures/clinic.sql."""
+    with duckdb.connect() as connection:
+        session = sa.connect(connection)
+        session.load_taxonomy("none", sa.Taxonomy.flat(["none"]))
+        connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
+        yield session
+
+
+def policy(*privacy: Any, **options: Any) -> sa.Policy:
+    roles = {"sensitive": ["diagnosis"], "identifiers": ["id"], **options}
+    return sa.Policy(quasi_identifiers=QUASI_IDENTIFIERS, privacy=privacy, **roles)
+
+
+def explained(session: sa.Session, wanted: sa.Policy) -> Explanation:
+    with pytest.raises(sa.UnsatisfiableError) as caught:
+        session.anonymize("visits", wanted, into="never", replace=True)
+    explanation = caught.value.explanation
+    assert explanation is not None
+    assert not any(secret in str(caught.value) + explanation.model_dump_json() for secret in SECRETS)
+    for relaxation in explanation.relaxations:
+        assert relaxation.sentence in str(caught.value)
+        assert ("est that would do" in relaxation.sentence) is relaxation.smallest
+        assert runs(session, relaxation.applied_to(wanted)), relaxation
+    return explanation
+
+
+def runs(session: sa.Session, wanted: sa.Policy) -> bool:
+    try:
+        session.anonymize("visits", wanted, into="relaxed", replace=True)
+    except sa.UnsatisfiableError:
+        return False
+    return True
+
+
+def by_kind(explanation: Explanation) -> dict[str, Relaxation]:
+    return {relaxation.kind: relaxation for relaxation in explanation.relaxations}
+
+
+def with_k(wanted: sa.Policy, k: int) -> sa.Policy:
+    others = [model for model in wanted.privacy if not isinstance(model, sa.KAnonymity)]
+    return wanted.model_copy(update={"privacy": (sa.KAnonymity(k), *others)})
+
+
+class TestSuppression:
+    def test_the_smallest_limit(self, clinic: sa.Session) -> None:
+        wanted = policy(sa.KAnonymity(3), maximum_levels={"age": 1, "zip": 1})
+        relaxation = by_kind(explained(clinic, wanted))["suppression_limit"]
+        assert relaxation.smallest
+        allowed = relaxation.applied_to(wanted).allowed_rows(12)
+        assert allowed == relaxation.suppressed_rows
+        stricter = wanted.model_copy(update={"suppression_limit": _share(allowed - 1, 12)})
+        assert stricter.allowed_rows(12) == allowed - 1
+        assert not runs(clinic, stricter)
+
+    def test_of_a_model_that_is_not_monotonic_all_nodes_are_examined(self, clinic: sa.Session) -> None:
+        wanted = policy(sa.EntropyLDiversity("diagnosis", 2), suppression_limit=0.1, maximum_levels={"age": 0})
+        relaxation = by_kind(explained(clinic, wanted))["suppression_limit"]
+        assert relaxation.smallest
+        stricter = wanted.model_copy(update={"suppression_limit": _share(relaxation.suppressed_rows - 1, 12)})
+        assert not runs(clinic, stricter)
+
+    def test_nothing_is_called_smallest_where_it_is_not_known(
+        self, clinic: sa.Session, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sqlanon.run.relaxation.EXAMINED_NODES", 0)
+        wanted = policy(sa.EntropyLDiversity("diagnosis", 2), suppression_limit=0.1, maximum_levels={"age": 0})
+        relaxations = explained(clinic, wanted).relaxations
+        assert relaxations
+        assert not any(relaxation.smallest for relaxation in relaxations)
+
+    def test_a_search_that_the_limit_would_make_unsound_is_not_proposed(self, clinic: sa.Session) -> None:
+        wanted = policy(sa.EntropyLDiversity("diagnosis", 2), search="ola", maximum_levels={"age": 0})
+        assert "suppression_limit" not in by_kind(explained(clinic, wanted))
+
+    @given(st.integers(1, 10**7).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
+    @settings(max_examples=60)
+    def test_a_share_allows_just_so_many_rows(self, counts: tuple[int, int]) -> None:
+        rows, total = counts
+        limit = _share(rows, total)
+        assert policy(sa.KAnonymity(2), suppression_limit=limit).allowed_rows(total) == rows
+        shorter = Decimal(repr(limit)).normalize()
+        digits = -int(shorter.as_tuple().exponent)
+        if digits > 0:
+            coarse = shorter.quantize(Decimal(1).scaleb(1 - digits), rounding="ROUND_CEILING")
+            assert int(coarse * total) != rows
+
+
+class TestK:
+    def test_k_above_all_rows(self, clinic: sa.Session) -> None:
+        wanted = policy(sa.KAnonymity(300))
+        explanation = explained(clinic, wanted)
+        assert explanation.suppressed_rows == explanation.row_count == 12
+        assert [(blocking.model, blocking.rows) for blocking in explanation.blocking_models] == [
+            ("k-anonymity (k = 300)", 12)
+        ]
+        [relaxation] = explanation.relaxations
+        assert (relaxation.kind, relaxation.smallest) == ("k", True)
+        assert relaxation.changes == {"privacy": [{"model": "k-anonymity", "k": 12}]}
+        assert not runs(clinic, with_k(wanted, 13))
+
+    @pytest.mark.parametrize("limit", [0.0, 0.3])
+    def test_the_largest_k_below_the_top(self, clinic: sa.Session, limit: float) -> None:
+        wanted = policy(
+            sa.KAnonymity(9),
+            sa.DistinctLDiversity("diagnosis", 2),
+            suppression_limit=limit,
+            maximum_levels={"zip": 1},
+        )
+        relaxation = by_kind(explained(clinic, wanted))["k"]
+        assert relaxation.smallest
+        k = relaxation.changes["privacy"][0]["k"]
+        assert 2 <= k < 11
+        assert not runs(clinic, with_k(wanted, k + 1))
+
+    def test_k_of_1_is_not_proposed(self, clinic: sa.Session) -> None:
+        explanation = explained(clinic, policy(sa.KAnonymity(2), maximum_levels={"age": 0, "zip": 0}))
+        assert "k" not in by_kind(explanation)
+
+
+class TestThresholds:
+    def test_l_above_the_distinct_values(self, clinic: sa.Session) -> None:
+        distinct = clinic.connection.execute("SELECT count(DISTINCT coalesce(diagnosis, '')) FROM visits").fetchone()
+        assert distinct is not None
+        wanted = policy(sa.KAnonymity(2), sa.DistinctLDiversity("diagnosis", distinct[0] + 1))
+        [relaxation] = explained(clinic, wanted).relaxations
+        assert (relaxation.kind, relaxation.smallest) == ("threshold", True)
+        assert relaxation.changes["privacy"][1]["l"] == distinct[0]
+
+    @pytest.mark.parametrize(
+        ("model", "field", "stricter"),
+        [
+            (sa.EntropyLDiversity("diagnosis", 9), "l", 1e-5),
+            (sa.RecursiveCLDiversity("diagnosis", 0.1, 2), "c", -1e-5),
+            (sa.TCloseness("diagnosis", 0.01), "t", -1e-5),
+            (sa.AlphaKAnonymity("diagnosis", 0.1, 2), "alpha", -1e-5),
+        ],
+        ids=lambda value: getattr(value, "model", value),
+    )
+    def test_the_strictest_threshold(self, clinic: sa.Session, model: Any, field: str, stricter: float) -> None:
+        wanted = policy(model, suppression_limit=0.1, minimum_levels={"age": 1, "zip": 2}, maximum_levels={"sex": 0})
+        relaxation = by_kind(explained(clinic, wanted))["threshold"]
+        assert relaxation.smallest
+        value = relaxation.changes["privacy"][0][field]
+        asked = type(model)(**{**model.model_dump(), field: value + stricter})
+        assert not runs(clinic, wanted.model_copy(update={"privacy": (asked,)}))
+
+    def test_several_models_block(self, clinic: sa.Session) -> None:
+        explanation = explained(clinic, policy(sa.KAnonymity(20), sa.DistinctLDiversity("diagnosis", 20)))
+        assert len(explanation.blocking_models) == 2
+        assert explanation.relaxations == ()
+
+    def test_models_of_a_population(self, clinic: sa.Session) -> None:
+        clinic.connection.execute("CREATE OR REPLACE TABLE people AS SELECT age, sex, zip FROM visits, range(3)")
+        wanted = policy(sa.KMap(100, "people"))
+        [relaxation] = explained(clinic, wanted).relaxations
+        assert relaxation.changes["privacy"][0]["k"] == 36
+        assert relaxation.smallest
+        wanted = policy(sa.DeltaPresence(0.0, 0.2, "people"))
+        relaxation = by_kind(explained(clinic, wanted))["threshold"]
+        assert relaxation.changes["privacy"][0]["maximum"] == pytest.approx(1 / 3, abs=1e-6)
+
+
+class TestLevels:
+    def test_each_alone(self, clinic: sa.Session) -> None:
+        wanted = policy(sa.KAnonymity(3), maximum_levels={"age": 0})
+        relaxation = by_kind(explained(clinic, wanted))["maximum_levels"]
+        assert relaxation.smallest
+        level = relaxation.changes["maximum_levels"]["age"]
+        assert level > 0
+        if level > 1:
+            assert not runs(clinic, wanted.model_copy(update={"maximum_levels": {"age": level - 1}}))
+
+    def test_all_where_no_single_one_will_do(self, clinic: sa.Session) -> None:
+        wanted = policy(sa.KAnonymity(12), maximum_levels={"age": 0, "sex": 0, "zip": 0})
+        relaxation = by_kind(explained(clinic, wanted))["maximum_levels"]
+        assert relaxation.changes == {"maximum_levels": {}}
+        assert not relaxation.smallest
+
+
+def test_of_inverse_ola_the_loss(clinic: sa.Session) -> None:
+    wanted = policy(search="inverse-ola", max_loss=0.01, quality=sa.Prec(), minimum_levels={"age": 2})
+    relaxation = by_kind(explained(clinic, wanted))["max_loss"]
+    assert relaxation.changes["max_loss"] > 0.01
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        sa.connect(connection).load_taxonomy("none", sa.Taxonomy.flat(["none"]))
+        connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
+    (tmp_path / "policy.toml").write_text(
+        'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["diagnosis"]\nidentifiers = ["id"]\n'
+        '[[privacy]]\nmodel = "k-anonymity"\nk = 300\n'
+    )
+    command = ["run", "visits", "--db", "clinic.duckdb", "--policy", "policy.toml", "--into", "t", "--json"]
+    refused = sqlanon(*command, folder=tmp_path)
+    assert refused.returncode == 3
+    error = document(refused)["error"]
+    [relaxation] = error["relaxations"]
+    assert relaxation["changes"]["privacy"] == [{"model": "k-anonymity", "k": 12}]
+    assert relaxation["sentence"] in error["problems"]
+    assert "k = 12 is the largest that would do" in refused.stderr

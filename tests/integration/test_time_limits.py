@@ -1,0 +1,161 @@
+"""Searches that are stopped: the release is met and verified as always, and says how far from optimal it can be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from sqlanon.run.stopping import stopping
+from tests.integration.test_cli import document, sqlanon
+
+QUASI_IDENTIFIERS = ["a", "b", "c", "d"]
+"""Lattice of 4 x 4 x 4 x 4 nodes: eight batches."""
+
+TAXONOMY = [(str(value), f"p{value // 2}", f"q{value // 4}", "*") for value in range(8)]
+ROWS = (
+    "CREATE TABLE numbers AS SELECT hash(i) % 8 AS a, hash(-i) % 8 AS b, hash(7 * i) % 8 AS c, hash(i + 999) % 8 AS d "
+    "FROM range(400) AS rows (i)"
+)
+
+
+def make(connection: duckdb.DuckDBPyConnection) -> sa.Session:
+    """A session on table ``numbers``."""
+    session = sa.connect(connection)
+    connection.execute(ROWS)
+    for name in QUASI_IDENTIFIERS:
+        session.load_taxonomy(name, sa.Taxonomy.from_rows(TAXONOMY), source="numbers")
+    return session
+
+
+@pytest.fixture(scope="module")
+def numbers() -> Any:
+    with duckdb.connect() as connection:
+        yield make(connection)
+
+
+@pytest.fixture(scope="module")
+def least_loss(numbers: sa.Session) -> float:
+    """What the best node loses under the policy of the test of all searches."""
+    nodes = numbers.lattice("numbers", policy(k=2, suppression_limit=0.4, quality=sa.Prec())).to_pylist()
+    return float(min(node["loss"] for node in nodes if node["satisfies"]))
+
+
+def policy(search: str = "optimal", k: int = 5, **options: Any) -> sa.Policy:
+    options = {"suppression_limit": 0.1, "quality": sa.DMStar(), **options}
+    return sa.Policy(quasi_identifiers=QUASI_IDENTIFIERS, privacy=[sa.KAnonymity(k)], search=search, **options)
+
+
+def after(batches: int) -> Callable[[], bool]:
+    """Say stop when asked for the nth time."""
+    asked = count(1)
+    return lambda: next(asked) >= batches
+
+
+class TestStopping:
+    def test_the_clock(self) -> None:
+        now = [100.0]
+        stop = stopping(5.0, None, clock=lambda: now[0])
+        for seconds, expected in ((100.0, False), (104.9, False), (105.0, True), (200.0, True)):
+            now[0] = seconds
+            assert stop() is expected
+
+    def test_either_is_enough(self) -> None:
+        now = [0.0]
+        stop = stopping(5.0, after(2), clock=lambda: now[0])
+        assert [stop(), stop()] == [False, True]
+        now[0] = 6.0
+        assert stopping(5.0, lambda: False, clock=lambda: now[0])() is False
+
+    @pytest.mark.parametrize("limit", [0, -1, 0.0, float("nan")])
+    def test_a_limit_is_positive(self, numbers: sa.Session, limit: float) -> None:
+        with pytest.raises(sa.PolicyError, match="time limit"):
+            numbers.anonymize("numbers", policy(), into="never", time_limit=limit)
+
+
+@pytest.mark.parametrize("batches", [1, 3])
+@pytest.mark.parametrize("search", ["optimal", "exhaustive", "ola", "incognito", "samarati", "datafly"])
+def test_a_stopped_search_publishes_what_it_has(
+    numbers: sa.Session, least_loss: float, search: str, batches: int
+) -> None:
+    wanted = policy(search, 2, suppression_limit=0.4, quality=sa.Prec())
+    try:
+        release = numbers.anonymize("numbers", wanted, into="stopped", replace=True, stop=after(batches))
+    except sa.UnsatisfiableError as error:
+        assert error.explanation is None
+        assert "found yet" in str(error)
+        assert "no node meets" not in str(error)
+        return
+    report = release.report
+    assert numbers.verify("stopped", wanted).met
+    assert report.gap is not None
+    assert report.lower_bound is not None
+    assert report.gap == pytest.approx(report.loss - report.lower_bound)
+    assert report.loss - report.gap <= least_loss + 1e-9
+    assert report.proven_optimal is (report.gap == 0)
+    assert any("not proven optimal" in note for note in report.notes) is not report.proven_optimal
+
+
+def test_the_gap_in_words(numbers: sa.Session) -> None:
+    release = numbers.anonymize("numbers", policy("exhaustive", 40), into="words", stop=after(8))
+    assert release.report.proven_optimal
+    assert release.report.gap == 0
+    assert release.report.notes == ()
+    stopped = numbers.anonymize("numbers", policy("exhaustive"), into="words", replace=True, stop=after(1)).report
+    assert not stopped.proven_optimal
+    assert stopped.gap is not None
+    [note] = stopped.notes
+    assert f"by at most {stopped.gap:.6g}, {100 * stopped.gap / stopped.loss:.3g} % of it" in note
+    assert json.loads(stopped.model_dump_json())["gap"] == stopped.gap
+
+
+def test_a_heuristic_says_that_it_is_one_without_being_stopped(numbers: sa.Session) -> None:
+    report = numbers.anonymize("numbers", policy("datafly"), into="heuristic").report
+    assert not report.proven_optimal
+    assert report.gap is not None
+    assert report.gap > 0
+    assert "not proven optimal" in report.notes[0]
+
+
+def test_none_found_is_not_none_there(numbers: sa.Session) -> None:
+    wanted = policy("exhaustive", 60, suppression_limit=0.0)
+    with pytest.raises(sa.UnsatisfiableError) as caught:
+        numbers.anonymize("numbers", wanted, into="nothing", stop=after(1))
+    assert caught.value.explanation is None
+    assert "found yet: 32 of 256 nodes" in str(caught.value)
+    assert numbers.anonymize("numbers", wanted, into="something").report.min_class_size >= 60
+
+
+def test_a_limit_that_is_long_enough_changes_nothing(numbers: sa.Session) -> None:
+    limited = numbers.anonymize("numbers", policy(), into="limited", time_limit=1000).report
+    free = numbers.anonymize("numbers", policy(), into="free").report
+    assert (limited.node, limited.gap, limited.proven_optimal) == (free.node, 0, True)
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "n.duckdb")) as connection:
+        make(connection)
+    (tmp_path / "policy.toml").write_text(
+        f"quasi_identifiers = {json.dumps(QUASI_IDENTIFIERS)}\nsuppression_limit = 0.1\n"
+        'search = "exhaustive"\nquality = {model = "dm-star"}\n[[privacy]]\nmodel = "k-anonymity"\nk = 5\n'
+    )
+    command = ["run", "numbers", "--db", "n.duckdb", "--policy", "policy.toml", "--into", "t.parquet", "--replace"]
+    found = document(sqlanon(*command, "--time-limit", "0.000001", "--json", folder=tmp_path))["report"]
+    assert found["proven_optimal"] is False
+    assert found["checked_nodes"] == 32
+    assert found["gap"] == found["loss"] - found["lower_bound"]
+    told = sqlanon(*command, "--time-limit", "0.000001", folder=tmp_path)
+    assert told.returncode == 0
+    assert "Not proven optimal" in told.stdout
+    assert "more than the least" in " ".join(told.stdout.split())
+    assert "proven by" in sqlanon(*command, folder=tmp_path).stdout
+    for limit in ("0", "-3", "nan"):
+        refused = sqlanon(*command, "--time-limit", limit, "--json", folder=tmp_path)
+        assert refused.returncode == 2
+        assert "time limit" in refused.stderr

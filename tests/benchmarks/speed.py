@@ -14,24 +14,42 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import duckdb
 from sqlglot import exp
 
 import sqlanon as sa
-from sqlanon.compiler import evaluate
+from sqlanon.compiler.classes import node_keys
 from sqlanon.compiler.macros import DIALECT
 from sqlanon.compiler.nodes import column, grouped, select
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods import full_domain
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.lattice import Levels
+from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.searches import SearchName
 from sqlanon.run.prepare import prepare
-from tests.conftest import DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
+from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
+from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
 
 REPEATS = 3
+
+MEASURED_BATCHES = 10
+"""Batches of a search whose checks are measured: some 300 nodes."""
+
+CHECKED_MODELS: list[tuple[PrivacyModel, ...]] = [
+    (),
+    (sa.DistinctLDiversity("occupation", 3),),
+    (sa.TCloseness("occupation", 0.3),),
+    (sa.TCloseness("occupation", 0.3, "ordered"),),
+    (sa.TCloseness("occupation", 0.3, "hierarchical"),),
+    (sa.BetaLikeness("occupation", 4),),
+    (sa.MConcealing(0.2, {"occupation": 0.05}),),
+]
+
+COMPARED_SEARCHES: list[SearchName] = ["ola", "incognito", "samarati", "datafly", "optimal", "exhaustive"]
 
 
 def main() -> None:
@@ -41,15 +59,18 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         warehouse = make_warehouse(Path(folder) / "adult.duckdb")
+        arx_warehouse = make_arx_warehouse(Path(folder) / "arx.duckdb")
         report("DuckDB", duckdb.__version__)
         whole_lattice(warehouse)
+        checks(arx_warehouse)
+        searches(warehouse, Path(folder))
         start_to_release(warehouse, Path(folder))
         large_table(warehouse, Path(folder), arguments.rows)
 
 
 def report(name: str, text: str) -> None:
     """Print one figure."""
-    sys.stdout.write(f"{name:<58} {text}\n")
+    sys.stdout.write(f"{name:<72} {text}\n")
     sys.stdout.flush()
 
 
@@ -64,13 +85,36 @@ def make_warehouse(path: Path) -> Path:
     return path
 
 
-def policy(quality: sa.Entropy | sa.LM) -> sa.Policy:
+def make_arx_warehouse(path: Path) -> Path:
+    """ARX's Adult with its nine taxonomies."""
+    with sa.connect(path) as session:
+        source = str(DATA / "adult_arx" / "adult.csv")
+        session.connection.read_csv(source, header=True, sep=";").create("adult")
+        for name in ARX_COLUMNS:
+            session.load_taxonomy(name, DATA / "adult_arx" / "hierarchies" / f"{name}.csv", source="adult")
+    return path
+
+
+def policy(quality: sa.Entropy | sa.LM, search: SearchName = "optimal") -> sa.Policy:
     """k = 5 with 5 % suppression over all nine quasi-identifiers."""
     return sa.Policy(
         quasi_identifiers=UCI_QUASI_IDENTIFIERS,
         insensitive=[name for name in UCI_COLUMNS if name not in UCI_QUASI_IDENTIFIERS],
         privacy=[sa.KAnonymity(5)],
         quality=quality,
+        suppression_limit=0.05,
+        search=search,
+    )
+
+
+def arx_policy(*models: PrivacyModel) -> sa.Policy:
+    """k = 5 with 5 % suppression and ARX's Loss; the occupation is sensitive if a model looks at it."""
+    sensitive = list(dict.fromkeys(column for model in models for column in model.columns))
+    return sa.Policy(
+        quasi_identifiers=[name for name in ARX_COLUMNS if name not in sensitive],
+        sensitive=sensitive,
+        privacy=[sa.KAnonymity(5), *models],
+        quality=sa.LM(aggregate="geometric"),
         suppression_limit=0.05,
     )
 
@@ -90,9 +134,59 @@ def whole_lattice(warehouse: Path) -> None:
     report("ratio (at most 2)", f"{ours / plain:.2f}")
 
 
+def checks(warehouse: Path) -> None:
+    """The nodes that optimal search checks on ARX's Adult, against as many plain GROUP BYs over the same cells."""
+    for models in CHECKED_MODELS:
+        engine = DuckDBEngine.open(warehouse, read_only=True)
+        bound = prepare(engine, engine.resolve("adult"), arx_policy(*models))
+        with engine.transaction():
+            table = full_domain.encode_table(engine, bound, label_losses=bound.policy.quality.label_losses)
+            batches, outcome = searched(engine, table)
+            ours, plain = check_seconds(engine, table, batches[:MEASURED_BATCHES])
+        engine.close()
+        report(
+            f"check, {models[0] if models else 'k-anonymity'}",
+            f"{ours * 1000:.1f} ms, {ours / plain:.2f} x plain; "
+            f"{outcome.checked_nodes:,} of {bound.lattice.size:,} nodes checked",
+        )
+
+
+def check_seconds(engine: DuckDBEngine, table: EncodedTable, batches: list[Sequence[Levels]]) -> tuple[float, float]:
+    """The mean seconds of a check, and of the plain GROUP BY of the same node."""
+    queries = [plain_query(table, levels) for batch in batches for levels in batch]
+    ours = median(lambda: [full_domain.node_summaries(engine, table, batch) for batch in batches])
+    plain = median(lambda: [engine.connection.execute(query).fetchall() for query in queries])
+    return ours / len(queries), plain / len(queries)
+
+
+def searched(engine: DuckDBEngine, table: EncodedTable) -> tuple[list[Sequence[Levels]], SearchOutcome]:
+    """The batches that a search asks for, and its outcome."""
+    bound = table.plan.bound
+    search = SEARCHES[bound.policy.search](SearchProblem(bound.policy.quality, table.context))
+    batches = [next(search)]
+    try:
+        while True:
+            batches.append(search.send(full_domain.node_summaries(engine, table, batches[-1])))
+    except StopIteration as finished:
+        return batches, finished.value
+
+
+def searches(warehouse: Path, folder: Path) -> None:
+    """Every search on the same policy: what it checks, and what its node loses."""
+    with sa.connect(warehouse, read_only=True) as session:
+        for search in COMPARED_SEARCHES:
+            wanted = policy(sa.Entropy(), search)
+            found = session.anonymize("adult", wanted, into=folder / "release.parquet", replace=True).report
+            report(
+                f"search {search}, Entropy",
+                f"{found.checked_nodes:,} of {found.lattice_nodes:,} nodes checked in {found.seconds['search']:.2f} s; "
+                f"loss {found.loss:,.1f}",
+            )
+
+
 def plain_query(table: EncodedTable, levels: Levels) -> str:
     """What one would write by hand to count the classes of a node."""
-    keys = [column(key) for _, key in evaluate.node_keys(table.plan, levels)]
+    keys = [column(key) for _, key in node_keys(table.plan, levels)]
     size = exp.alias_(exp.Sum(this=column("anon_row_count")), "class_size")
     classes = grouped(select([size], table.plan.cells.table), keys)
     outer = exp.select("count(*)", "min(class_size)", "sum(class_size) FILTER (WHERE class_size < 5)", dialect=DIALECT)

@@ -1,0 +1,123 @@
+"""What the tests on UCI Adult share: its policy, its lattice table, and searches that are fed from that table."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+import sqlanon as sa
+from sqlanon.methods import full_domain
+from sqlanon.model.lattice import Lattice, LevelLosses, LossContext, NodeSummary, total
+from sqlanon.run.prepare import prepare
+from sqlanon.search import Search, SearchOutcome, SearchProblem
+from tests.conftest import UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
+
+Node = tuple[int, ...]
+Rows = Mapping[Node, Mapping[str, Any]]
+"""The lattice table by node."""
+
+ROW_COUNT = 32561
+
+# spec/ola.md (e)
+LEVEL_ENTROPY = {
+    "age": [0, 104563.126, 160489.434, 185054.726],
+    "workclass": [0, 9832.785, 53659.777],
+    "education": [0, 45390.931, 95447.717],
+    "marital_status": [0, 10824.346, 59705.457],
+    "occupation": [0, 65288.888, 114513.881],
+    "relationship": [0, 70150.193],
+    "race": [0, 26007.794],
+    "sex": [0, 29817.282],
+    "native_country": [0, 10501.314, 17112.275, 30730.922],
+}
+
+
+def uci_policy(
+    k: int | None = 5, percent: int = 0, quality: sa.Entropy | sa.Prec | sa.DMStar | None = None, **more: Any
+) -> sa.Policy:
+    """k-anonymity over the nine quasi-identifiers, or no privacy model, with a suppression limit in percent."""
+    return sa.Policy(
+        quasi_identifiers=UCI_QUASI_IDENTIFIERS,
+        insensitive=[name for name in UCI_COLUMNS if name not in UCI_QUASI_IDENTIFIERS],
+        privacy=[] if k is None else [sa.KAnonymity(k)],
+        quality=quality or sa.Entropy(),
+        suppression_limit=percent / 100,
+        **more,
+    )
+
+
+def rows_by_node(table: pa.Table) -> dict[Node, dict[str, Any]]:
+    """The lattice table by node."""
+    return {tuple(level for _, level in row["node"]): row for row in table.to_pylist()}
+
+
+def checked_nodes(session: sa.Session, policy: sa.Policy) -> dict[Node, dict[str, Any]]:
+    """What a search learns of every node, under the names of the lattice table."""
+    engine = session._engine
+    bound = prepare(engine, engine.resolve("adult"), policy)
+    table = full_domain.encode_table(engine, bound, label_losses=())
+    losses = table.context.losses
+    rows = {}
+    nodes = list(bound.lattice.nodes())
+    for start in range(0, len(nodes), 64):
+        batch = nodes[start : start + 64]
+        for summary in full_domain.node_summaries(engine, table, batch):
+            levels = summary.levels
+            rows[levels] = {
+                **dataclasses.asdict(summary),
+                "node": list(bound.lattice.named(levels).items()),
+                "height": sum(levels),
+                "prec": total(losses.prec, levels),
+                "entropy": total(losses.entropy, levels),
+            }
+    full_domain.drop_tables(engine, table)
+    return rows
+
+
+def satisfying(rows: Rows, percent: int) -> list[Node]:
+    """The nodes that suppress at most that share of the rows."""
+    return [node for node, row in rows.items() if row["suppressed_rows"] * 100 <= percent * ROW_COUNT]
+
+
+def answered(search: Callable[[SearchProblem], Search], rows: Rows, policy: sa.Policy) -> SearchOutcome:
+    """The search alone, fed with the rows of the lattice table."""
+    running = search(SearchProblem(policy.quality, _context(policy)))
+    batch = next(running)
+    try:
+        while True:
+            batch = running.send([_summary(levels, rows[levels]) for levels in batch])
+    except StopIteration as finished:
+        outcome: SearchOutcome = finished.value
+        return outcome
+
+
+def _context(policy: sa.Policy) -> LossContext:
+    names = policy.quasi_identifiers
+    entropy = tuple(tuple(LEVEL_ENTROPY[name]) for name in names)
+    heights = tuple(len(levels) - 1 for levels in entropy)
+    most = tuple(policy.maximum_levels.get(name, height) for name, height in zip(names, heights, strict=True))
+    prec = tuple(tuple(level / height / len(names) for level in range(height + 1)) for height in heights)
+    return LossContext(
+        lattice=Lattice(names, heights, maximum=most),
+        losses=LevelLosses(prec=prec, entropy=entropy, lm=entropy, ncp=entropy),
+        row_count=ROW_COUNT,
+        allowed_rows=policy.allowed_rows(ROW_COUNT),
+        k=policy.k,
+    )
+
+
+def _summary(levels: Node, row: Mapping[str, Any]) -> NodeSummary:
+    suppressed = row["suppressed_rows"]
+    return NodeSummary(
+        levels=levels,
+        class_count=row["class_count"],
+        min_class_size=row["min_class_size"],
+        kept_class_count=0 if suppressed == ROW_COUNT else 1,
+        suppressed_rows=suppressed,
+        certain_suppressed_rows=suppressed,
+        dm_star=row["dm_star"],
+        dm=row["dm"],
+    )

@@ -100,7 +100,7 @@ CREATE OR REPLACE MACRO anon.disclosure_of(row_count, reference_share) AS
 -- Not log2, which sqlglot would spell as another logarithm with other last digits.
 greatest(
     ln(max(anon.rows_over_share(row_count, reference_share)) / sum(row_count)),
-    ln(sum(row_count) / min(anon.rows_over_share(row_count, reference_share)))
+    -ln(min(anon.rows_over_share(row_count, reference_share)) / sum(row_count))
 ) / ln(2.0);
 
 -- beta of basic beta-likeness attained by one class (an aggregate over its values): the largest relative gain

@@ -85,10 +85,10 @@ def satisfying(rows: Rows, percent: int) -> list[Node]:
 def answered(search: Callable[[SearchProblem], Search], rows: Rows, policy: sa.Policy) -> SearchOutcome:
     """The search alone, fed with the rows of the lattice table."""
     running = search(SearchProblem(policy.quality, _context(policy)))
-    batch = next(running)
+    inquiry = next(running)
     try:
         while True:
-            batch = running.send([_summary(levels, rows[levels]) for levels in batch])
+            inquiry = running.send([_summary(levels, rows[levels]) for levels in inquiry.nodes])
     except StopIteration as finished:
         outcome: SearchOutcome = finished.value
         return outcome

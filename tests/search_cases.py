@@ -270,10 +270,10 @@ def search(
     running = SEARCHES[name](problem)
     asked: list[list[Levels]] = []
     try:
-        batch = next(running)
+        inquiry = next(running)
         while len(asked) != stop_after:
-            asked.append(list(batch))
-            batch = running.send([known[levels] for levels in batch])
+            asked.append(list(inquiry.nodes))
+            inquiry = running.send([known[levels] for levels in inquiry.nodes])
         running.throw(SearchStopped())
     except StopIteration as finished:
         return finished.value, asked

@@ -151,12 +151,12 @@ def _answered(
     """Drive a search: give it the summaries of the nodes that it yields until it returns, or is to return."""
     checked = 0
     try:
-        batch = next(search)
+        inquiry = next(search)
         while True:
-            summaries = node_summaries(engine, table, batch)
-            checked += len(batch)
+            summaries = node_summaries(engine, table, inquiry.nodes)
+            checked += len(inquiry.nodes)
             observer(checked, table.context.lattice.size)
-            batch = search.send(summaries)
+            inquiry = search.send(summaries)
             if stopped():
                 search.throw(SearchStopped())
     except StopIteration as finished:

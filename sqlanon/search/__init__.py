@@ -9,7 +9,7 @@ from sqlanon.search.incognito import incognito
 from sqlanon.search.inverse_ola import inverse_ola
 from sqlanon.search.ola import ola
 from sqlanon.search.optimal import optimal
-from sqlanon.search.problem import Search, SearchOutcome, SearchProblem, SearchStopped
+from sqlanon.search.problem import Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 from sqlanon.search.samarati import samarati
 
 SEARCHES: Mapping[SearchName, Callable[[SearchProblem], Search]] = {
@@ -24,6 +24,7 @@ SEARCHES: Mapping[SearchName, Callable[[SearchProblem], Search]] = {
 
 __all__ = [
     "SEARCHES",
+    "Inquiry",
     "Search",
     "SearchOutcome",
     "SearchProblem",

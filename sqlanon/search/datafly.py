@@ -22,7 +22,7 @@ def datafly(problem: SearchProblem) -> Search:
     knowledge = Knowledge(problem)
     with suppress(SearchStopped):
         for levels in _walk(problem.context):
-            (summary,) = yield [levels]
+            (summary,) = yield knowledge.ask([levels])
             if knowledge.learn(summary):
                 break
     return knowledge.outcome()

@@ -13,6 +13,6 @@ def exhaustive(problem: SearchProblem) -> Search:
     knowledge = Knowledge(problem)
     with suppress(SearchStopped):
         for batch in batches(problem.context.lattice.nodes()):
-            for summary in (yield batch):
+            for summary in (yield knowledge.ask(batch)):
                 knowledge.learn(summary)
     return knowledge.outcome()

@@ -42,7 +42,7 @@ def incognito(problem: SearchProblem) -> Search:
     with suppress(SearchStopped):
         for group in _breadth_first(lattice.shape):
             for batch in batches(lattice.node(index) for index in indexes(group & tags.open())):
-                for summary in (yield batch):
+                for summary in (yield knowledge.ask(batch)):
                     holds = knowledge.learn(summary)
                     tags.set(lattice.index(summary.levels), holds=holds)
                     if holds:

@@ -14,10 +14,19 @@ import numpy as np
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Index, minimal
 from sqlanon.search.knowledge import Knowledge
-from sqlanon.search.problem import Search, SearchOutcome, SearchProblem, SearchStopped, batches, margin
-from sqlanon.search.sublattices import Answer, Sublattices
+from sqlanon.search.problem import (
+    Answer,
+    Inquiry,
+    Search,
+    SearchOutcome,
+    SearchProblem,
+    SearchStopped,
+    batches,
+    margin,
+)
+from sqlanon.search.sublattices import Sublattices
 
-Maximal = Generator[Sequence[Levels], Sequence[NodeSummary], tuple[Levels, ...]]
+Maximal = Generator[Inquiry, Sequence[NodeSummary], tuple[Levels, ...]]
 
 
 def inverse_ola(problem: SearchProblem) -> Search:
@@ -34,7 +43,7 @@ def inverse_ola(problem: SearchProblem) -> Search:
     with suppress(SearchStopped):
         acceptable.maximal = yield from acceptable.find_maximal()
         for batch in batches(levels for levels in acceptable.maximal if levels not in acceptable.checked):
-            for summary in (yield batch):
+            for summary in (yield acceptable.ask(batch)):
                 acceptable.learn(summary)
         return acceptable.outcome(over=True)
     return acceptable.outcome(over=False)
@@ -52,6 +61,10 @@ class _Acceptable:
         self._knowledge = Knowledge(problem, monotonic=True)
         self._largest_loss = problem.max_loss + margin(problem.max_loss)
         self._satisfying: list[NodeSummary] = []
+
+    def ask(self, nodes: Sequence[Levels]) -> Inquiry:
+        """Ask for the summaries of some nodes."""
+        return self._knowledge.ask(nodes)
 
     def learn(self, summary: NodeSummary) -> bool:
         """Take note of a checked node; says whether its loss is acceptable."""
@@ -72,7 +85,7 @@ class _Acceptable:
         if self._problem.quality.known:
             mirrored = list(minimal(np.flip(self._knowledge.known <= self._largest_loss)))
         else:
-            sublattices = Sublattices(self._lattice.shape, self._ask)
+            sublattices = Sublattices(self._lattice.shape, self._holds)
             top, bottom = self._mirror(self._lattice.top), self._mirror(self._lattice.bottom)
             # The bottom first: if its loss is too large, that is the whole answer.
             if (yield from sublattices.holds(bottom)):
@@ -95,12 +108,12 @@ class _Acceptable:
             maximal_nodes=self.maximal,
         )
 
-    def _ask(self, index: Index) -> Answer:
+    def _holds(self, index: Index) -> Answer:
         """Whether the loss of the node at a mirrored place is acceptable; no query if its known bound is too large."""
         levels = self._mirrored(index)
         if self._knowledge.known[self._lattice.index(levels)] > self._largest_loss:
             return False
-        (summary,) = yield [levels]
+        (summary,) = yield self.ask([levels])
         return self.learn(summary)
 
     def _mirror(self, levels: Levels) -> Index:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 
 import numpy as np
 
 from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.search.arrays import Bounds, Mask, spread_downwards, spread_upwards
-from sqlanon.search.problem import SearchOutcome, SearchProblem, margin
+from sqlanon.search.problem import Inquiry, SearchOutcome, SearchProblem, margin
 
 
 class Knowledge:
@@ -34,6 +34,12 @@ class Knowledge:
         self._checked: Mask = np.zeros(self.known.shape, dtype=bool)
         self._ruled_out: Mask = np.zeros(self.known.shape, dtype=bool)
         self._inherited: Bounds = np.full(self.known.shape, -np.inf)
+
+    def ask(self, nodes: Sequence[Levels]) -> Inquiry:
+        """Ask for the summaries of some nodes."""
+        inverse = self.problem.max_loss is not None
+        loss = None if inverse or self.loss == float("inf") else self.loss
+        return Inquiry(nodes, loss, (lambda: None) if inverse else self._lower_bound)
 
     def learn(self, summary: NodeSummary) -> bool:
         """Take note of a checked node; says whether it satisfies the policy."""

@@ -11,8 +11,8 @@ from contextlib import suppress
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Index
 from sqlanon.search.knowledge import Knowledge
-from sqlanon.search.problem import Search, SearchProblem, SearchStopped
-from sqlanon.search.sublattices import Answer, Sublattices
+from sqlanon.search.problem import Answer, Search, SearchProblem, SearchStopped
+from sqlanon.search.sublattices import Sublattices
 
 
 def ola(problem: SearchProblem) -> Search:
@@ -25,7 +25,7 @@ def ola(problem: SearchProblem) -> Search:
     checked: dict[Levels, NodeSummary] = {}
 
     def ask(index: Index) -> Answer:
-        (summary,) = yield [lattice.node(index)]
+        (summary,) = yield knowledge.ask([lattice.node(index)])
         checked[summary.levels] = summary
         return knowledge.learn(summary)
 

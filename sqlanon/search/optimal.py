@@ -31,7 +31,7 @@ def optimal(problem: SearchProblem) -> Search:
     known = _without_noise(knowledge.known)
     with suppress(SearchStopped):
         while batch := _most_telling(_open_nodes(knowledge), known):
-            for summary in (yield [lattice.node(index) for index in batch]):
+            for summary in (yield knowledge.ask([lattice.node(index) for index in batch])):
                 knowledge.learn(summary)
     return knowledge.outcome()
 

@@ -1,6 +1,6 @@
 """What a search is asked and what it answers.
 
-A search is a generator that yields batches of nodes and receives their summaries in the same order. It knows no
+A search is a generator that asks for batches of nodes and receives their summaries in the same order. It knows no
 database, so the same search runs against DuckDB, another engine, or a dictionary in a test. A driver that has no
 more time throws :class:`SearchStopped` where the search yields; the search then returns what it knows so far.
 """
@@ -8,7 +8,7 @@ more time throws :class:`SearchStopped` where the search yields; the search then
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlanon.model.lattice import Levels, LossContext, NodeSummary
@@ -85,7 +85,29 @@ class SearchOutcome:
     maximal_nodes: tuple[Levels, ...] | None = None
 
 
-Search = Generator[Sequence[Levels], Sequence[NodeSummary], SearchOutcome]
+@dataclass(frozen=True)
+class Inquiry:
+    """What a search asks: the nodes that it wants to know, and what it knows already.
+
+    Attributes:
+        nodes: the nodes to check.
+        loss: the loss of the best node found before them, None while there is none.
+        lower_bound: tells what is proven to be at most the loss of every satisfying node; None in Inverse OLA. Costs a
+            pass over the lattice.
+    """
+
+    nodes: Sequence[Levels]
+    loss: float | None
+    lower_bound: Callable[[], float | None]
+
+
+Part = Generator[Inquiry, Sequence[NodeSummary], None]
+"""A part of a search that leaves what it finds with its knowledge."""
+
+Answer = Generator[Inquiry, Sequence[NodeSummary], bool]
+"""A part of a search that finds out whether something holds."""
+
+Search = Generator[Inquiry, Sequence[NodeSummary], SearchOutcome]
 
 
 def margin(loss: float) -> float:

@@ -7,15 +7,13 @@ a satisfying node then has one too.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.knowledge import Knowledge
-from sqlanon.search.problem import Search, SearchProblem, SearchStopped, batches
+from sqlanon.search.problem import Part, Search, SearchProblem, SearchStopped, batches
 from sqlanon.search.sublattices import at_height
-
-Part = Generator[Sequence[Levels], Sequence[NodeSummary], None]
 
 
 def samarati(problem: SearchProblem) -> Search:
@@ -63,7 +61,7 @@ class _Heights:
             yield from self._check(height, batch)
 
     def _check(self, height: int, batch: list[Levels]) -> Part:
-        for summary in (yield batch):
+        for summary in (yield self._knowledge.ask(batch)):
             if self._knowledge.learn(summary):
                 self.satisfying[height].append(summary)
 

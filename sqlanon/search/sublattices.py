@@ -5,14 +5,11 @@ Source: El Emam et al. 2009; Mazzone 2019, section 4.3; spec/ola.md (b) step 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
-from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Index
+from sqlanon.search.problem import Answer, Part
 from sqlanon.search.tags import HOLDS, OPEN, Tags
-
-Answer = Generator[Sequence[Levels], Sequence[NodeSummary], bool]
-Part = Generator[Sequence[Levels], Sequence[NodeSummary], None]
 
 
 class Sublattices:

@@ -163,10 +163,10 @@ def searched(engine: DuckDBEngine, table: EncodedTable) -> tuple[list[Sequence[L
     """The batches that a search asks for, and its outcome."""
     bound = table.plan.bound
     search = SEARCHES[bound.policy.search](SearchProblem(bound.policy.quality, table.context))
-    batches = [next(search)]
+    batches = [next(search).nodes]
     try:
         while True:
-            batches.append(search.send(full_domain.node_summaries(engine, table, batches[-1])))
+            batches.append(search.send(full_domain.node_summaries(engine, table, batches[-1])).nodes)
     except StopIteration as finished:
         return batches, finished.value
 

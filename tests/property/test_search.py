@@ -313,9 +313,10 @@ class TestTieRule:
         context = LossContext(Lattice(("a", "b"), (1, 1)), losses, row_count=10, allowed_rows=10, k=2)
         running = SEARCHES["optimal"](SearchProblem(sa.Prec(), context))
         try:
-            batch = next(running)
+            nodes = next(running).nodes
             while True:
-                batch = running.send([NodeSummary(levels, 5, 1, 5, summaries[levels], 0, 20, 20) for levels in batch])
+                found = [NodeSummary(levels, 5, 1, 5, summaries[levels], 0, 20, 20) for levels in nodes]
+                nodes = running.send(found).nodes
         except StopIteration as finished:
             return finished.value
 

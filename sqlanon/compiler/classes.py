@@ -1,6 +1,6 @@
 """Cells → equivalence classes at a node, each with every measure that the policy's privacy models bound.
 
-A class relation has one row per class: its rows, its weight, the losses of its labels, and a column per measure.
+A class relation has one row per class: its rows, its weight, and a column per measure.
 Measures come from *views* of a class, each a query of its own over the cells: its size, the rows of each value of a
 sensitive column, the values in their order, the labels above them, the people that it matches in the population, and
 what an attacker may know. The public macros turn a view into a measure.
@@ -19,6 +19,7 @@ from sqlglot import exp
 from sqlanon.compiler.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, Encoding, counted
 from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import (
+    Relation,
     aliased,
     all_of,
     column,
@@ -84,17 +85,18 @@ class Grouping:
         return f"anon_measure_{self.plan.measures.index(measure)}"
 
 
-def at_node(plan: Encoding, levels: Levels) -> Grouping:
-    """All cells, grouped by their codes at a node."""
-    return Grouping(plan, tuple(key for _, key in node_keys(plan, levels)), lambda: plan.cells.table)
+def at_node(plan: Encoding, levels: Levels, cells: Relation | None = None) -> Grouping:
+    """All cells, grouped by their codes at a node; ``cells`` are rolled up to a node that is no more general."""
+    relation = plan.cells if cells is None else cells
+    return Grouping(plan, tuple(key for _, key in node_keys(plan, levels)), lambda: relation.table)
 
 
-def class_relation(grouping: Grouping, losses: Sequence[exp.Alias] = (), *, with_keys: bool = False) -> exp.Select:
-    """The classes of a grouping: rows, weight, the losses of their labels, measures, and keys if they are wanted."""
+def class_relation(grouping: Grouping, *, with_keys: bool = False) -> exp.Select:
+    """The classes of a grouping: rows, weight, measures, and keys if they are wanted."""
     merged = _merged_column(grouping)
     views = _views(grouping, merged)
     keys = with_keys or bool(views)
-    whole = _whole(grouping, losses, keys) if merged is None else _whole_by_value(grouping, losses, keys, merged)
+    whole = _whole(grouping, keys) if merged is None else _whole_by_value(grouping, keys, merged)
     if not views:
         return whole
     names = [item.alias_or_name for item in whole.expressions]
@@ -145,22 +147,20 @@ def _merged_column(grouping: Grouping) -> str | None:
     return columns[0] if columns and policy.individual is None else None
 
 
-def _whole(grouping: Grouping, losses: Sequence[exp.Alias], with_keys: bool) -> exp.Select:
-    """What a class is as a whole: rows, individuals, weight; losses of labels are the same in all of its cells."""
+def _whole(grouping: Grouping, with_keys: bool) -> exp.Select:
+    """What a class is as a whole: rows, individuals, weight."""
     columns = [aliased(_sum(ROW_COUNT), CLASS_ROWS)]
     if grouping.plan.bound.policy.individual is not None:
         columns.append(aliased(count_distinct(column(INDIVIDUAL)), INDIVIDUALS))
-    columns += [*_weight(grouping, CLASS_WEIGHT), *_any_of_each(losses)]
+    columns += _weight(grouping, CLASS_WEIGHT)
     keys = grouping.columns() if with_keys else []
     return grouped(select([*keys, *columns], grouping.cells()), grouping.columns())
 
 
-def _whole_by_value(grouping: Grouping, losses: Sequence[exp.Alias], with_keys: bool, name: str) -> exp.Select:
+def _whole_by_value(grouping: Grouping, with_keys: bool, name: str) -> exp.Select:
     """The same from the rows of the values of a sensitive column, with its measures."""
-    values = _values(grouping, name, [*_weight(grouping, WEIGHT), *_any_of_each(losses)])
-    carried = [aliased(column(loss.alias), loss.alias) for loss in losses if not _is_constant(loss)]
-    constant = [loss.copy() for loss in losses if _is_constant(loss)]
-    columns = [aliased(_sum(ROWS), CLASS_ROWS), *_weight(grouping, CLASS_WEIGHT), *_any_of_each(carried), *constant]
+    values = _values(grouping, name, _weight(grouping, WEIGHT))
+    columns = [aliased(_sum(ROWS), CLASS_ROWS), *_weight(grouping, CLASS_WEIGHT)]
     keys = grouping.columns() if with_keys else []
     measures = [_value_measure(grouping, measure) for measure in _value_measures(grouping, name)]
     return grouped(select([*keys, *columns, *measures], subquery(values, "anon_values")), grouping.columns())
@@ -345,15 +345,6 @@ def _population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Sel
 
 def _weight(grouping: Grouping, name: str) -> list[exp.Alias]:
     return [] if grouping.plan.bound.policy.row_weight is None else [aliased(_sum(WEIGHT), name)]
-
-
-def _any_of_each(losses: Iterable[exp.Alias]) -> list[exp.Alias]:
-    """The losses of labels, which are the same in all cells of a class."""
-    return [loss if _is_constant(loss) else aliased(exp.AnyValue(this=loss.this), loss.alias) for loss in losses]
-
-
-def _is_constant(loss: exp.Alias) -> bool:
-    return isinstance(loss.this, exp.Literal)
 
 
 def _sum(name: str, table: str | None = None) -> exp.Sum:

@@ -12,7 +12,16 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from sqlanon.compiler import taxonomies
-from sqlanon.compiler.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, VALUE, WEIGHT, Encoding, counted
+from sqlanon.compiler.encoding import (
+    INDIVIDUAL,
+    ONE_TEXT_PER_VALUE,
+    PEOPLE,
+    ROW_COUNT,
+    VALUE,
+    WEIGHT,
+    Encoding,
+    counted,
+)
 from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import (
     Relation,
@@ -29,43 +38,17 @@ from sqlanon.compiler.nodes import (
     select,
     string,
     subquery,
+    union_all,
 )
 
 CODE_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
-
-
-ONE_TEXT_PER_VALUE = frozenset(
-    (
-        "BOOLEAN",
-        "TINYINT",
-        "SMALLINT",
-        "INTEGER",
-        "BIGINT",
-        "HUGEINT",
-        "UTINYINT",
-        "USMALLINT",
-        "UINTEGER",
-        "UBIGINT",
-        "UHUGEINT",
-        "DECIMAL",
-        "DATE",
-        "TIME",
-        "TIMESTAMP",
-        "TIMESTAMP_S",
-        "TIMESTAMP_MS",
-        "TIMESTAMP_NS",
-        "UUID",
-        "ENUM",
-    )
-)
-"""Types in which two values are equal just when their texts are."""
 
 LABEL_LOSSES = {"lm": "lm_share_of", "ncp": "ncp_share_of"}
 """Losses of labels, and the macro that computes each from the leaves under the label and the domain's size."""
 
 
-def encode(plan: Encoding) -> list[Step]:
-    """The steps that make the codes, the cells, and what classes are compared with."""
+def encode_labels(plan: Encoding) -> list[Step]:
+    """The steps that make the codes of labels, from the taxonomies alone."""
     bound = plan.bound
     steps = [
         Step(
@@ -77,7 +60,13 @@ def encode(plan: Encoding) -> list[Step]:
         Step(plan.sensitive_codes(name), _sensitive_codes(plan, name), f'codes of "{name}"')
         for name in bound.sensitive_shapes
     ]
-    steps.append(Step(plan.cells, _cells(plan), "cells"))
+    return steps
+
+
+def encode_rows(plan: Encoding) -> list[Step]:
+    """The steps that make the cells, and what classes are compared with."""
+    bound = plan.bound
+    steps = [Step(plan.cells, _cells(plan), "cells")]
     steps += [Step(plan.values(name), _values(plan, name), f'shares of "{name}"') for name in plan.compared_columns]
     if bound.population is not None:
         steps.append(Step(plan.population_cells, _population_cells(plan, bound.population), "population"))
@@ -85,12 +74,12 @@ def encode(plan: Encoding) -> list[Step]:
 
 
 def tables(plan: Encoding) -> list[Relation]:
-    """All temporary tables that :func:`encode` makes."""
-    return [step.makes for step in encode(plan)]
+    """All temporary tables that these steps make."""
+    return [step.makes for step in (*encode_labels(plan), *encode_rows(plan))]
 
 
 def cell_counts(plan: Encoding) -> exp.Query:
-    """One row: rows, and how many of them have an unmapped value, a bad weight, or no individual."""
+    """One row: cells, rows, and how many of these have an unmapped value, a bad weight, or no individual."""
     policy = plan.bound.policy
     codes = [column(plan.code(position, 0)) for position in range(len(plan.codes))]
     codes += [column(plan.sensitive_label(name, 1)) for name in plan.bound.sensitive_shapes]
@@ -99,9 +88,20 @@ def cell_counts(plan: Encoding) -> exp.Query:
         counts["unweighted"] = column(WEIGHT).is_(exp.null())
     if policy.individual is not None:
         counts["anonymous"] = column(INDIVIDUAL).is_(exp.null())
-    columns = [aliased(_count_of_rows(), "rows")]
+    columns = [aliased(count_rows(), "cells"), aliased(_count_of_rows(), "rows")]
     columns += [aliased(_count_of_rows(condition), name) for name, condition in counts.items()]
     return select(columns, plan.cells.table)
+
+
+def loss_steps(plan: Encoding) -> exp.Query | None:
+    """position, depth, last_code, lm, ncp: what labels lose, see :class:`Encoding`; None if all lose alike."""
+    varying = [
+        (position, depth)
+        for position, shape in enumerate(plan.bound.shapes)
+        for depth in range(shape.height)
+        if plan.loss_varies(position, depth)
+    ]
+    return union_all(_loss_steps(plan, *place) for place in varying) if varying else None
 
 
 def unmapped_people(plan: Encoding) -> exp.Query:
@@ -115,6 +115,17 @@ def unmapped_people(plan: Encoding) -> exp.Query:
 def _count_of_rows(condition: exp.Expr | None = None) -> exp.Expr:
     rows = exp.Sum(this=column(ROW_COUNT))
     return exp.func("coalesce", rows if condition is None else filtered(rows, condition), number(0))
+
+
+def _loss_steps(plan: Encoding, position: int, depth: int) -> exp.Select:
+    losses = [column(plan.label_loss(measure, position, depth)) for measure in LABEL_LOSSES]
+    columns = [
+        aliased(number(position), "position"),
+        aliased(number(depth), "depth"),
+        aliased(exp.Max(this=column(plan.code(position, depth))), "last_code"),
+        *(aliased(loss, measure) for measure, loss in zip(LABEL_LOSSES, losses, strict=True)),
+    ]
+    return grouped(select(columns, plan.codes[position].table), [loss.copy() for loss in losses])
 
 
 def _quasi_identifier_codes(plan: Encoding, position: int) -> exp.Query:
@@ -162,24 +173,25 @@ def _codes(
 
 
 def _coded_labels(plan: Encoding, attribute: str, depth: int, label_count: int) -> exp.Query:
-    """One level of a taxonomy: value, the code of its label, the leaves under it."""
+    """One level of a taxonomy: value, the code of its label, the leaves under it, of which labels are in the order."""
     labels = subquery(taxonomies.level(plan.bound.taxonomy, attribute, depth), "anon_labels")
     leaves = subquery(taxonomies.leaves(plan.bound.taxonomy, attribute, depth), "anon_leaves")
     label = column("label", "anon_labels")
+    # A label that no value of the taxonomy carries is NULL, which is its own single leaf.
+    leaf_count = exp.func("coalesce", column("leaf_count", "anon_leaves"), number(1))
     return (
         exp.select(
             column("value", "anon_labels"),
-            aliased(cast(_rank(label, nulls_first=True), _code_type(label_count)), "code"),
-            # A label that no value of the taxonomy carries is NULL, which is its own single leaf.
-            aliased(exp.func("coalesce", column("leaf_count", "anon_leaves"), number(1)), "leaf_count"),
+            aliased(cast(_rank(leaf_count.copy(), label, nulls_first=True), _code_type(label_count)), "code"),
+            aliased(leaf_count, "leaf_count"),
         )
         .from_(labels)
         .join(leaves, on=same(column("label", "anon_leaves"), label.copy()), join_type="left")
     )
 
 
-def _rank(value: exp.Expr, *, nulls_first: bool) -> exp.Window:
-    order = exp.Order(expressions=[exp.Ordered(this=value, nulls_first=nulls_first)])
+def _rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:
+    order = exp.Order(expressions=[exp.Ordered(this=value, nulls_first=nulls_first) for value in values])
     return exp.Window(this=exp.func("dense_rank"), order=order)
 
 
@@ -192,15 +204,11 @@ def _cells(plan: Encoding) -> exp.Query:
     """Group the rows by raw values first, then look up the codes of the few combinations that are left."""
     policy = plan.bound.policy
     query = _looked_up(plan, _combinations(plan))
-    for position, shape in enumerate(plan.bound.shapes):
-        for depth in range(1, shape.height):
-            losses = [
-                column(plan.label_loss(name, position, depth), _codes_alias(position)) for name in plan.label_losses
-            ]
-            query = query.select(*losses, copy=False)
     for name in policy.protected_columns:
         rank = cast(_rank(column(name, "anon_rows"), nulls_first=False), "UINTEGER")
         query = query.select(aliased(rank, plan.sensitive(name)), copy=False)
+        if plan.holds_release:
+            query = query.select(aliased(column(name, "anon_rows"), plan.raw(name)), copy=False)
     for name in plan.bound.sensitive_shapes:
         query = _with_labels(plan, query, name)
     if policy.individual is not None:
@@ -235,10 +243,10 @@ def _with_labels(plan: Encoding, query: exp.Select, name: str) -> exp.Select:
 
 def _combinations(plan: Encoding) -> exp.Query:
     policy = plan.bound.policy
-    types = {source_column.name: source_column.type for source_column in plan.bound.columns}
     individual = () if policy.individual is None else (policy.individual,)
-    keys = {name: _key(name, types[name]) for name in policy.quasi_identifiers}
-    keys |= {name: column(name) for name in (*policy.protected_columns, *individual)}
+    keys = {name: _key(plan, name) for name in policy.quasi_identifiers}
+    keys |= {name: _key(plan, name) if plan.holds_release else column(name) for name in policy.protected_columns}
+    keys |= {name: column(name) for name in individual}
     columns = [aliased(key.copy(), name) for name, key in keys.items()]
     columns.append(aliased(count_rows(), ROW_COUNT))
     if policy.row_weight is not None:
@@ -262,13 +270,12 @@ def _weight(weight: exp.Expr) -> exp.Expr:
     )
 
 
-def _key(name: str, type_name: str) -> exp.Expr:
-    """A quasi-identifier to group by: as text where equal values can have different texts.
+def _key(plan: Encoding, name: str) -> exp.Expr:
+    """A column to group by: as text where equal values can have different texts.
 
     Such as 0.0 and -0.0, one month and thirty days, or a and A under a collation.
     """
-    base = type_name.upper().partition("(")[0]
-    return column(name) if base in ONE_TEXT_PER_VALUE else exact_text(column(name))
+    return column(name) if plan.types[name] in ONE_TEXT_PER_VALUE else exact_text(column(name))
 
 
 def _values(plan: Encoding, name: str) -> exp.Query:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sqlglot import exp
@@ -17,6 +18,32 @@ INDIVIDUAL = "anon_individual"
 PEOPLE = "anon_people"
 VALUE = "anon_value"
 
+ONE_TEXT_PER_VALUE = frozenset(
+    (
+        "BOOLEAN",
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "BIGINT",
+        "HUGEINT",
+        "UTINYINT",
+        "USMALLINT",
+        "UINTEGER",
+        "UBIGINT",
+        "UHUGEINT",
+        "DECIMAL",
+        "DATE",
+        "TIME",
+        "TIMESTAMP",
+        "TIMESTAMP_S",
+        "TIMESTAMP_MS",
+        "TIMESTAMP_NS",
+        "UUID",
+        "ENUM",
+    )
+)
+"""Types in which two values are equal just when their texts are."""
+
 
 @dataclass(frozen=True)
 class Encoding:
@@ -27,8 +54,9 @@ class Encoding:
         codes: per quasi-identifier, its values with the code and the losses of their label at each level.
         cells: the cells.
         population_cells: the cells of the population, if the policy has one.
-        label_losses: the losses of labels that cells carry too, for measures that need them in every node:
-            ``lm``, ``ncp``, both or none.
+        label_losses: the losses of labels that the measures of every node need: ``lm``, ``ncp``, both or none.
+        loss_steps: by measure, quasi-identifier and level, the losses of its labels. Codes are in the order of the
+            leaves under a label, so the loss is a step function of the code: the last code of each step, and its loss.
     """
 
     bound: BoundPolicy
@@ -36,12 +64,29 @@ class Encoding:
     cells: Relation
     population_cells: Relation
     label_losses: tuple[str, ...]
+    loss_steps: Mapping[tuple[str, int, int], tuple[tuple[int, float], ...]] = field(default_factory=dict)
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """The measures that a class needs a column of its own for: all but its size."""
         measures = dict.fromkeys(bound.measure for bound in self.bound.policy.bounds)
         return tuple(measure for measure in measures if measure != CLASS_SIZE)
+
+    @cached_property
+    def types(self) -> Mapping[str, str]:
+        """The types of the source's columns, without their arguments."""
+        return {found.name: found.type.upper().partition("(")[0] for found in self.bound.columns}
+
+    @cached_property
+    def holds_release(self) -> bool:
+        """Whether cells have all that a release shows, so that it can be rebuilt from their counts.
+
+        Columns that cells are not told apart by are not in them, nor are values of which several are equal.
+        """
+        policy = self.bound.policy
+        shown = policy.released_columns - {*policy.quasi_identifiers}
+        exact = ONE_TEXT_PER_VALUE | {"VARCHAR"}
+        return shown <= {*policy.protected_columns} and all(self.types[name] in exact for name in shown)
 
     @property
     def compared_columns(self) -> tuple[str, ...]:
@@ -54,16 +99,20 @@ class Encoding:
         return f"anon_code_{position}_{depth}"
 
     def label_loss(self, measure: str, position: int, depth: int) -> str:
-        """The column with the loss of the label of a quasi-identifier at a level."""
+        """The column of ``codes`` with the loss of the label of a quasi-identifier at a level."""
         return f"anon_{measure}_{position}_{depth}"
 
-    def carries_label_loss(self, position: int, depth: int) -> bool:
-        """Whether cells carry losses of labels at a level: only between the values and the top do labels differ."""
+    def loss_varies(self, position: int, depth: int) -> bool:
+        """Whether labels of a level can lose different amounts: only those between the values and the top can."""
         return 0 < depth < self.bound.shapes[position].height
 
     def sensitive(self, name: str) -> str:
         """The column of ``cells`` with the code of a protected column; codes are in the order of its values."""
         return f"anon_sensitive_{self._sensitive_position(name)}"
+
+    def raw(self, name: str) -> str:
+        """The column of ``cells`` with the values of a protected column, if they hold the release."""
+        return f"anon_raw_{self._sensitive_position(name)}"
 
     def sensitive_label(self, name: str, level: int) -> str:
         """The column with the code of a protected column's label at a level of its taxonomy."""

@@ -19,7 +19,20 @@ from sqlanon.compiler.classes import (
 from sqlanon.compiler.encode import LABEL_LOSSES
 from sqlanon.compiler.encoding import ROW_COUNT, WEIGHT, Encoding
 from sqlanon.compiler.macros import scalar_call, template
-from sqlanon.compiler.nodes import aliased, all_of, column, filtered, grouped, number, select, subquery, union_all
+from sqlanon.compiler.nodes import (
+    Relation,
+    aliased,
+    all_of,
+    column,
+    double,
+    filtered,
+    grouped,
+    number,
+    over,
+    select,
+    subquery,
+    union_all,
+)
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import CLASS_SIZE, Bound
 from sqlanon.model.quality import LM
@@ -35,11 +48,16 @@ ALL_ROWS = "anon_all_rows"
 def level_losses(plan: Encoding) -> exp.Query:
     """Position, depth, separable losses and distinct labels of every quasi-identifier at every level, in one query."""
     levels = union_all(_levels(plan, position) for position in range(len(plan.codes)))
-    return _from(template("level_losses"), levels)
+    return over(template("level_losses"), levels)
 
 
 def node_summaries(
-    plan: Encoding, batch: Sequence[Levels], row_count: int, *, attainable_within: int | None = None
+    plan: Encoding,
+    batch: Sequence[Levels],
+    row_count: int,
+    *,
+    cells: Relation | None = None,
+    attainable_within: int | None = None,
 ) -> exp.Query:
     """The summaries of a batch of nodes; ``node`` is the position in the batch.
 
@@ -47,9 +65,10 @@ def node_summaries(
         plan: the encoding of the run.
         batch: the nodes.
         row_count: rows of the source.
+        cells: cells rolled up to a node below all of the batch; those of the source if None.
         attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
     """
-    judged = _judged(plan, union_all(_classes(plan, levels, index) for index, levels in enumerate(batch)))
+    judged = _judged(plan, union_all(_classes(plan, levels, index, cells) for index, levels in enumerate(batch)))
     known = [aliased(number(row_count), "anon_row_count"), aliased(number(plan.bound.policy.k), "anon_k")]
     classes = select([exp.Star(), *known], subquery(judged, "anon_judged"))
     if attainable_within is not None:
@@ -61,7 +80,7 @@ def node_summaries(
     summary.set("expressions", [item for item in summary.expressions if item.alias not in unused])
     if plan.bound.policy.quality.by_quasi_identifier:
         summary = summary.select(*_combined_losses(plan), copy=False)
-    return _from(summary, classes)
+    return over(summary, classes)
 
 
 def attained(plan: Encoding, levels: Levels) -> exp.Query:
@@ -130,9 +149,18 @@ def _unnested(items: Iterable[exp.Expr]) -> exp.Explode:
     return exp.Explode(this=exp.Array(expressions=list(items)))
 
 
-def _classes(plan: Encoding, levels: Levels, index: int, *, with_keys: bool = False) -> exp.Select:
+def _classes(
+    plan: Encoding, levels: Levels, index: int, cells: Relation | None = None, *, with_keys: bool = False
+) -> exp.Select:
     """The classes of a node with the losses of their labels; ``anon_node`` is the node's position in the batch."""
-    classes = class_relation(at_node(plan, levels), _label_losses(plan, levels), with_keys=with_keys)
+    grouping = at_node(plan, levels, cells)
+    losses = _label_losses(plan, levels)
+    classes = class_relation(grouping, with_keys=with_keys or bool(losses))
+    if losses:
+        shown = [
+            item.alias_or_name for item in classes.expressions if with_keys or item.alias_or_name not in grouping.keys
+        ]
+        classes = select([*(column(name) for name in shown), *losses], subquery(classes, "anon_labelled"))
     classes.append("expressions", aliased(number(index), NODE))
     return classes
 
@@ -185,7 +213,7 @@ def worst_of(grouping: Grouping, bound: Bound) -> exp.Expr:
 
 
 def _label_losses(plan: Encoding, levels: Levels) -> list[exp.Alias]:
-    """The losses of a cell's labels at a node: their mean in each measure, or each on its own if that is needed."""
+    """The losses of a class's labels at a node: their mean in each measure, or each on its own if that is needed."""
     losses = [aliased(_mean_label_loss(plan, name, levels), f"anon_{name}") for name in _mean_losses(plan)]
     if plan.bound.policy.quality.by_quasi_identifier:
         apart = {_loss_apart(position): (position, depth) for position, depth in enumerate(levels)}
@@ -204,18 +232,26 @@ def _loss_apart(position: int) -> str:
 
 
 def _label_loss(plan: Encoding, measure: str, position: int, depth: int) -> exp.Expr:
-    """A value loses nothing and the top label everything there is to lose; only the levels between need a column."""
-    if plan.carries_label_loss(position, depth):
-        return column(plan.label_loss(measure, position, depth))
-    shape = plan.bound.shapes[position]
-    return number(1.0 if depth == shape.height and shape.domain_size > 1 else 0.0)
+    """A value loses nothing and the top label everything there is to lose; between them it depends on the code."""
+    if not plan.loss_varies(position, depth):
+        shape = plan.bound.shapes[position]
+        return double(1.0 if depth == shape.height and shape.domain_size > 1 else 0.0)
+    *steps, (_, most) = plan.loss_steps[measure, position, depth]
+    if not steps:
+        return double(most)
+    code = column(plan.code(position, depth))
+    ifs = [
+        exp.If(this=exp.LTE(this=code.copy(), expression=number(last_code)), true=double(loss))
+        for last_code, loss in steps
+    ]
+    return exp.Case(ifs=ifs, default=double(most))
 
 
 def _mean_label_loss(plan: Encoding, measure: str, levels: Levels) -> exp.Expr:
     terms = [_label_loss(plan, measure, position, depth) for position, depth in enumerate(levels)]
-    known = sum(float(term.to_py()) for term in terms if isinstance(term, exp.Literal))
-    carried = [term for term in terms if not isinstance(term, exp.Literal)]
-    total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [number(known), *carried])
+    known = sum(float(term.name) for term in terms if isinstance(term, exp.Literal))
+    varying = [term for term in terms if not isinstance(term, exp.Literal)]
+    total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [double(known), *varying])
     return exp.Div(this=exp.Paren(this=total), expression=number(len(levels)))
 
 
@@ -239,11 +275,3 @@ def _combination(aggregate: str, shares: tuple[float, ...]) -> exp.Expr:
     ]
     weights = [number(share) for share in shares]
     return scalar_call(f"{aggregate}_loss", exp.Array(expressions=means), exp.Array(expressions=weights))
-
-
-def _from(query: exp.Select, relation: exp.Query) -> exp.Select:
-    """A template with its one relation replaced by a query."""
-    table = query.find(exp.Table)
-    assert table is not None
-    table.replace(subquery(relation, table.name))
-    return query

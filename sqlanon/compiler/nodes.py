@@ -61,6 +61,14 @@ def grouped(query: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
     return query
 
 
+def over(query: exp.Select, relation: exp.Query) -> exp.Select:
+    """A query over one table, a template, with another relation in its place."""
+    table = query.find(exp.Table)
+    assert table is not None
+    table.replace(subquery(relation, table.name))
+    return query
+
+
 def union_all(queries: Iterable[exp.Query]) -> exp.Query:
     """``query UNION ALL query ...``."""
     return reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), queries)
@@ -79,6 +87,12 @@ def string(value: str) -> exp.Literal:
 def number(value: int | float) -> exp.Expr:
     """A numeric literal."""
     return exp.convert(value)
+
+
+def double(value: float) -> exp.Expr:
+    """A literal of type DOUBLE: without an exponent it would be a DECIMAL, whose sums can overflow."""
+    text = repr(float(value))
+    return exp.Literal.number(text if "e" in text else f"{text}e0")
 
 
 def names(values: tuple[str, ...] | list[str]) -> exp.Array:

@@ -1,4 +1,8 @@
-"""The release: the rows of the kept classes with their labels, in an order that says nothing about the source."""
+"""The release: the rows of the kept classes with their labels, in the order of their own columns.
+
+It says nothing of the order of the source. Where cells hold all that is shown, rows are rebuilt from their counts: the
+source is not read again, and what is sorted are the groups of equal rows.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,26 @@ from sqlglot import exp
 
 from sqlanon.compiler import taxonomies
 from sqlanon.compiler.classes import node_keys
-from sqlanon.compiler.encoding import VALUE, Encoding
+from sqlanon.compiler.encoding import ROW_COUNT, VALUE, Encoding
 from sqlanon.compiler.evaluate import ALL_ROWS
-from sqlanon.compiler.macros import DIALECT
-from sqlanon.compiler.nodes import Relation, aliased, all_of, column, exact_text, same, string, subquery
+from sqlanon.compiler.macros import DIALECT, template
+from sqlanon.compiler.nodes import (
+    Relation,
+    aliased,
+    all_of,
+    cast,
+    column,
+    exact_text,
+    grouped,
+    over,
+    same,
+    select,
+    string,
+    subquery,
+)
 from sqlanon.model.lattice import Levels
+
+GROUPED = "anon_grouped"
 
 MASK = "*"
 """What stands in every quasi-identifier of a suppressed row that is kept masked."""
@@ -28,19 +47,57 @@ def release(
         masked: whether the rows of other classes stay, masked, or go.
         with_individuals: whether the column of individuals is added where it is not published: for measuring alone.
     """
-    labelled = subquery(_labelled(plan, levels), "anon_labelled")
+    if plan.holds_release and not with_individuals:
+        groups = _in_own_order(_shown(plan, levels, _groups(plan, levels), kept, masked=masked, counted=True))
+        return over(template("repeated_rows"), groups)
+    query = _shown(plan, levels, _labelled(plan, levels), kept, masked=masked)
+    individual = plan.bound.policy.individual
+    if with_individuals and individual is not None and individual not in plan.bound.policy.released_columns:
+        query = query.select(column(individual, "anon_labelled"), copy=False)
+    return _in_own_order(query)
+
+
+def _shown(
+    plan: Encoding, levels: Levels, labelled: exp.Query, kept: Relation, *, masked: bool, counted: bool = False
+) -> exp.Select:
+    """What is released of rows with their labels and codes, or of groups of them with their number."""
     keys = [key for _, key in node_keys(plan, levels)]
     same_class = all_of([column(key, "anon_kept").eq(column(key, "anon_labelled")) for key in keys])
     classes = exp.alias_(kept.table, "anon_kept", table=True)
     is_kept = column(keys[0] if keys else ALL_ROWS, "anon_kept").is_(exp.null()).not_() if masked else None
-    query = exp.select(*_released(plan, is_kept)).from_(labelled)
-    individual = plan.bound.policy.individual
-    if with_individuals and individual is not None and individual not in plan.bound.policy.released_columns:
-        query = query.select(column(individual, "anon_labelled"), copy=False)
-    query = query.join(classes, on=same_class, join_type="left" if masked else "", copy=False)
+    query = exp.select(*_released(plan, is_kept)).from_(subquery(labelled, "anon_labelled"))
+    if counted:
+        query = query.select(column(ROW_COUNT, "anon_labelled"), copy=False)
+    return query.join(classes, on=same_class, join_type="left" if masked else "", copy=False)
+
+
+def _in_own_order(query: exp.Query) -> exp.Select:
     ordered = exp.select(exp.Star()).from_(subquery(query, "anon_release"))
     ordered.set("order", exp.Order(expressions=[exp.Ordered(this=exp.Var(this="ALL"))]))
     return ordered
+
+
+def _groups(plan: Encoding, levels: Levels) -> exp.Query:
+    """Rows that a release shows alike, in groups: labels, codes, values of protected columns, and their number."""
+    keys = [key for _, key in node_keys(plan, levels)]
+    raw = [plan.raw(name) for name in plan.bound.policy.protected_columns]
+    rows = aliased(cast(exp.Sum(this=column(ROW_COUNT)), "BIGINT"), ROW_COUNT)
+    grouping = [column(name) for name in (*keys, *raw)]
+    cells = grouped(select([*(key.copy() for key in grouping), rows], plan.cells.table), grouping)
+    query = exp.select(column(ROW_COUNT, GROUPED)).from_(subquery(cells, GROUPED))
+    for name in plan.bound.policy.protected_columns:
+        query = query.select(aliased(column(plan.raw(name), GROUPED), name), copy=False)
+    for position, depth in enumerate(levels):
+        alias, code = f"anon_labels_{position}", plan.code(position, depth)
+        labels = select([column(code), column("label")], subquery(_labels(plan, position, depth), "anon_codes"))
+        if code in keys:
+            on: exp.Expr = column(code, alias).eq(column(code, GROUPED))
+            query = query.select(column(code, GROUPED), copy=False)
+        else:
+            on = exp.true()
+        query = query.join(subquery(labels.distinct(copy=False), alias), on=on, join_type="left", copy=False)
+        query = query.select(aliased(column("label", alias), _label(position)), copy=False)
+    return query
 
 
 def _labelled(plan: Encoding, levels: Levels) -> exp.Query:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 from sqlanon.compiler import evaluate, taxonomies
 from sqlanon.compiler.bind import BoundPolicy
-from sqlanon.compiler.encode import cell_counts, encode, tables, unmapped_people
+from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows, loss_steps, tables, unmapped_people
 from sqlanon.compiler.encoding import Encoding, encoding
 from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, TaxonomyError, UnsatisfiableError
+from sqlanon.methods.roll_up import RollUps
 from sqlanon.model.lattice import LevelLosses, Levels, LossContext, NodeSummary
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
@@ -33,6 +34,7 @@ class EncodedTable:
 
     plan: Encoding
     context: LossContext
+    cell_count: int
 
 
 def encode_table(engine: Engine, bound: BoundPolicy, *, label_losses: tuple[str, ...]) -> EncodedTable:
@@ -42,8 +44,8 @@ def encode_table(engine: Engine, bound: BoundPolicy, *, label_losses: tuple[str,
         PolicyError: the source has no rows.
         TaxonomyError: it has values that a taxonomy does not know.
     """
-    plan = encoding(bound, label_losses=label_losses)
-    for step in encode(plan):
+    plan = encode_taxonomies(engine, encoding(bound, label_losses=label_losses))
+    for step in encode_rows(plan):
         engine.run(step)
     counts = engine.fetch(cell_counts(plan), "cells")[0]
     if counts["rows"] == 0:
@@ -61,7 +63,25 @@ def encode_table(engine: Engine, bound: BoundPolicy, *, label_losses: tuple[str,
         allowed_rows=bound.policy.allowed_rows(row_count),
         k=bound.policy.k,
     )
-    return EncodedTable(plan, context)
+    return EncodedTable(plan, context, int(counts["cells"]))
+
+
+def encode_taxonomies(engine: Engine, plan: Encoding) -> Encoding:
+    """Make the codes of all labels.
+
+    Returns:
+        the encoding with what these labels lose.
+    """
+    for step in encode_labels(plan):
+        engine.run(step)
+    query = loss_steps(plan) if plan.label_losses else None
+    rows = [] if query is None else engine.fetch(query, "losses of labels", "node")
+    steps: dict[tuple[str, int, int], list[tuple[int, float]]] = {}
+    for row in sorted(rows, key=lambda row: int(row["last_code"])):
+        for measure in plan.label_losses:
+            place = (measure, row["position"], row["depth"])
+            steps.setdefault(place, []).append((row["last_code"], row[measure]))
+    return replace(plan, loss_steps={place: tuple(found) for place, found in steps.items()})
 
 
 def drop_tables(engine: Engine, table: EncodedTable) -> None:
@@ -103,14 +123,19 @@ def settled(engine: Engine, table: EncodedTable, best: NodeSummary) -> tuple[Enc
         return table, best
     policy = bound.policy.model_copy(update={"privacy": _most_private(bound.policy, best.attainable)})
     plan = replace(table.plan, bound=replace(bound, policy=policy))
-    reached = EncodedTable(plan, replace(table.context, k=policy.k))
+    reached = replace(table, plan=plan, context=replace(table.context, k=policy.k))
     return reached, node_summaries(engine, reached, [best.levels], as_asked=True)[0]
 
 
 def node_summaries(
-    engine: Engine, table: EncodedTable, batch: Sequence[Levels], *, as_asked: bool = False
+    engine: Engine,
+    table: EncodedTable,
+    batch: Sequence[Levels],
+    cells: Relation | None = None,
+    *,
+    as_asked: bool = False,
 ) -> list[NodeSummary]:
-    """The summaries of a batch of nodes, in its order.
+    """The summaries of a batch of nodes, in its order, from cells that are rolled up to a node below them if given.
 
     With Inverse OLA they also say how private a node can be made, unless they are wanted for the models ``as_asked``.
     """
@@ -118,7 +143,7 @@ def node_summaries(
     inverse = table.plan.bound.policy.search == "inverse-ola" and not as_asked
     # If every row may be suppressed, one class is still to be published: what it bears is what can be attained.
     allowed = min(context.allowed_rows, context.row_count - 1) if inverse else None
-    query = evaluate.node_summaries(table.plan, batch, context.row_count, attainable_within=allowed)
+    query = evaluate.node_summaries(table.plan, batch, context.row_count, cells=cells, attainable_within=allowed)
     rows = engine.fetch(query, "nodes of the lattice", "node")
     return [NodeSummary(levels=batch[row.pop("node")], **row) for row in sorted(rows, key=lambda row: int(row["node"]))]
 
@@ -148,12 +173,15 @@ def masked_rows_fall_short(engine: Engine, table: EncodedTable, levels: Levels) 
 def _answered(
     engine: Engine, table: EncodedTable, search: Search, observer: Observer, stopped: Callable[[], bool]
 ) -> SearchOutcome:
-    """Drive a search: give it the summaries of the nodes that it yields until it returns, or is to return."""
+    """Drive a search: give it the summaries of the nodes that it asks for until it returns, or is to return."""
     checked = 0
+    roll_ups = RollUps(
+        engine, table.plan, table.context.row_count, table.cell_count, table.context.losses.distinct_labels
+    )
     try:
         inquiry = next(search)
         while True:
-            summaries = node_summaries(engine, table, inquiry.nodes)
+            summaries = _rolled_up_summaries(engine, table, roll_ups, inquiry.nodes)
             checked += len(inquiry.nodes)
             observer(checked, table.context.lattice.size)
             inquiry = search.send(summaries)
@@ -162,6 +190,22 @@ def _answered(
     except StopIteration as finished:
         outcome: SearchOutcome = finished.value
         return outcome
+    finally:
+        roll_ups.drop()
+
+
+def _rolled_up_summaries(
+    engine: Engine, table: EncodedTable, roll_ups: RollUps, batch: Sequence[Levels]
+) -> list[NodeSummary]:
+    """The summaries of a batch of nodes, in its order, each from the smallest relation at hand."""
+    found = {
+        summary.levels: summary
+        for cells, nodes in roll_ups.statements(batch)
+        for summary in node_summaries(engine, table, nodes, cells)
+    }
+    summaries = [found[levels] for levels in batch]
+    roll_ups.learn(summaries)
+    return summaries
 
 
 def _most_private(policy: Policy, attainable: float) -> tuple[PrivacyModel, ...]:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.compiler import evaluate
-from sqlanon.compiler.encode import cell_counts, encode
+from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows
 from sqlanon.compiler.encoding import encoding
 from sqlanon.compiler.macros import DIALECT
 from sqlanon.compiler.release import release
 from sqlanon.compiler.verify import Comparison, attained
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.methods.full_domain import KEPT
+from sqlanon.methods.full_domain import KEPT, encode_taxonomies
 from sqlanon.model.policy import Policy
 from sqlanon.run.prepare import prepare
 
@@ -30,12 +30,18 @@ class ExplainedStep:
 def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[ExplainedStep]:
     """The steps of a run in order; see :meth:`sqlanon.Session.explain`.
 
-    Steps that depend on the chosen node are shown for the bottom node.
+    Steps that depend on the chosen node are shown for the bottom node. Only taxonomies are read, for what their labels
+    lose is spelled out in the query of a node.
     """
     bound = prepare(engine, source, policy)
     plan = encoding(bound, label_losses=policy.quality.label_losses)
+    made = encode_labels(plan)
+    with engine.transaction():
+        plan = encode_taxonomies(engine, plan)
+        for step in made:
+            engine.drop(step.makes)
     bottom = bound.lattice.bottom
-    steps = [_explained(step.purpose, step.query, step.makes.name) for step in encode(plan)]
+    steps = [_explained(step.purpose, step.query, step.makes.name) for step in (*made, *encode_rows(plan))]
     steps += [
         _explained("count the cells and find unmapped values", cell_counts(plan)),
         _explained("losses of every level", evaluate.level_losses(plan)),

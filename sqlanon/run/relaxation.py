@@ -290,7 +290,7 @@ def _under(table: EncodedTable, policy: Policy) -> EncodedTable:
     context = replace(
         table.context, lattice=bound.lattice, allowed_rows=policy.allowed_rows(table.context.row_count), k=policy.k
     )
-    return EncodedTable(replace(table.plan, bound=bound), context)
+    return replace(table, plan=replace(table.plan, bound=bound), context=context)
 
 
 def _satisfies(table: EncodedTable, summary: NodeSummary) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import sqlanon as sa
 from sqlanon.compiler import evaluate
-from sqlanon.compiler.encode import encode
+from sqlanon.compiler.encode import encode_labels, encode_rows
 from sqlanon.compiler.encoding import encoding
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.model.taxonomy import Taxonomy
@@ -40,7 +40,7 @@ def level_losses(case: Case) -> dict[tuple[str, int], dict[str, float]]:
     others = [name for name in case.columns if name not in case.quasi_identifiers]
     policy = sa.Policy(quasi_identifiers=case.quasi_identifiers, insensitive=others, privacy=[sa.KAnonymity(2)])
     plan = encoding(prepare(engine(), engine().resolve("raw_data"), policy), label_losses=())
-    for step in encode(plan):
+    for step in (*encode_labels(plan), *encode_rows(plan)):
         engine().run(step)
     rows = engine().fetch(evaluate.level_losses(plan), "losses of levels", "node")
     for relation in (plan.cells, *plan.codes):

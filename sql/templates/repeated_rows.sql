@@ -1,0 +1,12 @@
+-- Every row of anon_groups as often as anon_row_count says, in their order; in blocks, so that a large count takes no
+-- more memory than a small one.
+SELECT * EXCLUDE (anon_copies, anon_copy)
+FROM (
+    SELECT *, unnest(range(anon_copies)) AS anon_copy
+    FROM (
+        SELECT * EXCLUDE (anon_row_count, anon_block), least(1024, anon_row_count - 1024 * anon_block) AS anon_copies
+        FROM (
+            SELECT *, unnest(range((anon_row_count + 1023) // 1024)) AS anon_block FROM anon_groups
+        )
+    )
+)

@@ -1,0 +1,217 @@
+"""Which relations a search keeps at hand, so that a node need not be counted from all cells.
+
+A node can be computed from the cells of any node below it (LeFevre, DeWitt and Ramakrishnan 2005, section 3.1). What to
+keep is chosen greedily by expected gain, as data cubes do (Harinarayan, Rajaraman and Ullman 1996, section 4): the rows
+that the nodes to come need not read, less what it costs to make the relation.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.compiler.encoding import Encoding
+from sqlanon.compiler.nodes import Relation, Step
+from sqlanon.compiler.roll_up import counted_rows, distinct_others, rolled_up
+from sqlanon.engines.base import Engine
+from sqlanon.model.lattice import Levels, NodeSummary
+
+ROWS_PER_STATEMENT = 1_000_000
+"""Rows that one statement reads, node by node: more nodes at once save little then, and take memory."""
+
+STEP_ROWS = 100_000
+"""How many rows could be read in the time that it takes to make even the smallest table."""
+
+CLASS_ROWS = 2
+"""How many rows could be read in the time that it takes to make one class."""
+
+RECENT_NODES = 32
+"""Nodes that stand for those to come."""
+
+MAKING = 1.25
+"""How much longer it takes to keep classes than to count them."""
+
+BUDGET = 2
+"""How many times the rows of the cells all that is kept may have together."""
+
+UPPER_SHARE = 0.75
+"""Where between its bounds, on a logarithmic scale, a number of classes is expected."""
+
+
+@dataclass(eq=False)
+class RolledUp:
+    """Cells of a node, how many there are, and when they were last read, in nodes asked for."""
+
+    levels: Levels
+    cells: Relation
+    row_count: int
+    last_read: int = 0
+
+
+@dataclass
+class RollUps:
+    """The relations at hand; the cells of the source are always among them.
+
+    Args:
+        engine: the database.
+        plan: the encoding of the run.
+        row_count: rows of the source.
+        cell_count: how many cells they make.
+        label_counts: by quasi-identifier and level, how many labels are present.
+    """
+
+    engine: Engine
+    plan: Encoding
+    row_count: int
+    cell_count: int
+    label_counts: Sequence[Sequence[int]]
+    _made: list[RolledUp] = field(default_factory=list)
+    _asked: int = 0
+    _names: Iterator[int] = field(default_factory=itertools.count)
+
+    def __post_init__(self) -> None:
+        self._cells = RolledUp((0,) * len(self.label_counts), self.plan.cells, self.cell_count)
+        self._classes = ClassCounts(self.label_counts)
+        self._classes.learn(self._cells.levels, self.cell_count)
+        self._recent: deque[Levels] = deque(maxlen=RECENT_NODES)
+        self._unprepared = 0
+        self._most_others = self._count_others()
+
+    def statements(self, batch: Sequence[Levels]) -> Iterator[tuple[Relation, list[Levels]]]:
+        """The nodes of a batch by the smallest relation at hand, as many together as one statement takes."""
+        self._prepare(batch)
+        sources = {levels: self._smallest_below(levels) for levels in batch}
+        for source in dict.fromkeys(sources.values()):
+            source.last_read = self._asked
+            nodes = [levels for levels in batch if sources[levels] is source]
+            size = max(1, min(len(nodes), ROWS_PER_STATEMENT // max(source.row_count, 1)))
+            for start in range(0, len(nodes), size):
+                yield source.cells, nodes[start : start + size]
+
+    def learn(self, summaries: Sequence[NodeSummary]) -> None:
+        """Take note of how many classes nodes have."""
+        for summary in summaries:
+            self._classes.learn(summary.levels, summary.class_count)
+
+    def drop(self) -> None:
+        """Remove all that was made."""
+        for relation in self._made:
+            self.engine.drop(relation.cells)
+        self._made.clear()
+
+    def _prepare(self, batch: Sequence[Levels]) -> None:
+        """Make what is worth its cost: the best guess of the nodes to come is that they are like the recent ones.
+
+        Searches that ask for a node at a time are not worth a look every time.
+        """
+        self._asked += len(batch)
+        self._unprepared += len(batch)
+        self._recent.extend(batch)
+        if len(batch) == 1 and self._unprepared < RECENT_NODES:
+            return
+        self._unprepared = 0
+        while (levels := self._most_useful(list(self._recent))) is not None:
+            self._make(levels)
+
+    def _most_useful(self, nodes: list[Levels]) -> Levels | None:
+        """Whose cells gain most for some nodes; None if none gain anything."""
+        read = np.array([self._smallest_below(levels).row_count for levels in nodes])
+        candidates = list(dict.fromkeys(tuple(map(min, *pair)) for pair in itertools.combinations(nodes, 2)))
+        if not candidates or read.sum() < STEP_ROWS:
+            return None
+        sources = np.array([self._smallest_below(levels).row_count for levels in candidates])
+        sizes = np.minimum(self._expected_rows(candidates), sources)
+        serves = (np.array(candidates)[:, None, :] <= np.array(nodes)[None, :, :]).all(axis=2)
+        saved = np.where(serves, np.maximum(read[None, :] - sizes[:, None], 0), 0).sum(axis=1)
+        gains = saved - MAKING * (sources + CLASS_ROWS * sizes) - STEP_ROWS
+        gains[sizes > self._row_budget] = -np.inf
+        best = int(gains.argmax())
+        return candidates[best] if gains[best] > 0 else None
+
+    def _expected_rows(self, candidates: list[Levels]) -> NDArray[np.float64]:
+        """How many cells nodes are expected to have: a class has one for each of its sensitive values."""
+        classes = self._classes.expected(candidates)
+        expected: NDArray[np.float64] = classes * np.minimum(self._most_others, self.row_count / classes)
+        return expected
+
+    def _make(self, levels: Levels) -> None:
+        source = self._smallest_below(levels)
+        relation = Relation(f"anon_rolled_up_{next(self._names)}", "cell")
+        self.engine.run(Step(relation, rolled_up(self.plan, levels, source.cells), "cells rolled up"))
+        row_count = int(self.engine.fetch(counted_rows(relation), "cells rolled up")[0]["rows"])
+        if self._most_others == 1:
+            self._classes.learn(levels, row_count)
+        self._made.append(RolledUp(levels, relation, row_count, self._asked))
+        self._keep_to_budget()
+
+    def _keep_to_budget(self) -> None:
+        """Drop what was not read for longest; what a batch still needs was read last."""
+        while sum(relation.row_count for relation in self._made) > self._row_budget:
+            oldest = min(self._made, key=lambda relation: relation.last_read)
+            self.engine.drop(oldest.cells)
+            self._made.remove(oldest)
+
+    @property
+    def _row_budget(self) -> int:
+        return BUDGET * self.cell_count
+
+    def _smallest_below(self, levels: Levels) -> RolledUp:
+        usable = (relation for relation in self._made if _is_below(relation.levels, levels))
+        return min((self._cells, *usable), key=lambda relation: relation.row_count)
+
+    def _count_others(self) -> int:
+        """How many cells a class can have at most, as far as sensitive values and individuals tell."""
+        query = distinct_others(self.plan)
+        return 1 if query is None else int(self.engine.fetch(query, "sensitive values")[0]["others"])
+
+
+class ClassCounts:
+    """What is known of the number of classes of nodes: it does not increase towards the top.
+
+    Args:
+        label_counts: by quasi-identifier and level, how many labels are present.
+    """
+
+    def __init__(self, label_counts: Sequence[Sequence[int]]) -> None:
+        self._label_counts = label_counts
+        top = tuple(len(counts) - 1 for counts in label_counts)
+        self._nodes = [top]
+        self._logarithms = [0.0]
+        self._products = [self._most_classes(top)]
+
+    def learn(self, levels: Levels, class_count: int) -> None:
+        """Take note of the classes of a node."""
+        self._nodes.append(levels)
+        self._logarithms.append(float(np.log(max(class_count, 1))))
+        self._products.append(self._most_classes(levels))
+
+    def expected(self, candidates: Sequence[Levels]) -> NDArray[np.float64]:
+        """How many classes nodes are expected to have, between the bounds that the known nodes give.
+
+        A node has no more classes than one below it, no fewer than one above it, and no more than that one times the
+        labels into which each of its labels can fall apart.
+        """
+        nodes, known = np.array(candidates)[:, None, :], np.array(self._nodes)[None, :, :]
+        counts, products = np.array(self._logarithms)[None, :], np.array(self._products)[None, :]
+        own = np.array([self._most_classes(levels) for levels in candidates])
+        below, above = (known <= nodes).all(axis=2), (known >= nodes).all(axis=2)
+        lower = np.where(above, counts, 0.0).max(axis=1)
+        split = np.where(above, counts + own[:, None] - products, np.inf).min(axis=1)
+        upper = np.minimum(np.where(below, counts, np.inf).min(axis=1), np.minimum(split, own))
+        expected: NDArray[np.float64] = np.exp(lower + UPPER_SHARE * np.maximum(upper - lower, 0.0))
+        return expected
+
+    def _most_classes(self, levels: Levels) -> float:
+        """The logarithm of the number of combinations of labels."""
+        return float(
+            sum(np.log(max(counts[level], 1)) for counts, level in zip(self._label_counts, levels, strict=True))
+        )
+
+
+def _is_below(lower: Levels, upper: Levels) -> bool:
+    return all(low <= high for low, high in zip(lower, upper, strict=True))

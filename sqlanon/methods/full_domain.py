@@ -181,7 +181,7 @@ def _answered(
     try:
         inquiry = next(search)
         while True:
-            summaries = _rolled_up_summaries(engine, table, roll_ups, inquiry.nodes)
+            summaries = rolled_up_summaries(engine, table, roll_ups, inquiry.nodes)
             checked += len(inquiry.nodes)
             observer(checked, table.context.lattice.size)
             inquiry = search.send(summaries)
@@ -194,7 +194,7 @@ def _answered(
         roll_ups.drop()
 
 
-def _rolled_up_summaries(
+def rolled_up_summaries(
     engine: Engine, table: EncodedTable, roll_ups: RollUps, batch: Sequence[Levels]
 ) -> list[NodeSummary]:
     """The summaries of a batch of nodes, in its order, each from the smallest relation at hand."""

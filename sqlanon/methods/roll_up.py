@@ -115,13 +115,16 @@ class RollUps:
         if len(batch) == 1 and self._unprepared < RECENT_NODES:
             return
         self._unprepared = 0
-        while (levels := self._most_useful(list(self._recent))) is not None:
+        tried = {relation.levels for relation in self._made}
+        while (levels := self._most_useful(list(self._recent), tried)) is not None:
+            tried.add(levels)
             self._make(levels)
 
-    def _most_useful(self, nodes: list[Levels]) -> Levels | None:
-        """Whose cells gain most for some nodes; None if none gain anything."""
+    def _most_useful(self, nodes: list[Levels], tried: set[Levels]) -> Levels | None:
+        """Whose cells gain most for some nodes; None if none gain anything that were not tried."""
         read = np.array([self._smallest_below(levels).row_count for levels in nodes])
-        candidates = list(dict.fromkeys(tuple(map(min, *pair)) for pair in itertools.combinations(nodes, 2)))
+        meets = dict.fromkeys(tuple(map(min, *pair)) for pair in itertools.combinations(nodes, 2))
+        candidates = [levels for levels in meets if levels not in tried]
         if not candidates or read.sum() < STEP_ROWS:
             return None
         sources = np.array([self._smallest_below(levels).row_count for levels in candidates])

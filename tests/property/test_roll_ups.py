@@ -1,0 +1,124 @@
+"""Counting from rolled-up cells and rebuilding releases from counts change nothing but the time that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+import sqlanon as sa
+from sqlanon.compiler.encoding import Encoding
+from sqlanon.compiler.nodes import Relation, Step
+from sqlanon.compiler.roll_up import rolled_up
+from sqlanon.methods import full_domain, roll_up
+from sqlanon.methods.roll_up import ClassCounts, RollUps
+from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.run.prepare import prepare
+from tests.property.test_releases import FEWER, Run, fetch, load, runs, session
+
+ROLLED_UP = Relation("anon_rolled_up", "cell")
+
+
+def approximately(summary: NodeSummary) -> NodeSummary:
+    """The summary with its losses to twelve digits: sums of floats come in any order."""
+    losses = {name: getattr(summary, name) for name in ("aecs", "lm", "ncp", "combined_loss", "attainable")}
+    return replace(summary, **{name: None if loss is None else float(f"{loss:.12g}") for name, loss in losses.items()})
+
+
+@FEWER
+@given(run=runs(), data=st.data())
+def test_a_node_is_the_same_from_all_cells_and_from_those_of_any_node_below(run: Run, data: st.DataObject) -> None:
+    load(run)
+    engine = session()._engine
+    bound = prepare(engine, engine.resolve("raw_data"), run.policy)
+    with engine.transaction():
+        table = full_domain.encode_table(engine, bound, label_losses=("lm", "ncp"))
+        nodes = list(table.context.lattice.nodes())
+        low = data.draw(st.sampled_from(nodes))
+        middle = data.draw(st.sampled_from([node for node in nodes if is_below(low, node)]))
+        engine.run(Step(ROLLED_UP, rolled_up(table.plan, low, table.plan.cells), "cells rolled up"))
+        twice = Relation("anon_rolled_up_twice", "cell")
+        engine.run(Step(twice, rolled_up(table.plan, middle, ROLLED_UP), "cells rolled up"))
+        for cells, floor in ((ROLLED_UP, low), (twice, middle)):
+            above = [node for node in nodes if is_below(floor, node)]
+            found = full_domain.node_summaries(engine, table, above, cells)
+            expected = full_domain.node_summaries(engine, table, above)
+            assert list(map(approximately, found)) == list(map(approximately, expected))
+            engine.drop(cells)
+        full_domain.drop_tables(engine, table)
+
+
+def is_below(lower: Levels, upper: Levels) -> bool:
+    return all(low <= high for low, high in zip(lower, upper, strict=True))
+
+
+@contextmanager
+def eager() -> Iterator[list[Levels]]:
+    """Everything that saves a row is rolled up, and all that could be kept beyond the cells' number is dropped."""
+    made: list[Levels] = []
+    make = RollUps._make
+
+    def noted(self: RollUps, levels: Levels) -> None:
+        made.append(levels)
+        make(self, levels)
+
+    settings = {
+        "STEP_ROWS": 0.5,
+        "MAKING": 0,
+        "CLASS_ROWS": 0,
+        "BUDGET": 1,
+        "ROWS_PER_STATEMENT": 20,
+        "RECENT_NODES": 4,
+    }
+    with mock.patch.multiple(roll_up, **settings), mock.patch.object(RollUps, "_make", noted):
+        yield made
+
+
+@FEWER
+@given(run=runs())
+def test_a_run_publishes_the_same_whatever_is_rolled_up_and_rebuilt(run: Run) -> None:
+    load(run)
+    with mock.patch.object(Encoding, "holds_release", False):
+        plain = published(run)
+    with eager() as made:
+        rolled = published(run)
+    event(f"{min(len(made), 3)} relations made")
+    assert rolled == plain
+
+
+def published(run: Run) -> object:
+    """The rows of a release in their order, and all of its report but times."""
+    try:
+        release = session().anonymize("raw_data", run.policy, into="published", replace=True)
+    except sa.UnsatisfiableError as error:
+        return str(error)
+    report = release.report.model_dump(exclude={"seconds", "loss", "losses", "lower_bound", "gap"})
+    return release.node, report, fetch("SELECT to_json(published) FROM published")
+
+
+class TestClassCounts:
+    labels = ((8, 4, 1), (6, 1))
+
+    def test_of_known_nodes_are_what_was_learned(self) -> None:
+        counts = ClassCounts(self.labels)
+        counts.learn((0, 0), 30)
+        counts.learn((1, 1), 4)
+        assert counts.expected([(0, 0), (1, 1), (2, 1)]) == pytest.approx([30, 4, 1])
+
+    def test_stay_between_the_nodes_below_and_above(self) -> None:
+        counts = ClassCounts(self.labels)
+        counts.learn((0, 0), 30)
+        counts.learn((1, 0), 20)
+        (between,) = counts.expected([(0, 0)])
+        assert between == pytest.approx(30)
+        (unknown,) = counts.expected([(0, 1)])
+        assert 1 <= unknown <= 8, "no more than there are labels"
+
+    def test_cannot_exceed_the_product_of_labels(self) -> None:
+        assert np.all(ClassCounts(self.labels).expected([(1, 0), (0, 1)]) <= [24, 8])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import signal
 import sys
 import traceback
 from typing import Any, NoReturn
@@ -21,6 +22,9 @@ import rich.table  # noqa: F401
 import sqlanon as sa  # noqa: F401
 from sqlanon.cli import main
 from sqlanon.compiler.macros import macros
+
+LONGEST = 60
+"""Seconds after which a command is ended by a signal."""
 
 
 def serve() -> NoReturn:
@@ -40,6 +44,7 @@ def serve() -> NoReturn:
 
 def become(request: dict[str, Any]) -> NoReturn:
     """Run a command line as ``python -m sqlanon`` would, and end without taking down the interpreter."""
+    signal.alarm(LONGEST)
     redirect(0, os.devnull, os.O_RDONLY)
     redirect(1, request["stdout"], os.O_WRONLY)
     redirect(2, request["stderr"], os.O_WRONLY)

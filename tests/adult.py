@@ -34,6 +34,34 @@ LEVEL_ENTROPY = {
     "native_country": [0, 10501.314, 17112.275, 30730.922],
 }
 
+# spec/ola.md (d), Table 6.9 and the optimum table: (k, percent) -> nodes checked by OLA, k-minimal nodes
+OLA_COUNTS = {
+    (5, 0): (126, 29),
+    (5, 1): (1126, 376),
+    (5, 5): (1934, 705),
+    (5, 10): (2228, 720),
+    (5, 20): (1416, 418),
+    (5, 50): (319, 83),
+    (25, 0): (77, 19),
+    (25, 1): (401, 122),
+    (25, 5): (1091, 352),
+    (25, 10): (1631, 594),
+    (25, 20): (1941, 553),
+    (25, 50): (965, 167),
+    (100, 0): (46, 9),
+    (100, 1): (165, 42),
+    (100, 5): (454, 134),
+    (100, 10): (922, 304),
+    (100, 20): (1437, 416),
+    (100, 50): (1528, 275),
+}
+
+# Age stops at level 2 of 3 in the printed hierarchy, where it already counts as 1: 1.5 times level / 3, which the
+# weighted mean then divides by 9.5 instead of 9.
+PRINTED_LEVELS = {"age": 2}
+PRINTED_PREC = sa.Prec(weights={"age": 1.5})
+PRINTED_SCALE = 9 / 9.5
+
 
 def uci_policy(
     k: int | None = 5, percent: int = 0, quality: sa.Entropy | sa.Prec | sa.DMStar | None = None, **more: Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -225,7 +226,8 @@ def classes(task: Task, node: Node, rows: Rows | None = None) -> dict[Labels, Ro
 def measured(task: Task, node: Node) -> Measured:
     """Every measure of a node."""
     groups = list(classes(task, node).values())
-    kept = [members for members in groups if meets(task, node, members)]
+    met = [meets(task, node, members) for members in groups]
+    kept = list(itertools.compress(groups, met))
     suppressed = len(task.rows) - sum(map(len, kept))
     rejected = any(not meets_all(task, node, members) for members in kept)
     allowed = allowed_rows(task.policy.suppression_limit, len(task.rows))
@@ -233,8 +235,8 @@ def measured(task: Task, node: Node) -> Measured:
     losses = {
         "prec": oracle.prec(task.taxonomies, node),
         "entropy": _entropy_loss(task, node),
-        "lm": _plain(_mean_losses(task, node, groups, oracle.lm_share)),
-        "ncp": _plain(_mean_losses(task, node, groups, oracle.ncp_share)),
+        "lm": _plain(_mean_losses(task, node, groups, met, oracle.lm_share)),
+        "ncp": _plain(_mean_losses(task, node, groups, met, oracle.ncp_share)),
         "dm_star": oracle.dm_star(sizes),
         "dm": sum(len(members) ** 2 for members in kept) + suppressed * len(task.rows),
         "aecs": sum(map(len, kept)) / len(kept) / _k(task.policy) if kept else None,
@@ -247,8 +249,8 @@ def measured(task: Task, node: Node) -> Measured:
         suppressed_rows=suppressed,
         rejected=rejected,
         satisfies=bool(kept) and suppressed <= allowed and not rejected,
-        attainable=_attainable(task, node, groups, allowed),
-        loss=_loss(task, node, groups, losses),
+        attainable=_attainable(task, node, groups, met, allowed),
+        loss=_loss(task, node, groups, met, losses),
         losses=losses,
     )
 
@@ -345,7 +347,9 @@ def loss_of(node: Measured, measure: str | None = None) -> float:
     return loss
 
 
-def _loss(task: Task, node: Node, groups: Sequence[Rows], losses: Mapping[str, float | None]) -> float | None:
+def _loss(
+    task: Task, node: Node, groups: Sequence[Rows], met: Sequence[bool], losses: Mapping[str, float | None]
+) -> float | None:
     quality = task.policy.quality
     weights = [getattr(quality, "weights", {}).get(name, 1.0) for name in node]
     match quality:
@@ -353,7 +357,7 @@ def _loss(task: Task, node: Node, groups: Sequence[Rows], losses: Mapping[str, f
             levels = [level / oracle.height(task.taxonomies[name]) for name, level in node.items()]
             return sum(weight * level for weight, level in zip(weights, levels, strict=True)) / sum(weights)
         case sa.LM(aggregate=aggregate):
-            means = _mean_losses(task, node, groups, oracle.lm_share)
+            means = _mean_losses(task, node, groups, met, oracle.lm_share)
             if aggregate == "arithmetic":
                 return sum(weight * mean for weight, mean in zip(weights, means, strict=True)) / sum(weights)
             powers = ((1 + mean) ** (weight / sum(weights)) for weight, mean in zip(weights, means, strict=True))
@@ -388,16 +392,15 @@ def _entropy_loss(task: Task, node: Node) -> float:
     return bits
 
 
-def _mean_losses(task: Task, node: Node, groups: Sequence[Rows], share: Share) -> list[float]:
+def _mean_losses(task: Task, node: Node, groups: Sequence[Rows], met: Sequence[bool], share: Share) -> list[float]:
     """LM or NCP of each quasi-identifier, row policy ``real``: a row of a class that is not published loses 1."""
     weights = [sum(_weight(task, row) for row in members) for members in groups]
-    kept = [meets(task, node, members) for members in groups]
     means = []
     for name, level in node.items():
         taxonomy = task.taxonomies[name]
         labels = [oracle.label_of(taxonomy, level, members[0][name]) for members in groups]
         shares = [share(oracle.leaves(taxonomy, level, label), len(taxonomy)) for label in labels]
-        losses = [loss if is_kept else 1.0 for loss, is_kept in zip(shares, kept, strict=True)]
+        losses = [loss if is_kept else 1.0 for loss, is_kept in zip(shares, met, strict=True)]
         means.append(sum(weight * loss for weight, loss in zip(weights, losses, strict=True)) / sum(weights))
     return means
 
@@ -413,14 +416,14 @@ def _equal(left: float, right: float) -> bool:
 # How private a node can be made
 
 
-def _attainable(task: Task, node: Node, groups: Sequence[Rows], allowed: int) -> float:
+def _attainable(task: Task, node: Node, groups: Sequence[Rows], met: Sequence[bool], allowed: int) -> float:
     """The largest k (or 1/m) that is left when the rows that can bear least are suppressed, but not all of them."""
     concealing = [model for model in task.policy.privacy if isinstance(model, sa.MConcealing)]
     borne = []
-    for members in groups:
+    for members, is_kept in zip(groups, met, strict=True):
         risks = [attains(task, node, members, model)[0] for model in concealing]
         strictness = 1 / max(risks) if risks else _size(task, members)
-        borne.append((strictness if meets(task, node, members) else 0, len(members)))
+        borne.append((strictness if is_kept else 0, len(members)))
     fit = [
         bound
         for bound, _ in borne

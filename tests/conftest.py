@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 from hypothesis import settings
 
 import sqlanon as sa
+from sqlanon.compiler.macros import schema_statements
 
 settings.register_profile("dev", deadline=None, max_examples=40)
 settings.register_profile("ci", deadline=None, max_examples=80, derandomize=True)
@@ -91,6 +94,14 @@ def arx_adult(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[sa.Session]:
+    """A session that reads a warehouse; on one thread, since the tests themselves run on all cores."""
+    with sa.connect(path, read_only=True) as session:
+        session.connection.execute("SET threads = 1")
+        yield session
+
+
 @pytest.fixture
 def clinic() -> Iterator[sa.Session]:
     """A session on the twelve invented visits of fixtures/clinic.sql, in memory, with the macros installed."""
@@ -99,6 +110,27 @@ def clinic() -> Iterator[sa.Session]:
         session.install()
         connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
         yield session
+
+
+@pytest.fixture(scope="module")
+def shared_clinic() -> Iterator[sa.Session]:
+    """The same visits without the macros, for tests that leave them as they are."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        yield open_clinic(connection)
+
+
+def open_clinic(connection: duckdb.DuckDBPyConnection) -> sa.Session:
+    """A session on the visits and the taxonomies of fixtures/clinic.sql; a run needs no macros to be installed."""
+    for statement in schema_statements():
+        connection.execute(statement)
+    connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
+    return sa.connect(connection)
+
+
+def clinic_policy(*privacy: Any, **options: Any) -> sa.Policy:
+    """A policy for the visits."""
+    roles = {"sensitive": ["diagnosis"], "identifiers": ["id"], **options}
+    return sa.Policy(quasi_identifiers=["age", "sex", "zip"], privacy=privacy, **roles)
 
 
 def _load_taxonomies(path: Path, folder: Path, attributes: list[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -138,18 +139,22 @@ class Case:
 
     table: Table
     policy: sa.Policy
-    bounds: Bounds
-    nodes: list[Measured]
+    bounds: Bounds | None
+    nodes: Sequence[Measured]
 
-    @property
+    @cached_property
     def context(self) -> LossContext:
         return context_of(self.table, self.policy, self.bounds)
 
-    @property
+    @cached_property
+    def summaries(self) -> dict[Levels, NodeSummary]:
+        return {node.levels: summary_of(self.table, node, self.policy) for node in self.nodes}
+
+    @cached_property
     def expected(self) -> Answer | None:
         return brute_force.answer(self.nodes)
 
-    @property
+    @cached_property
     def satisfying(self) -> dict[Levels, Measured]:
         return {node.levels: node for node in self.nodes if node.satisfies}
 
@@ -192,15 +197,12 @@ def context_of(table: Table, policy: sa.Policy, bounds: Bounds | None = None) ->
     names = policy.quasi_identifiers
     heights = tuple(oracle.height(table.taxonomies[name]) for name in names)
 
+    alone = [_alone(table, name) for name in names]
+
     def per_level(measure: str) -> tuple[tuple[float, ...], ...]:
         """The loss of each quasi-identifier alone, as its part of the whole; nothing is suppressed."""
-        found = []
-        for name, height in zip(names, heights, strict=True):
-            alone = Task(table.rows, {name: table.taxonomies[name]}, KEEP_ALL)
-            nodes = [brute_force.measured(alone, {name: level}) for level in range(height + 1)]
-            scale = 1 if measure == "entropy" else len(names)
-            found.append(tuple(brute_force.loss_of(node, measure) / scale for node in nodes))
-        return tuple(found)
+        scale = 1 if measure == "entropy" else len(names)
+        return tuple(tuple(brute_force.loss_of(node, measure) / scale for node in nodes) for nodes in alone)
 
     return LossContext(
         lattice=Lattice(names, heights, *(bounds or ())),
@@ -215,6 +217,12 @@ def context_of(table: Table, policy: sa.Policy, bounds: Bounds | None = None) ->
         allowed_rows=brute_force.allowed_rows(policy.suppression_limit, len(table.rows)),
         k=policy.k,
     )
+
+
+def _alone(table: Table, name: str) -> list[Measured]:
+    """Every level of one quasi-identifier, measured as if it were the only one."""
+    task = Task(table.rows, {name: table.taxonomies[name]}, KEEP_ALL)
+    return [brute_force.measured(task, {name: level}) for level in range(oracle.height(table.taxonomies[name]) + 1)]
 
 
 def distinct_labels(table: Table, name: str, level: int) -> int:
@@ -265,15 +273,19 @@ def search(
     stop_after: int | None = None,
 ) -> tuple[SearchOutcome, list[list[Levels]]]:
     """Drive a search by hand; also returns the batches that it asked about. A search may be stopped after some."""
-    known = {node.levels: summary_of(table, node, policy) for node in nodes}
-    problem = SearchProblem(quality or policy.quality, context_of(table, policy, bounds), max_loss)
-    running = SEARCHES[name](problem)
+    return driven(name, Case(table, policy, bounds, nodes), quality or policy.quality, max_loss, stop_after)
+
+
+def driven(
+    name: str, case: Case, quality: object, max_loss: float | None, stop_after: int | None
+) -> tuple[SearchOutcome, list[list[Levels]]]:
+    running = SEARCHES[name](SearchProblem(quality, case.context, max_loss))
     asked: list[list[Levels]] = []
     try:
         inquiry = next(running)
         while len(asked) != stop_after:
             asked.append(list(inquiry.nodes))
-            inquiry = running.send([known[levels] for levels in inquiry.nodes])
+            inquiry = running.send([case.summaries[levels] for levels in inquiry.nodes])
         running.throw(SearchStopped())
     except StopIteration as finished:
         return finished.value, asked
@@ -284,9 +296,7 @@ def run(
     name: str, case: Case, *, max_loss: float | None = None, stop_after: int | None = None
 ) -> tuple[SearchOutcome, list[Levels]]:
     """Search a case; also returns the nodes that were asked about."""
-    outcome, batches = search(
-        name, case.table, case.policy, case.nodes, case.bounds, max_loss=max_loss, stop_after=stop_after
-    )
+    outcome, batches = driven(name, case, case.policy.quality, max_loss, stop_after)
     asked = [levels for batch in batches for levels in batch]
     assert len(asked) == len(set(asked)) == outcome.checked_nodes
     return outcome, asked

@@ -100,7 +100,7 @@ def scalar_call(name: str, *arguments: exp.Expr) -> exp.Expr:
 @cache
 def _template(name: str) -> exp.Expr:
     path = sql_folder() / "templates" / f"{name}.sql"
-    return expand(_without_comments(sqlglot.parse_one(path.read_text(encoding="utf-8"), read=DIALECT)))
+    return expand(_bare(sqlglot.parse_one(path.read_text(encoding="utf-8"), read=DIALECT)))
 
 
 def template(name: str) -> exp.Select:
@@ -110,8 +110,13 @@ def template(name: str) -> exp.Select:
 
 def expand(tree: exp.Expr) -> exp.Expr:
     """A copy of ``tree`` in which no macro of schema ``anon`` is called any more."""
+    return _expanded(tree.copy())
+
+
+def _expanded(tree: exp.Expr) -> exp.Expr:
+    """The same in place."""
     # A root to hang the tree on: a node without a parent cannot be replaced in place.
-    root = exp.Paren(this=tree.copy())
+    root = exp.Paren(this=tree)
     # Before the calls: in a body that is a subquery COLUMNS would no longer mean the caller's columns.
     resolve_columns(root)
     for call in _calls(root):
@@ -125,7 +130,7 @@ def _macro(statement: exp.Create, text: str) -> Macro:
     return Macro(
         name=name,
         parameters=tuple(parameter.name for parameter in function.expressions),
-        body=_without_comments(statement.expression),
+        body=_bare(statement.expression),
         is_table=isinstance(statement.expression, exp.Query) and not isinstance(statement.expression, exp.Subquery),
         comment=_comment_above(name, text),
     )
@@ -146,9 +151,11 @@ def _comment_statement(macro: Macro) -> exp.Comment:
     )
 
 
-def _without_comments(tree: exp.Expr) -> exp.Expr:
+def _bare(tree: exp.Expr) -> exp.Expr:
+    """Without comments and places in the file, in place: copying these would take longer than copying the tree."""
     for node in tree.walk():
         node.comments = None
+        node._meta = None
     return tree
 
 
@@ -182,7 +189,7 @@ def _substituted(macro: Macro, arguments: Iterable[exp.Expr]) -> exp.Expr:
     for column in list(root.find_all(exp.Column)):
         if not column.table and column.name in values:
             _put(column, values[column.name].copy())
-    return expand(_unrooted(root))
+    return _expanded(_unrooted(root))
 
 
 def _put(column: exp.Column, value: exp.Expr) -> None:

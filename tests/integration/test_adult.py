@@ -1,4 +1,4 @@
-"""The numbers of spec/ola.md and of ARX on the two Adult data sets: exact, or the release is not what it says."""
+"""The numbers of spec/ola.md on the lattice of UCI Adult: exact, or the release is not what it says."""
 
 from __future__ import annotations
 
@@ -6,17 +6,29 @@ import hashlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 
 import sqlanon as sa
 from sqlanon.compiler.macros import install_script
-from sqlanon.model.lattice import Lattice
-from sqlanon.model.privacy import PrivacyModel
-from tests.adult import LEVEL_ENTROPY, Node, Rows, satisfying, uci_policy
-from tests.conftest import ARX_COLUMNS, UCI_QUASI_IDENTIFIERS, data_folder
+from sqlanon.model.searches import SearchName
+from sqlanon.search import SEARCHES, ola
+from tests.adult import (
+    LEVEL_ENTROPY,
+    OLA_COUNTS,
+    PRINTED_LEVELS,
+    PRINTED_PREC,
+    PRINTED_SCALE,
+    Node,
+    Rows,
+    answered,
+    checked_nodes,
+    rows_by_node,
+    satisfying,
+    uci_policy,
+)
+from tests.conftest import UCI_QUASI_IDENTIFIERS, data_folder, reading
 
 pytestmark = pytest.mark.adult
 
@@ -66,6 +78,28 @@ OPTIMA = {
 }
 ROOT_DM_STAR = 123307
 
+# spec/ola.md (d), printed hierarchy: (k, percent) -> k-minimal nodes, least Prec
+PRINTED = {
+    (5, 0): (12, 0.7778),
+    (5, 1): (210, 0.5556),
+    (5, 5): (484, 0.4444),
+    (5, 10): (544, 0.3148),
+    (5, 20): (372, 0.2222),
+    (5, 50): (83, 0.0556),
+    (25, 0): (9, 0.8333),
+    (25, 1): (56, 0.7222),
+    (25, 5): (199, 0.5556),
+    (25, 10): (361, 0.4815),
+    (25, 20): (385, 0.3333),
+    (25, 50): (158, 0.1667),
+    (100, 0): (3, 0.8333),
+    (100, 1): (20, 0.7778),
+    (100, 5): (69, 0.6667),
+    (100, 10): (160, 0.6111),
+    (100, 20): (241, 0.4444),
+    (100, 50): (210, 0.2778),
+}
+
 # spec/ola.md (d): the nodes and suppressed rows that it prints
 PREC_NODES = {
     (5, 1): ((2, 2, 2, 0, 2, 0, 0, 0, 3), 268),
@@ -94,8 +128,26 @@ ENTROPY_NODES = {
 
 @pytest.fixture(scope="module")
 def session(uci_adult: Path) -> Iterator[sa.Session]:
-    with sa.connect(uci_adult, read_only=True) as session:
+    with reading(uci_adult) as session:
         yield session
+
+
+@pytest.fixture(scope="module")
+def uci_lattices(session: sa.Session) -> dict[int, Rows]:
+    """The whole lattice at each k of spec/ola.md, 10,368 nodes each: once as a user gets it, then as a search does."""
+    lattice = rows_by_node(session.lattice("adult", uci_policy(5)))
+    return {5: lattice, **{k: checked_nodes(session, uci_policy(k)) for k in (25, 100)}}
+
+
+@pytest.fixture(scope="module")
+def macros_alone(uci_adult: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """What a SQL user has without the engine: a plain connection with the macros, the table and the taxonomies."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute("ATTACH '" + str(uci_adult) + "' AS adult_file (READ_ONLY)")
+        connection.execute(install_script())
+        connection.execute("INSERT INTO anon.taxonomy FROM adult_file.anon.taxonomy")
+        connection.execute("CREATE TABLE adult AS FROM adult_file.adult")
+        yield connection
 
 
 def test_the_data_is_the_one_of_the_spec() -> None:
@@ -115,24 +167,18 @@ def test_the_lattice_has_the_node_table_of_the_spec(uci_lattices: dict[int, Rows
 
 
 @pytest.mark.parametrize("node", NODES)
-def test_the_macros_alone_give_the_node_table(uci_adult: Path, node: Node) -> None:
-    """What a SQL user sees from a plain DuckDB connection, without the engine."""
+def test_the_macros_alone_give_the_node_table(macros_alone: duckdb.DuckDBPyConnection, node: Node) -> None:
     levels = dict(zip(UCI_QUASI_IDENTIFIERS, node, strict=True))
-    with duckdb.connect() as connection:
-        connection.execute("ATTACH '" + str(uci_adult) + "' AS adult_file (READ_ONLY)")
-        connection.execute(install_script())
-        connection.execute("INSERT INTO anon.taxonomy FROM adult_file.anon.taxonomy")
-        connection.execute("CREATE TABLE adult AS FROM adult_file.adult")
-        literal = "MAP {" + ", ".join(f"'{name}': {level}" for name, level in levels.items()) + "}"
-        generalized = f"WITH generalized AS (FROM anon.generalize('adult', {literal}))"
-        measured = connection.execute(
-            f"{generalized} SELECT count(*), min(class_size), anon.dm_star_of(class_size), "
-            + ", ".join(f"anon.suppressed_rows_of(class_size, class_size >= {k})" for k in THRESHOLDS)
-            + f" FROM anon.class_sizes('generalized', {UCI_QUASI_IDENTIFIERS})"
-        ).fetchall()[0]
-        losses = connection.execute(
-            f"SELECT anon.precision_loss({literal}), entropy FROM anon.entropy_loss('adult', {literal})"
-        ).fetchall()[0]
+    literal = "MAP {" + ", ".join(f"'{name}': {level}" for name, level in levels.items()) + "}"
+    generalized = f"WITH generalized AS (FROM anon.generalize('adult', {literal}))"
+    measured = macros_alone.execute(
+        f"{generalized} SELECT count(*), min(class_size), anon.dm_star_of(class_size), "
+        + ", ".join(f"anon.suppressed_rows_of(class_size, class_size >= {k})" for k in THRESHOLDS)
+        + f" FROM anon.class_sizes('generalized', {UCI_QUASI_IDENTIFIERS})"
+    ).fetchall()[0]
+    losses = macros_alone.execute(
+        f"SELECT anon.precision_loss({literal}), entropy FROM anon.entropy_loss('adult', {literal})"
+    ).fetchall()[0]
     classes, smallest, below, dm_star, prec, entropy = NODES[node]
     assert measured == (classes, smallest, dm_star, *below)
     assert losses[0] == pytest.approx(prec, abs=5e-7)
@@ -243,86 +289,40 @@ def test_a_run_with_exhaustive_search_publishes_the_same(session: sa.Session, qu
     assert exhaustive.report.rows == optimal.report.rows
 
 
-# ARX's own optima on its Adult, as the issue gives them: k, percent, quality, loss, node
-ARX_OPTIMA = [
-    (5, 0, sa.DMStar(), 33_627_534, (1, 1, 1, 2, 3, 2, 2, 1, 1)),
-    (5, 0, sa.Entropy(), 407_289.539, (1, 2, 1, 1, 3, 2, 2, 1, 1)),
-    (5, 5, sa.DMStar(), 1_402_154, (0, 0, 1, 1, 2, 2, 2, 1, 1)),
-    (5, 5, sa.Entropy(), 249_978.708, (0, 0, 1, 1, 2, 2, 2, 1, 1)),
-]
-ARX_LOSS = sa.LM(aggregate="geometric")
+# OLA and Incognito, fed with the lattice
 
 
-def arx_release(
-    arx_adult: Path, folder: Path, privacy: list[PrivacyModel], sensitive: tuple[str, ...] = (), **more: Any
-) -> sa.Release:
-    """A release of ARX's Adult with all of its columns, but the sensitive ones, as quasi-identifiers."""
-    policy = sa.Policy(
-        quasi_identifiers=[name for name in ARX_COLUMNS if name not in sensitive],
-        sensitive=sensitive,
-        privacy=privacy,
-        **more,
-    )
-    with sa.connect(arx_adult, read_only=True) as session:
-        return session.anonymize("adult", policy, into=folder / "arx.parquet")
+def minimal(nodes: list[Node]) -> set[Node]:
+    """The nodes with no direct predecessor among them."""
+    known = set(nodes)
+    return {
+        node
+        for node in nodes
+        if not any((*node[:position], level - 1, *node[position + 1 :]) in known for position, level in enumerate(node))
+    }
 
 
-@pytest.mark.parametrize(
-    ("k", "percent", "quality", "loss", "node", "search"),
-    [*((*optimum, "optimal") for optimum in ARX_OPTIMA), (*ARX_OPTIMA[-1], "exhaustive")],
-)
-def test_arx_optima(
-    arx_adult: Path,
-    tmp_path: Path,
-    k: int,
-    percent: int,
-    quality: sa.DMStar | sa.Entropy,
-    loss: float,
-    node: Node,
-    search: str,
+@pytest.mark.parametrize(("k", "percent"), OLA_COUNTS)
+def test_ola_checks_as_many_nodes_as_the_spec_says(uci_lattices: dict[int, Rows], k: int, percent: int) -> None:
+    outcome = answered(ola, uci_lattices[k], uci_policy(k, percent))
+    assert outcome.minimal_nodes is not None
+    assert (outcome.checked_nodes, len(outcome.minimal_nodes)) == OLA_COUNTS[k, percent]
+    if (k, percent) in ENTROPY_NODES:
+        assert outcome.best is not None
+        assert outcome.best.levels == ENTROPY_NODES[k, percent]
+
+
+@pytest.mark.parametrize("search", ["ola", "incognito"])
+@pytest.mark.parametrize(("k", "percent"), PRINTED)
+def test_minimal_nodes_and_optima_of_the_printed_hierarchy(
+    uci_lattices: dict[int, Rows], k: int, percent: int, search: SearchName
 ) -> None:
-    report = arx_release(
-        arx_adult, tmp_path, [sa.KAnonymity(k)], quality=quality, suppression_limit=percent / 100, search=search
-    ).report
-    assert report.lattice_nodes == 12960 == Lattice(tuple(ARX_COLUMNS), tuple(report.heights.values())).size
-    assert tuple(report.node.values()) == node
-    assert report.loss == pytest.approx(loss, abs=5e-4)
-
-
-@pytest.mark.parametrize(
-    ("percent", "loss", "node", "suppressed", "classes"),
-    [
-        (0, 0.5732, (0, 4, 1, 1, 3, 2, 2, 1, 0), 0, 24),
-        (5, 0.2419, (0, 3, 0, 0, 2, 1, 1, 2, 0), 1346, 397),
-    ],
-)
-def test_the_loss_of_arx(
-    arx_adult: Path, tmp_path: Path, percent: int, loss: float, node: Node, suppressed: int, classes: int
-) -> None:
-    """ARX reaches the same nodes and losses, with 1,218 checks at 5 %."""
-    report = arx_release(
-        arx_adult, tmp_path, [sa.KAnonymity(5)], quality=ARX_LOSS, suppression_limit=percent / 100
-    ).report
-    assert tuple(report.node.values()) == node
-    assert report.loss == pytest.approx(loss, abs=5e-5)
-    assert (report.suppressed_rows, report.class_count) == (suppressed, classes)
-    assert report.proven_optimal
-    assert report.checked_nodes < 1218
-    assert report.checked_nodes <= report.lattice_nodes / 8
-
-
-@pytest.mark.parametrize(
-    ("model", "node", "classes"),
-    [
-        (sa.DistinctLDiversity("occupation", 3), (0, 4, 1, 2, 3, 2, 0, 0), 26),
-        (sa.TCloseness("occupation", 0.2), (1, 4, 1, 1, 3, 2, 2, 1), 2),
-    ],
-)
-def test_the_diversity_and_closeness_of_arx(
-    arx_adult: Path, tmp_path: Path, model: PrivacyModel, node: Node, classes: int
-) -> None:
-    privacy = [sa.KAnonymity(5), model]
-    report = arx_release(arx_adult, tmp_path, privacy, ("occupation",), quality=ARX_LOSS).report
-    assert tuple(report.node.values()) == node
-    assert (report.suppressed_rows, report.class_count) == (0, classes)
-    assert all(result.met for result in report.models)
+    nodes = [node for node in satisfying(uci_lattices[k], percent) if node[0] <= PRINTED_LEVELS["age"]]
+    policy = uci_policy(k, percent, PRINTED_PREC, maximum_levels=PRINTED_LEVELS)
+    outcome = answered(SEARCHES[search], uci_lattices[k], policy)
+    assert outcome.minimal_nodes is not None
+    assert set(outcome.minimal_nodes) == minimal(nodes)
+    assert outcome.loss is not None
+    assert outcome.proven_optimal
+    found = (len(outcome.minimal_nodes), round(outcome.loss / PRINTED_SCALE, 4))
+    assert found == PRINTED[k, percent]

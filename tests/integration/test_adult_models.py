@@ -9,6 +9,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.searches import SearchName
+from tests.conftest import reading
 
 pytestmark = pytest.mark.adult
 
@@ -48,7 +49,7 @@ def released(session: sa.Session, source: str, model: PrivacyModel, search: Sear
 def test_optimal_search_finds_the_best_of_the_whole_lattice(
     arx_adult: Path, tmp_path: Path, source: str, model: PrivacyModel
 ) -> None:
-    with sa.connect(arx_adult, read_only=True) as session:
+    with reading(arx_adult) as session:
         optimal = released(session, source, model, "optimal", tmp_path / "release.parquet")
         exhaustive = released(session, source, model, "exhaustive", tmp_path / "release.parquet")
     same = ("node", "loss", "losses", "ties", "suppressed_rows", "class_count", "models", "rows")

@@ -10,72 +10,12 @@ import pytest
 import sqlanon as sa
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods import full_domain
-from sqlanon.model.searches import SearchName
 from sqlanon.run.prepare import prepare
-from sqlanon.search import SEARCHES, SearchOutcome, ola
-from tests.adult import Node, Rows, answered, satisfying, uci_policy
+from sqlanon.search import SearchOutcome
+from tests.adult import OLA_COUNTS, PRINTED_LEVELS, PRINTED_PREC, PRINTED_SCALE, uci_policy
+from tests.conftest import reading
 
 pytestmark = pytest.mark.adult
-
-# spec/ola.md (d), Table 6.9 and the optimum table: (k, percent) -> nodes checked by OLA, k-minimal nodes
-OLA_COUNTS = {
-    (5, 0): (126, 29),
-    (5, 1): (1126, 376),
-    (5, 5): (1934, 705),
-    (5, 10): (2228, 720),
-    (5, 20): (1416, 418),
-    (5, 50): (319, 83),
-    (25, 0): (77, 19),
-    (25, 1): (401, 122),
-    (25, 5): (1091, 352),
-    (25, 10): (1631, 594),
-    (25, 20): (1941, 553),
-    (25, 50): (965, 167),
-    (100, 0): (46, 9),
-    (100, 1): (165, 42),
-    (100, 5): (454, 134),
-    (100, 10): (922, 304),
-    (100, 20): (1437, 416),
-    (100, 50): (1528, 275),
-}
-
-# spec/ola.md (d): the nodes of least entropy that it prints
-ENTROPY_NODES = {
-    (5, 0): (3, 2, 2, 1, 1, 0, 1, 1, 3),
-    (5, 1): (0, 2, 2, 2, 2, 0, 1, 0, 3),
-    (5, 5): (1, 2, 2, 1, 0, 0, 1, 0, 3),
-    (5, 50): (1, 0, 0, 0, 0, 0, 0, 0, 0),
-    (25, 0): (3, 2, 1, 1, 2, 1, 1, 0, 3),
-    (100, 0): (3, 2, 2, 1, 2, 0, 1, 1, 3),
-}
-
-# spec/ola.md (d), printed hierarchy: (k, percent) -> k-minimal nodes, least Prec
-PRINTED = {
-    (5, 0): (12, 0.7778),
-    (5, 1): (210, 0.5556),
-    (5, 5): (484, 0.4444),
-    (5, 10): (544, 0.3148),
-    (5, 20): (372, 0.2222),
-    (5, 50): (83, 0.0556),
-    (25, 0): (9, 0.8333),
-    (25, 1): (56, 0.7222),
-    (25, 5): (199, 0.5556),
-    (25, 10): (361, 0.4815),
-    (25, 20): (385, 0.3333),
-    (25, 50): (158, 0.1667),
-    (100, 0): (3, 0.8333),
-    (100, 1): (20, 0.7778),
-    (100, 5): (69, 0.6667),
-    (100, 10): (160, 0.6111),
-    (100, 20): (241, 0.4444),
-    (100, 50): (210, 0.2778),
-}
-
-# Age stops at level 2 of 3 in the printed hierarchy, where it already counts as 1: 1.5 times level / 3, which the
-# weighted mean then divides by 9.5 instead of 9.
-PRINTED_LEVELS = {"age": 2}
-PRINTED_PREC = sa.Prec(weights={"age": 1.5})
-PRINTED_SCALE = 9 / 9.5
 
 # spec/ola.md (d), Inverse OLA: (max_loss, percent) -> best k
 BEST_K = {
@@ -114,47 +54,11 @@ REFUSED = [(max_loss, percent, printed) for max_loss, percent, k, printed in INV
 
 @pytest.fixture(scope="module")
 def session(uci_adult: Path) -> Iterator[sa.Session]:
-    with sa.connect(uci_adult, read_only=True) as session:
+    with reading(uci_adult) as session:
         yield session
 
 
-def minimal(nodes: list[Node]) -> set[Node]:
-    """The nodes with no direct predecessor among them."""
-    known = set(nodes)
-    return {
-        node
-        for node in nodes
-        if not any((*node[:position], level - 1, *node[position + 1 :]) in known for position, level in enumerate(node))
-    }
-
-
 # OLA and Incognito
-
-
-@pytest.mark.parametrize(("k", "percent"), OLA_COUNTS)
-def test_ola_checks_as_many_nodes_as_the_spec_says(uci_lattices: dict[int, Rows], k: int, percent: int) -> None:
-    outcome = answered(ola, uci_lattices[k], uci_policy(k, percent))
-    assert outcome.minimal_nodes is not None
-    assert (outcome.checked_nodes, len(outcome.minimal_nodes)) == OLA_COUNTS[k, percent]
-    if (k, percent) in ENTROPY_NODES:
-        assert outcome.best is not None
-        assert outcome.best.levels == ENTROPY_NODES[k, percent]
-
-
-@pytest.mark.parametrize("search", ["ola", "incognito"])
-@pytest.mark.parametrize(("k", "percent"), PRINTED)
-def test_minimal_nodes_and_optima_of_the_printed_hierarchy(
-    uci_lattices: dict[int, Rows], k: int, percent: int, search: SearchName
-) -> None:
-    nodes = [node for node in satisfying(uci_lattices[k], percent) if node[0] <= PRINTED_LEVELS["age"]]
-    policy = uci_policy(k, percent, PRINTED_PREC, maximum_levels=PRINTED_LEVELS)
-    outcome = answered(SEARCHES[search], uci_lattices[k], policy)
-    assert outcome.minimal_nodes is not None
-    assert set(outcome.minimal_nodes) == minimal(nodes)
-    assert outcome.loss is not None
-    assert outcome.proven_optimal
-    found = (len(outcome.minimal_nodes), round(outcome.loss / PRINTED_SCALE, 4))
-    assert found == PRINTED[k, percent]
 
 
 @pytest.mark.parametrize("search", ["ola", "incognito"])

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.commands import document, environment, sqlanon, started
+
 HOSTILE = 'a"b; drop table x --'
 VALUE = "alice-1970"
 
@@ -30,26 +29,6 @@ suppression_limit = 0.1
 model = "k-anonymity"
 k = 3
 """
-
-
-def environment(**settings: str) -> dict[str, str]:
-    """The environment of a command: this checkout, no colours, no debugging."""
-    inherited = {name: value for name, value in os.environ.items() if name not in ("SQLANON_DEBUG", "FORCE_COLOR")}
-    return {**inherited, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **settings}
-
-
-def sqlanon(*arguments: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
-    command = [sys.executable, "-m", "sqlanon", *arguments]
-    return subprocess.run(
-        command, cwd=folder, env=environment(**settings), capture_output=True, text=True, timeout=60, check=False
-    )
-
-
-def document(result: subprocess.CompletedProcess[str]) -> Any:
-    """The one JSON document on stdout."""
-    assert "Traceback" not in result.stderr
-    return json.loads(result.stdout)
 
 
 @pytest.fixture
@@ -86,7 +65,7 @@ def tables(path: Path) -> set[str]:
 
 
 def test_help_and_version(tmp_path: Path) -> None:
-    assert "taxonomy" in sqlanon(folder=tmp_path).stdout
+    assert "taxonomy" in started(folder=tmp_path).stdout
     assert sqlanon("run", "--help", folder=tmp_path).returncode == 0
     version = sqlanon("--version", folder=tmp_path)
     assert version.returncode == 0
@@ -146,11 +125,11 @@ def test_schema_is_a_json_schema(tmp_path: Path) -> None:
 
 
 def test_a_run_from_load_to_verify(clinic: Path) -> None:
-    run = sqlanon(*published("run", "--into", "visits_k3", "--json"), folder=clinic)
+    run = started(*published("run", "--into", "visits_k3", "--json"), folder=clinic)
     assert run.returncode == 0, run.stderr
     assert document(run)["report"]["min_class_size"] >= 3
-    assert sqlanon(*published("verify", source="visits_k3"), folder=clinic).returncode == 0
-    measured = sqlanon(*published("measure", "--json", source="visits_k3"), folder=clinic)
+    assert started(*published("verify", source="visits_k3"), folder=clinic).returncode == 0
+    measured = started(*published("measure", "--json", source="visits_k3"), folder=clinic)
     assert document(measured)["met"] is True
 
 

@@ -11,7 +11,7 @@ import pytest
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.run.anonymize import silent
 from sqlanon.run.demo import Demo, demo, invent
-from tests.integration.test_cli import sqlanon
+from tests.commands import sqlanon
 
 ROWS = 5000
 

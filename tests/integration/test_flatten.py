@@ -13,7 +13,8 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.flatten import MAXIMUM_COLUMNS
-from tests.integration.test_cli import HOSTILE, VALUE, document, sqlanon, tables
+from tests.commands import document, sqlanon
+from tests.integration.test_cli import HOSTILE, VALUE, tables
 from tests.strategies import HOSTILE_NAMES
 
 ROLES: dict[str, Any] = {"individual": "patient", "event": "procedure", "order": "day", "first": 2}

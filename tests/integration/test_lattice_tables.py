@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +13,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from tests.conftest import ROOT
-from tests.integration.test_cli import document, sqlanon
+from tests.commands import document, sqlanon
+from tests.conftest import clinic_policy, open_clinic
 
 COLUMNS = (
     "node height class_count min_class_size suppressed_rows satisfies loss prec dm_star entropy lm ncp dm aecs "
     "best_k blocking_model blocking_rows excess_rows models pareto"
 )
-QUASI_IDENTIFIERS = ["age", "sex", "zip"]
 
 
-@pytest.fixture(scope="module")
-def clinic() -> Iterator[sa.Session]:
-    """The clinic of fixtures/clinic.sql, shared by tests that only read it."""
-    with duckdb.connect() as connection:
-        session = sa.connect(connection)
-        session.load_taxonomy("none", sa.Taxonomy.flat(["none"]))
-        connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
-        yield session
+@pytest.fixture
+def clinic(shared_clinic: sa.Session) -> sa.Session:
+    return shared_clinic
 
 
 def policy(*privacy: Any, **options: Any) -> sa.Policy:
-    models = privacy or (sa.KAnonymity(2),)
-    roles = {"sensitive": ["diagnosis"], "identifiers": ["id"], **options}
-    return sa.Policy(quasi_identifiers=QUASI_IDENTIFIERS, privacy=models, **roles)
+    return clinic_policy(*(privacy or (sa.KAnonymity(2),)), **options)
 
 
 def rows_of(session: sa.Session, wanted: sa.Policy, source: str = "visits") -> list[dict[str, Any]]:
@@ -174,9 +165,7 @@ class TestPareto:
 class TestTargets:
     def test_a_table_and_a_file(self, tmp_path: Path) -> None:
         with duckdb.connect() as connection:
-            session = sa.connect(connection)
-            session.load_taxonomy("none", sa.Taxonomy.flat(["none"]))
-            connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
+            session = open_clinic(connection)
             returned = session.lattice("visits", policy(), into="nodes")
             session.lattice("visits", policy(), into=tmp_path / "nodes.parquet")
             for relation in ("nodes", f"'{tmp_path}/nodes.parquet'"):
@@ -210,8 +199,7 @@ class TestTargets:
 
     def test_the_command_line(self, tmp_path: Path) -> None:
         with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
-            sa.connect(connection).load_taxonomy("none", sa.Taxonomy.flat(["none"]))
-            connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
+            open_clinic(connection)
         (tmp_path / "policy.toml").write_text(
             'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["diagnosis"]\nidentifiers = ["id"]\n'
             '[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'

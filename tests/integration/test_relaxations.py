@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,26 +14,16 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.model.relaxation import Explanation, Relaxation
 from sqlanon.run.relaxation import _share
-from tests.conftest import ROOT
-from tests.integration.test_cli import document, sqlanon
+from tests.commands import document, sqlanon
+from tests.conftest import clinic_policy as policy
+from tests.conftest import open_clinic
 
 SECRETS = ("asthma", "angina", "flu", "10115")
-QUASI_IDENTIFIERS = ["age", "sex", "zip"]
 
 
-@pytest.fixture(scope="module")
-def clinic() -> Iterator[sa.Session]:
-    """The twelve visits of fixtures/clinic.sql."""
-    with duckdb.connect() as connection:
-        session = sa.connect(connection)
-        session.load_taxonomy("none", sa.Taxonomy.flat(["none"]))
-        connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
-        yield session
-
-
-def policy(*privacy: Any, **options: Any) -> sa.Policy:
-    roles = {"sensitive": ["diagnosis"], "identifiers": ["id"], **options}
-    return sa.Policy(quasi_identifiers=QUASI_IDENTIFIERS, privacy=privacy, **roles)
+@pytest.fixture
+def clinic(shared_clinic: sa.Session) -> sa.Session:
+    return shared_clinic
 
 
 def explained(session: sa.Session, wanted: sa.Policy) -> Explanation:
@@ -211,8 +200,7 @@ def test_of_inverse_ola_the_loss(clinic: sa.Session) -> None:
 
 def test_the_command_line(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
-        sa.connect(connection).load_taxonomy("none", sa.Taxonomy.flat(["none"]))
-        connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
+        open_clinic(connection)
     (tmp_path / "policy.toml").write_text(
         'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["diagnosis"]\nidentifiers = ["id"]\n'
         '[[privacy]]\nmodel = "k-anonymity"\nk = 300\n'

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sqlanon as sa
-from tests.conftest import ROOT
+from tests.conftest import open_clinic
 
 SECRETS = ("asthma", "angina", "flu")
 
@@ -63,9 +63,8 @@ def memory() -> Iterator[sa.Session]:
 
 @pytest.fixture
 def clinic(memory: sa.Session) -> sa.Session:
-    """The clinic of tests/conftest.py without its macros: a run needs none to be installed."""
-    memory.load_taxonomy("none", sa.Taxonomy.flat(["none"]))
-    memory.connection.execute((ROOT / "fixtures" / "clinic.sql").read_text())
+    """The clinic of tests/conftest.py without its macros."""
+    open_clinic(memory.connection)
     return memory
 
 

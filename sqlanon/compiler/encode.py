@@ -24,7 +24,6 @@ from sqlanon.compiler.encoding import (
 )
 from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import (
-    Relation,
     Step,
     aliased,
     cast,
@@ -71,11 +70,6 @@ def encode_rows(plan: Encoding) -> list[Step]:
     if bound.population is not None:
         steps.append(Step(plan.population_cells, _population_cells(plan, bound.population), "population"))
     return steps
-
-
-def tables(plan: Encoding) -> list[Relation]:
-    """All temporary tables that these steps make."""
-    return [step.makes for step in (*encode_labels(plan), *encode_rows(plan))]
 
 
 def cell_counts(plan: Encoding) -> exp.Query:

@@ -89,6 +89,13 @@ class Encoding:
         return shown <= {*policy.protected_columns} and all(self.types[name] in exact for name in shown)
 
     @property
+    def relations(self) -> tuple[Relation, ...]:
+        """All temporary tables of a run but those of its search."""
+        made = [*self.codes, *map(self.sensitive_codes, self.bound.sensitive_shapes), self.cells]
+        made += map(self.values, self.compared_columns)
+        return (*made, *(() if self.bound.population is None else (self.population_cells,)))
+
+    @property
     def compared_columns(self) -> tuple[str, ...]:
         """The sensitive columns whose values in a class are compared with those of the whole table."""
         models = [model for model in self.bound.policy.privacy if model.compares_with_source]

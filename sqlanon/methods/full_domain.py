@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sqlanon.compiler import evaluate, taxonomies
 from sqlanon.compiler.bind import BoundPolicy
-from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows, loss_steps, tables, unmapped_people
+from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows, loss_steps, unmapped_people
 from sqlanon.compiler.encoding import Encoding, encoding
 from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.engines.base import Engine
@@ -86,7 +86,7 @@ def encode_taxonomies(engine: Engine, plan: Encoding) -> Encoding:
 
 def drop_tables(engine: Engine, table: EncodedTable) -> None:
     """Remove the temporary tables of :func:`encode_table` and :func:`keep_classes`."""
-    for relation in (KEPT, *tables(table.plan)):
+    for relation in (KEPT, *table.plan.relations):
         engine.drop(relation)
 
 

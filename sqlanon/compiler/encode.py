@@ -78,10 +78,15 @@ def encode(plan: Encoding) -> list[Step]:
         for name in bound.sensitive_shapes
     ]
     steps.append(Step(plan.cells, _cells(plan), "cells"))
-    steps += [Step(plan.values(name), _values(plan, name), f'shares of "{name}"') for name in plan.compared_columns]
+    steps += shares(plan)
     if bound.population is not None:
         steps.append(Step(plan.population_cells, _population_cells(plan, bound.population), "population"))
     return steps
+
+
+def shares(plan: Encoding) -> list[Step]:
+    """The steps that make what classes are compared with, from the cells."""
+    return [Step(plan.values(name), _values(plan, name), f'shares of "{name}"') for name in plan.compared_columns]
 
 
 def tables(plan: Encoding) -> list[Relation]:

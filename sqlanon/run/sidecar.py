@@ -251,6 +251,8 @@ def _attached(engine: Engine, path: Path, **options: exp.Expr) -> Iterator[None]
     given = {**options, "RECOVERY_MODE": exp.var("no_wal_writes")}
     expressions = [exp.AttachOption(this=exp.var(name), expression=value) for name, value in given.items()]
     attach = exp.Attach(this=exp.alias_(string(str(path)), identifier(CATALOG)), expressions=expressions)
+    with engine.transaction():
+        pass  # Refuses a connection that is in a transaction already: no file could be detached from it.
     try:
         engine.execute(attach, "open the sidecar")
     except EngineError as error:
@@ -268,6 +270,8 @@ def _not_opened(path: Path, error: EngineError) -> EngineError:
         holder = re.search(r"PID (\d+)", text)
         by = f" (process {holder.group(1)})" if holder else ""
         reason = f"{path} is in use by another run{by}: partitions are published one after another, so wait for it"
+    elif re.search(r"permission denied|read-only file system", text, re.IGNORECASE):
+        reason = f"{path} cannot be written, which publishing a partition does"
     else:
         reason = why_not_opened(str(path), error.original)
     return EngineError(reason, step="sidecar", original=error.original)

@@ -174,9 +174,35 @@ class TestFit:
         assert sidecar.read_bytes() == before
 
 
+def check_promises(release: sa.PartitionRelease) -> None:
+    """What is promised is said of all partitions together, and what that leaves out is told."""
+    promised = release.guarantee
+    assert promised.claims[0] == (
+        "every equivalence class of the 2 partitions published with this fit, taken together, over "
+        '"town", "age" meets k-anonymity (k = 3) (Samarati 2001, definition 2)'
+    )
+    assert "and not in which partition a row is" in promised.conditions[0]
+    assert any("few rows within one partition" in line for line in promised.not_covered)
+
+
+def check_provenance(release: sa.PartitionRelease, provenance: str) -> None:
+    """It names the release, and tells of the partition and of all of them."""
+    note = json.loads(provenance)["sqlanon"]
+    assert note["fit"] == {
+        "release": release.report.release,
+        "partitions": 2,
+        "every_partition": False,
+        "rows": {"source": 12, "released": 11, "masked": 0, "dropped": 1},
+    }
+    assert note["rows"] == {"source": 4, "released": 3, "masked": 0, "dropped": 1}
+    assert (note["node"], note["policy_sha256"]) == (NODE, POLICY.sha256())
+    assert [entry["attained"] for entry in note["privacy"]] == [5, 3]
+
+
 class TestApply:
     def test_a_class_is_judged_with_what_was_published_of_it(self, session: sa.Session, sidecar: Path) -> None:
-        release = session.apply(NOVEMBER, sidecar, sidecar.with_name("november.parquet"))
+        into = sidecar.with_name("november.parquet")
+        release = session.apply(NOVEMBER, sidecar, into)
         assert release.report.rows == sa.model.release.RowCounts(source=4, released=3, masked=0, dropped=1)
         assert release.report.union.model_dump() == {"source": 12, "released": 11, "masked": 0, "dropped": 1}
         assert (release.report.partitions, release.report.class_count, release.report.min_class_size) == (2, 2, 5)
@@ -184,26 +210,8 @@ class TestApply:
         assert [model.attained for model in release.report.models] == [5.0, 3.0]
         found = session.verify(f"{sidecar.parent}/*.parquet", POLICY).measurement
         assert (found.models, found.class_count, found.k) == (release.report.models, 2, 5)
-
-    def test_it_promises_of_the_union_alone(self, session: sa.Session, sidecar: Path) -> None:
-        into = sidecar.with_name("november.parquet")
-        release = session.apply(NOVEMBER, sidecar, into)
-        promised = release.guarantee
-        assert promised.claims[0] == (
-            "every equivalence class of the 2 partitions published with this fit, taken together, over "
-            '"town", "age" meets k-anonymity (k = 3) (Samarati 2001, definition 2)'
-        )
-        assert "and not in which partition a row is" in promised.conditions[0]
-        assert any("few rows within one partition" in line for line in promised.not_covered)
-        note = json.loads(session.provenance(into) or "")["sqlanon"]
-        assert note["fit"] == {
-            "release": release.report.release,
-            "partitions": 2,
-            "every_partition": False,
-            "rows": {"source": 12, "released": 11, "masked": 0, "dropped": 1},
-        }
-        assert (note["node"], note["policy_sha256"]) == (NODE, POLICY.sha256())
-        assert [entry["attained"] for entry in note["privacy"]] == [5, 3]
+        check_promises(release)
+        check_provenance(release, session.provenance(into) or "")
 
     def test_every_partition_can_be_asked_to_meet_the_policy_alone(self, session: sa.Session, tmp_path: Path) -> None:
         path = tmp_path / "visits.fit"
@@ -245,50 +253,42 @@ class TestApply:
         assert found.measurement.models == release.report.models
 
 
-class TestSameRows:
-    def test_again_at_the_same_place_they_are_measured_and_not_written(
-        self, session: sa.Session, own_sidecar: Path
-    ) -> None:
+class TestReplacing:
+    def test_the_same_rows_count_once(self, session: sa.Session, own_sidecar: Path) -> None:
         into = own_sidecar.with_name("history.parquet")
         before, counts = into.stat(), counted(own_sidecar)
         release = session.apply(HISTORY, own_sidecar, into)
         assert release.report.notes == ("these rows were published already: nothing was written",)
         assert (release.report.rows.released, release.report.partitions) == (8, 1)
-        assert (into.stat().st_mtime_ns, counted(own_sidecar)) == (before.st_mtime_ns, counts)
-
-    def test_under_another_name_they_are_refused(self, session: sa.Session, own_sidecar: Path) -> None:
+        assert into.stat().st_mtime_ns == before.st_mtime_ns
         shuffled = f"SELECT * FROM ({HISTORY}) ORDER BY id"
         with pytest.raises(sa.PolicyError, match=r"published with this fit already, as .*history\.parquet"):
             session.apply(shuffled, own_sidecar, "history")
+        into.unlink()
+        with pytest.raises(sa.EngineError, match="is not there any more, but its rows count"):
+            session.apply(HISTORY, own_sidecar, into)
+        assert counted(own_sidecar) == counts
 
-    def test_other_rows_at_the_same_place_take_replace(self, session: sa.Session, own_sidecar: Path) -> None:
-        into = own_sidecar.with_name("history.parquet")
-        with pytest.raises(sa.EngineError, match="from other rows; give another name, or replace=True"):
-            session.apply(NOVEMBER, own_sidecar, into)
-        more = visits(("a1", 1, "xyzxyz"), ("a2", 2, "x"))
-        release = session.apply(more, own_sidecar, into, replace=True)
-        assert release.report.union.model_dump() == {"source": 7, "released": 6, "masked": 0, "dropped": 1}
-        assert any("replaced" in line for line in release.guarantee.not_covered)
-        assert counted(own_sidecar) == published(own_sidecar.parent)
-
-    def test_a_partition_that_others_need_is_not_replaced(self, session: sa.Session, own_sidecar: Path) -> None:
-        folder = own_sidecar.parent
+    def test_a_replaced_partition_counts_no_more_unless_others_need_it(
+        self, session: sa.Session, own_sidecar: Path
+    ) -> None:
+        folder, into = own_sidecar.parent, own_sidecar.with_name("history.parquet")
         session.apply(NOVEMBER, own_sidecar, folder / "november.parquet")
         before = counted(own_sidecar)
+        few = visits(("a1", 1, "xyz"))
+        with pytest.raises(sa.EngineError, match="from other rows; give another name, or replace=True"):
+            session.apply(few, own_sidecar, into)
         with pytest.raises(sa.UnsatisfiableError) as refused:
-            session.apply(visits(("a1", 1, "xyz")), own_sidecar, folder / "history.parquet", replace=True)
+            session.apply(few, own_sidecar, into, replace=True)
         assert refused.value.problems == (
             "2 rows of other partitions, in 1 classes, would fall short without the rows that are there now",
         )
         assert counted(own_sidecar) == before == published(folder)
-
-    def test_a_part_that_is_gone_still_counts(self, session: sa.Session, own_sidecar: Path) -> None:
-        into = own_sidecar.with_name("history.parquet")
-        into.unlink()
-        with pytest.raises(sa.EngineError, match="is not there any more, but its rows count"):
-            session.apply(HISTORY, own_sidecar, into)
-        assert session.apply(HISTORY, own_sidecar, into, replace=True).report.partitions == 1
-        assert counted(own_sidecar) == published(own_sidecar.parent)
+        more = visits(("a1", 1, "xyz"), ("b1", 2, "y"), ("a2", 2, "x"))
+        release = session.apply(more, own_sidecar, into, replace=True)
+        assert release.report.union.model_dump() == {"source": 9, "released": 7, "masked": 0, "dropped": 2}
+        assert any("replaced" in line for line in release.guarantee.not_covered)
+        assert counted(own_sidecar) == published(folder)
 
 
 class TestMisfits:
@@ -318,6 +318,14 @@ class TestMisfits:
         with pytest.raises(error, match=message):
             session.apply(source, sidecar, sidecar.with_name("november.parquet"))
         assert counted(sidecar) == before == published(sidecar.parent)
+
+    def test_a_connection_in_a_transaction_stays_as_it_is(self, session: sa.Session, sidecar: Path) -> None:
+        session.connection.begin()
+        with pytest.raises(sa.EngineError, match="in the middle of a transaction"):
+            session.apply(NOVEMBER, sidecar, "november")
+        attached = session.connection.execute("SELECT database_name FROM duckdb_databases() WHERE NOT internal")
+        assert attached.fetchall() == [("memory",)]
+        session.connection.rollback()
 
     def test_what_is_no_sidecar(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "text.fit").write_text("no database at all, whatever it is called")

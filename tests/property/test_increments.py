@@ -22,7 +22,7 @@ from tests.oracle import Rows, Taxonomy
 from tests.search_cases import privacy_models
 from tests.strategies import distinct_names, domains, taxonomies
 
-EXAMPLES = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @dataclass(frozen=True)

@@ -179,8 +179,7 @@ def left_short(increment: Increment) -> exp.Query:
         [aliased(count_rows(), "classes"), aliased(rows, "rows")],
         subquery(class_relation(grouping, with_keys=True), "anon_classes"),
     )
-    # Without keys nothing that is published is one class of no rows.
-    return query.where(exp.Not(this=exp.Paren(this=met)), column(CLASS_ROWS).is_(exp.null()).not_(), copy=False)
+    return query.where(exp.Not(this=exp.Paren(this=met)), copy=False)
 
 
 def counts_of(table: exp.Expr, policy: Policy) -> exp.Select:

@@ -246,10 +246,13 @@ def _decided(engine: Engine, partition: Partition, increment: Increment) -> RowC
 
     Raises:
         UnsatisfiableError: too few.
+        VerificationError: the partition is not what it was when its rows were counted first.
     """
     policy = partition.fit.policy
     counts = engine.fetch(queries.kept_rows(increment, KEPT), "rows of kept classes")[0]
     source, released = int(counts["new_rows"]), int(counts["kept_rows"])
+    if source != partition.rows:
+        raise VerificationError(f"{partition.bound.description} has changed during the run; nothing was published")
     rows = RowCounts(source=source, released=released, masked=0, dropped=source - released)
     union = partition.union(rows)
     allowed = policy.allowed_rows(union.source)
@@ -260,6 +263,7 @@ def _decided(engine: Engine, partition: Partition, increment: Increment) -> RowC
             f"{union.dropped:,} of {union.source:,}, where {allowed:,} may be "
             f"(suppression_limit {100 * policy.suppression_limit:g} %)",
             *_blocking(engine, partition, increment),
+            "what can help: a partition of more rows, a fit of a more general node, or a larger suppression_limit",
         ]
         raise UnsatisfiableError(f"{partition.bound.description} cannot be published with this fit:", problems)
     _refuse_what_falls_short(engine, partition, increment)
@@ -290,7 +294,7 @@ def _refuse_what_falls_short(engine: Engine, partition: Partition, increment: In
             f'"{partition.place.name}" cannot be replaced by {partition.bound.description}:',
             [
                 f"{short['rows']:,} rows of other partitions, in {short['classes']:,} classes, would fall short "
-                "without the rows that are there now"
+                "without the rows that are there now; leave them there, and publish the others under a new name"
             ],
         )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlanon.compiler.bind import BoundPolicy, SourceColumn
 from sqlanon.compiler.encoding import ROW_COUNT
 from sqlanon.compiler.increment import counted_columns
-from sqlanon.compiler.nodes import aliased, cast, column, count_rows, grouped, select, subquery
+from sqlanon.compiler.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, subquery
 from sqlanon.compiler.release import release as release_query
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
@@ -192,8 +192,7 @@ def _store(engine: Engine, found: Found, fitted: Fit) -> None:
     rows = release_query(table.plan, levels, kept, masked=False)
     shape = select([column(name) for name in counted_columns(fitted.policy)], subquery(rows, "anon_release"))
     compared = [aliased(cast(column(name), fitted.types[name]), name) for name in table.plan.compared_columns]
-    reference = grouped(
-        select([*compared, aliased(count_rows(), ROW_COUNT)], table.plan.bound.source.copy()),
-        [item.this.copy() for item in compared],
-    )
+    # Also by their texts, which the macros compare: equal values can have different ones.
+    keys = [key for item in compared for key in (item.this.copy(), exact_text(item.this.copy()))]
+    reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], table.plan.bound.source.copy()), keys)
     write_fit(engine, fitted, shape.limit(0), reference)

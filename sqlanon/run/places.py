@@ -82,7 +82,15 @@ def _note_of_file(engine: Engine, place: Place) -> str | None:
         raise EngineError(
             f"a run that published {file} was cut short, and its folder is not there: go on where it is", step="sidecar"
         )
-    return engine.parquet_metadata(file) if file.exists() else None
+    if not file.exists():
+        return None
+    try:
+        return engine.parquet_metadata(file)
+    except EngineError as error:
+        reason = (
+            f"{file} cannot be read, so that it is not known whether the partition there was published; move it away"
+        )
+        raise EngineError(reason, step="sidecar", original=error.original) from None
 
 
 def _files(engine: Engine) -> dict[str, str | None]:

@@ -236,6 +236,7 @@ class TestApply:
             "k-anonymity (k = 3): 2 of its rows are in classes that violate it together with what was published",
             'distinct l-diversity of "illness" (l = 2): 10 of its rows are in classes that violate it together with '
             "what was published",
+            "what can help: a partition of more rows, a fit of a more general node, or a larger suppression_limit",
         )
         assert counted(sidecar) == before
         assert session.connection.execute("SELECT * FROM duckdb_tables() WHERE schema_name = 'main'").fetchall() == []
@@ -281,7 +282,8 @@ class TestReplacing:
         with pytest.raises(sa.UnsatisfiableError) as refused:
             session.apply(few, own_sidecar, into, replace=True)
         assert refused.value.problems == (
-            "2 rows of other partitions, in 1 classes, would fall short without the rows that are there now",
+            "2 rows of other partitions, in 1 classes, would fall short without the rows that are there now; "
+            "leave them there, and publish the others under a new name",
         )
         assert counted(own_sidecar) == before == published(folder)
         more = visits(("a1", 1, "xyz"), ("b1", 2, "y"), ("a2", 2, "x"))

@@ -257,11 +257,14 @@ def _decided(engine: Engine, partition: Partition, increment: Increment) -> RowC
     union = partition.union(rows)
     allowed = policy.allowed_rows(union.source)
     if union.dropped > allowed or released == 0:
-        problems = [
-            f"{rows.dropped:,} of its {source:,} rows are in classes that fall short",
+        suppressed = (
             f"with {union.dropped - rows.dropped:,} of {union.source - source:,} rows suppressed before, that is "
             f"{union.dropped:,} of {union.source:,}, where {allowed:,} may be "
-            f"(suppression_limit {100 * policy.suppression_limit:g} %)",
+            f"(suppression_limit {100 * policy.suppression_limit:g} %)"
+        )
+        problems = [
+            f"{rows.dropped:,} of its {source:,} rows are in classes that fall short",
+            suppressed if union.dropped > allowed else "nothing would be left to publish",
             *_blocking(engine, partition, increment),
             "what can help: a partition of more rows, a fit of a more general node, or a larger suppression_limit",
         ]
@@ -373,5 +376,6 @@ def _release(
         seconds=dict(stages.seconds),
         notes=() if note is None else (note,),
     )
-    promised = guarantee_of_partitions(fit, partitions, replaced=entry.replaces is not None)
+    replaced = any(known.replaces is not None for known in (*partition.others, entry))
+    promised = guarantee_of_partitions(fit, partitions, replaced=replaced)
     return PartitionRelease(into=into, node=fit.node, guarantee=promised, report=report)

@@ -32,7 +32,7 @@ def guarantee_of_partitions(fit: Fit, partitions: int, *, replaced: bool) -> Gua
     Args:
         fit: the fit.
         partitions: how many are published with it by now.
-        replaced: whether the release has taken the place of another.
+        replaced: whether one of them has taken the place of another.
     """
     policy = fit.policy
     columns = ", ".join(f'"{name}"' for name in policy.quasi_identifiers)
@@ -77,7 +77,7 @@ def _not_covered_of_partitions(fit: Fit, *, replaced: bool) -> tuple[str, ...]:
     if not fit.every_partition:
         lines.append("a class may have few rows within one partition: one who knows a row's partition finds it there")
     if replaced:
-        lines.append("one who kept the release that was replaced can compare it with this one")
+        lines.append("one who kept a release that was replaced can compare it with those that are published now")
     return tuple(lines)
 
 

@@ -238,6 +238,8 @@ class TestApply:
             "what was published",
             "what can help: a partition of more rows, a fit of a more general node, or a larger suppression_limit",
         )
+        with pytest.raises(sa.UnsatisfiableError, match="nothing would be left to publish"):
+            session.apply(visits(("a1", 2, "x")), sidecar, "november")
         assert counted(sidecar) == before
         assert session.connection.execute("SELECT * FROM duckdb_tables() WHERE schema_name = 'main'").fetchall() == []
 

@@ -107,7 +107,7 @@ def join(increment: Increment) -> list[Step]:
     steps += [
         Step(NEW_CELLS, _new_cells(increment), "cells of the partition"),
         Step(OLD_CELLS, _old_cells(increment), "cells published before"),
-        Step(UNION_CELLS, _together(NEW_CELLS.table, OLD_CELLS.table), "cells of both"),
+        Step(UNION_CELLS, _by_name([_all(NEW_CELLS), _all(OLD_CELLS)]), "cells of both"),
     ]
     if increment.plan.compared_columns:
         steps.append(Step(REFERENCE_CELLS, _reference_cells(increment), "cells of the reference"))
@@ -166,8 +166,7 @@ def published_cells(increment: Increment, kept: Relation) -> Step:
     """What is published once the partition is: the cells from before, and the new ones of kept classes."""
     names = _cell_columns(increment)
     new = _kept(increment, [column(name, NEW_CELLS.name) for name in names], NEW_CELLS, kept)
-    old = select([column(name) for name in names], OLD_CELLS.table)
-    return Step(PUBLISHED_CELLS, union_all([old, new]), "cells published then")
+    return Step(PUBLISHED_CELLS, _by_name([_all(OLD_CELLS), new]), "cells published then")
 
 
 def left_short(increment: Increment) -> exp.Query:
@@ -265,17 +264,17 @@ def _with_labels(increment: Increment, query: exp.Select) -> exp.Select:
 
 
 def _decoded(plan: Encoding, name: str) -> exp.Query:
-    """The values of a protected column with their codes, which are in the order of the values, NULL last."""
-    values = select([column(name)], plan.bound.source.copy()).distinct(copy=False)
-    return select(
-        [aliased(column(name), "value"), aliased(_rank(column(name)), plan.sensitive(name))],
-        subquery(values, "anon_distinct"),
-    )
+    """The values of a protected column with their codes in the cells of the partition."""
+    return _coded(plan, name, select([column(name)], plan.bound.source.copy()))
 
 
-def _rank(value: exp.Expr) -> exp.Expr:
-    order = exp.Order(expressions=[exp.Ordered(this=value, nulls_first=False)])
-    return cast(exp.Window(this=exp.func("dense_rank"), order=order), "UINTEGER")
+def _coded(plan: Encoding, name: str, values: exp.Query) -> exp.Select:
+    """The distinct values of a protected column with codes in their order, NULL last, as the cells of a source have."""
+    order = exp.Order(expressions=[exp.Ordered(this=column(name), nulls_first=False)])
+    code = cast(exp.Window(this=exp.func("dense_rank"), order=order), "UINTEGER")
+    distinct = select([column(name)], subquery(values, "anon_all")).distinct(copy=False)
+    columns = [aliased(column(name), "value"), aliased(code, plan.sensitive(name))]
+    return select(columns, subquery(distinct, "anon_distinct"))
 
 
 def _values(increment: Increment, name: str) -> exp.Query:
@@ -284,19 +283,14 @@ def _values(increment: Increment, name: str) -> exp.Query:
     counted = [COUNTS.table, increment.published]
     if name in plan.compared_columns:
         counted.append(increment.reference)
-    columns = [select([column(name)], relation.copy()) for relation in counted]
-    values = select([column(name)], subquery(union_all(columns), "anon_counted")).distinct(copy=False)
-    ranked = select(
-        [aliased(column(name), "value"), aliased(_rank(column(name)), plan.sensitive(name))],
-        subquery(values, "anon_distinct"),
-    )
+    coded = _coded(plan, name, union_all([select([column(name)], relation.copy()) for relation in counted]))
     query = select(
-        [column("value", "anon_ranked"), column(plan.sensitive(name), "anon_ranked")], subquery(ranked, "anon_ranked")
+        [column("value", "anon_coded"), column(plan.sensitive(name), "anon_coded")], subquery(coded, "anon_coded")
     )
     if name not in plan.bound.sensitive_shapes:
         return query
     lookup = exp.alias_(plan.sensitive_codes(name).table, "anon_codes", table=True)
-    on = same(column(VALUE, "anon_codes"), exact_text(column("value", "anon_ranked")))
+    on = same(column(VALUE, "anon_codes"), exact_text(column("value", "anon_coded")))
     labels = [plan.sensitive_label(name, level) for level in plan.sensitive_depths(name)]
     query = query.join(lookup, on=on, join_type="left", copy=False)
     return query.select(*(column(label, "anon_codes") for label in labels), copy=False)
@@ -352,6 +346,10 @@ def _by_name(queries: Sequence[exp.Query]) -> exp.Query:
     return first
 
 
+def _all(relation: Relation) -> exp.Query:
+    return select([exp.Star()], relation.table)
+
+
 def _with_codes(increment: Increment, query: exp.Select, names: Sequence[str] | None = None) -> exp.Select:
     for name in increment.protected if names is None else names:
         relation = increment.values(name)
@@ -360,10 +358,6 @@ def _with_codes(increment: Increment, query: exp.Select, names: Sequence[str] | 
         query = query.join(lookup, on=on, copy=False)
         query = query.select(*(column(code, relation.name) for code in _sensitive_columns(increment, name)), copy=False)
     return query
-
-
-def _together(*tables: exp.Expr) -> exp.Query:
-    return union_all([select([exp.Star()], table) for table in tables])
 
 
 def _kept(increment: Increment, columns: Sequence[exp.Expr], cells: Relation, kept: Relation) -> exp.Select:

@@ -266,7 +266,7 @@ def _attached(engine: Engine, path: Path, **options: exp.Expr) -> Iterator[None]
 def _not_opened(path: Path, error: EngineError) -> EngineError:
     assert isinstance(error.original, Exception)
     text = str(error.original)
-    if re.search(r"lock|already attached|already exists", text, re.IGNORECASE):
+    if re.search(r"could not set lock|already attached|already exists", text, re.IGNORECASE):
         holder = re.search(r"PID (\d+)", text)
         by = f" (process {holder.group(1)})" if holder else ""
         reason = f"{path} is in use by another run{by}: partitions are published one after another, so wait for it"

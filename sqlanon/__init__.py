@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         UnsatisfiableError,
         VerificationError,
     )
+    from sqlanon.model.fit import Fit, PartitionRelease
     from sqlanon.model.policy import Policy
     from sqlanon.model.privacy import (
         AlphaKAnonymity,
@@ -49,11 +50,13 @@ __all__ = [
     "EngineError",
     "Entropy",
     "EntropyLDiversity",
+    "Fit",
     "Guarantee",
     "KAnonymity",
     "KMap",
     "MConcealing",
     "Measurement",
+    "PartitionRelease",
     "Policy",
     "PolicyError",
     "Prec",
@@ -80,6 +83,7 @@ _HOMES = {
         "UnsatisfiableError",
         "VerificationError",
     ),
+    "model.fit": ("Fit", "PartitionRelease"),
     "model.policy": ("Policy",),
     "model.privacy": (
         "AlphaKAnonymity",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -11,13 +11,16 @@ import pyarrow as pa
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import EngineError, VerificationError
+from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.flatten import Flattened, Flattening
 from sqlanon.model.policy import Policy
 from sqlanon.model.release import Measurement, Release, Verification
 from sqlanon.model.taxonomy import Taxonomy
 from sqlanon.run import taxonomies
 from sqlanon.run.anonymize import Progress, anonymize, silent
+from sqlanon.run.apply import apply
 from sqlanon.run.explain import ExplainedStep, explain
+from sqlanon.run.fit import fit
 from sqlanon.run.flatten import flatten
 from sqlanon.run.lattice import lattice
 from sqlanon.run.measure import beside_release, measure, verify
@@ -207,6 +210,94 @@ class Session:
         target = _target(into)
         resolved = self._engine.resolve(str(source))
         return anonymize(self._engine, resolved, policy, target, replace=replace, progress=progress, stopped=stopped)
+
+    def fit(
+        self,
+        source: str | Path,
+        policy: Policy,
+        sidecar: str | Path,
+        *,
+        node: Mapping[str, int] | None = None,
+        every_partition: bool = False,
+        progress: Progress = silent,
+        time_limit: float | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> Fit:
+        """Find the node at which partitions are to be released by :meth:`apply`, and store it; nothing is published.
+
+        The node is the one that :meth:`anonymize` would publish the source at. The sidecar holds it with the policy and
+        the hashes of the taxonomies, and later the counts of all that is published with it: by partition, class and
+        values of the protected columns. It is private, and readable by its owner alone.
+
+        Args:
+            source: what the node is to suit, such as the first partition or a sample of what is to come.
+            policy: what the partitions are to guarantee. Models that compare classes with the source compare them with
+                this one for good.
+            sidecar: the path of a new file.
+            node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
+            every_partition: whether each partition is to meet the privacy models on its own, too, so that it does no
+                harm to know which one a row is in.
+            progress, time_limit, stop: as in :meth:`anonymize`.
+
+        Raises:
+            PolicyError: the policy or the given node does not fit the source, or the policy cannot be applied to
+                partitions: it counts individuals, masks, compares with a population, or takes ordered distances.
+            TaxonomyError: as :meth:`anonymize`.
+            UnsatisfiableError: no node meets the policy, or the given one does not.
+            EngineError: the sidecar exists, or the database or the file system refused a step.
+        """
+        stopped = stopping(time_limit, stop)
+        resolved = self._engine.resolve(str(source))
+        return fit(
+            self._engine,
+            resolved,
+            policy,
+            Path(sidecar),
+            node=node,
+            every_partition=every_partition,
+            progress=progress,
+            stopped=stopped,
+        )
+
+    def apply(
+        self,
+        source: str | Path,
+        sidecar: str | Path,
+        into: str | Path,
+        *,
+        replace: bool = False,
+        progress: Progress = silent,
+    ) -> PartitionRelease:
+        """Publish a new partition at the node of a fit, so that all partitions together meet its policy.
+
+        New rows of a class are published if the class, with what was published of it before, meets every privacy
+        model; the others are suppressed, and stay so. The suppression limit holds for the rows of all partitions. What
+        was written is read back and measured together with what was published before.
+
+        The same rows again at the same place are a no-op that measures it anew. A run that was killed is made good by
+        the next one: it counts the partition if it was published, and else forgets it.
+
+        Args:
+            source: the partition: rows that were not published before.
+            sidecar: the file that :meth:`fit` has made; it is locked meanwhile.
+            into: the name of a new table, or the path of a new file that ends in ``.parquet``.
+            replace: whether a table or file that is there may be replaced. The rows of a partition that was published
+                there with this fit then count no more.
+            progress: called with the stage, and how much of it is done out of how much.
+
+        Raises:
+            PolicyError: the columns do not fit, the partition has no rows, or these rows were published already under
+                another name.
+            TaxonomyError: a taxonomy is not the one of the fit, or does not cover the partition.
+            UnsatisfiableError: more rows would be suppressed than may be, none would be published, or what stays
+                published would fall short without the rows that are replaced. Nothing is published or counted.
+            VerificationError: the written release fell short and was withdrawn.
+            EngineError: the sidecar is in use or none, the target is taken, or the database or the file system refused
+                a step.
+        """
+        target = _target(into)
+        resolved = self._engine.resolve(str(source))
+        return apply(self._engine, resolved, Path(sidecar), target, replace=replace, progress=progress)
 
     def flatten(
         self,

@@ -11,6 +11,7 @@ import typer
 
 from sqlanon.cli import outcome, publishing, taxonomy, warehouse
 from sqlanon.cli.demo import demo
+from sqlanon.cli.fit import apply, fit
 from sqlanon.cli.longitudinal import flatten
 from sqlanon.cli.output import write
 
@@ -33,6 +34,8 @@ app.command()(publishing.lattice)
 app.command()(publishing.explain)
 app.command()(publishing.run)
 app.command()(publishing.verify)
+app.command()(fit)
+app.command()(apply)
 
 
 def _show_version(wanted: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich import box
@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from sqlanon.cli.output import printable
-from sqlanon.model.release import Measurement, ModelResult, Release, Report
+from sqlanon.model.fit import Fit, PartitionRelease
+from sqlanon.model.release import Guarantee, Measurement, ModelResult, Release, Report
 
 BEST_NODES = 10
 
@@ -58,8 +59,7 @@ def measurement_view(measurement: Measurement) -> list[RenderableType]:
     facts.show_header = False
     for what, value in facts_of(measurement):
         facts.add_row(what, value)
-    notes = [_sentences("Notes", measurement.notes)] if measurement.notes else []
-    return [facts, models_table(measurement.models), *notes]
+    return [facts, models_table(measurement.models), *notes_view(measurement.notes)]
 
 
 def facts_of(measurement: Measurement) -> list[tuple[str, str]]:
@@ -89,12 +89,61 @@ def release_view(release: Release) -> list[RenderableType]:
     return [
         Text.assemble(("Published ", "bold"), plain(release.into, "bold"), f": {suppression_sentence(release)}"),
         Text(search_sentence(release)),
-        node_table(release),
+        node_table(release.node, report.heights),
         models_table(report.models),
-        _sentences("Guarantee", release.guarantee.claims),
-        _sentences("As long as", release.guarantee.conditions),
-        _sentences("Not covered", release.guarantee.not_covered),
-        *([_sentences("Notes", report.notes)] if report.notes else []),
+        *guarantee_view(release.guarantee),
+        *notes_view(report.notes),
+    ]
+
+
+def guarantee_view(guarantee: Guarantee) -> list[RenderableType]:
+    """What is promised, on what it rests, and what it leaves out."""
+    return [
+        _sentences("Guarantee", guarantee.claims),
+        _sentences("As long as", guarantee.conditions),
+        _sentences("Not covered", guarantee.not_covered),
+    ]
+
+
+def notes_view(notes: Iterable[str]) -> list[RenderableType]:
+    """What a reader should know, if there is anything."""
+    sentences = list(notes)
+    return [_sentences("Notes", sentences)] if sentences else []
+
+
+def fit_view(fit: Fit, sidecar: str) -> list[RenderableType]:
+    """A node that partitions are to be released at."""
+    share = percent(fit.suppressed_rows / fit.rows)
+    checked = f"{count(fit.checked_nodes)} of {count(fit.lattice_nodes)} nodes in {sum(fit.seconds.values()):.2f} s"
+    return [
+        Text.assemble(("Fitted ", "bold"), plain(sidecar, "bold"), "; nothing is published. Keep this file private."),
+        Text(
+            f"On its source, {count(fit.suppressed_rows)} of {count(fit.rows)} rows would be suppressed ({share}); "
+            f"{fit.quality} loss {figure(fit.loss)}, {checked}."
+        ),
+        node_table(fit.node, fit.heights),
+        *notes_view(fit.notes),
+    ]
+
+
+def partition_view(release: PartitionRelease) -> list[RenderableType]:
+    """A partition that was published: rows, privacy models and guarantee."""
+    report = release.report
+    rows, union = report.rows, report.union
+    return [
+        Text.assemble(
+            ("Published ", "bold"),
+            plain(release.into, "bold"),
+            f": {count(rows.released)} of {count(rows.source)} rows.",
+        ),
+        Text(
+            f"Together with what was published before: {count(union.released)} of {count(union.source)} rows in "
+            f"{count(report.partitions)} partitions; {count(union.dropped)} suppressed "
+            f"({percent(union.dropped / union.source)}; the limit is {100 * report.suppression_limit:g} %)."
+        ),
+        models_table(report.models),
+        *guarantee_view(release.guarantee),
+        *notes_view(report.notes),
     ]
 
 
@@ -130,11 +179,11 @@ def gap_phrase(report: Report) -> str:
     return f"; at most {figure(report.gap)}{share} more than the least"
 
 
-def node_table(release: Release) -> Table:
+def node_table(node: Mapping[str, int], heights: Mapping[str, int]) -> Table:
     """The level of each quasi-identifier."""
     made = table("quasi-identifier", "level", "of", numbers=(1, 2))
-    for name, level in release.node.items():
-        made.add_row(plain(name), str(level), str(release.report.heights[name]))
+    for name, level in node.items():
+        made.add_row(plain(name), str(level), str(heights[name]))
     return made
 
 

@@ -66,10 +66,15 @@ def encode_rows(plan: Encoding) -> list[Step]:
     """The steps that make the cells, and what classes are compared with."""
     bound = plan.bound
     steps = [Step(plan.cells, _cells(plan), "cells")]
-    steps += [Step(plan.values(name), _values(plan, name), f'shares of "{name}"') for name in plan.compared_columns]
+    steps += shares(plan)
     if bound.population is not None:
         steps.append(Step(plan.population_cells, _population_cells(plan, bound.population), "population"))
     return steps
+
+
+def shares(plan: Encoding) -> list[Step]:
+    """The steps that make what classes are compared with, from the cells."""
+    return [Step(plan.values(name), _values(plan, name), f'shares of "{name}"') for name in plan.compared_columns]
 
 
 def cell_counts(plan: Encoding) -> exp.Query:

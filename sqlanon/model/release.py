@@ -12,7 +12,7 @@ REPORTED_TIES = 100
 """Nodes of a tie set that a report lists; it always gives their number."""
 
 
-class _Document(BaseModel):
+class Document(BaseModel):
     """A frozen value that can be printed as JSON and, in a notebook, as a table."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -21,7 +21,7 @@ class _Document(BaseModel):
         return _html_table(self.model_dump(mode="json"))
 
 
-class ModelResult(_Document):
+class ModelResult(Document):
     """A bound of a privacy model, what it requires and what a table attains.
 
     ``comparison`` says how what is attained compares with what is required where it passes; ``attained`` is None for
@@ -37,7 +37,7 @@ class ModelResult(_Document):
     met: bool
 
 
-class Measurement(_Document):
+class Measurement(Document):
     """What a table gives away as it is.
 
     Attributes:
@@ -69,7 +69,7 @@ class Measurement(_Document):
         return self.row_count > 0 and all(result.met for result in self.models)
 
 
-class Verification(_Document):
+class Verification(Document):
     """What was measured on a release, and where it falls short of its policy.
 
     Attributes:
@@ -88,7 +88,7 @@ class Verification(_Document):
         return not self.shortfalls
 
 
-class RowCounts(_Document):
+class RowCounts(Document):
     """Rows of the source, and what became of them: ``released`` includes ``masked``; ``dropped`` is the rest."""
 
     source: int
@@ -97,7 +97,7 @@ class RowCounts(_Document):
     dropped: int
 
 
-class Guarantee(_Document):
+class Guarantee(Document):
     """What the release promises, by which definition, and what it does not.
 
     Attributes:
@@ -111,7 +111,7 @@ class Guarantee(_Document):
     not_covered: tuple[str, ...]
 
 
-class Report(_Document):
+class Report(Document):
     """The numbers of a run; no cell value among them.
 
     Attributes:
@@ -166,7 +166,7 @@ class Report(_Document):
     notes: tuple[str, ...] = ()
 
 
-class Release(_Document):
+class Release(Document):
     """A published table.
 
     Attributes:

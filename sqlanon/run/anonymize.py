@@ -127,7 +127,7 @@ def _decide(engine: Engine, table: EncodedTable, outcome: SearchOutcome, node: N
     if policy.suppression == "mask" and node.suppressed_rows:
         short = full_domain.masked_rows_fall_short(engine, table, node.levels)
     masked = policy.suppression == "mask" and node.suppressed_rows > 0 and not short
-    notes = [*_doubts(policy, outcome)]
+    notes = [*doubts(policy, outcome)]
     if short:
         models = ", ".join(str(model) for model in short)
         rows = f"{node.suppressed_rows:,} suppressed rows"
@@ -144,13 +144,13 @@ def _decide(engine: Engine, table: EncodedTable, outcome: SearchOutcome, node: N
     return Decision(outcome, node, masked, counts, full_domain.attained(engine, table, node.levels), tuple(notes))
 
 
-def _doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
+def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
     """What is not proven of the node that was chosen."""
     if outcome.proven_optimal:
         return ()
     if policy.max_loss is not None:
         return ("the release is not proven to be the most private within max_loss: the search was stopped",)
-    gap = _gap(outcome)
+    gap = gap_of(outcome)
     assert gap is not None
     assert outcome.loss is not None
     share = f", {100 * gap / outcome.loss:.3g} % of it" if outcome.loss else ""
@@ -160,7 +160,7 @@ def _doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
     )
 
 
-def _gap(outcome: SearchOutcome) -> float | None:
+def gap_of(outcome: SearchOutcome) -> float | None:
     """By how much the loss can be too large, at most."""
     if outcome.loss is None or outcome.lower_bound is None:
         return None
@@ -235,7 +235,7 @@ def _report(
         minimal_nodes=None if outcome.minimal_nodes is None else len(outcome.minimal_nodes),
         proven_optimal=outcome.proven_optimal,
         lower_bound=outcome.lower_bound,
-        gap=_gap(outcome),
+        gap=gap_of(outcome),
         tie_count=len(outcome.ties),
         ties=tuple(lattice.named(levels) for levels in outcome.ties[:REPORTED_TIES]),
         seconds=dict(seconds),

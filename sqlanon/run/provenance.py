@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,11 +16,20 @@ from sqlanon.model.lattice import Levels
 from sqlanon.model.release import RowCounts
 
 
-def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: RowCounts) -> str:
-    """The provenance of a release as one line of JSON under the key ``sqlanon``."""
+def provenance(
+    bound: BoundPolicy,
+    levels: Levels,
+    attained: list[float],
+    rows: RowCounts,
+    fit: Mapping[str, object] | None = None,
+) -> str:
+    """The provenance of a release as one line of JSON under the key ``sqlanon``.
+
+    ``fit`` tells of a partition what it was published with; what is attained is then that of all partitions.
+    """
     policy = bound.policy
     asked = [(model, each.measure.name, each.required) for model in policy.privacy for each in model.bounds]
-    document = {
+    document: dict[str, object] = {
         "version": installed_version(),
         "code_sha256": code_sha256(),
         "policy": policy.model_dump(mode="json"),
@@ -34,6 +44,8 @@ def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: 
         ],
         "rows": rows.model_dump(),
     }
+    if fit is not None:
+        document["fit"] = fit
     return json.dumps({NOTE_KEY: document}, sort_keys=True)
 
 

@@ -74,8 +74,8 @@ def test_help_and_version(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["demo", "install", "sql", "schema", "measure", "lattice", "explain", "run", "verify", "taxonomy load",
-     "taxonomy make", "taxonomy check", "taxonomy list", "taxonomy export"],
+    ["demo", "install", "sql", "schema", "measure", "lattice", "explain", "run", "verify", "fit", "apply",
+     "taxonomy load", "taxonomy make", "taxonomy check", "taxonomy list", "taxonomy export"],
 )  # fmt: skip
 def test_every_command_has_an_example(command: str, tmp_path: Path) -> None:
     helped = sqlanon(*command.split(), "--help", folder=tmp_path)
@@ -131,6 +131,29 @@ def test_a_run_from_load_to_verify(clinic: Path) -> None:
     assert started(*published("verify", source="visits_k3"), folder=clinic).returncode == 0
     measured = started(*published("measure", "--json", source="visits_k3"), folder=clinic)
     assert document(measured)["met"] is True
+
+
+def test_partitions_from_fit_to_verify(clinic: Path) -> None:
+    early, late = "FROM visits WHERE id < 50", "FROM visits WHERE id >= 50"
+    fitted = sqlanon(*published("fit", "--fit", "visits.fit", "--json", source=early), folder=clinic)
+    assert fitted.returncode == 0, fitted.stderr
+    assert document(fitted)["rows"] == 50
+
+    def applied(source: str, into: str, *more: str) -> subprocess.CompletedProcess[str]:
+        options = ["--db", "clinic.duckdb", "--fit", "visits.fit", "--into", into, *more]
+        return sqlanon("apply", source, *options, folder=clinic)
+
+    refused = applied("FROM visits WHERE id = 0", "alone.parquet", "--json")
+    assert (refused.returncode, document(refused)["error"]["kind"]) == (3, "UnsatisfiableError")
+    first = applied(early, "early")
+    assert (first.returncode, first.stdout[:16]) == (0, "Published early:"), first.stderr
+    second = document(applied(late, "late", "--json"))["report"]
+    assert (second["partitions"], second["union"]["released"]) == (2, 60)
+    kept = applied("FROM visits WHERE id > 40", "late")
+    assert kept.returncode == 1
+    assert "--replace" in kept.stderr
+    union = published("verify", source="FROM early UNION ALL FROM late")
+    assert sqlanon(*union, folder=clinic).returncode == 0
 
 
 def test_people_get_text_and_no_json(clinic: Path) -> None:

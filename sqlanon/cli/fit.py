@@ -1,0 +1,107 @@
+"""Commands that find a node once, and release one partition after another at it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqlanon.cli.options import (
+    Json,
+    OptionalDatabase,
+    PolicyFile,
+    Replace,
+    Source,
+    Target,
+    TaxonomyFiles,
+    TimeLimit,
+    load_taxonomies,
+    reading,
+    writing,
+)
+from sqlanon.cli.output import progress, show, write_json
+
+Sidecar = Annotated[Path, typer.Option("--fit", metavar="FILE", help="The private file of the fit.")]
+Levels = Annotated[
+    list[str] | None,
+    typer.Option("--level", metavar="COLUMN=LEVEL", help="Give the node, a level per quasi-identifier, to check it."),
+]
+EveryPartition = Annotated[
+    bool, typer.Option("--every-partition", help="Each partition is to meet the privacy models on its own, too.")
+]
+
+
+def fit(
+    source: Source,
+    policy: PolicyFile,
+    sidecar: Sidecar,
+    database: OptionalDatabase = None,
+    taxonomies: TaxonomyFiles = None,
+    level: Levels = None,
+    every_partition: EveryPartition = False,
+    time_limit: TimeLimit = None,
+    as_json: Json = False,
+) -> None:
+    """Find the node at which partitions are to be released, and keep it in a private file; nothing is published.
+
+    Example: sqlanon fit visits --db clinic.duckdb --policy policy.toml --fit clinic.fit
+    """
+    from sqlanon.cli.views import fit_view
+    from sqlanon.model.policy import Policy
+
+    wanted, node = Policy.from_toml(policy), _node(level)
+    with reading(database) as session:
+        load_taxonomies(session, taxonomies)
+        with progress(quiet=as_json) as told:
+            fitted = session.fit(
+                source,
+                wanted,
+                sidecar,
+                node=node,
+                every_partition=every_partition,
+                progress=told,
+                time_limit=time_limit,
+            )
+    if as_json:
+        write_json(fitted.model_dump(mode="json"))
+    else:
+        show(*fit_view(fitted, str(sidecar)))
+
+
+def apply(
+    source: Source,
+    sidecar: Sidecar,
+    into: Target,
+    database: OptionalDatabase = None,
+    taxonomies: TaxonomyFiles = None,
+    replace: Replace = False,
+    as_json: Json = False,
+) -> None:
+    """Publish a partition at the node of a fit, so that all partitions together meet its policy, verified.
+
+    The same rows again at the same place are measured, and nothing is written.
+
+    Example: sqlanon apply 'november/*.parquet' --fit clinic.fit --into parts/2026_11.parquet
+    """
+    from sqlanon.cli.views import partition_view
+
+    with writing(database, into) as session:
+        load_taxonomies(session, taxonomies)
+        with progress(quiet=as_json) as told:
+            release = session.apply(source, sidecar, into, replace=replace, progress=told)
+    if as_json:
+        write_json(release.model_dump(mode="json"))
+    else:
+        show(*partition_view(release))
+
+
+def _node(levels: list[str] | None) -> dict[str, int] | None:
+    """The node of every ``COLUMN=LEVEL``; None without any."""
+    node = {}
+    for text in levels or ():
+        name, _, level = text.rpartition("=")
+        if not name or not level.isdecimal():
+            raise typer.BadParameter(f'"{text}" is not COLUMN=LEVEL', param_hint="--level")
+        node[name] = int(level)
+    return node or None

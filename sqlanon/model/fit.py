@@ -1,0 +1,132 @@
+"""A node that was fitted once, and the partitions that are released at it."""
+
+from __future__ import annotations
+
+from sqlanon.errors import PolicyError
+from sqlanon.model.policy import Policy
+from sqlanon.model.privacy import MConcealing, PopulationModel, TCloseness
+from sqlanon.model.release import Document, Guarantee, ModelResult, RowCounts
+
+
+class Fit(Document):
+    """A node for all partitions of a table, with all that it takes to release them alike.
+
+    Attributes:
+        source: what the node was found on, in words.
+        rows, suppressed_rows: its rows, and those in classes that violate a privacy model at the node.
+        policy: what every release guarantees; after Inverse OLA with the k or m that it found.
+        policy_sha256: its hash.
+        every_partition: whether each partition is to meet the privacy models on its own, too.
+        node, heights: the level of each quasi-identifier, and the height of its taxonomy.
+        domains: whether each taxonomy's domain was declared or observed.
+        taxonomy_sha256: the hash of every taxonomy that is used, those of sensitive columns included.
+        types: the type of each protected column.
+        quality, loss: the measure that was minimized, and its value on the source.
+        search: how the node was found; ``given`` if it was not searched for.
+        lattice_nodes, checked_nodes, proven_optimal, gap: as in :class:`Report`.
+        version: the version of this package.
+        seconds: wall time of each stage.
+        notes: anything that a reader should know.
+    """
+
+    source: str
+    rows: int
+    suppressed_rows: int
+    policy: Policy
+    policy_sha256: str
+    every_partition: bool
+    node: dict[str, int]
+    heights: dict[str, int]
+    domains: dict[str, str]
+    taxonomy_sha256: dict[str, str]
+    types: dict[str, str]
+    quality: str
+    loss: float
+    search: str
+    lattice_nodes: int
+    checked_nodes: int
+    proven_optimal: bool
+    gap: float | None = None
+    version: str
+    seconds: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+
+class PartitionReport(Document):
+    """The numbers of a partition's release; no cell value among them.
+
+    Attributes:
+        source, into: in words.
+        release: the identity of the release, which its provenance names too.
+        partitions: how many are published with the fit by now, this one included.
+        rows: what became of the rows of the partition.
+        union: what became of the rows of all of them.
+        suppression_limit: the share of all rows that was allowed to be suppressed.
+        models: every privacy model, measured on what was written together with what was published before.
+        class_count, min_class_size: of these, too.
+        seconds: wall time of each stage.
+        notes: anything that a reader should know.
+    """
+
+    source: str
+    into: str
+    release: str
+    partitions: int
+    rows: RowCounts
+    union: RowCounts
+    suppression_limit: float
+    models: tuple[ModelResult, ...]
+    class_count: int
+    min_class_size: int
+    seconds: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+
+class PartitionRelease(Document):
+    """A published partition.
+
+    Attributes:
+        into: the table or file.
+        node: the level of each quasi-identifier.
+        guarantee: what is promised of all partitions that were published with the fit.
+        report: the numbers.
+    """
+
+    into: str
+    node: dict[str, int]
+    guarantee: Guarantee
+    report: PartitionReport
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+
+def refuse_unfit(policy: Policy) -> None:
+    """Refuse a policy that cannot be proved on counts of what was published before.
+
+    Counts are kept by class and values of the protected columns. What a class attains must follow from its own counts,
+    so that a class to which nothing is added stays as good as it was.
+
+    Raises:
+        PolicyError: lists what stands in the way.
+    """
+    problems = []
+    if policy.individual is not None:
+        problems.append(
+            f'individual "{policy.individual}": distinct individuals of several partitions cannot be counted from '
+            "counts; give partitions with one row per individual, and no individual column"
+        )
+    if policy.suppression == "mask":
+        problems.append('suppression "mask": masked rows of several partitions make one class; take "drop"')
+    for model in policy.privacy:
+        if isinstance(model, PopulationModel):
+            problems.append(f"{model}: the population can change between partitions")
+        elif isinstance(model, MConcealing) and model.grain == "node":
+            problems.append(f'{model}: grain "node" gives up a whole partition for one class; take "class"')
+        elif isinstance(model, TCloseness) and model.distance == "ordered":
+            problems.append(
+                f"{model}: a new value moves all distances, those of classes that are published too; "
+                'take distance "equal" or "hierarchical"'
+            )
+    if problems:
+        raise PolicyError("the policy cannot be applied to one partition after another:", problems)

@@ -1,0 +1,198 @@
+"""Finding a node once, for partitions that are still to come: nothing is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlanon.compiler.bind import BoundPolicy, SourceColumn
+from sqlanon.compiler.encoding import ROW_COUNT
+from sqlanon.compiler.increment import counted_columns
+from sqlanon.compiler.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, subquery
+from sqlanon.compiler.release import release as release_query
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.methods import full_domain
+from sqlanon.methods.examination import examine_nodes
+from sqlanon.methods.full_domain import EncodedTable
+from sqlanon.model.base import did_you_mean
+from sqlanon.model.fit import Fit, refuse_unfit
+from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.model.policy import Policy
+from sqlanon.run.anonymize import Progress, Stages, doubts, gap_of, silent
+from sqlanon.run.prepare import prepare
+from sqlanon.run.provenance import installed_version
+from sqlanon.run.relaxation import unsatisfiable
+from sqlanon.run.sidecar import created, write_fit
+from sqlanon.run.stopping import Stopped, never
+
+GIVEN = "given"
+"""How a node was found that was not searched for."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A node, and how it was found."""
+
+    table: EncodedTable
+    node: NodeSummary
+    search: str
+    checked_nodes: int
+    proven_optimal: bool
+    gap: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+def fit(
+    engine: Engine,
+    source: ResolvedSource,
+    policy: Policy,
+    sidecar: Path,
+    *,
+    node: Mapping[str, int] | None = None,
+    every_partition: bool = False,
+    progress: Progress = silent,
+    stopped: Stopped = never,
+) -> Fit:
+    """Find the node of a source that :func:`anonymize` would publish, or check a given one, and store it.
+
+    Args:
+        engine: the database.
+        source: what the node is to suit.
+        policy: what every release at the node is to guarantee.
+        sidecar: the file to store it in.
+        node: the level of every quasi-identifier, if there is nothing to search for.
+        every_partition: whether each partition is to meet the privacy models on its own, too.
+        progress: told of every stage.
+        stopped: asked after every batch of nodes whether to make do with the best one so far.
+
+    Raises:
+        PolicyError, TaxonomyError: the policy, a taxonomy or the given node does not fit the source, or the policy
+            cannot be applied to partitions.
+        UnsatisfiableError: no node meets the policy, or the given one does not.
+        EngineError: the sidecar exists, or the database or the file system refused a step.
+    """
+    refuse_unfit(policy)
+    stages = Stages(progress)
+    bound = prepare(engine, source, policy)
+    given = None if node is None else _given(bound, node)
+    with created(engine, sidecar), engine.transaction():
+        with stages.stage("encode"):
+            table = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
+        with stages.stage("search"):
+            found = _searched(engine, table, stages, stopped) if given is None else _checked(engine, table, given)
+        fitted = _fit(found, every_partition=every_partition, seconds=stages.seconds)
+        _store(engine, found, fitted)
+        full_domain.drop_tables(engine, table)
+    return fitted
+
+
+def column_type(source_column: SourceColumn) -> str:
+    """The type in which a protected column is published and counted: texts for a column of an ENUM."""
+    kind = source_column.type.upper()
+    return "VARCHAR" if kind.startswith("ENUM(") and kind.endswith(")") else source_column.type
+
+
+def protected_types(bound: BoundPolicy) -> dict[str, str]:
+    """The types of the protected columns."""
+    types = {known.name: column_type(known) for known in bound.columns}
+    return {name: types[name] for name in bound.policy.protected_columns}
+
+
+def taxonomy_hashes(bound: BoundPolicy) -> dict[str, str]:
+    """The hash of every taxonomy that a policy uses."""
+    named = dict(zip(bound.policy.quasi_identifiers, bound.shapes, strict=True))
+    return {name: shape.sha256 for name, shape in {**named, **bound.sensitive_shapes}.items()}
+
+
+def _given(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
+    """The levels of a node that was given.
+
+    Raises:
+        PolicyError: it is not one of the lattice, or the policy leaves to the search what is to be guaranteed.
+    """
+    names = bound.policy.quasi_identifiers
+    problems = [f'"{name}" has no level' for name in names if name not in node]
+    problems += [f'"{name}" is not a quasi-identifier{did_you_mean(name, names)}' for name in node if name not in names]
+    lattice = bound.lattice
+    problems += [
+        f'"{name}" has levels {least} to {most}, so not {node[name]}'
+        for name, least, most in zip(names, lattice.bottom, lattice.top, strict=True)
+        if name in node and not least <= node[name] <= most
+    ]
+    if bound.policy.search == "inverse-ola":
+        problems.append('search "inverse-ola" finds how private a release can be by searching: give no node')
+    if problems:
+        raise PolicyError("the node that was given does not fit the policy:", problems)
+    return tuple(node[name] for name in names)
+
+
+def _searched(engine: Engine, table: EncodedTable, stages: Stages, stopped: Stopped) -> Found:
+    outcome = full_domain.choose_node(engine, table, lambda done, size: stages.progress("search", done, size), stopped)
+    if outcome.best is None:
+        raise unsatisfiable(engine, table, outcome)
+    policy = table.plan.bound.policy
+    table, node = full_domain.settled(engine, table, outcome.best)
+    notes = doubts(policy, outcome)
+    return Found(table, node, policy.search, outcome.checked_nodes, outcome.proven_optimal, gap_of(outcome), notes)
+
+
+def _checked(engine: Engine, table: EncodedTable, levels: Levels) -> Found:
+    examined = examine_nodes(engine, table, [levels])[0]
+    context, policy = table.context, table.plan.bound.policy
+    suppressed = examined.summary.suppressed_rows
+    if suppressed > context.allowed_rows or suppressed == context.row_count:
+        problems = [
+            f"{suppressed:,} of {context.row_count:,} rows are in classes that fall short; "
+            f"{context.allowed_rows:,} may be suppressed (suppression_limit {100 * policy.suppression_limit:g} %)"
+        ]
+        problems += [
+            f"{model}: {rows:,} rows are in classes that violate it"
+            for model, rows in zip(policy.privacy, examined.blocked_rows, strict=True)
+            if rows
+        ]
+        raise UnsatisfiableError("the node that was given does not meet the policy:", problems)
+    note = "the node was given: it is not known how much less another one would lose"
+    return Found(table, examined.summary, GIVEN, 1, proven_optimal=False, notes=(note,))
+
+
+def _fit(found: Found, *, every_partition: bool, seconds: Mapping[str, float]) -> Fit:
+    bound, context = found.table.plan.bound, found.table.context
+    policy, lattice = bound.policy, context.lattice
+    return Fit(
+        source=bound.description,
+        rows=context.row_count,
+        suppressed_rows=found.node.suppressed_rows,
+        policy=policy,
+        policy_sha256=policy.sha256(),
+        every_partition=every_partition,
+        node=lattice.named(found.node.levels),
+        heights=lattice.named(lattice.heights),
+        domains={name: shape.domain for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)},
+        taxonomy_sha256=taxonomy_hashes(bound),
+        types=protected_types(bound),
+        quality=policy.quality.measure,
+        loss=policy.quality.loss(found.node, context),
+        search=found.search,
+        lattice_nodes=lattice.size,
+        checked_nodes=found.checked_nodes,
+        proven_optimal=found.proven_optimal,
+        gap=found.gap,
+        version=installed_version(),
+        seconds=dict(seconds),
+        notes=found.notes,
+    )
+
+
+def _store(engine: Engine, found: Found, fitted: Fit) -> None:
+    """Write the sidecar: the fit, tables for counts, and the counts of the values that classes are compared with."""
+    table, levels = found.table, found.node.levels
+    kept = full_domain.keep_classes(engine, table, levels)
+    rows = release_query(table.plan, levels, kept, masked=False)
+    shape = select([column(name) for name in counted_columns(fitted.policy)], subquery(rows, "anon_release"))
+    compared = [aliased(cast(column(name), fitted.types[name]), name) for name in table.plan.compared_columns]
+    # Also by their texts, which the macros compare: equal values can have different ones.
+    keys = [key for item in compared for key in (item.this.copy(), exact_text(item.this.copy()))]
+    reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], table.plan.bound.source.copy()), keys)
+    write_fit(engine, fitted, shape.limit(0), reference)

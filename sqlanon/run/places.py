@@ -1,0 +1,98 @@
+"""Where a release is, in terms that hold in other sessions: a file, or a table in the file of a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+from sqlglot import exp
+
+from sqlanon.compiler.macros import template
+from sqlanon.compiler.nodes import identifier
+from sqlanon.engines.base import Engine
+from sqlanon.errors import EngineError
+from sqlanon.run.targets import FILE_SUFFIX
+
+
+class Place(BaseModel):
+    """The place of a release.
+
+    Attributes:
+        name: as the user spelled it.
+        file: the file itself, or that of the database that holds the table; None for a database in memory.
+        table: database, schema and name of the table; empty for a file.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    file: str | None
+    table: tuple[str, ...] = ()
+
+    def same_as(self, other: Place) -> bool:
+        """Whether it is the same place, however it is spelled."""
+        return self._found_by == other._found_by
+
+    @property
+    def _found_by(self) -> tuple[str | None, ...]:
+        """A database has another name in each session that attaches its file; only one in memory is found by name."""
+        kept = self.table if self.file is None else self.table[1:]
+        return (self.file, *(name.lower() for name in kept))
+
+
+def place_of(engine: Engine, into: str) -> Place:
+    """The place that a target names.
+
+    Raises:
+        EngineError: no release can go there.
+    """
+    if into.lower().endswith(FILE_SUFFIX):
+        return Place(name=into, file=str(Path(into).resolve()))
+    table = engine.refuse_target(into, {}, replace=True)
+    files = _files(engine)
+    return Place(name=into, file=files.get(table.catalog), table=(table.catalog, table.db, table.name))
+
+
+def note_at(engine: Engine, place: Place) -> str | None:
+    """The provenance of the release at a place; None if there is none.
+
+    Raises:
+        EngineError: the place cannot be looked at from here.
+    """
+    if not place.table:
+        return _note_of_file(engine, place)
+    known, schema, name = place.table
+    for catalog, file in _files(engine).items():
+        if file == place.file and (file is not None or catalog == known):
+            return engine.table_comment(
+                exp.Table(this=identifier(name), db=identifier(schema), catalog=identifier(catalog))
+            )
+    if place.file is None:
+        return None
+    raise EngineError(
+        f'a run that published the table "{place.name}" of {place.file} was cut short: open that warehouse to go on',
+        step="sidecar",
+    )
+
+
+def _note_of_file(engine: Engine, place: Place) -> str | None:
+    assert place.file is not None
+    file = Path(place.file)
+    if not file.parent.is_dir():
+        raise EngineError(
+            f"a run that published {file} was cut short, and its folder is not there: go on where it is", step="sidecar"
+        )
+    if not file.exists():
+        return None
+    try:
+        return engine.parquet_metadata(file)
+    except EngineError as error:
+        reason = (
+            f"{file} cannot be read, so that it is not known whether the partition there was published; move it away"
+        )
+        raise EngineError(reason, step="sidecar", original=error.original) from None
+
+
+def _files(engine: Engine) -> dict[str, str | None]:
+    rows = engine.fetch(template("attached_files"), "the attached databases")
+    return {row["database_name"]: row["path"] and str(Path(row["path"]).resolve()) for row in rows}

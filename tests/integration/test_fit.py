@@ -1,0 +1,443 @@
+"""A node that is fitted once, and partitions that are published at it one after another."""
+
+from __future__ import annotations
+
+import json
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from tests.conftest import ROOT
+
+POLICY = sa.Policy(
+    quasi_identifiers=["town", "age"],
+    sensitive=["illness"],
+    identifiers=["id"],
+    insensitive=["note"],
+    privacy=[sa.KAnonymity(3), sa.DistinctLDiversity("illness", 2)],
+    suppression_limit=0.5,
+)
+NODE = {"town": 1, "age": 0}
+TOWNS = [["a1", "A", "*"], ["a2", "A", "*"], ["b1", "B", "*"], ["b2", "B", "*"]]
+AGES = [["1", "*"], ["2", "*"]]
+
+
+def visits(*groups: tuple[str, int, str]) -> str:
+    """A query of visits: town, age and a letter per row for its illness; ids tell all of them apart."""
+    rows = [
+        f"('{town}', {age}, '{illness}', hash('{town}', {age}, {number}, '{illnesses}'), 'kept')"
+        for town, age, illnesses in groups
+        for number, illness in enumerate(illnesses)
+    ]
+    return f"SELECT * FROM (VALUES {', '.join(rows)}) AS visits (town, age, illness, id, note)"
+
+
+HISTORY = visits(("a1", 1, "xyz"), ("a2", 1, "xx"), ("b1", 2, "xy"), ("b2", 2, "z"))
+"""Class (A, 1) has five rows, (B, 2) three."""
+NOVEMBER = visits(("a1", 1, "x"), ("a1", 2, "y"), ("b2", 2, "xx"))
+"""Together with the history its row of (A, 2) is alone."""
+
+
+@pytest.fixture(scope="module")
+def shared_session() -> Iterator[sa.Session]:
+    with sa.connect(duckdb.connect(config={"threads": 1})) as session:
+        load_taxonomies(session)
+        yield session
+
+
+@pytest.fixture
+def session(shared_session: sa.Session) -> Iterator[sa.Session]:
+    """A session with the taxonomies; what a test adds is removed."""
+    yield shared_session
+    connection = shared_session.connection
+    found = connection.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'").fetchall()
+    for (name,) in found:
+        connection.execute(f"DROP TABLE {name}")
+
+
+def load_taxonomies(session: sa.Session) -> None:
+    session.load_taxonomy("town", sa.Taxonomy.from_rows(TOWNS))
+    session.load_taxonomy("age", sa.Taxonomy.from_rows(AGES))
+
+
+@pytest.fixture
+def own_sidecar(session: sa.Session, tmp_path: Path) -> Path:
+    """A fit with its history published beside it, as ``history.parquet``."""
+    return fitted(session, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared_sidecar(shared_session: sa.Session, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fitted(shared_session, tmp_path_factory.mktemp("fit"))
+
+
+@pytest.fixture
+def sidecar(shared_sidecar: Path, tmp_path: Path) -> Path:
+    """A copy of a fit and of the history, which was published elsewhere."""
+    for path in shared_sidecar.parent.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    return tmp_path / shared_sidecar.name
+
+
+def fitted(session: sa.Session, folder: Path) -> Path:
+    session.fit(HISTORY, POLICY, folder / "visits.fit", node=NODE)
+    session.apply(HISTORY, folder / "visits.fit", folder / "history.parquet")
+    return folder / "visits.fit"
+
+
+def counted(sidecar: Path) -> list[tuple[Any, ...]]:
+    """What a sidecar counts, read without this package."""
+    with duckdb.connect(str(sidecar), read_only=True) as connection:
+        return connection.execute(
+            "SELECT town, age, illness, CAST(sum(anon_row_count) AS BIGINT) FROM counts GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+
+
+def published(folder: Path) -> list[tuple[Any, ...]]:
+    """What all parts of a folder have."""
+    return duckdb.sql(
+        f"SELECT town, age, illness, count(*) FROM '{folder}/*.parquet' GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+
+
+class TestFit:
+    def test_it_finds_the_node_of_a_release_and_publishes_nothing(self, session: sa.Session, tmp_path: Path) -> None:
+        fitted = session.fit(HISTORY, POLICY, tmp_path / "visits.fit")
+        release = session.anonymize(HISTORY, POLICY, into="published")
+        assert (fitted.node, fitted.loss) == (release.node, release.report.loss)
+        assert (fitted.search, fitted.proven_optimal, fitted.rows) == ("optimal", True, 8)
+        assert fitted.policy == POLICY
+        assert [path.name for path in tmp_path.iterdir()] == ["visits.fit"]
+        assert stat.S_IMODE((tmp_path / "visits.fit").stat().st_mode) == 0o600
+        assert counted(tmp_path / "visits.fit") == []
+        tables = session.connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL").fetchall()
+        assert tables == [("published",), ("taxonomy",), ("taxonomy_domain",)]
+
+    def test_policies_that_counts_cannot_prove_are_refused_with_all_reasons(
+        self, session: sa.Session, tmp_path: Path
+    ) -> None:
+        models = [sa.TCloseness("illness", 0.5, "ordered"), sa.MConcealing(0.5, {"illness": 0.1}, "node")]
+        policy = sa.Policy(**{**dict(POLICY), "privacy": models, "suppression": "mask"})
+        with pytest.raises(sa.PolicyError) as refused:
+            session.fit(HISTORY, policy, tmp_path / "visits.fit")
+        assert [problem.partition(":")[0] for problem in refused.value.problems] == [
+            'suppression "mask"',
+            't-closeness of "illness" with ordered distance (t = 0.5)',
+            "m-concealing (m = 0.5)",
+        ]
+        individuals = sa.Policy(**{**dict(POLICY), "individual": "id"})
+        population = sa.Policy(**{**dict(POLICY), "privacy": [sa.KMap(3, "everyone")]})
+        for policy, reason in ((individuals, 'individual "id"'), (population, "k-map")):
+            with pytest.raises(sa.PolicyError, match=reason):
+                session.fit(HISTORY, policy, tmp_path / "visits.fit")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_given_node_is_checked(self, session: sa.Session, tmp_path: Path) -> None:
+        path = tmp_path / "visits.fit"
+        with pytest.raises(sa.PolicyError) as refused:
+            session.fit(HISTORY, POLICY, path, node={"town": 3, "ages": 0})
+        assert refused.value.problems == (
+            '"age" has no level',
+            '"ages" is not a quasi-identifier; did you mean "age"?',
+            '"town" has levels 0 to 2, so not 3',
+        )
+        strict = POLICY.model_copy(update={"suppression_limit": 0.3})
+        with pytest.raises(sa.UnsatisfiableError) as unmet:
+            session.fit(HISTORY, strict, path, node={"town": 0, "age": 0})
+        assert unmet.value.problems == (
+            "5 of 8 rows are in classes that fall short; 2 may be suppressed (suppression_limit 30 %)",
+            "k-anonymity (k = 3): 5 rows are in classes that violate it",
+            'distinct l-diversity of "illness" (l = 2): 3 rows are in classes that violate it',
+        )
+        assert list(tmp_path.iterdir()) == []
+        assert session.fit(HISTORY, strict, path, node=NODE).search == "given"
+
+    def test_inverse_ola_stores_the_k_that_it_found(self, session: sa.Session, tmp_path: Path) -> None:
+        options = {"privacy": [], "search": "inverse-ola", "max_loss": 1.0, "quality": sa.Prec()}
+        path = tmp_path / "visits.fit"
+        fitted = session.fit(HISTORY, sa.Policy(**{**dict(POLICY), **options}), path)
+        assert [model.k for model in fitted.policy.privacy] == [8]
+        assert session.apply(HISTORY, path, tmp_path / "history.parquet").report.min_class_size == 8
+
+    def test_a_sidecar_is_never_replaced(self, session: sa.Session, sidecar: Path) -> None:
+        before = sidecar.read_bytes()
+        with pytest.raises(sa.EngineError, match="exists"):
+            session.fit(HISTORY, POLICY, sidecar)
+        assert sidecar.read_bytes() == before
+
+
+def check_promises(release: sa.PartitionRelease) -> None:
+    """What is promised is said of all partitions together, and what that leaves out is told."""
+    promised = release.guarantee
+    assert promised.claims[0] == (
+        "every equivalence class of the 2 partitions published with this fit, taken together, over "
+        '"town", "age" meets k-anonymity (k = 3) (Samarati 2001, definition 2)'
+    )
+    assert "and not in which partition a row is" in promised.conditions[0]
+    assert any("few rows within one partition" in line for line in promised.not_covered)
+
+
+def check_provenance(release: sa.PartitionRelease, provenance: str) -> None:
+    """It names the release, and tells of the partition and of all of them."""
+    note = json.loads(provenance)["sqlanon"]
+    assert note["fit"] == {
+        "release": release.report.release,
+        "partitions": 2,
+        "every_partition": False,
+        "rows": {"source": 12, "released": 11, "masked": 0, "dropped": 1},
+    }
+    assert note["rows"] == {"source": 4, "released": 3, "masked": 0, "dropped": 1}
+    assert (note["node"], note["policy_sha256"]) == (NODE, POLICY.sha256())
+    assert [entry["attained"] for entry in note["privacy"]] == [5, 3]
+
+
+class TestApply:
+    def test_a_class_is_judged_with_what_was_published_of_it(self, session: sa.Session, sidecar: Path) -> None:
+        into = sidecar.with_name("november.parquet")
+        release = session.apply(NOVEMBER, sidecar, into)
+        assert release.report.rows == sa.model.release.RowCounts(source=4, released=3, masked=0, dropped=1)
+        assert release.report.union.model_dump() == {"source": 12, "released": 11, "masked": 0, "dropped": 1}
+        assert (release.report.partitions, release.report.class_count, release.report.min_class_size) == (2, 2, 5)
+        assert counted(sidecar) == published(sidecar.parent)
+        assert [model.attained for model in release.report.models] == [5.0, 3.0]
+        found = session.verify(f"{sidecar.parent}/*.parquet", POLICY).measurement
+        assert (found.models, found.class_count, found.k) == (release.report.models, 2, 5)
+        check_promises(release)
+        check_provenance(release, session.provenance(into) or "")
+
+    def test_every_partition_can_be_asked_to_meet_the_policy_alone(self, session: sa.Session, tmp_path: Path) -> None:
+        path = tmp_path / "visits.fit"
+        session.fit(HISTORY, POLICY, path, node=NODE, every_partition=True)
+        session.apply(HISTORY, path, "history")
+        with pytest.raises(sa.UnsatisfiableError, match="4 of its rows are in classes that violate it on its own"):
+            session.apply(NOVEMBER, path, "november")
+        release = session.apply(visits(("a1", 1, "xyz"), ("b1", 2, "x")), path, "november")
+        assert (release.report.rows.released, release.report.rows.dropped) == (3, 1)
+        assert session.verify("november", POLICY).met
+        assert len(release.guarantee.claims) == 4
+        assert release.guarantee.conditions[0].endswith("but the quasi-identifiers")
+
+    def test_too_many_suppressed_rows_are_refused_and_not_counted(self, session: sa.Session, sidecar: Path) -> None:
+        before = counted(sidecar)
+        alone = visits(("a1", 2, "xx"), ("b1", 1, "xxxxxxxx"), ("a1", 1, "x"))
+        with pytest.raises(sa.UnsatisfiableError) as refused:
+            session.apply(alone, sidecar, "november")
+        assert refused.value.problems == (
+            "10 of its 11 rows are in classes that fall short",
+            "with 0 of 8 rows suppressed before, that is 10 of 19, where 9 may be (suppression_limit 50 %)",
+            "k-anonymity (k = 3): 2 of its rows are in classes that violate it together with what was published",
+            'distinct l-diversity of "illness" (l = 2): 10 of its rows are in classes that violate it together with '
+            "what was published",
+            "what can help: a partition of more rows, a fit of a more general node, or a larger suppression_limit",
+        )
+        with pytest.raises(sa.UnsatisfiableError, match="nothing would be left to publish"):
+            session.apply(visits(("a1", 2, "x")), sidecar, "november")
+        assert counted(sidecar) == before
+        assert session.connection.execute("SELECT * FROM duckdb_tables() WHERE schema_name = 'main'").fetchall() == []
+
+    def test_closeness_compares_with_the_source_of_the_fit_for_good(self, session: sa.Session, tmp_path: Path) -> None:
+        options = {"privacy": [sa.KAnonymity(3), sa.BetaLikeness("illness", 2.0), sa.TCloseness("illness", 0.4)]}
+        policy, path = sa.Policy(**{**dict(POLICY), **options}), tmp_path / "visits.fit"
+        session.fit(HISTORY, policy, path, node=NODE)
+        session.apply(HISTORY, path, tmp_path / "history.parquet")
+        # Illness w is not in the reference; the class of town B that has it is left as it was.
+        release = session.apply(visits(("b1", 2, "xyzw"), ("a1", 1, "xyz")), path, tmp_path / "november.parquet")
+        assert (release.report.rows.released, release.report.rows.dropped) == (3, 4)
+        assert "classes are compared with all rows of the source of the fit" in release.guarantee.conditions[5]
+        found = session.verify(f"{tmp_path}/*.parquet", policy, source=HISTORY)
+        assert found.measurement.models == release.report.models
+
+
+class TestReplacing:
+    def test_the_same_rows_count_once(self, session: sa.Session, own_sidecar: Path) -> None:
+        into = own_sidecar.with_name("history.parquet")
+        before, counts = into.stat(), counted(own_sidecar)
+        release = session.apply(HISTORY, own_sidecar, into)
+        assert release.report.notes == ("these rows were published already: nothing was written",)
+        assert (release.report.rows.released, release.report.partitions) == (8, 1)
+        assert into.stat().st_mtime_ns == before.st_mtime_ns
+        shuffled = f"SELECT * FROM ({HISTORY}) ORDER BY id"
+        with pytest.raises(sa.PolicyError, match=r"published with this fit already, as .*history\.parquet"):
+            session.apply(shuffled, own_sidecar, "history")
+        into.unlink()
+        with pytest.raises(sa.EngineError, match="is not there any more, but its rows count"):
+            session.apply(HISTORY, own_sidecar, into)
+        assert counted(own_sidecar) == counts
+
+    def test_a_replaced_partition_counts_no_more_unless_others_need_it(
+        self, session: sa.Session, own_sidecar: Path
+    ) -> None:
+        folder, into = own_sidecar.parent, own_sidecar.with_name("history.parquet")
+        session.apply(NOVEMBER, own_sidecar, folder / "november.parquet")
+        before = counted(own_sidecar)
+        few = visits(("a1", 1, "xyz"))
+        with pytest.raises(sa.EngineError, match="from other rows; give another name, or replace=True"):
+            session.apply(few, own_sidecar, into)
+        with pytest.raises(sa.UnsatisfiableError) as refused:
+            session.apply(few, own_sidecar, into, replace=True)
+        assert refused.value.problems == (
+            "2 rows of other partitions, in 1 classes, would fall short without the rows that are there now; "
+            "leave them there, and publish the others under a new name",
+        )
+        assert counted(own_sidecar) == before == published(folder)
+        more = visits(("a1", 1, "xyz"), ("b1", 2, "y"), ("a2", 2, "x"))
+        release = session.apply(more, own_sidecar, into, replace=True)
+        assert release.report.union.model_dump() == {"source": 9, "released": 7, "masked": 0, "dropped": 2}
+        assert any("replaced" in line for line in release.guarantee.not_covered)
+        assert counted(own_sidecar) == published(folder)
+
+
+class TestMisfits:
+    def test_changed_taxonomies_are_all_named(self, session: sa.Session, sidecar: Path) -> None:
+        session.load_taxonomy("town", sa.Taxonomy.from_rows([*TOWNS, ["c1", "C", "*"]]))
+        session.load_taxonomy("age", sa.Taxonomy.from_rows([*AGES, ["3", "*"]]))
+        try:
+            with pytest.raises(sa.TaxonomyError) as refused:
+                session.apply(NOVEMBER, sidecar, "november")
+        finally:
+            load_taxonomies(session)
+        assert refused.value.problems == ('"town"', '"age"')
+
+    @pytest.mark.parametrize(
+        ("source", "error", "message"),
+        [
+            (visits(("c1", 1, "x")), sa.TaxonomyError, '"town": 1 distinct values in 1 rows'),
+            (f"SELECT *, 1 AS extra FROM ({NOVEMBER})", sa.PolicyError, 'column "extra" has no role'),
+            (f"SELECT * REPLACE (1 AS illness) FROM ({NOVEMBER})", sa.PolicyError, '"illness" is INTEGER'),
+            (f"{NOVEMBER} LIMIT 0", sa.PolicyError, "has no rows"),
+        ],
+    )
+    def test_partitions_that_do_not_fit(
+        self, source: str, error: type[Exception], message: str, session: sa.Session, sidecar: Path
+    ) -> None:
+        before = counted(sidecar)
+        with pytest.raises(error, match=message):
+            session.apply(source, sidecar, sidecar.with_name("november.parquet"))
+        assert counted(sidecar) == before == published(sidecar.parent)
+
+    def test_a_connection_in_a_transaction_stays_as_it_is(self, session: sa.Session, sidecar: Path) -> None:
+        session.connection.begin()
+        with pytest.raises(sa.EngineError, match="in the middle of a transaction"):
+            session.apply(NOVEMBER, sidecar, "november")
+        attached = session.connection.execute("SELECT database_name FROM duckdb_databases() WHERE NOT internal")
+        assert attached.fetchall() == [("memory",)]
+        session.connection.rollback()
+
+    def test_what_is_no_sidecar(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "text.fit").write_text("no database at all, whatever it is called")
+        with duckdb.connect(str(tmp_path / "other.fit")):
+            pass
+        for name, reason in (("none", "there is no fit"), ("text", "not a DuckDB"), ("other", "not what")):
+            with pytest.raises(sa.EngineError, match=reason):
+                session.apply(NOVEMBER, tmp_path / f"{name}.fit", "november")
+
+
+PROGRAM = """
+import sys
+import sqlanon as sa
+
+database, sidecar, into, moment = sys.argv[1:]
+
+def tell(stage, done, total):
+    print(stage, flush=True)
+    if stage == moment:
+        sys.stdin.readline()
+
+with sa.connect(database) as session:
+    session.apply("november", sidecar, into, progress=tell)
+"""
+
+
+@pytest.fixture
+def warehouse(sidecar: Path) -> Path:
+    """A warehouse with November, the fit and the history beside it."""
+    path = sidecar.with_name("w.duckdb")
+    with sa.connect(path) as session:
+        load_taxonomies(session)
+        session.connection.execute(f"CREATE TABLE november AS {NOVEMBER}")
+    return path
+
+
+def killed_at(moment: str, warehouse: Path, into: str) -> None:
+    """Apply the fit to November in a process of its own, which is killed at a moment; meanwhile the fit is locked."""
+    sidecar = warehouse.with_name("visits.fit")
+    command = [sys.executable, "-c", PROGRAM, str(warehouse), str(sidecar), into, moment]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT, text=True, **pipes) as process:
+        assert process.stdout is not None
+        assert moment in (line.strip() for line in process.stdout)
+        with (
+            sa.connect() as session,
+            pytest.raises(sa.EngineError, match=f"in use by another run .process {process.pid}"),
+        ):
+            session.apply(HISTORY, sidecar, "anywhere")
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+
+
+class TestKilled:
+    def test_before_it_is_published_it_is_forgotten(self, warehouse: Path) -> None:
+        folder = warehouse.parent
+        sidecar, into = folder / "visits.fit", folder / "november.parquet"
+        killed_at("verify", warehouse, str(into))
+        assert not into.exists()
+        with sa.connect(warehouse) as session:
+            release = session.apply("november", sidecar, into)
+        assert (release.report.partitions, release.report.notes) == (2, ())
+        assert counted(sidecar) == published(folder)
+
+    @pytest.mark.parametrize("into", ["november.parquet", "published"])
+    def test_after_it_is_published_it_is_counted(self, into: str, warehouse: Path) -> None:
+        folder = warehouse.parent
+        sidecar, target = folder / "visits.fit", str(folder / into) if into.endswith("parquet") else into
+        killed_at("count", warehouse, target)
+        if target == into:
+            with sa.connect() as elsewhere, pytest.raises(sa.EngineError, match="open that warehouse to go on"):
+                elsewhere.apply(HISTORY, sidecar, folder / "history.parquet")
+        with sa.connect(warehouse) as session:
+            release = session.apply("november", sidecar, target)
+            note = json.loads(session.provenance(target) or "")["sqlanon"]
+        assert release.report.notes == ("these rows were published already: nothing was written",)
+        assert (release.report.partitions, release.report.release) == (2, note["fit"]["release"])
+        assert sum(row[-1] for row in counted(sidecar)) == release.report.union.released == 11
+
+
+def test_a_run_that_fails_after_it_has_announced_leaves_nothing(
+    session: sa.Session, sidecar: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = counted(sidecar)
+    into = sidecar.with_name("november.parquet")
+
+    def fails(*_: object, **__: object) -> None:
+        raise sa.EngineError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sqlanon.run.apply.verify", fails)
+        with pytest.raises(sa.EngineError, match="the disk is full"):
+            session.apply(NOVEMBER, sidecar, into)
+    assert counted(sidecar) == before
+    assert sorted(path.name for path in sidecar.parent.iterdir()) == ["history.parquet", "visits.fit"]
+    temporary = session.connection.execute("SELECT table_name FROM duckdb_tables() WHERE temporary").fetchall()
+    assert temporary == []
+    assert session.apply(NOVEMBER, sidecar, into).report.partitions == 2
+
+
+def test_a_source_that_changes_during_the_run_is_noticed(session: sa.Session, sidecar: Path) -> None:
+    connection = session.connection
+    connection.execute(f"CREATE TABLE november AS {NOVEMBER}")
+
+    def change(stage: str, _done: int, _total: int) -> None:
+        if stage == "release":
+            connection.cursor().execute(f"INSERT INTO november {visits(('a1', 1, 'yy'))}")
+
+    with pytest.raises(sa.VerificationError, match="not those that were counted"):
+        session.apply("november", sidecar, "published", progress=change)
+    assert sum(row[-1] for row in counted(sidecar)) == 8

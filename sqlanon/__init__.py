@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         UnsatisfiableError,
         VerificationError,
     )
+    from sqlanon.model.events import Event
     from sqlanon.model.policy import Policy
     from sqlanon.model.privacy import (
         AlphaKAnonymity,
@@ -49,6 +50,7 @@ __all__ = [
     "EngineError",
     "Entropy",
     "EntropyLDiversity",
+    "Event",
     "Guarantee",
     "KAnonymity",
     "KMap",
@@ -80,6 +82,7 @@ _HOMES = {
         "UnsatisfiableError",
         "VerificationError",
     ),
+    "model.events": ("Event",),
     "model.policy": ("Policy",),
     "model.privacy": (
         "AlphaKAnonymity",

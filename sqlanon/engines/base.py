@@ -69,8 +69,8 @@ class Engine(Protocol):
     def transaction(self) -> AbstractContextManager[None]:
         """One snapshot for everything inside; committed at the end, rolled back on any error."""
 
-    def watched(self, observer: StatementObserver) -> AbstractContextManager[None]:
-        """Tell a few times a second how far the present statement is; an observer that raises ends it."""
+    def watched(self, observer: StatementObserver | None) -> AbstractContextManager[None]:
+        """Tell a few times a second how far the present statement is; what the observer raises, and Ctrl-C, end it."""
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         """The table that a release goes to, or an error if it cannot go there; ``read`` is what it may not replace."""

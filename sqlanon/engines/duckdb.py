@@ -143,19 +143,23 @@ class DuckDBEngine:
             raise
 
     @contextmanager
-    def watched(self, observer: StatementObserver) -> Iterator[None]:
+    def watched(self, observer: StatementObserver | None) -> Iterator[None]:
         # Only outside of a transaction: a failed one takes no settings back.
         enabled, printed, locked, looks_for_variables = self._rows(template("progress_settings").sql(DIALECT))[0]
-        if locked or looks_for_variables:
+        if looks_for_variables:  # which another thread has not
             yield
             return
-        self._measure_progress(True, printed=False)
+        measured = observer is not None and not locked
+        if measured:
+            self._measure_progress(True, printed=False)
         try:
-            with Watcher(observer, self._share, self.connection.interrupt) as self._watcher:
+            with Watcher(observer or _ignore, self._share, self.connection.interrupt) as self._watcher:
                 yield
         finally:
             self._watcher = None
-            self._measure_progress(enabled, printed=printed)
+            if measured:
+                with suppress(EngineError):  # the connection is closed: what went before says more
+                    self._measure_progress(enabled, printed=printed)
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         self._refuse_read_only(f'write the table "{target}"')
@@ -330,6 +334,10 @@ def _interruption(error: BaseException) -> BaseException:
     if isinstance(error, duckdb.InterruptException) or "interrupted" in str(error).lower():
         return KeyboardInterrupt()
     return error
+
+
+def _ignore(_purpose: str, _share: float | None) -> None:
+    """Observe nothing: the statement can still be interrupted at once."""
 
 
 def _anon_table(place: str, name: str) -> exp.Table:

@@ -45,7 +45,8 @@ class Event:
 
     def document(self) -> dict[str, Any]:
         """What is known, as JSON takes it."""
-        known = {"event": self.state, **dataclasses.asdict(self), "gap": self.gap}
+        share = None if self.share is None else round(self.share, 3)
+        known = {"event": self.state, **dataclasses.asdict(self), "share": share, "gap": self.gap}
         del known["state"]
         return {name: value for name, value in known.items() if value is not None}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from sqlanon.engines.base import Engine
@@ -46,8 +46,8 @@ class Stages:
         self._stage_began = self._told = self._next_bound = self._began
 
     def watching(self, engine: Engine) -> AbstractContextManager[None]:
-        """Tell how far long statements are, if anybody listens."""
-        return nullcontext() if self._progress is silent else engine.watched(self._working)
+        """Tell how far long statements are, if anybody listens, and let Ctrl-C end them at once."""
+        return engine.watched(None if self._progress is silent else self._working)
 
     @contextmanager
     def stage(self, name: Stage) -> Iterator[None]:

@@ -11,7 +11,7 @@ import typer
 
 from sqlanon.cli import outcome, publishing, taxonomy, warehouse
 from sqlanon.cli.demo import demo
-from sqlanon.cli.interrupt import interrupt_once
+from sqlanon.cli.interrupt import ignore_interrupts, interrupt_once
 from sqlanon.cli.longitudinal import flatten
 from sqlanon.cli.output import write, write_event
 
@@ -72,10 +72,12 @@ def _run(arguments: list[str]) -> int:
         # Not app(...): some versions of typer end an interrupted command there without a word.
         with command.make_context("sqlanon", arguments) as context:
             command.invoke(context)
+        ignore_interrupts()
         if as_events:
             write_event({"event": "done", "exit_code": outcome.DONE})
         return outcome.DONE
     except typer.Exit as end:
         return end.exit_code
     except (Exception, KeyboardInterrupt) as error:
+        ignore_interrupts()
         return outcome.report_failure(error, as_json="--json" in arguments, as_events=as_events, debug=debug)

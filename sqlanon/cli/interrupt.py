@@ -29,6 +29,11 @@ def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
     signal.signal(signal.SIGINT, interrupt)
 
 
+def ignore_interrupts() -> None:
+    """Let Ctrl-C do nothing more: the command is over, and says itself how it ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 @contextmanager
 def interruptible(interrupt: Callable[[], None]) -> Iterator[None]:
     """Call ``interrupt`` from another thread as soon as the user presses Ctrl-C.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from sqlanon.cli.output import write_event
+from sqlanon.cli.output import printable, write_event
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Display
@@ -104,7 +104,7 @@ def _doing(event: Event) -> str:
     """The words beside the bar."""
     if event.lattice_nodes is None:
         share = "" if event.share is None else f"{event.share:.0%}"
-        return f"{share:>4} {event.step}" if event.step else ""
+        return " ".join(f"{share:>4} {printable(event.step)}".splitlines()) if event.step else ""
     words = [f"{event.checked_nodes or 0:,} of {event.lattice_nodes:,} nodes checked"]
     if event.loss is not None:
         words.append(f"best loss {event.loss:,.6g}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 from collections.abc import Callable
@@ -144,6 +145,19 @@ class TestWatcher:
     def test_an_error_is_raised_as_it_is(self) -> None:
         with Watcher(lambda *_: None, lambda: None, lambda: None) as watcher, pytest.raises(ZeroDivisionError):
             watcher.run(lambda: 1 / 0, "division")
+
+
+def test_a_terminal_is_safe_from_hostile_names_of_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress(as_events=False, quiet=False) as told:
+        told(Event("encode", "started", 0.0))
+        told(Event("encode", "progress", 1.0, step='codes of "[red]a\x1b]0;title\nb"', share=0.5))
+    shown = terminal.getvalue()
+    assert '50% codes of "[red]a\\x1b]0;title b"' in shown
+    assert "\x1b]0;" not in shown
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         UnsatisfiableError,
         VerificationError,
     )
+    from sqlanon.model.events import Event
     from sqlanon.model.fit import Fit, PartitionRelease
     from sqlanon.model.policy import Policy
     from sqlanon.model.privacy import (
@@ -50,6 +51,7 @@ __all__ = [
     "EngineError",
     "Entropy",
     "EntropyLDiversity",
+    "Event",
     "Fit",
     "Guarantee",
     "KAnonymity",
@@ -83,6 +85,7 @@ _HOMES = {
         "UnsatisfiableError",
         "VerificationError",
     ),
+    "model.events": ("Event",),
     "model.fit": ("Fit", "PartitionRelease"),
     "model.policy": ("Policy",),
     "model.privacy": (

@@ -17,13 +17,14 @@ from sqlanon.model.policy import Policy
 from sqlanon.model.release import Measurement, Release, Verification
 from sqlanon.model.taxonomy import Taxonomy
 from sqlanon.run import taxonomies
-from sqlanon.run.anonymize import Progress, anonymize, silent
+from sqlanon.run.anonymize import anonymize
 from sqlanon.run.apply import apply
 from sqlanon.run.explain import ExplainedStep, explain
 from sqlanon.run.fit import fit
 from sqlanon.run.flatten import flatten
 from sqlanon.run.lattice import lattice
 from sqlanon.run.measure import beside_release, measure, verify
+from sqlanon.run.progress import Progress, silent
 from sqlanon.run.stopping import stopping
 
 if TYPE_CHECKING:
@@ -192,7 +193,9 @@ class Session:
             policy: what to guarantee.
             into: the name of a new table, or the path of a new file that ends in ``.parquet``.
             replace: whether a table or file that is there may be replaced.
-            progress: called with the stage, and how much of it is done out of how much.
+            progress: called with an :class:`sqlanon.Event` where a stage starts and finishes, and a few times a second
+                between. What it raises ends the run and leaves the target as it was, except after the last stage,
+                ``publish``, has finished.
             time_limit: seconds from the call after which the search makes do with the best node that it has found. It
                 looks at the clock after each batch of nodes, so it checks one at least; what is published is written
                 and verified as always. The report says how far it can be from optimal (``gap``).

@@ -12,8 +12,9 @@ import typer
 from sqlanon.cli import outcome, publishing, taxonomy, warehouse
 from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
+from sqlanon.cli.interrupt import ignore_interrupts, interrupt_once
 from sqlanon.cli.longitudinal import flatten
-from sqlanon.cli.output import write
+from sqlanon.cli.output import write, write_event
 
 app = typer.Typer(
     help="Anonymize tables where they already live, in SQL inside DuckDB.",
@@ -61,20 +62,25 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    interrupt_once()
     sys.exit(_run(sys.argv[1:] or ["--help"]))
 
 
 def _run(arguments: list[str]) -> int:
     """The exit code of a command line."""
-    debug = "--debug" in arguments
+    as_events, debug = "--events" in arguments, "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
         command = typer.main.get_command(app)
         # Not app(...): some versions of typer end an interrupted command there without a word.
         with command.make_context("sqlanon", arguments) as context:
             command.invoke(context)
+        ignore_interrupts()
+        if as_events:
+            write_event({"event": "done", "exit_code": outcome.DONE})
         return outcome.DONE
     except typer.Exit as end:
         return end.exit_code
     except (Exception, KeyboardInterrupt) as error:
-        return outcome.report_failure(error, as_json="--json" in arguments, debug=debug)
+        ignore_interrupts()
+        return outcome.report_failure(error, as_json="--json" in arguments, as_events=as_events, debug=debug)

@@ -13,7 +13,8 @@ import typer
 
 from sqlanon.cli.interrupt import interruptible
 from sqlanon.cli.options import Json
-from sqlanon.cli.output import progress, show, write, write_json
+from sqlanon.cli.output import show, write, write_json
+from sqlanon.cli.progress import progress
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,7 +44,7 @@ def demo(
     with _new_files(database) as (warehouse, policy_file):
         engine = DuckDBEngine.open(warehouse)
         try:
-            with progress(quiet=as_json) as told, interruptible(engine.connection.interrupt):
+            with progress(as_events=False, quiet=as_json) as told, interruptible(engine.connection.interrupt):
                 result = demonstrate(engine, rows=rows, seed=seed, progress=told)
         finally:
             engine.close()

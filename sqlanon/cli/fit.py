@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sqlanon.cli.options import (
+    Events,
     Json,
     OptionalDatabase,
     PolicyFile,
@@ -20,7 +21,8 @@ from sqlanon.cli.options import (
     reading,
     writing,
 )
-from sqlanon.cli.output import progress, show, write_json
+from sqlanon.cli.output import show, write_json
+from sqlanon.cli.progress import progress
 
 Sidecar = Annotated[Path, typer.Option("--fit", metavar="FILE", help="The private file of the fit.")]
 Levels = Annotated[
@@ -41,6 +43,7 @@ def fit(
     level: Levels = None,
     every_partition: EveryPartition = False,
     time_limit: TimeLimit = None,
+    as_events: Events = False,
     as_json: Json = False,
 ) -> None:
     """Find the node at which partitions are to be released, and keep it in a private file; nothing is published.
@@ -51,18 +54,11 @@ def fit(
     from sqlanon.model.policy import Policy
 
     wanted, node = Policy.from_toml(policy), _node(level)
-    with reading(database) as session:
+    with progress(as_events=as_events, quiet=as_json) as told, reading(database) as session:
         load_taxonomies(session, taxonomies)
-        with progress(quiet=as_json) as told:
-            fitted = session.fit(
-                source,
-                wanted,
-                sidecar,
-                node=node,
-                every_partition=every_partition,
-                progress=told,
-                time_limit=time_limit,
-            )
+        fitted = session.fit(
+            source, wanted, sidecar, node=node, every_partition=every_partition, progress=told, time_limit=time_limit
+        )
     if as_json:
         write_json(fitted.model_dump(mode="json"))
     else:
@@ -76,6 +72,7 @@ def apply(
     database: OptionalDatabase = None,
     taxonomies: TaxonomyFiles = None,
     replace: Replace = False,
+    as_events: Events = False,
     as_json: Json = False,
 ) -> None:
     """Publish a partition at the node of a fit, so that all partitions together meet its policy, verified.
@@ -86,10 +83,9 @@ def apply(
     """
     from sqlanon.cli.views import partition_view
 
-    with writing(database, into) as session:
+    with progress(as_events=as_events, quiet=as_json) as told, writing(database, into) as session:
         load_taxonomies(session, taxonomies)
-        with progress(quiet=as_json) as told:
-            release = session.apply(source, sidecar, into, replace=replace, progress=told)
+        release = session.apply(source, sidecar, into, replace=replace, progress=told)
     if as_json:
         write_json(release.model_dump(mode="json"))
     else:

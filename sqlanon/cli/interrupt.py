@@ -5,8 +5,33 @@ from __future__ import annotations
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
+
+PATIENCE = 5.0
+"""Seconds after Ctrl-C in which it does nothing when it is pressed again: that is time to clean up."""
+
+
+def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
+    """Let Ctrl-C interrupt the program as always, but not the cleaning up that follows."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return  # a job in the background ignores Ctrl-C
+    earliest = clock()
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        nonlocal earliest
+        if (now := clock()) >= earliest:
+            earliest = now + PATIENCE
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+
+
+def ignore_interrupts() -> None:
+    """Let Ctrl-C do nothing more: the command is over, and says itself how it ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager

@@ -22,6 +22,15 @@ OptionalDatabase = Annotated[
 ]
 PolicyFile = Annotated[Path, typer.Option("--policy", metavar="FILE.toml", help="The policy.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Events = Annotated[
+    bool,
+    typer.Option(
+        "--events",
+        help="Tell the progress, and every failure, on stderr as JSON, a line per event: event (started, progress, "
+        "finished; done or failed at the end), stage, seconds, step, share, checked_nodes, lattice_nodes, loss, "
+        "lower_bound, gap.",
+    ),
+]
 Target = Annotated[
     str, typer.Option("--into", metavar="TARGET", help="The name of a new table, or a new .parquet file.")
 ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from sqlanon.cli.output import printable, say, write_json
+from sqlanon.cli.output import printable, say, write_event, write_json
 from sqlanon.errors import (
     EngineError,
     PolicyError,
@@ -44,16 +44,18 @@ SPELLINGS = (
 """How a message of the Python interface is worded on the command line."""
 
 
-def report_failure(error: BaseException, *, as_json: bool, debug: bool) -> int:
-    """Tell of a failure, as JSON on stdout too if that was asked for.
+def report_failure(error: BaseException, *, as_json: bool, as_events: bool, debug: bool) -> int:
+    """Tell of a failure in words or as an event, and as JSON on stdout too if that was asked for.
 
     Returns:
         the exit code.
     """
-    if debug or os.environ.get("SQLANON_DEBUG", "0") not in ("", "0"):
-        _say_traceback(error)
+    debugging = _debugging(error) if debug or os.environ.get("SQLANON_DEBUG", "0") not in ("", "0") else None
     code, document = _failure(error)
-    say(_text(error, document))
+    if as_events:
+        write_event({"event": "failed", "exit_code": code, **document, **({"debug": debugging} if debugging else {})})
+    else:
+        say("\n".join(filter(None, (debugging, _text(error, document)))))
     if as_json:
         write_json({"error": document})
     return code
@@ -71,7 +73,7 @@ def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
     if isinstance(error, USAGE_ERRORS):
         return USAGE, _document("UsageError", error.format_message())  # type: ignore[attr-defined]
     if isinstance(error, KeyboardInterrupt | typer.Abort):
-        return INTERRUPTED, _document("Interrupted", "interrupted; nothing was published")
+        return INTERRUPTED, _document("Interrupted", str(error) or "interrupted")
     # Its text is left out: it could quote data.
     unexpected = f"{type(error).__name__} was not expected; this is a bug of sqlanon"
     return FAILED, _document(type(error).__name__, unexpected)
@@ -104,8 +106,8 @@ def _text(error: BaseException, document: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _say_traceback(error: BaseException) -> None:
-    say("Debugging: what follows may quote data.")
-    say("".join(traceback.format_exception(error)))
+def _debugging(error: BaseException) -> str:
+    lines = ["Debugging: what follows may quote data.", "".join(traceback.format_exception(error))]
     if isinstance(error, EngineError):
-        say(f"Step: {error.step}\nSQL: {error.sql}\nDatabase: {error.original}")
+        lines.append(f"Step: {error.step}\nSQL: {error.sql}\nDatabase: {error.original}")
+    return "\n".join(lines)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 import typer
@@ -61,27 +59,9 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text)
 
 
-@contextmanager
-def progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar on stderr, if there is a terminal to show it and nobody asked for JSON."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        from sqlanon.run.anonymize import silent
-
-        yield silent
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda stage, done, total: bar.update(task, description=stage, completed=done, total=total or None)
+def write_event(document: dict[str, Any]) -> None:
+    """Write one event to stderr at once, as a line of JSON."""
+    say(json.dumps(document, default=str))
 
 
 def _silence(stream: IO[str] | None) -> None:

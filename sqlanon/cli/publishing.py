@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.cli.options import (
+    Events,
     Json,
     LatticeTarget,
     OptionalDatabase,
@@ -22,7 +23,8 @@ from sqlanon.cli.options import (
     writing,
 )
 from sqlanon.cli.outcome import NOT_MET
-from sqlanon.cli.output import progress, say, show, write, write_json
+from sqlanon.cli.output import say, show, write, write_event, write_json
+from sqlanon.cli.progress import progress
 
 if TYPE_CHECKING:
     from sqlanon.model.policy import Policy
@@ -57,6 +59,7 @@ def lattice(
     ] = None,
     into: LatticeTarget = None,
     replace: Replace = False,
+    as_events: Events = False,
     as_json: Json = False,
 ) -> None:
     """Check every node of the lattice, and show the best ones that satisfy the policy.
@@ -69,14 +72,19 @@ def lattice(
     wanted = _policy(policy)
     if out is not None:
         nodes.refuse_file(out, replace=replace)
-    with reading(database) if into is None else writing(database, into) as session:
+    with (
+        progress(as_events=as_events, quiet=as_json) as told,
+        reading(database) if into is None else writing(database, into) as session,
+    ):
         load_taxonomies(session, taxonomies)
-        with progress(quiet=as_json) as told:
-            found = session.lattice(source, wanted, into=into, replace=replace, progress=told)
+        found = session.lattice(source, wanted, into=into, replace=replace, progress=told)
     if out is not None:
         nodes.write_file(found, out, replace=replace)
     for written in filter(None, (into, out)):
-        say(f"Wrote {found.num_rows:,} nodes to {written}.")
+        if as_events:
+            write_event({"event": "written", "into": str(written), "lattice_nodes": found.num_rows})
+        else:
+            say(f"Wrote {found.num_rows:,} nodes to {written}.")
     if as_json:
         write_json(nodes.document(found, wanted))
     else:
@@ -114,6 +122,7 @@ def run(
     taxonomies: TaxonomyFiles = None,
     time_limit: TimeLimit = None,
     replace: Replace = False,
+    as_events: Events = False,
     as_json: Json = False,
 ) -> None:
     """Publish the best generalization of a table that meets the policy, verified.
@@ -125,10 +134,9 @@ def run(
     from sqlanon.cli.views import release_view
 
     wanted = _policy(policy)
-    with writing(database, into) as session:
+    with progress(as_events=as_events, quiet=as_json) as told, writing(database, into) as session:
         load_taxonomies(session, taxonomies)
-        with progress(quiet=as_json) as told:
-            release = session.anonymize(source, wanted, into, replace=replace, progress=told, time_limit=time_limit)
+        release = session.anonymize(source, wanted, into, replace=replace, progress=told, time_limit=time_limit)
     if as_json:
         write_json(release.model_dump(mode="json"))
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,9 @@ from sqlanon.compiler.nodes import Grain, Relation, Step
 
 NOTE_KEY = "sqlanon"
 """The key under which a note of ours travels with a file, and the provenance in it."""
+
+StatementObserver = Callable[[str, float | None], None]
+"""Told what a statement is for, and how much of it is done, from 0 to 1; None if the database cannot tell."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,9 @@ class Engine(Protocol):
 
     def transaction(self) -> AbstractContextManager[None]:
         """One snapshot for everything inside; committed at the end, rolled back on any error."""
+
+    def watched(self, observer: StatementObserver | None) -> AbstractContextManager[None]:
+        """Tell a few times a second how far the present statement is; what the observer raises, and Ctrl-C, end it."""
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         """The table that a release goes to, or an error if it cannot go there; ``read`` is what it may not replace."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.macros import DIALECT, SCHEMA, install_statements, schema_statements, template
 from sqlanon.compiler.nodes import Grain, Relation, Step, identifier, select, string
 from sqlanon.engines import catalog
-from sqlanon.engines.base import NOTE_KEY, ResolvedSource
+from sqlanon.engines.base import NOTE_KEY, ResolvedSource, StatementObserver
 from sqlanon.engines.refusals import is_taken, refused, why_not_opened
+from sqlanon.engines.watching import Watcher
 from sqlanon.errors import EngineError
 
 MEMORY = ":memory:"
@@ -33,6 +34,7 @@ class DuckDBEngine:
         self.connection = connection
         self._owned = owned
         self._read_only = read_only
+        self._watcher: Watcher | None = None
         place = "memory" if read_only else catalog.current_place(self._rows)[0]
         self.taxonomy = _anon_table(place, "taxonomy")
         self.taxonomy_domain = _anon_table(place, "taxonomy_domain")
@@ -140,6 +142,25 @@ class DuckDBEngine:
                 self.connection.rollback()
             raise
 
+    @contextmanager
+    def watched(self, observer: StatementObserver | None) -> Iterator[None]:
+        # Only outside of a transaction: a failed one takes no settings back.
+        enabled, printed, locked, looks_for_variables = self._rows(template("progress_settings").sql(DIALECT))[0]
+        if looks_for_variables:  # which another thread has not
+            yield
+            return
+        measured = observer is not None and not locked
+        if measured:
+            self._measure_progress(True, printed=False)
+        try:
+            with Watcher(observer or _ignore, self._share, self.connection.interrupt) as self._watcher:
+                yield
+        finally:
+            self._watcher = None
+            if measured:
+                with suppress(EngineError):  # the connection is closed: what went before says more
+                    self._measure_progress(enabled, printed=printed)
+
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         self._refuse_read_only(f'write the table "{target}"')
         found = catalog.find(self._rows, target)
@@ -212,6 +233,17 @@ class DuckDBEngine:
             if catalog.has(self._rows, theirs):
                 self.execute(exp.insert(select([exp.Star()], theirs), ours.copy()), "copy the taxonomies")
 
+    def _measure_progress(self, enabled: bool, *, printed: bool) -> None:
+        """Have DuckDB measure how far a statement is, and print it itself or not."""
+        for name, value in (("enable_progress_bar_print", printed), ("enable_progress_bar", enabled)):
+            setting = exp.SetItem(this=exp.EQ(this=exp.var(name), expression=exp.convert(value)))
+            self.execute(exp.Set(expressions=[setting]), "measure progress")
+
+    def _share(self) -> float | None:
+        """How much of the present statement is done."""
+        percentage = self.connection.query_progress()
+        return None if percentage < 0 else min(percentage / 100, 1.0)
+
     @contextmanager
     def _in_catalog(self, name: str) -> Iterator[None]:
         """Make a catalog the default for a while."""
@@ -276,15 +308,23 @@ class DuckDBEngine:
 
     def _execute(self, sql: str, parameters: Sequence[object], purpose: str) -> None:
         try:
-            self.connection.execute(sql, list(parameters) or None)
+            self._wait_for(lambda: self.connection.execute(sql, list(parameters) or None), purpose)
         except INTERRUPTED as error:
             raise _interruption(error) from None
         except duckdb.Error as error:
             raise refused(error, purpose, sql) from None
 
+    def _wait_for(self, statement: Callable[[], object], purpose: str) -> None:
+        if self._watcher is None:
+            statement()
+        else:
+            self._watcher.run(statement, purpose)
+
     def _commit(self) -> None:
         try:
             self.connection.commit()
+        except INTERRUPTED as error:
+            raise _interruption(error) from None
         except duckdb.Error as error:
             raise refused(error, "commit", None) from None
 
@@ -294,6 +334,10 @@ def _interruption(error: BaseException) -> BaseException:
     if isinstance(error, duckdb.InterruptException) or "interrupted" in str(error).lower():
         return KeyboardInterrupt()
     return error
+
+
+def _ignore(_purpose: str, _share: float | None) -> None:
+    """Observe nothing: the statement can still be interrupted at once."""
 
 
 def _anon_table(place: str, name: str) -> exp.Table:

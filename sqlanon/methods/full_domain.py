@@ -20,10 +20,10 @@ from sqlanon.methods.roll_up import RollUps
 from sqlanon.model.lattice import LevelLosses, Levels, LossContext, NodeSummary
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
-from sqlanon.search import SEARCHES, Search, SearchOutcome, SearchProblem, SearchStopped
+from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 
-Observer = Callable[[int, int], None]
-"""Told after every batch how many nodes were checked, and how many the lattice has."""
+Observer = Callable[[int, int, Inquiry], None]
+"""Told before every batch how many nodes were checked, how many the lattice has, and what the search knows and asks."""
 
 KEPT = Relation("anon_kept", "class")
 
@@ -181,9 +181,9 @@ def _answered(
     try:
         inquiry = next(search)
         while True:
+            observer(checked, table.context.lattice.size, inquiry)
             summaries = rolled_up_summaries(engine, table, roll_ups, inquiry.nodes)
             checked += len(inquiry.nodes)
-            observer(checked, table.context.lattice.size)
             inquiry = search.send(summaries)
             if stopped():
                 search.throw(SearchStopped())

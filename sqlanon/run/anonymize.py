@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlanon.compiler.nodes import Relation, subquery
 from sqlanon.compiler.release import release as release_query
@@ -14,6 +11,7 @@ from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import VerificationError
 from sqlanon.methods import full_domain
 from sqlanon.methods.full_domain import EncodedTable
+from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import NodeSummary, total
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
@@ -21,33 +19,12 @@ from sqlanon.model.release import REPORTED_TIES, Release, Report, RowCounts, Ver
 from sqlanon.run.guarantee import guarantee
 from sqlanon.run.measure import Beside, measured_beside, verify
 from sqlanon.run.prepare import prepare, read_by
+from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import provenance
 from sqlanon.run.relaxation import unsatisfiable
 from sqlanon.run.stopping import Stopped, never
 from sqlanon.run.targets import Target, target_for
 from sqlanon.search import SearchOutcome
-
-Progress = Callable[[str, int, int], None]
-"""Told the stage, and how much of it is done out of how much (0 of 0 where that is not known)."""
-
-
-def silent(_stage: str, _done: int, _total: int) -> None:
-    """Report no progress."""
-
-
-@dataclass
-class Stages:
-    """Wall time by stage, and the progress that is reported along the way."""
-
-    progress: Progress
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        self.progress(name, 0, 0)
-        start = time.perf_counter()
-        yield
-        self.seconds[name] = round(time.perf_counter() - start, 6)
 
 
 @dataclass(frozen=True)
@@ -80,7 +57,7 @@ def anonymize(
         policy: what to guarantee.
         into: a table name, or the path of a Parquet file (ending in ``.parquet``).
         replace: whether an existing table or file of that name may be replaced.
-        progress: told of every stage.
+        progress: told of every stage; what it raises ends the run, except after the last stage has finished.
         stopped: asked after every batch of nodes whether to make do with the best one so far.
 
     Raises:
@@ -89,25 +66,32 @@ def anonymize(
         VerificationError: what was written falls short; it was withdrawn.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
-    with target_for(engine, into, read_by(engine, source, policy), replace=replace) as target:
-        return _run(engine, source, policy, target, Stages(progress), stopped)
+    stages = Stages(progress)
+    with (
+        stages.watching(engine),
+        target_for(engine, into, read_by(engine, source, policy), replace=replace) as target,
+    ):
+        release = _run(engine, source, policy, target, stages, stopped)
+    stages.finish()
+    return release
 
 
 def _run(
     engine: Engine, source: ResolvedSource, policy: Policy, target: Target, stages: Stages, stopped: Stopped
 ) -> Release:
+    """The stages up to the last one, which has begun and ends where the target is left."""
     bound = prepare(engine, source, policy)
     with engine.transaction():
         with stages.stage("encode"):
             table = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
         with stages.stage("search"):
-            outcome = full_domain.choose_node(
-                engine, table, lambda done, size: stages.progress("search", done, size), stopped
-            )
-            if outcome.best is None:
-                raise unsatisfiable(engine, table, outcome)
-            table, node = full_domain.settled(engine, table, outcome.best)
+            outcome = full_domain.choose_node(engine, table, stages.checked, stopped)
+            stages.concluded(outcome)
+        if outcome.best is None:
+            with stages.stage("explain"):
+                raise unsatisfiable(engine, table, outcome, stages.counted)
         with stages.stage("release"):
+            table, node = full_domain.settled(engine, table, outcome.best)
             kept = full_domain.keep_classes(engine, table, node.levels)
             decision = _decide(engine, table, outcome, node)
             written = _write(table, decision, kept, target)
@@ -115,6 +99,7 @@ def _run(
             verification = verify(engine, written, table.plan.bound.policy, _beside(table, decision, kept))
             _refuse_shortfalls(verification, decision)
         full_domain.drop_tables(engine, table)
+        stages.begin("publish")
     report = _report(table, decision, verification, target.name, stages.seconds)
     promised = guarantee(table.plan.bound.policy, report)
     return Release(into=target.name, node=report.node, guarantee=promised, report=report)
@@ -150,7 +135,7 @@ def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
         return ()
     if policy.max_loss is not None:
         return ("the release is not proven to be the most private within max_loss: the search was stopped",)
-    gap = gap_of(outcome)
+    gap = proven_gap(outcome.loss, outcome.lower_bound)
     assert gap is not None
     assert outcome.loss is not None
     share = f", {100 * gap / outcome.loss:.3g} % of it" if outcome.loss else ""
@@ -158,13 +143,6 @@ def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
         f"the release is not proven optimal: its {policy.quality.measure} loss, {outcome.loss:.6g}, exceeds the least "
         f"that meets the policy by at most {gap:.6g}{share}",
     )
-
-
-def gap_of(outcome: SearchOutcome) -> float | None:
-    """By how much the loss can be too large, at most."""
-    if outcome.loss is None or outcome.lower_bound is None:
-        return None
-    return max(outcome.loss - outcome.lower_bound, 0.0)
 
 
 def _write(table: EncodedTable, decision: Decision, kept: Relation, target: Target) -> ResolvedSource:
@@ -235,7 +213,7 @@ def _report(
         minimal_nodes=None if outcome.minimal_nodes is None else len(outcome.minimal_nodes),
         proven_optimal=outcome.proven_optimal,
         lower_bound=outcome.lower_bound,
-        gap=gap_of(outcome),
+        gap=proven_gap(outcome.loss, outcome.lower_bound),
         tie_count=len(outcome.ties),
         ties=tuple(lattice.named(levels) for levels in outcome.ties[:REPORTED_TIES]),
         seconds=dict(seconds),

@@ -18,12 +18,12 @@ from sqlanon.methods import full_domain
 from sqlanon.methods.full_domain import KEPT, EncodedTable
 from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement, RowCounts
-from sqlanon.run.anonymize import Progress, Stages, silent
 from sqlanon.run.fit import protected_types, taxonomy_hashes
 from sqlanon.run.guarantee import guarantee_of_partitions
 from sqlanon.run.measure import Beside, verify
 from sqlanon.run.places import Place, place_of
 from sqlanon.run.prepare import prepare, read_by
+from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import provenance
 from sqlanon.run.sidecar import Entry, Sidecar, opened, release_at
 from sqlanon.run.targets import Target, target_for
@@ -99,7 +99,7 @@ def apply(
         EngineError: the sidecar is in use, or the database or the file system refused a step.
     """
     stages = Stages(progress)
-    with opened(engine, sidecar) as known:
+    with stages.watching(engine), opened(engine, sidecar) as known:
         partition = _partition(engine, source, known, into, stages)
         _refuse_rows_published_elsewhere(partition)
         if partition.replaced is not None and not replace:
@@ -187,6 +187,7 @@ def _publish(
         with suppress(EngineError):
             partition.sidecar.settle_all()
         raise
+    stages.finish()
     with stages.stage("count"):
         counted = partition.sidecar.settle(entry)
     if not counted:
@@ -212,6 +213,7 @@ def _staged(
             written = _written(engine, partition, table, increment, entry, target)
         with stages.stage("verify"):
             measurement = _verified(engine, partition, written, entry)
+        stages.begin("publish")
     return entry, measurement
 
 

@@ -19,8 +19,9 @@ from sqlanon.model.policy import Policy
 from sqlanon.model.release import Measurement, Release, Verification
 from sqlanon.model.taxonomy import Taxonomy
 from sqlanon.run import taxonomies
-from sqlanon.run.anonymize import Progress, anonymize
+from sqlanon.run.anonymize import anonymize
 from sqlanon.run.measure import measure, verify
+from sqlanon.run.progress import Progress, Stages
 
 SOURCE = "visits"
 RELEASE = "visits_k5"
@@ -86,8 +87,8 @@ def demo(engine: DuckDBEngine, *, rows: int, seed: int, progress: Progress) -> D
     Raises:
         SqlanonError: as :func:`sqlanon.run.anonymize.anonymize`.
     """
-    progress("invent", 0, 0)
-    invent(engine, rows=rows, seed=seed)
+    with Stages(progress).stage("invent"):
+        invent(engine, rows=rows, seed=seed)
     source = engine.resolve(SOURCE)
     for name, taxonomy in TAXONOMIES.items():
         taxonomies.load(engine, name, taxonomy, source, name)

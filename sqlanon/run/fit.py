@@ -17,11 +17,13 @@ from sqlanon.methods import full_domain
 from sqlanon.methods.examination import examine_nodes
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.base import did_you_mean
+from sqlanon.model.events import proven_gap
 from sqlanon.model.fit import Fit, refuse_unfit
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy import Policy
-from sqlanon.run.anonymize import Progress, Stages, doubts, gap_of, silent
+from sqlanon.run.anonymize import doubts
 from sqlanon.run.prepare import prepare
+from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import installed_version
 from sqlanon.run.relaxation import unsatisfiable
 from sqlanon.run.sidecar import created, write_fit
@@ -77,11 +79,14 @@ def fit(
     stages = Stages(progress)
     bound = prepare(engine, source, policy)
     given = None if node is None else _given(bound, node)
-    with created(engine, sidecar), engine.transaction():
+    with stages.watching(engine), created(engine, sidecar), engine.transaction():
         with stages.stage("encode"):
             table = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
-        with stages.stage("search"):
-            found = _searched(engine, table, stages, stopped) if given is None else _checked(engine, table, given)
+        if given is None:
+            found = _searched(engine, table, stages, stopped)
+        else:
+            with stages.stage("search"):
+                found = _checked(engine, table, given)
         fitted = _fit(found, every_partition=every_partition, seconds=stages.seconds)
         _store(engine, found, fitted)
         full_domain.drop_tables(engine, table)
@@ -129,13 +134,17 @@ def _given(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
 
 
 def _searched(engine: Engine, table: EncodedTable, stages: Stages, stopped: Stopped) -> Found:
-    outcome = full_domain.choose_node(engine, table, lambda done, size: stages.progress("search", done, size), stopped)
+    with stages.stage("search"):
+        outcome = full_domain.choose_node(engine, table, stages.checked, stopped)
+        stages.concluded(outcome)
     if outcome.best is None:
-        raise unsatisfiable(engine, table, outcome)
+        with stages.stage("explain"):
+            raise unsatisfiable(engine, table, outcome, stages.counted)
     policy = table.plan.bound.policy
     table, node = full_domain.settled(engine, table, outcome.best)
     notes = doubts(policy, outcome)
-    return Found(table, node, policy.search, outcome.checked_nodes, outcome.proven_optimal, gap_of(outcome), notes)
+    gap = proven_gap(outcome.loss, outcome.lower_bound)
+    return Found(table, node, policy.search, outcome.checked_nodes, outcome.proven_optimal, gap, notes)
 
 
 def _checked(engine: Engine, table: EncodedTable, levels: Levels) -> Found:

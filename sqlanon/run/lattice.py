@@ -19,8 +19,8 @@ from sqlanon.methods.examination import Examination, examine_nodes
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.lattice import total
 from sqlanon.model.policy import Policy
-from sqlanon.run.anonymize import Progress
 from sqlanon.run.prepare import prepare, read_by
+from sqlanon.run.progress import Progress, Stages
 from sqlanon.run.provenance import code_sha256, installed_version
 from sqlanon.run.targets import target_for
 from sqlanon.search import SearchProblem
@@ -67,28 +67,36 @@ def lattice(
     engine: Engine, source: ResolvedSource, policy: Policy, progress: Progress, into: str | None, *, replace: bool
 ) -> pa.Table:
     """Check every node; see :meth:`sqlanon.Session.lattice`."""
+    stages = Stages(progress)
     if into is None:
-        with engine.transaction():
-            return _examined(engine, source, policy, progress)
+        with stages.watching(engine), engine.transaction():
+            return _examined(engine, source, policy, stages)
     read = read_by(engine, source, policy)
-    with target_for(engine, into, read, replace=replace) as target, engine.transaction():
-        nodes = _examined(engine, source, policy, progress)
+    with (
+        stages.watching(engine),
+        target_for(engine, into, read, replace=replace) as target,
+        engine.transaction(),
+    ):
+        nodes = _examined(engine, source, policy, stages)
+        stages.begin("publish")
         engine.put(NODES, nodes)
         target.write(select([exp.Star()], NODES.table), _note(policy, nodes))
         engine.drop(NODES)
+    stages.finish()
     return nodes
 
 
-def _examined(engine: Engine, source: ResolvedSource, policy: Policy, progress: Progress) -> pa.Table:
+def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: Stages) -> pa.Table:
     bound = prepare(engine, source, policy)
-    progress("encode", 0, 0)
-    table = full_domain.encode_table(engine, bound, label_losses=("lm", "ncp"))
+    with stages.stage("encode"):
+        table = full_domain.encode_table(engine, bound, label_losses=("lm", "ncp"))
     batches = []
     done = 0
-    for batch in _checked(engine, table):
-        batches.append(batch)
-        done += batch.num_rows
-        progress("search", done, bound.lattice.size)
+    with stages.stage("search"):
+        for batch in _checked(engine, table):
+            batches.append(batch)
+            done += batch.num_rows
+            stages.counted(done, bound.lattice.size)
     full_domain.drop_tables(engine, table)
     nodes = pa.Table.from_batches(batches, schema=SCHEMA)
     return nodes.append_column("pareto", pa.array(_pareto(nodes)))

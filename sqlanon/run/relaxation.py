@@ -7,7 +7,7 @@ it is proven: where the most general node is the best of all, or where every nod
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
@@ -28,6 +28,9 @@ BATCH_SIZE = 64
 
 EXAMINED_NODES = 512
 """Lattices of more nodes are not examined as a whole."""
+
+Examined = Callable[[int, int], None]
+"""Told after every batch how many nodes were examined, and how many the lattice has."""
 
 DIGITS = 6
 """Of a threshold that is proposed."""
@@ -51,11 +54,13 @@ THRESHOLDS = {
 """The field of a privacy model that a bound on a measure comes from; that of ``presence`` depends on the bound."""
 
 
-def unsatisfiable(engine: Engine, table: EncodedTable, outcome: SearchOutcome) -> UnsatisfiableError:
-    """The error of a search that found no node."""
+def unsatisfiable(
+    engine: Engine, table: EncodedTable, outcome: SearchOutcome, examined: Examined
+) -> UnsatisfiableError:
+    """The error of a search that found no node; ``examined`` is told of the nodes that are looked at for it."""
     if not outcome.unsatisfiable:
         return _not_found(table, outcome)
-    relaxer = _Relaxer.examining(engine, table, outcome)
+    relaxer = _Relaxer.examining(engine, table, outcome, examined)
     explanation = relaxer.explanation()
     policy, context = table.plan.bound.policy, table.context
     limit = f"at most {context.allowed_rows:,} rows suppressed (suppression_limit {policy.suppression_limit:g})"
@@ -119,7 +124,7 @@ class _Relaxer:
     all_examined: bool
 
     @classmethod
-    def examining(cls, engine: Engine, table: EncodedTable, outcome: SearchOutcome) -> _Relaxer:
+    def examining(cls, engine: Engine, table: EncodedTable, outcome: SearchOutcome, examined: Examined) -> _Relaxer:
         """Examine the top alone where it is the best node, else every node if there are few."""
         policy, lattice = table.plan.bound.policy, table.context.lattice
         monotonic = all(bound.monotonic for bound in policy.bounds)
@@ -130,9 +135,12 @@ class _Relaxer:
             chosen = (lattice.top,)
         elif lattice.size <= EXAMINED_NODES:
             chosen = lattice.nodes()
-        nodes = tuple(node for batch in _batches(chosen) for node in examine_nodes(engine, table, batch))
+        nodes: list[Examination] = []
+        for batch in _batches(chosen):
+            nodes += examine_nodes(engine, table, batch)
+            examined(len(nodes), lattice.size)
         top_is_best = all(policy.is_monotonic(model) for model in policy.privacy)
-        return cls(engine, table, nodes, top_is_best, monotonic, len(nodes) == lattice.size)
+        return cls(engine, table, tuple(nodes), top_is_best, monotonic, len(nodes) == lattice.size)
 
     def explanation(self) -> Explanation:
         """What blocks the best node, and what would do."""

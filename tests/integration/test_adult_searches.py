@@ -90,7 +90,7 @@ def searched(path: Path, policy: sa.Policy) -> SearchOutcome:
             table = full_domain.encode_table(
                 engine, prepare(engine, engine.resolve("adult"), policy), label_losses=policy.quality.label_losses
             )
-            return full_domain.choose_node(engine, table, lambda _checked, _size: None)
+            return full_domain.choose_node(engine, table, lambda _checked, _size, _inquiry: None)
     finally:
         engine.close()
 

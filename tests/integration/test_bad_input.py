@@ -359,8 +359,8 @@ class TestFiles:
     def test_a_file_that_appears_during_the_run_is_not_overwritten(self, session: sa.Session, tmp_path: Path) -> None:
         target = tmp_path / "new.parquet"
 
-        def appear(stage: str, *_: int) -> None:
-            if stage == "verify":
+        def appear(event: sa.Event) -> None:
+            if event.stage == "verify":
                 target.write_bytes(b"of another program")
 
         with pytest.raises(sa.EngineError, match="exists"):
@@ -375,8 +375,8 @@ class TestFiles:
     ) -> None:
         another = session.connection.cursor()
 
-        def appear(stage: str, done: int, _: int) -> None:
-            if stage == moment and done == 0:
+        def appear(event: sa.Event) -> None:
+            if (event.stage, event.state) == (moment, "started"):
                 another.execute(f"CREATE {made} new AS SELECT 'of another connection' AS state")
 
         with pytest.raises(sa.EngineError, match=r'"new" exists.*replace=True'):
@@ -586,12 +586,12 @@ class TestTaxonomies:
 
 class TestInterruption:
     @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-    @pytest.mark.parametrize("at", ["encode", "search", "release", "verify"])
+    @pytest.mark.parametrize("at", ["encode", "search", "release", "verify", "publish"])
     def test_an_error_at_any_stage_leaves_the_old_state(
         self, session: sa.Session, tmp_path: Path, at: str, error: type[BaseException]
     ) -> None:
-        def stop(stage: str, *_: int) -> None:
-            if stage == at:
+        def stop(event: sa.Event) -> None:
+            if event.stage == at:
                 raise error
 
         before = state(session, tmp_path)

@@ -32,9 +32,10 @@ policy = sa.Policy(
     quasi_identifiers=["age", "zip"], sensitive=["illness"], identifiers=["id"], privacy=[sa.KAnonymity(50)]
 )
 
-def tell(stage, done, total):
-    print(stage, flush=True)
-    if stage == moment:
+def tell(event):
+    if event.state == "started":
+        print(event.stage, flush=True)
+    if (event.stage, event.state) == (moment, "started"):
         sys.stdin.readline()
 
 with sa.connect(database) as session:
@@ -118,7 +119,7 @@ def check_that_the_next_run_succeeds(folder: Path) -> None:
 
 class TestKilled:
     @pytest.mark.parametrize("into", ["published", "published.parquet"])
-    @pytest.mark.parametrize("moment", ["encode", "search", "release", "verify"])
+    @pytest.mark.parametrize("moment", ["encode", "search", "release", "verify", "publish"])
     def test_at_the_beginning_of_every_stage(self, folder: Path, into: str, moment: str) -> None:
         target = str(folder / into) if into.endswith("parquet") else into
         with running(folder, target, moment) as process:
@@ -169,7 +170,7 @@ class TestKilled:
 
 class TestInterrupted:
     @pytest.mark.parametrize("into", ["published", "published.parquet"])
-    @pytest.mark.parametrize("moment", ["encode", "search", "release", "verify"])
+    @pytest.mark.parametrize("moment", ["encode", "search", "release", "verify", "publish"])
     def test_by_the_keyboard(self, folder: Path, into: str, moment: str) -> None:
         content = (folder / "published.parquet").read_bytes()
         target = str(folder / into) if into.endswith("parquet") else into

@@ -346,10 +346,11 @@ import sqlanon as sa
 
 database, sidecar, into, moment = sys.argv[1:]
 
-def tell(stage, done, total):
-    print(stage, flush=True)
-    if stage == moment:
-        sys.stdin.readline()
+def tell(event):
+    if event.state == "started":
+        print(event.stage, flush=True)
+        if event.stage == moment:
+            sys.stdin.readline()
 
 with sa.connect(database) as session:
     session.apply("november", sidecar, into, progress=tell)
@@ -434,8 +435,8 @@ def test_a_source_that_changes_during_the_run_is_noticed(session: sa.Session, si
     connection = session.connection
     connection.execute(f"CREATE TABLE november AS {NOVEMBER}")
 
-    def change(stage: str, _done: int, _total: int) -> None:
-        if stage == "release":
+    def change(event: sa.Event) -> None:
+        if (event.stage, event.state) == ("release", "started"):
             connection.cursor().execute(f"INSERT INTO november {visits(('a1', 1, 'yy'))}")
 
     with pytest.raises(sa.VerificationError, match="not those that were counted"):

@@ -613,11 +613,12 @@ class TestReport:
             well_formed(html)
 
     def test_progress_is_told(self, clinic: sa.Session) -> None:
-        told: list[tuple[str, int, int]] = []
-        clinic.anonymize("visits", POLICY, into="published", progress=lambda *step: told.append(step))
-        stages = list(dict.fromkeys(stage for stage, _, _ in told))
-        assert stages == ["encode", "search", "release", "verify"]
-        assert all(done <= size for _, done, size in told)
+        told: list[sa.Event] = []
+        clinic.anonymize("visits", POLICY, into="published", progress=told.append)
+        stages = ["encode", "search", "release", "verify", "publish"]
+        assert [(event.stage, event.state) for event in told if event.state != "progress"] == [
+            (stage, state) for stage in stages for state in ("started", "finished")
+        ]
 
     def test_lattice_columns(self, clinic: sa.Session) -> None:
         table = clinic.lattice("visits", POLICY)

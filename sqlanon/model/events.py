@@ -1,0 +1,59 @@
+"""What a run tells of itself while it is under way."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Stage = Literal["invent", "fingerprint", "encode", "join", "search", "explain", "release", "verify", "publish", "count"]
+State = Literal["started", "progress", "finished"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """A moment of a run: counts, shares and losses, never data.
+
+    Attributes:
+        stage: ``encode`` (the one scan of the rows), ``search``, ``release`` (the write), ``verify`` and ``publish``;
+            ``explain`` where the search found no node; ``invent`` in the demonstration; ``fingerprint``, ``join`` and
+            ``count`` where a partition joins others. Nothing is published before ``publish`` starts, and all is when it
+            has finished.
+        state: ``started``, ``progress`` or ``finished``. A stage that fails does not finish.
+        seconds: since the run began.
+        step: what the statement that the database works on is for, None between statements.
+        share: how much of that statement is done, from 0 to 1, as the database guesses; None if it cannot tell.
+        checked_nodes: how many nodes were checked in this stage, None where it checks none.
+        lattice_nodes: how many there are.
+        loss: that of the best node so far, None while there is none.
+        lower_bound: proven to be at most the loss of every node that satisfies the policy; None where nothing is known.
+    """
+
+    stage: Stage
+    state: State
+    seconds: float
+    step: str | None = None
+    share: float | None = None
+    checked_nodes: int | None = None
+    lattice_nodes: int | None = None
+    loss: float | None = None
+    lower_bound: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """By how much the loss can be too large, at most."""
+        return proven_gap(self.loss, self.lower_bound)
+
+    def document(self) -> dict[str, Any]:
+        """What is known, as JSON takes it."""
+        share = None if self.share is None else round(self.share, 3)
+        known = {"event": self.state, **dataclasses.asdict(self), "share": share, "gap": self.gap}
+        del known["state"]
+        return {name: value for name, value in known.items() if value is not None}
+
+
+def proven_gap(loss: float | None, lower_bound: float | None) -> float | None:
+    """By how much a loss can be too large, at most; None where it is not known."""
+    if loss is None or lower_bound is None:
+        return None
+    return max(loss - lower_bound, 0.0)

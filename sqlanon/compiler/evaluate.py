@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -14,6 +14,7 @@ from sqlanon.compiler.classes import (
     at_node,
     class_relation,
     measure_of,
+    numbered_at_node,
     within,
 )
 from sqlanon.compiler.encode import LABEL_LOSSES
@@ -68,7 +69,15 @@ def node_summaries(
         cells: cells rolled up to a node below all of the batch; those of the source if None.
         attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
     """
-    judged = _judged(plan, union_all(_classes(plan, levels, index, cells) for index, levels in enumerate(batch)))
+    constant = _constant_losses(plan, batch)
+    nodes = [numbered_at_node(plan, levels, plan.cells if cells is None else cells) for levels in batch]
+    judged = _judged(
+        plan,
+        union_all(
+            _classes(node, levels, index, constant)
+            for index, (node, levels) in enumerate(zip(nodes, batch, strict=True))
+        ),
+    )
     known = [aliased(number(row_count), "anon_row_count"), aliased(number(plan.bound.policy.k), "anon_k")]
     classes = select([exp.Star(), *known], subquery(judged, "anon_judged"))
     if attainable_within is not None:
@@ -79,7 +88,7 @@ def node_summaries(
         unused.add("attainable")
     summary.set("expressions", [item for item in summary.expressions if item.alias not in unused])
     if plan.bound.policy.quality.by_quasi_identifier:
-        summary = summary.select(*_combined_losses(plan), copy=False)
+        summary = summary.select(*_combined_losses(plan, constant), copy=False)
     return over(summary, classes)
 
 
@@ -90,14 +99,14 @@ def attained(plan: Encoding, levels: Levels) -> exp.Query:
         aliased(filtered(worst_of(grouping, bound), column(KEPT)), f"attained_{index}")
         for index, bound in enumerate(plan.bound.policy.bounds)
     ]
-    return select(columns, subquery(_judged(plan, _classes(plan, levels, 0)), "anon_judged"))
+    return select(columns, subquery(_judged(plan, class_relation(grouping)), "anon_judged"))
 
 
 def kept_classes(plan: Encoding, levels: Levels) -> exp.Query:
     """The codes of the classes that are kept at a node."""
     grouping = at_node(plan, levels)
     columns = grouping.columns() or [aliased(exp.true(), ALL_ROWS)]
-    judged = _judged(plan, _classes(plan, levels, 0, with_keys=True))
+    judged = _judged(plan, class_relation(grouping, with_keys=True))
     return select(columns, subquery(judged, "anon_judged")).where(column(KEPT), copy=False)
 
 
@@ -149,17 +158,12 @@ def _unnested(items: Iterable[exp.Expr]) -> exp.Explode:
     return exp.Explode(this=exp.Array(expressions=list(items)))
 
 
-def _classes(
-    plan: Encoding, levels: Levels, index: int, cells: Relation | None = None, *, with_keys: bool = False
-) -> exp.Select:
+def _classes(grouping: Grouping, levels: Levels, index: int, constant: Mapping[int, float]) -> exp.Select:
     """The classes of a node with the losses of their labels; ``anon_node`` is the node's position in the batch."""
-    grouping = at_node(plan, levels, cells)
-    losses = _label_losses(plan, levels)
-    classes = class_relation(grouping, with_keys=with_keys or bool(losses))
+    losses = _label_losses(grouping, levels, constant)
+    classes = class_relation(grouping, with_keys=bool(losses))
     if losses:
-        shown = [
-            item.alias_or_name for item in classes.expressions if with_keys or item.alias_or_name not in grouping.keys
-        ]
+        shown = [item.alias_or_name for item in classes.expressions if item.alias_or_name not in grouping.keys]
         classes = select([*(column(name) for name in shown), *losses], subquery(classes, "anon_labelled"))
     classes.append("expressions", aliased(number(index), NODE))
     return classes
@@ -212,13 +216,28 @@ def worst_of(grouping: Grouping, bound: Bound) -> exp.Expr:
     return aggregate(this=measure_of(grouping, bound))
 
 
-def _label_losses(plan: Encoding, levels: Levels) -> list[exp.Alias]:
+def _label_losses(grouping: Grouping, levels: Levels, constant: Mapping[int, float]) -> list[exp.Alias]:
     """The losses of a class's labels at a node: their mean in each measure, or each on its own if that is needed."""
-    losses = [aliased(_mean_label_loss(plan, name, levels), f"anon_{name}") for name in _mean_losses(plan)]
+    plan = grouping.plan
+    losses = [aliased(_mean_label_loss(grouping, name, levels), f"anon_{name}") for name in _mean_losses(plan)]
     if plan.bound.policy.quality.by_quasi_identifier:
-        apart = {_loss_apart(position): (position, depth) for position, depth in enumerate(levels)}
-        losses += [aliased(_label_loss(plan, "lm", *place), name) for name, place in apart.items()]
+        losses += [
+            aliased(_label_loss(grouping, "lm", position, depth), _loss_apart(position))
+            for position, depth in enumerate(levels)
+            if position not in constant
+        ]
     return losses
+
+
+def _constant_losses(plan: Encoding, batch: Sequence[Levels]) -> dict[int, float]:
+    """The quasi-identifiers whose labels all lose alike in all nodes of a batch, and what they lose."""
+    found = {}
+    for position in range(len(plan.codes)):
+        losses = {_constant_loss(plan, "lm", position, levels[position]) for levels in batch}
+        loss = losses.pop()
+        if not losses and loss is not None:
+            found[position] = loss
+    return found
 
 
 def _mean_losses(plan: Encoding) -> list[str]:
@@ -231,15 +250,23 @@ def _loss_apart(position: int) -> str:
     return f"anon_lm_{position}"
 
 
-def _label_loss(plan: Encoding, measure: str, position: int, depth: int) -> exp.Expr:
-    """A value loses nothing and the top label everything there is to lose; between them it depends on the code."""
+def _constant_loss(plan: Encoding, measure: str, position: int, depth: int) -> float | None:
+    """What every label of a level loses: values nothing, the top label all there is to lose; None if it varies."""
     if not plan.loss_varies(position, depth):
         shape = plan.bound.shapes[position]
-        return double(1.0 if depth == shape.height and shape.domain_size > 1 else 0.0)
+        return 1.0 if depth == shape.height and shape.domain_size > 1 else 0.0
+    steps = plan.loss_steps.get((measure, position, depth), ())
+    return steps[0][1] if len(steps) == 1 else None
+
+
+def _label_loss(grouping: Grouping, measure: str, position: int, depth: int) -> exp.Expr:
+    """What the label of a class loses."""
+    plan = grouping.plan
+    constant = _constant_loss(plan, measure, position, depth)
+    if constant is not None:
+        return double(constant)
     *steps, (_, most) = plan.loss_steps[measure, position, depth]
-    if not steps:
-        return double(most)
-    code = column(plan.code(position, depth))
+    code = grouping.code(position, depth)
     ifs = [
         exp.If(this=exp.LTE(this=code.copy(), expression=number(last_code)), true=double(loss))
         for last_code, loss in steps
@@ -247,31 +274,30 @@ def _label_loss(plan: Encoding, measure: str, position: int, depth: int) -> exp.
     return exp.Case(ifs=ifs, default=double(most))
 
 
-def _mean_label_loss(plan: Encoding, measure: str, levels: Levels) -> exp.Expr:
-    terms = [_label_loss(plan, measure, position, depth) for position, depth in enumerate(levels)]
+def _mean_label_loss(grouping: Grouping, measure: str, levels: Levels) -> exp.Expr:
+    terms = [_label_loss(grouping, measure, position, depth) for position, depth in enumerate(levels)]
     known = sum(float(term.name) for term in terms if isinstance(term, exp.Literal))
     varying = [term for term in terms if not isinstance(term, exp.Literal)]
     total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [double(known), *varying])
     return exp.Div(this=exp.Paren(this=total), expression=number(len(levels)))
 
 
-def _combined_losses(plan: Encoding) -> list[exp.Alias]:
+def _combined_losses(plan: Encoding, constant: Mapping[int, float]) -> list[exp.Alias]:
     """LM as it is, and weighted or geometric, from the mean losses of the quasi-identifiers."""
     quality = plan.bound.policy.quality
     assert isinstance(quality, LM)
     shares = quality.shares(plan.bound.policy.quasi_identifiers)
     equal = (1 / len(shares),) * len(shares)
+    known = tuple(constant.get(position) for position in range(len(shares)))
     return [
-        aliased(_combination("arithmetic", equal).copy(), "lm"),
-        aliased(_combination(quality.aggregate, shares).copy(), "combined_loss"),
+        aliased(_combination("arithmetic", equal, known).copy(), "lm"),
+        aliased(_combination(quality.aggregate, shares, known).copy(), "combined_loss"),
     ]
 
 
-@functools.cache
-def _combination(aggregate: str, shares: tuple[float, ...]) -> exp.Expr:
-    means = [
-        scalar_call("mean_loss_of", column(CLASS_WEIGHT), column(KEPT), column(_loss_apart(position)))
-        for position in range(len(shares))
-    ]
+@functools.lru_cache(maxsize=1024)
+def _combination(aggregate: str, shares: tuple[float, ...], constant: tuple[float | None, ...]) -> exp.Expr:
+    losses = [column(_loss_apart(position)) if loss is None else double(loss) for position, loss in enumerate(constant)]
+    means = [scalar_call("mean_loss_of", column(CLASS_WEIGHT), column(KEPT), loss) for loss in losses]
     weights = [number(share) for share in shares]
     return scalar_call(f"{aggregate}_loss", exp.Array(expressions=means), exp.Array(expressions=weights))

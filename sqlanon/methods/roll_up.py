@@ -21,7 +21,7 @@ from sqlanon.compiler.roll_up import counted_rows, distinct_others, rolled_up
 from sqlanon.engines.base import Engine
 from sqlanon.model.lattice import Levels, NodeSummary
 
-ROWS_PER_STATEMENT = 1_000_000
+ROWS_PER_STATEMENT = 4_000_000
 """Rows that one statement reads, node by node: more nodes at once save little then, and take memory."""
 
 STEP_ROWS = 100_000

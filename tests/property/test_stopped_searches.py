@@ -29,11 +29,10 @@ def test_a_stopped_search_knows_how_far_it_may_be_from_the_optimum(
 
 
 @pytest.mark.parametrize("name", WIDE)
-@pytest.mark.parametrize("limits", WIDE_LIMITS, ids=str)
 @FEWER
-@given(data=st.data(), quality=st.sampled_from(QUALITIES))
+@given(data=st.data(), quality=st.sampled_from(QUALITIES), limits=st.sampled_from(WIDE_LIMITS))
 def test_so_does_a_search_without_arrays_of_the_size_of_the_lattice(
-    name: str, limits: WideLimits, data: st.DataObject, quality: object
+    name: str, data: st.DataObject, quality: object, limits: WideLimits
 ) -> None:
     with limits.imposed():
         check_every_stop(name, data, quality, exact=False)

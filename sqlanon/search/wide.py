@@ -11,12 +11,15 @@ from sqlanon.model.lattice import NodeSummary
 from sqlanon.search.antichain import Antichain, Nodes, as_column
 from sqlanon.search.arrays import Index
 from sqlanon.search.boxes import Boxes
-from sqlanon.search.problem import SearchProblem, margin
+from sqlanon.search.problem import SearchProblem
 from sqlanon.search.projections import NOTHING, Projection, parts
 from sqlanon.search.terms import WholeTerms
 
 PROJECTED_NODES = 2**16
 """How many nodes a projection has at most, unless a single quasi-identifier has more levels."""
+
+NEGLIGIBLE = 1e-9
+"""Bounds that exceed the known ones by less, relative to the larger of 1 and the bound, are not kept: that is noise."""
 
 
 class WideRegion:
@@ -56,7 +59,7 @@ class WideRegion:
         for projection in self.projections:
             projection.learn(index, ruled_out=ruled_out)
         bound = self._problem.quality.bound_above(summary, self._problem.context)
-        if bound > self.terms.bound_of(index) + 100 * margin(bound):
+        if bound > self.terms.bound_of(index) + NEGLIGIBLE * max(1.0, bound):
             self._inherited.add(index, bound)
 
     def least_bound(self) -> float:

@@ -8,7 +8,7 @@ from sqlanon.search.arrays import Index
 from sqlanon.search.wide import WideRegion
 
 GOLDEN = 0.6180339887498949
-"""Multiples of this, modulo 1, spread evenly: chains go up in ever different orders, and equal runs in the same."""
+"""What squares times this leave, modulo 1, looks shuffled: chains differ in their order, equal runs do not."""
 
 
 class Chain:

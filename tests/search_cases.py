@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
-from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem, SearchStopped
+from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 from tests import brute_force, oracle
 from tests.brute_force import Answer, Measured, Task
 from tests.oracle import Rows, Taxonomy
@@ -41,6 +44,33 @@ SENSITIVE_TAXONOMIES: Mapping[str, Taxonomy] = {
     "disease": [["flu", "lung", "*"], ["asthma", "lung", "*"], ["gout", "joint", "*"]],
     "drug": [["aspirin", "*"], ["quinine", "*"]],
 }
+
+
+@dataclass(frozen=True)
+class WideLimits:
+    """Limits under which small lattices are searched as those too large for arrays are."""
+
+    projected_nodes: int
+    splits: int
+    most_boxes: int
+
+    @contextmanager
+    def imposed(self) -> Iterator[None]:
+        """No lattice is small enough for arrays."""
+        limits = {
+            "regions.DENSE_NODES": 0,
+            "wide.PROJECTED_NODES": self.projected_nodes,
+            "boxes.SPLITS": self.splits,
+            "boxes.MOST_BOXES": self.most_boxes,
+        }
+        with pytest.MonkeyPatch.context() as patch:
+            for name, limit in limits.items():
+                patch.setattr(f"sqlanon.search.{name}", limit)
+            yield
+
+
+WIDE_LIMITS = (WideLimits(2, 1, 5), WideLimits(8, 256, 50_000))
+"""As tight as can be, so that boxes are joined all the time, and loose enough for projections of two columns."""
 
 
 @dataclass(frozen=True)
@@ -286,10 +316,22 @@ def driven(
         while len(asked) != stop_after:
             asked.append(list(inquiry.nodes))
             inquiry = running.send([case.summaries[levels] for levels in inquiry.nodes])
-        running.throw(SearchStopped())
     except StopIteration as finished:
         return finished.value, asked
-    raise AssertionError("a search that is stopped returns")
+    return stopped(running, inquiry), asked
+
+
+def stopped(running: Search, inquiry: Inquiry) -> SearchOutcome:
+    """Stop a search: it answers what it said it knew when it asked last."""
+    bound = inquiry.lower_bound()
+    with pytest.raises(StopIteration) as finished:
+        running.throw(SearchStopped())
+    outcome: SearchOutcome = finished.value.value
+    if bound is not None:
+        assert inquiry.loss == outcome.loss
+        assert (bound == math.inf) == outcome.unsatisfiable
+        assert outcome.unsatisfiable or bound == pytest.approx(outcome.lower_bound)
+    return outcome
 
 
 def run(

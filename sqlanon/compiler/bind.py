@@ -10,9 +10,10 @@ from sqlglot import exp
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.policy import Policy
+from sqlanon.model.searches import HOLD_EVERY_NODE
 
 MAXIMUM_NODES = 4_000_000
-"""Lattices above this are refused: a search keeps a few arrays with an entry per node."""
+"""Lattices above this are refused where every node is held: by some searches, and by a lattice table."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def bind(
     """Fit a policy to a source whose columns it matches (:meth:`Policy.check_columns`).
 
     Raises:
-        PolicyError: a bound on levels is above its taxonomy, or the lattice is too large.
+        PolicyError: a bound on levels is above its taxonomy, or the lattice is too large for its search.
         TaxonomyError: a column has no taxonomy, or a sensitive one a taxonomy that tells no distances.
     """
     missing = [name for name in (*policy.quasi_identifiers, *policy.sensitive_taxonomies) if name not in shapes]
@@ -124,12 +125,28 @@ def bind(
         taxonomy=taxonomy,
         population=population,
     )
-    if bound.lattice.size > MAXIMUM_NODES:
+    if is_too_wide(policy, bound.lattice):
+        other = "" if policy.search == "inverse-ola" else 'take the search "optimal", which can; or '
+        refuse_wide(bound.lattice, f'the search "{policy.search}"', other)
+    return bound
+
+
+def is_too_wide(policy: Policy, lattice: Lattice) -> bool:
+    """Whether a lattice has more nodes than the search of a policy can hold."""
+    return lattice.size > MAXIMUM_NODES and policy.search in HOLD_EVERY_NODE
+
+
+def refuse_wide(lattice: Lattice, holder: str, instead: str = "") -> None:
+    """Refuse a lattice of more nodes than can be held; does nothing if they can.
+
+    Raises:
+        PolicyError: naming what holds them, and what to do ``instead``.
+    """
+    if lattice.size > MAXIMUM_NODES:
         raise PolicyError(
-            f"the lattice has {bound.lattice.size:,} nodes, more than the {MAXIMUM_NODES:,} that a search can hold: "
+            f"the lattice has {lattice.size:,} nodes, more than the {MAXIMUM_NODES:,} that {holder} can hold: {instead}"
             "use fewer quasi-identifiers, taxonomies with fewer levels, or bounds on levels"
         )
-    return bound
 
 
 def _refuse_levels(policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> None:

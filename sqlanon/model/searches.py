@@ -12,3 +12,6 @@ privacy models only. Without suppression most are (``Policy.is_monotonic``)."""
 
 NEED_MONOTONIC_QUALITY: frozenset[SearchName] = frozenset({"ola", "inverse-ola", "incognito"})
 """They look for the best node among the minimal or maximal ones only. Without suppression all models are monotonic."""
+
+HOLD_EVERY_NODE: frozenset[SearchName] = frozenset({"exhaustive", "ola", "inverse-ola", "incognito"})
+"""They hold arrays with an entry per node; the others work on lattices of any size."""

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.compiler.bind import refuse_wide
 from sqlanon.compiler.nodes import Relation, select
 from sqlanon.engines.base import NOTE_KEY, Engine, ResolvedSource
 from sqlanon.methods import full_domain
@@ -88,6 +89,7 @@ def lattice(
 
 def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: Stages) -> pa.Table:
     bound = prepare(engine, source, policy)
+    refuse_wide(bound.lattice, "a lattice table")
     with stages.stage("encode"):
         table = full_domain.encode_table(engine, bound, label_losses=("lm", "ncp"))
     batches = []

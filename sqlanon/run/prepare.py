@@ -16,7 +16,7 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPoli
     """Bind a policy to a source.
 
     Raises:
-        PolicyError: columns and roles do not match one to one, or the lattice is too large.
+        PolicyError: columns and roles do not match one to one, or the lattice is too large for its search.
         TaxonomyError: a quasi-identifier has no taxonomy, or a malformed one.
     """
     columns = engine.describe(source.relation)

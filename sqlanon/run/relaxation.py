@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
-from sqlanon.compiler.bind import MAXIMUM_NODES
+from sqlanon.compiler.bind import is_too_wide
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.examination import Examination, attainable_bounds, examine_nodes
@@ -275,7 +275,7 @@ class _Relaxer:
             relaxed = _under(self.table, changed(self._policy, changes))
         except PolicyError:
             return
-        if relaxed.context.lattice.size > MAXIMUM_NODES:
+        if is_too_wide(relaxed.plan.bound.policy, relaxed.context.lattice):
             return
         (summary,) = node_summaries(self.engine, relaxed, [levels])
         if not _satisfies(relaxed, summary):

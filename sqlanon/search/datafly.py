@@ -11,6 +11,7 @@ from contextlib import suppress
 from sqlanon.model.lattice import Levels, LossContext
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.problem import Search, SearchProblem, SearchStopped
+from sqlanon.search.regions import region_of
 
 
 def datafly(problem: SearchProblem) -> Search:
@@ -19,7 +20,7 @@ def datafly(problem: SearchProblem) -> Search:
     The paper stops when at most k rows would be suppressed; here the suppression limit of the policy decides, as it
     does for every search. That no node satisfies is proven only if the failure of the top proves it.
     """
-    knowledge = Knowledge(problem)
+    knowledge = Knowledge(problem, region_of(problem))
     with suppress(SearchStopped):
         for levels in _walk(problem.context):
             (summary,) = yield knowledge.ask([levels])

@@ -14,6 +14,7 @@ import numpy as np
 
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Mask, indexes
+from sqlanon.search.dense import DenseRegion
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.problem import Search, SearchProblem, SearchStopped, batches
 from sqlanon.search.tags import Tags
@@ -36,7 +37,7 @@ def incognito(problem: SearchProblem) -> Search:
     here it is the loss, and the tie rule of all searches.
     """
     lattice = problem.context.lattice
-    knowledge = Knowledge(problem, monotonic=True)
+    knowledge = Knowledge(problem, DenseRegion(problem), monotonic=True)
     tags = Tags(lattice.shape)
     satisfying: dict[Levels, NodeSummary] = {}
     with suppress(SearchStopped):

@@ -13,6 +13,7 @@ import numpy as np
 
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Index, minimal
+from sqlanon.search.dense import DenseRegion
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.problem import (
     Answer,
@@ -58,7 +59,9 @@ class _Acceptable:
         self.checked: dict[Levels, NodeSummary] = {}
         self._problem = problem
         self._lattice = problem.context.lattice
-        self._knowledge = Knowledge(problem, monotonic=True)
+        region = DenseRegion(problem)
+        self._known = region.known
+        self._knowledge = Knowledge(problem, region, monotonic=True)
         self._largest_loss = problem.max_loss + margin(problem.max_loss)
         self._satisfying: list[NodeSummary] = []
 
@@ -83,7 +86,7 @@ class _Acceptable:
         What is acceptable is closed downwards, so the lattice is searched upside down.
         """
         if self._problem.quality.known:
-            mirrored = list(minimal(np.flip(self._knowledge.known <= self._largest_loss)))
+            mirrored = list(minimal(np.flip(self._known <= self._largest_loss)))
         else:
             sublattices = Sublattices(self._lattice.shape, self._holds)
             top, bottom = self._mirror(self._lattice.top), self._mirror(self._lattice.bottom)
@@ -98,7 +101,7 @@ class _Acceptable:
         ties = self._most_private()
         return SearchOutcome(
             best=ties[0] if ties else None,
-            loss=self._loss(ties[0]) if ties else None,
+            loss=self._problem.loss(ties[0]) if ties else None,
             ties=tuple(summary.levels for summary in ties),
             checked_nodes=self._knowledge.checked_nodes,
             closest=self._knowledge.closest,
@@ -111,7 +114,7 @@ class _Acceptable:
     def _holds(self, index: Index) -> Answer:
         """Whether the loss of the node at a mirrored place is acceptable; no query if its known bound is too large."""
         levels = self._mirrored(index)
-        if self._knowledge.known[self._lattice.index(levels)] > self._largest_loss:
+        if self._known[self._lattice.index(levels)] > self._largest_loss:
             return False
         (summary,) = yield self.ask([levels])
         return self.learn(summary)
@@ -134,13 +137,10 @@ class _Acceptable:
             (summary for summary in candidates if _attainable(summary) >= most - margin(most)),
             key=lambda summary: summary.levels,
         )
-        loss = min(map(self._loss, ties))
-        best = next(summary for summary in ties if self._loss(summary) <= loss + margin(loss))
+        loss = min(map(self._problem.loss, ties))
+        best = next(summary for summary in ties if self._problem.loss(summary) <= loss + margin(loss))
         ties.remove(best)
         return [best, *ties]
-
-    def _loss(self, summary: NodeSummary) -> float:
-        return self._problem.quality.loss(summary, self._problem.context)
 
 
 def _attainable(summary: NodeSummary) -> float:

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Index
+from sqlanon.search.dense import DenseRegion
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.problem import Answer, Search, SearchProblem, SearchStopped
 from sqlanon.search.sublattices import Sublattices
@@ -21,7 +22,7 @@ def ola(problem: SearchProblem) -> Search:
     Yields one node at a time, because each answer decides what is asked next.
     """
     lattice = problem.context.lattice
-    knowledge = Knowledge(problem, monotonic=True)
+    knowledge = Knowledge(problem, DenseRegion(problem), monotonic=True)
     checked: dict[Levels, NodeSummary] = {}
 
     def ask(index: Index) -> Answer:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlanon.model.lattice import Levels, LossContext, NodeSummary
-from sqlanon.model.quality import QualityModel
+from sqlanon.model.quality import QualityModel, Table
 
 BATCH_SIZE = 32
 """Nodes per query: enough to share its fixed cost, few enough to learn from the answer."""
@@ -43,6 +43,18 @@ class SearchProblem:
         """Whether the suppressed rows stay within the limit, anything is left to publish, and no model rejects it."""
         within = summary.suppressed_rows <= self.context.allowed_rows
         return within and summary.kept_class_count > 0 and not summary.rejected
+
+    def loss(self, summary: NodeSummary) -> float:
+        """The loss of a checked node."""
+        return self.quality.loss(summary, self.context)
+
+    def known_terms(self) -> Table:
+        """Per quasi-identifier, the terms of :meth:`QualityModel.known_bounds` of its allowed levels."""
+        lattice = self.context.lattice
+        known = self.quality.known_bounds(self.context)
+        return tuple(
+            terms[least : most + 1] for terms, least, most in zip(known, lattice.bottom, lattice.top, strict=True)
+        )
 
     def rules_out_below(self, summary: NodeSummary) -> bool:
         """Whether no less general node can satisfy the policy either: it would suppress too much, or everything."""
@@ -93,7 +105,7 @@ class Inquiry:
         nodes: the nodes to check.
         loss: the loss of the best node found before them, None while there is none.
         lower_bound: tells what is proven to be at most the loss of every satisfying node; None in Inverse OLA. Costs a
-            pass over the lattice.
+            pass over the arrays that the search holds.
     """
 
     nodes: Sequence[Levels]

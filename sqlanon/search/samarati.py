@@ -13,6 +13,7 @@ from contextlib import suppress
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.problem import Part, Search, SearchProblem, SearchStopped, batches
+from sqlanon.search.regions import region_of
 from sqlanon.search.sublattices import at_height
 
 
@@ -23,7 +24,7 @@ def samarati(problem: SearchProblem) -> Search:
     left once a node there satisfies; the rest of the least height is checked at the end, to compare losses. The node
     need not be optimal: one of larger height may lose less. A stopped search returns the best of what it checked.
     """
-    knowledge = Knowledge(problem, monotonic=True)
+    knowledge = Knowledge(problem, region_of(problem), monotonic=True)
     heights = _Heights(knowledge)
     bottom, top = problem.context.lattice.bottom, problem.context.lattice.top
     least, most = sum(bottom), sum(top)

@@ -24,6 +24,7 @@ from tests.search_cases import (
     FEWER,
     LIMITS,
     QUALITIES,
+    WIDE_LIMITS,
     Table,
     cases,
     context_of,
@@ -40,25 +41,30 @@ from tests.search_cases import (
 @pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.measure)
 @EXAMPLES
 @given(data=st.data())
-def test_both_searches_find_what_brute_force_finds(quality: object, data: st.DataObject) -> None:
+def test_the_searches_for_the_optimum_find_what_brute_force_finds(quality: object, data: st.DataObject) -> None:
     case = data.draw(cases(quality))
     expected = case.expected
     for name in ("exhaustive", "optimal"):
-        outcome, _ = run(name, case)
-        assert outcome.unsatisfiable == (expected is None)
-        assert outcome.lower_bound == outcome.loss
-        if expected is None:
-            assert outcome.best is None
-            assert outcome.loss is None
-            assert outcome.ties == ()
-            assert outcome.closest is not None
-        else:
-            assert outcome.best is not None
-            assert outcome.best.levels == expected.best.levels, name
-            assert outcome.loss == pytest.approx(expected.loss)
-            assert outcome.ties[0] == expected.best.levels
-            assert list(outcome.ties[1:]) == sorted(expected.ties - {expected.best.levels})
-            assert outcome.proven_optimal
+        check_outcome(run(name, case)[0], expected)
+    with data.draw(st.sampled_from(WIDE_LIMITS)).imposed():
+        check_outcome(run("optimal", case)[0], expected)
+
+
+def check_outcome(outcome: SearchOutcome, expected: brute_force.Answer | None) -> None:
+    assert outcome.unsatisfiable == (expected is None)
+    assert outcome.lower_bound == outcome.loss
+    if expected is None:
+        assert outcome.best is None
+        assert outcome.loss is None
+        assert outcome.ties == ()
+        assert outcome.closest is not None
+    else:
+        assert outcome.best is not None
+        assert outcome.best.levels == expected.best.levels
+        assert outcome.loss == pytest.approx(expected.loss)
+        assert outcome.ties[0] == expected.best.levels
+        assert list(outcome.ties[1:]) == sorted(expected.ties - {expected.best.levels})
+        assert outcome.proven_optimal
 
 
 class Geometric(QualityModel):

@@ -7,15 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.model.lattice import Levels
-from sqlanon.model.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY
+from sqlanon.model.searches import HOLD_EVERY_NODE, NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY
 from sqlanon.search import SEARCHES, SearchOutcome
 from tests import brute_force
-from tests.search_cases import FEWER, QUALITIES, Case, cases, run
+from tests.search_cases import FEWER, QUALITIES, WIDE_LIMITS, Case, WideLimits, cases, run
 
 pytestmark = pytest.mark.usefixtures("small_batches")
 
 LEAST_LOSS = sorted(set(SEARCHES) - {"inverse-ola"})
 OPTIMAL = {"optimal", "exhaustive", "ola", "incognito"}
+WIDE = sorted(set(SEARCHES) - HOLD_EVERY_NODE)
 
 
 @pytest.mark.parametrize("name", LEAST_LOSS)
@@ -24,6 +25,21 @@ OPTIMAL = {"optimal", "exhaustive", "ola", "incognito"}
 def test_a_stopped_search_knows_how_far_it_may_be_from_the_optimum(
     name: str, data: st.DataObject, quality: object
 ) -> None:
+    check_every_stop(name, data, quality, exact=name in NEED_MONOTONIC_PRIVACY and quality.known)
+
+
+@pytest.mark.parametrize("name", WIDE)
+@FEWER
+@given(data=st.data(), quality=st.sampled_from(QUALITIES), limits=st.sampled_from(WIDE_LIMITS))
+def test_so_does_a_search_without_arrays_of_the_size_of_the_lattice(
+    name: str, data: st.DataObject, quality: object, limits: WideLimits
+) -> None:
+    with limits.imposed():
+        check_every_stop(name, data, quality, exact=False)
+
+
+def check_every_stop(name: str, data: st.DataObject, quality: object, *, exact: bool) -> None:
+    """Stop a search after every batch; ``exact`` says that its bound is the best that what it saw allows."""
     case = data.draw(cases(quality, monotonic=name in NEED_MONOTONIC_PRIVACY))
     whole, asked = run(name, case)
     bound = float("-inf")
@@ -32,7 +48,7 @@ def test_a_stopped_search_knows_how_far_it_may_be_from_the_optimum(
         assert seen == asked[: len(seen)]
         check_incumbent(case, outcome, seen, whole)
         bound = check_bound(case, outcome, bound)
-        if name in NEED_MONOTONIC_PRIVACY and quality.known:
+        if exact:
             assert (outcome.lower_bound or 0) == pytest.approx(least_possible_loss(case, seen))
         if len(seen) == len(asked):
             break

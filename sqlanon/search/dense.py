@@ -1,0 +1,54 @@
+"""What is left of a lattice, as arrays with an entry per node."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from sqlanon.model.lattice import NodeSummary
+from sqlanon.search.arrays import Bounds, Mask, spread_downwards, spread_upwards
+from sqlanon.search.problem import SearchProblem
+
+
+class DenseRegion:
+    """The nodes that may still satisfy the policy, for lattices of which a few arrays fit into memory.
+
+    Attributes:
+        known: the lower bound of every node's loss that needs no check.
+    """
+
+    def __init__(self, problem: SearchProblem) -> None:
+        self.known = _known_bounds(problem)
+        self._problem = problem
+        self._checked: Mask = np.zeros(self.known.shape, dtype=bool)
+        self._ruled_out: Mask = np.zeros(self.known.shape, dtype=bool)
+        self._inherited: Bounds = np.full(self.known.shape, -np.inf)
+
+    def learn(self, summary: NodeSummary, *, ruled_out: bool) -> None:
+        """Take note of a checked node; ``ruled_out`` says that neither it nor anything below it satisfies."""
+        index = self._problem.context.lattice.index(summary.levels)
+        self._checked[index] = True
+        self._ruled_out[index] = ruled_out
+        self._inherited[index] = self._problem.quality.bound_above(summary, self._problem.context)
+
+    def possible(self) -> Mask:
+        """The nodes that are neither checked nor ruled out: any of them may satisfy the policy."""
+        spread_downwards(self._ruled_out)
+        possible: Mask = ~(self._checked | self._ruled_out)
+        return possible
+
+    def bounds(self) -> Bounds:
+        """The lower bound of the loss of every node, should it satisfy the policy."""
+        spread_upwards(self._inherited)
+        return np.maximum(self.known, self._inherited)
+
+    def least_bound(self) -> float:
+        """The least that a possible node may lose; infinite if there is none. A pass over the lattice."""
+        return float(self.bounds()[self.possible()].min(initial=np.inf))
+
+
+def _known_bounds(problem: SearchProblem) -> Bounds:
+    """The bounds that follow from the levels alone: an array with an entry per node."""
+    terms = [np.asarray(losses, dtype=np.float64) for losses in problem.known_terms()]
+    return problem.quality.combined(reduce(np.add.outer, terms))

@@ -1,0 +1,15 @@
+"""How what is left of a lattice is held, by the size of the lattice."""
+
+from __future__ import annotations
+
+from sqlanon.search.dense import DenseRegion
+from sqlanon.search.problem import SearchProblem
+from sqlanon.search.wide import WideRegion
+
+DENSE_NODES = 2**20
+"""Up to so many nodes a lattice is held as arrays with an entry per node; a pass over them then takes milliseconds."""
+
+
+def region_of(problem: SearchProblem) -> DenseRegion | WideRegion:
+    """Every node of the lattice, none of them checked yet."""
+    return DenseRegion(problem) if problem.context.lattice.size <= DENSE_NODES else WideRegion(problem)

@@ -1,0 +1,104 @@
+"""Lattices too large to be enumerated: a verified release within the time limit, and what is proven of it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from sqlanon.model.searches import HOLD_EVERY_NODE
+from tests.integration.test_time_limits import after
+from tests.search_cases import WideLimits
+
+NAMES = [f"q{position:02}" for position in range(15)]
+NODES = 4**15
+
+# Most rows are close to one of six prototypes, so that the columns are correlated.
+COLUMN = """
+CASE WHEN hash(row, {seed}) % 100 < 75 THEN hash(hash(row, 'prototype') % 6, {seed}) % 27
+ELSE least(hash(row, {seed}, 'a') % 27, hash(row, {seed}, 'b') % 27) END AS {name}
+"""
+TAXONOMY = [(str(value), f"a{value // 3}", f"b{value // 9}", "*") for value in range(27)]
+
+
+@pytest.fixture(scope="module")
+def wide() -> Iterator[sa.Session]:
+    """Table ``wide``: 20,000 rows, 15 columns with taxonomies of four levels."""
+    with duckdb.connect() as connection:
+        session = sa.connect(connection)
+        columns = ", ".join(COLUMN.format(seed=seed, name=name) for seed, name in enumerate(NAMES))
+        connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(20000) AS rows (row)")
+        for name in NAMES:
+            session.load_taxonomy(name, sa.Taxonomy.from_rows(TAXONOMY), source="wide")
+        yield session
+
+
+def policy(names: list[str] = NAMES, search: str = "optimal", **options: object) -> sa.Policy:
+    others = [name for name in NAMES if name not in names]
+    return sa.Policy(
+        quasi_identifiers=names,
+        identifiers=others,
+        privacy=[sa.KAnonymity(5)],
+        suppression_limit=0.05,
+        search=search,
+        **options,
+    )
+
+
+def test_a_billion_nodes_within_a_time_limit(wide: sa.Session) -> None:
+    wanted = policy(quality=sa.LM(aggregate="geometric"))
+    begun = time.monotonic()
+    report = wide.anonymize("wide", wanted, into="soon", replace=True, time_limit=2).report
+    assert time.monotonic() - begun < 20, "the limit, and what a busy machine takes for the release"
+    check_proof(report)
+    assert wide.verify("soon", wanted).met
+
+
+def test_the_gap_of_a_billion_nodes_becomes_small(wide: sa.Session) -> None:
+    report = wide.anonymize("wide", policy(), into="later", replace=True, stop=after(16)).report
+    check_proof(report)
+    assert report.checked_nodes <= 32 * 16
+    assert report.gap < 0.5 * report.loss
+
+
+def check_proof(report: sa.Report) -> None:
+    assert report.lattice_nodes == NODES
+    assert not report.proven_optimal
+    assert report.lower_bound is not None
+    assert report.gap == pytest.approx(report.loss - report.lower_bound)
+    assert 0 < report.gap <= report.loss
+    assert f"{NODES}" in report.model_dump_json()
+
+
+def test_the_heuristics_work_on_any_lattice(wide: sa.Session) -> None:
+    report = wide.anonymize("wide", policy(search="datafly"), into="walked", replace=True).report
+    assert (report.lattice_nodes, report.proven_optimal) == (NODES, False)
+    assert report.gap is not None
+    assert math.isfinite(report.gap)
+
+
+def test_searches_and_tables_of_every_node_are_refused(wide: sa.Session) -> None:
+    for search in sorted(HOLD_EVERY_NODE - {"inverse-ola"}):
+        with pytest.raises(
+            sa.PolicyError, match=f'1,073,741,824 nodes.*"{search}" can hold: take the search "optimal"'
+        ):
+            wide.anonymize("wide", policy(search=search), into="never")
+    with pytest.raises(sa.PolicyError, match='search "inverse-ola" can hold: use fewer'):
+        wide.anonymize("wide", policy(search="inverse-ola", max_loss=0.5), into="never")
+    with pytest.raises(sa.PolicyError, match="a lattice table can hold: use fewer"):
+        wide.lattice("wide", policy())
+
+
+def test_without_a_time_limit_the_optimum_is_proven(wide: sa.Session) -> None:
+    """A lattice of 1,024 nodes, as one that is too large for arrays, and as one that is not."""
+    wanted = policy(NAMES[:5])
+    with WideLimits(projected_nodes=64, splits=256, most_boxes=50_000).imposed():
+        found = wide.anonymize("wide", wanted, into="lazily", replace=True).report
+    expected = wide.anonymize("wide", wanted, into="with_arrays", replace=True).report
+    assert found.proven_optimal
+    assert (found.node, found.loss, found.gap, found.ties) == (expected.node, expected.loss, 0, expected.ties)
+    assert found.checked_nodes <= 4 * expected.checked_nodes

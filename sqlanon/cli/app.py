@@ -12,6 +12,7 @@ import typer
 from sqlanon.cli import outcome, publishing, taxonomy, warehouse
 from sqlanon.cli.demo import demo
 from sqlanon.cli.longitudinal import flatten
+from sqlanon.cli.options import on_this_machine
 from sqlanon.cli.output import write
 
 app = typer.Typer(
@@ -23,16 +24,16 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command()(demo)
-app.command()(warehouse.install)
+app.command()(on_this_machine(warehouse.install))
 app.command()(warehouse.sql)
 app.command()(warehouse.schema)
 app.add_typer(taxonomy.app, name="taxonomy")
-app.command()(flatten)
-app.command()(publishing.measure)
-app.command()(publishing.lattice)
-app.command()(publishing.explain)
-app.command()(publishing.run)
-app.command()(publishing.verify)
+app.command()(on_this_machine(flatten))
+app.command()(on_this_machine(publishing.measure))
+app.command()(on_this_machine(publishing.lattice))
+app.command()(on_this_machine(publishing.explain))
+app.command()(on_this_machine(publishing.run))
+app.command()(on_this_machine(publishing.verify))
 
 
 def _show_version(wanted: bool) -> None:

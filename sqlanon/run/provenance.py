@@ -4,37 +4,98 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.macros import sql_folder
 from sqlanon.engines.base import NOTE_KEY
 from sqlanon.model.lattice import Levels
-from sqlanon.model.release import RowCounts
+from sqlanon.model.policy import Policy
+from sqlanon.model.release import Measurement, ModelResult, Report
+
+WIDEST_COUNT = 10**19
+WIDEST_NUMBER = -sys.float_info.max
 
 
-def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: RowCounts) -> str:
-    """The provenance of a release as one line of JSON under the key ``sqlanon``."""
+def provenance(
+    bound: BoundPolicy, levels: Levels, attained: list[float], made_from: Mapping[str, Any], report: Report
+) -> str:
+    """The provenance of a release.
+
+    Args:
+        bound: what was asked for.
+        levels: the node.
+        attained: what the kept classes attain, in the order of the bounds of the policy.
+        made_from: what a run would have to be given to make the same release again.
+        report: the numbers of the run.
+    """
     policy = bound.policy
     asked = [(model, each.measure.name, each.required) for model in policy.privacy for each in model.bounds]
-    document = {
-        "version": installed_version(),
-        "code_sha256": code_sha256(),
-        "policy": policy.model_dump(mode="json"),
-        "policy_sha256": policy.sha256(),
-        "taxonomy_sha256": {
+    return note(
+        policy=policy.model_dump(mode="json"),
+        policy_sha256=policy.sha256(),
+        taxonomy_sha256={
             name: shape.sha256 for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)
         },
-        "node": bound.lattice.named(levels),
-        "privacy": [
+        node=bound.lattice.named(levels),
+        privacy=[
             {"model": str(model), "measure": measure, "required": required, "attained": value}
             for (model, measure, required), value in zip(asked, attained, strict=True)
         ],
-        "rows": rows.model_dump(),
-    }
+        rows=report.rows.model_dump(),
+        made_from=made_from,
+        report=report.model_dump(mode="json"),
+    )
+
+
+def note(**facts: object) -> str:
+    """What travels with a table or file of ours: facts as one line of JSON under the key ``sqlanon``."""
+    document = {"version": installed_version(), "code_sha256": code_sha256(), **facts}
     return json.dumps({NOTE_KEY: document}, sort_keys=True)
+
+
+def noted(text: str | None) -> dict[str, Any]:
+    """The facts in a note; none if the text is another one, such as a comment of the user's own."""
+    try:
+        facts = json.loads(text or "null")[NOTE_KEY]
+    except (ValueError, TypeError, KeyError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def unmeasured(policy: Policy) -> Measurement:
+    """Stands for the measurement of a release that is about to be written, and takes no less room as JSON.
+
+    A note is written with the release and before it is measured.
+    """
+    return Measurement(
+        source="",
+        row_count=WIDEST_COUNT,
+        class_count=WIDEST_COUNT,
+        k=WIDEST_COUNT,
+        models=tuple(
+            ModelResult(
+                model=str(model),
+                measure=bound.measure.name,
+                column=bound.measure.column,
+                comparison=bound.comparison,
+                required=float(bound.required),
+                attained=WIDEST_NUMBER,
+                met=False,
+            )
+            for model in policy.privacy
+            for bound in model.bounds
+        ),
+        highest_prosecutor_risk=None,
+        average_prosecutor_risk=None,
+        unique_rows=WIDEST_COUNT,
+        unique_share=None,
+    )
 
 
 def installed_version() -> str:

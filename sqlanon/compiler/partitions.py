@@ -25,6 +25,9 @@ LONGEST_NAME = 255
 NESTED = re.compile(r"\[|^(STRUCT|MAP|UNION|LIST|BLOB|BIT|VARIANT|GEOMETRY)\b", re.IGNORECASE)
 """Types whose values have no exact name."""
 
+PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
+"""Names of columns that are part of the name of a folder as they are: DuckDB encodes others, and never decodes them."""
+
 
 def refuse_columns(policy: Policy, columns: Sequence[SourceColumn], partition_by: Sequence[str]) -> None:
     """Refuse to partition by what is not in the release, or cannot be the name of a folder.
@@ -43,6 +46,12 @@ def refuse_columns(policy: Policy, columns: Sequence[SourceColumn], partition_by
         f'column "{name}" is of type {nested[name]}, whose values are no names of folders'
         for name in partition_by
         if name in nested and name not in policy.quasi_identifiers and name in policy.released_columns
+    ]
+    problems += [
+        f'column "{name}" has a name that readers of folders misread; rename it in a view, with letters of ASCII, '
+        "digits and _ - . ~ alone"
+        for name in partition_by
+        if name in policy.released_columns and not PLAIN.fullmatch(name)
     ]
     if partition_by and policy.released_columns <= set(partition_by):
         problems.append("no column would be left to stand in the files")
@@ -104,7 +113,7 @@ def _readable(name: str) -> exp.Expr:
         this=exp.func("upper", value.copy(), dialect="duckdb"),
         expressions=[string("NULL"), string("__HIVE_DEFAULT_PARTITION__")],
     )
-    room = LONGEST_NAME - len("=") - len(name.encode()) * 3
+    room = LONGEST_NAME - len(f"{name}=")
     encoded = exp.Anonymous(this="strlen", expressions=[exp.Anonymous(this="url_encode", expressions=[value.copy()])])
     quoted = f'attribute "{name}" cannot partition the release:'
     return (

@@ -96,13 +96,16 @@ def guarded(
         for found in columns
     ]
     if rows_per_file is not None:
-        wanted.append(aliased(_piece(partition_by, rows_per_file), PIECE))
+        names = [found.name for found in columns]
+        wanted.append(aliased(_piece(names, partition_by, rows_per_file), PIECE))
     return select(wanted, subquery(query, "anon_release"))
 
 
-def _piece(partition_by: Sequence[str], rows_per_file: int) -> exp.Expr:
+def _piece(names: Sequence[str], partition_by: Sequence[str], rows_per_file: int) -> exp.Expr:
+    """The number of the file of a row: its place in its partition, by the values of all other columns."""
     keys = [column(name) for name in partition_by]
-    row = exp.Window(this=exp.RowNumber(), partition_by=keys)
+    others = [exp.Ordered(this=column(name)) for name in names if name not in partition_by]
+    row = exp.Window(this=exp.RowNumber(), partition_by=keys, order=exp.Order(expressions=others))
     return exp.IntDiv(this=exp.Paren(this=exp.Sub(this=row, expression=number(1))), expression=number(rows_per_file))
 
 

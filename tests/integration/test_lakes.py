@@ -156,6 +156,20 @@ class TestLayouts:
         ordered = session.connection.execute("FROM 'release/*.parquet' ORDER BY ALL").fetchall()
         assert rows == ordered
 
+    @pytest.mark.parametrize("layout", [{"partition_by": "illness"}, {"partition_by": "zip", "rows_per_file": 40}])
+    def test_files_do_not_tell_the_order_of_the_source(
+        self, session: sa.Session, lake: Path, layout: dict[str, Any]
+    ) -> None:
+        for into, source in (("one/", "w.folk"), ("other/", "SELECT * FROM w.folk ORDER BY hash(id)")):
+            session.anonymize(source, POLICY, into=into, **layout)
+        assert names_in(lake / "one") == names_in(lake / "other")
+        for name in names_in(lake / "one"):
+            if name.endswith(".parquet"):
+                one, other = (
+                    session.connection.execute(f"FROM '{into}/{name}'").fetchall() for into in ("one", "other")
+                )
+                assert one == other
+
     def test_a_value_that_readers_would_take_for_null(self, session: sa.Session, lake: Path) -> None:
         for value in ("NULL", "null", "__HIVE_DEFAULT_PARTITION__", "x" * 300):
             source = f"SELECT * REPLACE ('{value}' AS illness) FROM w.folk"

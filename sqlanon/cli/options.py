@@ -165,10 +165,17 @@ def load_taxonomies(session: Session, given: list[str] | None) -> None:
 
 @contextmanager
 def _connected(database: str | Path = ":memory:", *, read_only: bool = False) -> Iterator[Session]:
+    from sqlanon.engines.resources import Resources
     from sqlanon.session import connect
 
+    machine = _machine.get()
+    try:
+        Resources(**machine).check()
+    except EngineError as error:
+        raise typer.BadParameter(str(error)) from None
+
     with (
-        connect(database, read_only=read_only, **_machine.get()) as session,
+        connect(database, read_only=read_only, **machine) as session,
         interruptible(session.connection.interrupt),
     ):
         yield session

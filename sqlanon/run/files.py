@@ -43,13 +43,14 @@ def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
 
 @contextmanager
 def hidden(target: Path, state: Literal["staged", "previous"]) -> Iterator[Path]:
-    """A hidden name beside the target; whatever is there when the block ends is removed."""
+    """A hidden name beside the target; what is there when the block ends is removed, unless it is all that there is."""
     path = target.with_name(f".{target.name}.{os.getpid()}.{next(RUNS)}.{state}")
     IN_USE.add(path)
     try:
         yield path
     finally:
-        _remove(path)
+        if state == "staged" or os.path.lexists(target):
+            _remove(path)
         IN_USE.discard(path)
 
 

@@ -183,10 +183,10 @@ def _swap_in_two_steps(staged: Path, target: Path) -> None:
     The old one then waits under its hidden name for the next run or reader to bring it back.
     """
     with hidden(target, "previous") as previous:
-        target.rename(previous)
         try:
+            target.rename(previous)
             staged.rename(target)
-        except OSError:
-            previous.rename(target)
-            raise
+        finally:
+            if not os.path.lexists(target):
+                previous.rename(target)
         flush(target.parent)

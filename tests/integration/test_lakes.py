@@ -196,6 +196,14 @@ class TestLayouts:
             session.anonymize(renamed, policy, into="misread/", partition_by=["a b/c=d'", "Ünï"])
         assert all("rename it in a view" in problem for problem in refused.value.problems)
 
+    def test_other_tables_than_releases(self, session: sa.Session, lake: Path) -> None:
+        nodes = session.lattice("people", POLICY, into="nodes/")
+        assert session.connection.execute("SELECT count(*) FROM 'nodes/*.parquet'").fetchall() == [(len(nodes),)]
+        session.flatten("people", "wide/", individual="zip", event="illness", order="id", first=2)
+        assert json.loads(session.provenance("wide/") or "")["sqlanon"]["rows"]["individuals"] == 12
+        flat = sa.Policy(quasi_identifiers=["zip"], insensitive=["illness_1", "illness_2"], privacy=[sa.KAnonymity(2)])
+        assert session.measure("wide", flat).row_count == 12
+
     def test_what_cannot_be_partitioned_by(self, session: sa.Session, lake: Path) -> None:
         with pytest.raises(sa.PolicyError) as refused:
             session.anonymize("people", POLICY, into="release/", partition_by=["id", "zpi", "age"])
@@ -237,6 +245,24 @@ class TestReplacing:
         with pytest.raises(sa.EngineError, match="exists"):
             session.anonymize("people", STRICTER, into="release/")
         assert session.verify("release", POLICY).met
+
+    def test_an_interrupt_between_two_renames(
+        self, session: sa.Session, lake: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        session.anonymize("people", POLICY, into="release/")
+        rename = Path.rename
+
+        def interrupted(path: Path, target: Path) -> Path:
+            if path.name.endswith(".staged") and target.name == "release":
+                raise KeyboardInterrupt
+            return rename(path, target)
+
+        monkeypatch.setattr(folders, "exchange", lambda *_: False)
+        monkeypatch.setattr(Path, "rename", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            session.anonymize("people", STRICTER, into="release/", replace=True)
+        assert session.verify("release", POLICY).met
+        assert not list(lake.glob(".*"))
 
     def test_an_empty_folder_is_taken(self, session: sa.Session, lake: Path) -> None:
         (lake / "release").mkdir()

@@ -50,8 +50,9 @@ def connect(
         memory_limit: how much memory DuckDB may take, such as ``"2GB"``; 80 % of the machine's if it is not given.
             Python itself, and some of what DuckDB does, take a few hundred MB more.
         temp_directory: an existing folder, in which a new one is made for what does not fit in memory. It holds raw
-            data, so nobody else may read it, and it is removed when the session is closed. Without it, a warehouse
-            file spills to ``<file>.tmp`` beside it, and a session in memory where the system keeps temporary files.
+            data, so nobody else may read it, and it is removed when the session is closed. Without it, a warehouse that
+            can be written spills to ``<file>.tmp`` beside it, as DuckDB does by default; a session in memory, or on a
+            file that is opened read-only, to such a new folder where the system keeps temporary files.
         threads: how many threads DuckDB uses; one per core if it is not given.
 
     Raises:

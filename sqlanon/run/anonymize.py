@@ -32,9 +32,6 @@ from sqlanon.run.targets import Target, target_for
 from sqlanon.run.unchanged import made_from, published_earlier
 from sqlanon.search import SearchOutcome
 
-LONGEST_SECONDS = dict.fromkeys(("encode", "search", "release", "verify"), 1e9 + 1e-6)
-"""Stands for the seconds of a run that is not over, and takes no less room as text."""
-
 Progress = Callable[[str, int, int], None]
 """Told the stage, and how much of it is done out of how much (0 of 0 where that is not known)."""
 
@@ -193,7 +190,7 @@ def _write(
     table: EncodedTable, decision: Decision, kept: Relation, target: Target, inputs: Mapping[str, Any]
 ) -> ResolvedSource:
     query = release_query(table.plan, decision.node.levels, kept, masked=decision.masked)
-    draft = _report(table, decision, unmeasured(table.plan.bound.policy), target.name, LONGEST_SECONDS)
+    draft = _report(table, decision, unmeasured(table.plan.bound.policy), target.name, seconds={})
     return target.write(query, _provenance(table, decision, inputs, draft))
 
 

@@ -24,6 +24,9 @@ from sqlanon.run.footers import amend, padded
 
 WRITTEN = Relation("anon_written", "row")
 
+NOTE_ROOM = 1024
+"""Bytes that a note in a file may grow by: what a run has to say at its end, such as the seconds of its stages."""
+
 
 class Target(Protocol):
     """A place for one release."""
@@ -40,7 +43,7 @@ class Target(Protocol):
         """
 
     def amend(self, note: str) -> None:
-        """Put another note in place of the one that was written, which was at least as long."""
+        """Put another note in place of the one that was written, and that was about as long."""
 
 
 @contextmanager
@@ -102,8 +105,8 @@ class _FileTarget:
 
     def write(self, query: exp.Query, note: str) -> ResolvedSource:
         _refuse_lossy_types(self.engine.describe(subquery(query.copy(), "anon_written")))
-        self.note = note
-        self.engine.write_parquet(self.staged, query, note)
+        self.note = padded(note, len(note.encode()) + NOTE_ROOM)
+        self.engine.write_parquet(self.staged, query, self.note)
         reader = exp.func("read_parquet", string(str(self.staged)), dialect="duckdb")
         return ResolvedSource(exp.Table(this=reader), f"Parquet {self.name}")
 

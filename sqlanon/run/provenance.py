@@ -49,7 +49,8 @@ def provenance(
         ],
         rows=report.rows.model_dump(),
         made_from=made_from,
-        report=report.model_dump(mode="json"),
+        # Not where it was made, and where it went: that is nobody's business who gets the release.
+        report=report.model_dump(mode="json", exclude={"source", "into"}),
     )
 
 

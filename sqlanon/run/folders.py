@@ -69,14 +69,19 @@ def refuse_folder(target: Path, *, replace: bool) -> None:
         raise EngineError(f"{target} is the working folder, or one that it is in; give another", step="target")
     if is_empty(target):
         return
-    if not is_whole(target):
+    _refuse_changed(target, target)
+    if not replace:
+        raise EngineError(f"the folder {target} exists; give another name, or replace=True", step="target")
+
+
+def _refuse_changed(folder: Path, target: Path) -> None:
+    """Refuse to replace a target, which is at ``folder`` by now, that is anything but a release as it was written."""
+    if not is_whole(folder):
         raise EngineError(
             f"the folder {target} holds files that are not of a release, or a release that was changed since; it is "
             "not replaced: give another name, or empty it yourself",
             step="target",
         )
-    if not replace:
-        raise EngineError(f"the folder {target} exists; give another name, or replace=True", step="target")
 
 
 def is_empty(folder: Path) -> bool:
@@ -172,9 +177,20 @@ def _publish(staged: Path, target: Path, *, replace: bool) -> None:
             raise EngineError(reason, step="target", original=error) from None
     else:
         refuse_folder(target, replace=replace)
-        if not exchange(staged, target):
-            _swap_in_two_steps(staged, target)
+        _swap(staged, target)
     flush(target.parent)
+
+
+def _swap(staged: Path, target: Path) -> None:
+    """Put a folder in place of another, which is looked at once more when nobody can reach it any longer."""
+    if not exchange(staged, target):
+        _swap_in_two_steps(staged, target)
+        return
+    try:
+        _refuse_changed(staged, target)
+    except EngineError:
+        exchange(staged, target)
+        raise
 
 
 def _swap_in_two_steps(staged: Path, target: Path) -> None:
@@ -185,6 +201,7 @@ def _swap_in_two_steps(staged: Path, target: Path) -> None:
     with hidden(target, "previous") as previous:
         try:
             target.rename(previous)
+            _refuse_changed(previous, target)
             staged.rename(target)
         finally:
             if not os.path.lexists(target):

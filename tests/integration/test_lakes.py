@@ -14,6 +14,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.run import folders
+from sqlanon.run.exchange import exchange
 
 ROW_COUNT = 3000
 POLICY = sa.Policy(
@@ -245,6 +246,23 @@ class TestReplacing:
         with pytest.raises(sa.EngineError, match="exists"):
             session.anonymize("people", STRICTER, into="release/")
         assert session.verify("release", POLICY).met
+
+    @pytest.mark.parametrize("swapped", [True, False], ids=["exchange", "two renames"])
+    def test_a_file_that_appears_at_the_last_moment(
+        self, session: sa.Session, lake: Path, monkeypatch: pytest.MonkeyPatch, swapped: bool
+    ) -> None:
+        session.anonymize("people", POLICY, into="release/")
+
+        def late(staged: Path, target: Path) -> bool:
+            (lake / "release" / "notes.txt").write_text("mine")
+            return swapped and exchange(staged, target)
+
+        monkeypatch.setattr(folders, "exchange", late)
+        with pytest.raises(sa.EngineError, match="files that are not of a release"):
+            session.anonymize("people", STRICTER, into="release/", replace=True)
+        assert (lake / "release" / "notes.txt").read_text() == "mine"
+        assert session.verify("release", POLICY).met
+        assert not list(lake.glob(".*"))
 
     def test_an_interrupt_between_two_renames(
         self, session: sa.Session, lake: Path, monkeypatch: pytest.MonkeyPatch

@@ -348,6 +348,16 @@ class TestUnchanged:
             again = writable.anonymize("people", policy, into="release")
         assert again == first.model_copy(update={"unchanged": True})
 
+    def test_a_population_is_read_too(self, session: sa.Session, lake: Path) -> None:
+        shutil.copytree(lake / "people", lake / "everyone")
+        policy = POLICY.model_copy(update={"privacy": (sa.KMap(5, population="everyone/"),)})
+        session.anonymize("people", policy, into="release.parquet")
+        assert session.anonymize("people", policy, into="release.parquet").unchanged
+        assert session.verify("release.parquet", policy).met
+        os.utime(next((lake / "everyone").rglob("*.parquet")), ns=(1, 1))
+        with pytest.raises(sa.EngineError, match="from files that have changed since"):
+            session.anonymize("people", policy, into="release.parquet")
+
     def test_what_differs_is_said(self, session: sa.Session, lake: Path) -> None:
         session.anonymize("people", POLICY, into="release/")
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from pyarrow import dataset
 
 import sqlanon as sa
 from sqlanon.run import folders
@@ -141,6 +142,7 @@ class TestLayouts:
         assert total == release.report.rows.released == len(expected)
         assert largest <= layout.get("rows_per_file", total)
 
+        assert dataset.dataset("release", partitioning="hive").count_rows() == total
         hive = f", hive_types = {{{types}}}" if types else ""
         assert rows_of(session, f"read_parquet('release/**/*.parquet'{hive})") == expected
         verified = session.verify("release", POLICY).measurement

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sqlanon.connection import connect
     from sqlanon.errors import (
         EngineError,
         PolicyError,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from sqlanon.model.quality import AECS, DM, LM, NCP, DMStar, Entropy, Prec
     from sqlanon.model.release import Guarantee, Measurement, Release, Report, Verification
     from sqlanon.model.taxonomy import Taxonomy
-    from sqlanon.session import Session, connect
+    from sqlanon.session import Session
 
 __all__ = [
     "AECS",
@@ -77,6 +78,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "connection": ("connect",),
     "errors": (
         "EngineError",
         "PolicyError",
@@ -104,7 +106,7 @@ _HOMES = {
     "model.quality": ("AECS", "DM", "LM", "NCP", "DMStar", "Entropy", "Prec"),
     "model.release": ("Guarantee", "Measurement", "Release", "Report", "Verification"),
     "model.taxonomy": ("Taxonomy",),
-    "session": ("Session", "connect"),
+    "session": ("Session",),
 }
 
 

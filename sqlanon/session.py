@@ -1,4 +1,4 @@
-"""The Python interface: a session on a warehouse."""
+"""The Python interface: what a session on a warehouse can do."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from sqlanon.engines.base import ResolvedSource
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import EngineError, VerificationError
+from sqlanon.model.destination import destination
 from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.flatten import Flattened, Flattening
 from sqlanon.model.policy import Policy
@@ -20,8 +22,10 @@ from sqlanon.run import taxonomies
 from sqlanon.run.anonymize import anonymize
 from sqlanon.run.apply import apply
 from sqlanon.run.explain import ExplainedStep, explain
+from sqlanon.run.files import bring_back
 from sqlanon.run.fit import fit
 from sqlanon.run.flatten import flatten
+from sqlanon.run.folders import note_of
 from sqlanon.run.lattice import lattice
 from sqlanon.run.measure import beside_release, measure, verify
 from sqlanon.run.progress import Progress, silent
@@ -31,27 +35,15 @@ if TYPE_CHECKING:
     import duckdb
 
 
-def connect(database: str | Path | duckdb.DuckDBPyConnection = ":memory:", *, read_only: bool = False) -> Session:
-    """Open a session.
-
-    Args:
-        database: the path of a warehouse file, which is created if it does not exist, ``":memory:"``, or an open DuckDB
-            connection, which stays open when the session is closed.
-        read_only: open the file without writing to it: releases then go to Parquet files, and taxonomies that are
-            loaded live in the session.
-
-    Raises:
-        EngineError: the file cannot be opened; says what holds the lock.
-    """
-    if isinstance(database, str | Path):
-        return Session(DuckDBEngine.open(database, read_only=read_only))
-    return Session(DuckDBEngine(database, owned=False))
-
-
 class Session:
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
 
-    A *source* is the name of a table or view, the path or glob of Parquet files, or a SELECT query.
+    A *source* is the name of a table or view, the path or glob of Parquet files, a folder of them, or a SELECT query. A
+    folder stands for all Parquet files in it and below; folders ``column=value`` are columns, and a release that is a
+    folder reads as it was released.
+
+    A *target* is the name of a table; the path of a file, which ends in ``.parquet``; or that of a folder, which ends
+    in a slash. Whatever it is, it is replaced in one step, when all that is new has been written and verified.
     """
 
     def __init__(self, engine: DuckDBEngine) -> None:
@@ -92,7 +84,7 @@ class Session:
         """
         if not isinstance(taxonomy, Taxonomy):
             taxonomy = Taxonomy.from_csv(taxonomy)
-        resolved = None if source is None else self._engine.resolve(str(source))
+        resolved = None if source is None else self._resolve(source)
         taxonomies.load(self._engine, attribute, taxonomy, resolved, column or attribute)
 
     def taxonomies(self) -> dict[str, dict[str, object]]:
@@ -134,9 +126,8 @@ class Session:
         Args:
             source: what would be anonymized.
             policy: what would be guaranteed; its bounds on levels hold.
-            into: where to write the rows too: the name of a new table, or the path of a new file that ends in
-                ``.parquet``.
-            replace: whether a table or file that is there may be replaced.
+            into: the target to write the rows to, too.
+            replace: whether what is there may be replaced.
             progress: as in :meth:`anonymize`.
 
         Returns:
@@ -160,8 +151,8 @@ class Session:
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
         """
-        target = None if into is None else _target(into)
-        return lattice(self._engine, self._engine.resolve(str(source)), policy, progress, target, replace=replace)
+        target = None if into is None else destination(into)
+        return lattice(self._engine, self._resolve(source), policy, progress, target, replace=replace)
 
     def measure(self, source: str | Path, policy: Policy) -> Measurement:
         """What a table gives away as it is, by the policy's quasi-identifiers and privacy models.
@@ -169,11 +160,11 @@ class Session:
         Raises:
             PolicyError: the table lacks a column that is to be measured.
         """
-        return measure(self._engine, self._engine.resolve(str(source)), policy)
+        return measure(self._engine, self._resolve(source), policy)
 
     def explain(self, source: str | Path, policy: Policy) -> list[ExplainedStep]:
         """The SQL of every step of a run, without running it; needs the source and its taxonomies to be there."""
-        return explain(self._engine, self._engine.resolve(str(source)), policy)
+        return explain(self._engine, self._resolve(source), policy)
 
     def anonymize(
         self,
@@ -182,17 +173,24 @@ class Session:
         into: str | Path,
         *,
         replace: bool = False,
+        rows_per_file: int | None = None,
+        partition_by: str | Sequence[str] = (),
         progress: Progress = silent,
         time_limit: float | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> Release:
         """Publish the best generalization of a source that meets the policy, verified.
 
+        Where the target holds the release of the same policy from the same Parquet files, by their names, sizes and
+        times of change, nothing is done, and that release is returned as ``unchanged``.
+
         Args:
             source: what to anonymize.
             policy: what to guarantee.
-            into: the name of a new table, or the path of a new file that ends in ``.parquet``.
-            replace: whether a table or file that is there may be replaced.
+            into: the target.
+            replace: whether what is there may be replaced; a folder only if all that is in it is a release.
+            rows_per_file: how many rows a file of a folder holds at most.
+            partition_by: columns of the release whose values become folders ``column=value``.
             progress: called with an :class:`sqlanon.Event` where a stage starts and finishes, and a few times a second
                 between. What it raises ends the run and leaves the target as it was, except after the last stage,
                 ``publish``, has finished.
@@ -202,7 +200,8 @@ class Session:
             stop: called after each batch of nodes; the search makes do with the best one as soon as it returns true.
 
         Raises:
-            PolicyError: the policy does not fit the source, the source has no rows, or the time limit is not positive.
+            PolicyError: the policy does not fit the source, the source has no rows, a column to partition by is not
+                in the release, or the time limit or the rows of a file are not positive.
             TaxonomyError: a taxonomy is missing, malformed, or does not cover the data.
             UnsatisfiableError: no node meets the privacy models within the suppression limit; its ``explanation`` has
                 what could be asked for instead. Or none was found before the search was stopped.
@@ -210,8 +209,8 @@ class Session:
             EngineError: the database or the file system refused a step.
         """
         stopped = stopping(time_limit, stop)
-        target = _target(into)
-        resolved = self._engine.resolve(str(source))
+        target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
+        resolved = self._resolve(source)
         return anonymize(self._engine, resolved, policy, target, replace=replace, progress=progress, stopped=stopped)
 
     def fit(
@@ -250,7 +249,7 @@ class Session:
             EngineError: the sidecar exists, or the database or the file system refused a step.
         """
         stopped = stopping(time_limit, stop)
-        resolved = self._engine.resolve(str(source))
+        resolved = self._resolve(source)
         return fit(
             self._engine,
             resolved,
@@ -298,8 +297,8 @@ class Session:
             EngineError: the sidecar is in use or none, the target is taken, or the database or the file system refused
                 a step.
         """
-        target = _target(into)
-        resolved = self._engine.resolve(str(source))
+        target = destination(into)
+        resolved = self._resolve(source)
         return apply(self._engine, resolved, Path(sidecar), target, replace=replace, progress=progress)
 
     def flatten(
@@ -323,14 +322,14 @@ class Session:
 
         Args:
             source: the events, a row each.
-            into: the name of a new table, or the path of a new file that ends in ``.parquet``.
+            into: the target.
             individual: the column that tells whose event it is.
             event: the column that becomes columns, or several, whose values of one row stay together.
             order: the column by which the events of an individual are ordered, or several, the most significant first.
             first: how many events of an individual become columns, at least 1.
             keep: columns that are the same in all rows of an individual.
             count: the name of a new column for the number of events of an individual, those left out included.
-            replace: whether a table or file that is there may be replaced.
+            replace: whether what is there may be replaced.
 
         Returns:
             how many individuals and events there are, and how many were cut off.
@@ -343,14 +342,14 @@ class Session:
         Source: Mazzone 2019, section 4.2.
         """
         flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)
-        target = _target(into)
-        return flatten(self._engine, self._engine.resolve(str(source)), flattening, target, replace=replace)
+        target = destination(into)
+        return flatten(self._engine, self._resolve(source), flattening, target, replace=replace)
 
     def verify(self, release: str | Path, policy: Policy, *, source: str | Path | None = None) -> Verification:
         """Measure a published table again and hold it against its policy.
 
         Args:
-            release: the published table or Parquet file.
+            release: the published table, Parquet file or folder.
             policy: its policy.
             source: the table that it was made from, with which t-closeness, β-likeness and δ-disclosure compare its
                 classes; without it they are compared with the release itself.
@@ -366,19 +365,26 @@ class Session:
 
     def verification(self, release: str | Path, policy: Policy, *, source: str | Path | None = None) -> Verification:
         """As :meth:`verify`, with the shortfalls in the result instead of an error."""
-        resolved = self._engine.resolve(str(release))
-        original = None if source is None else self._engine.resolve(str(source))
+        resolved = self._resolve(release)
+        original = None if source is None else self._resolve(source)
         note = None if policy.population is None else self.provenance(release)
         return verify(self._engine, resolved, policy, beside_release(self._engine, policy, note, original))
 
     def provenance(self, release: str | Path) -> str | None:
-        """The provenance that travels with a published table or Parquet file, as JSON; None without one."""
-        resolved = self._engine.resolve(str(release)).relation
-        if str(release).lower().endswith(".parquet"):
-            return self._engine.parquet_metadata(Path(release))
-        if not resolved.name:
-            raise EngineError("only a table or a Parquet file has a provenance", step="provenance")
-        return self._engine.table_comment(resolved)  # type: ignore[arg-type]
+        """The provenance that travels with a published table, Parquet file or folder, as JSON; None without one."""
+        resolved = self._resolve(release)
+        place = destination(release)
+        if place.kind == "folder":
+            return note_of(place.path)
+        if place.kind == "file":
+            return self._engine.parquet_metadata(place.path)
+        if resolved.files or not resolved.relation.name:
+            raise EngineError("only a table, a Parquet file or a folder has a provenance", step="provenance")
+        return self._engine.table_comment(resolved.relation)  # type: ignore[arg-type]
+
+    def _resolve(self, source: str | Path) -> ResolvedSource:
+        bring_back(str(source))
+        return self._engine.resolve(str(source))
 
     def close(self) -> None:
         """Close the connection, unless it was lent to the session."""
@@ -391,12 +397,3 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _target(into: str | Path) -> str:
-    """A target as text; a path must be that of a Parquet file, where a text can also name a table."""
-    if isinstance(into, Path) and not into.name.lower().endswith(".parquet"):
-        raise EngineError(
-            f"{into} does not end in .parquet: a release goes to a table or a Parquet file", step="target"
-        )
-    return str(into)

@@ -14,6 +14,7 @@ from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
 from sqlanon.cli.interrupt import ignore_interrupts, interrupt_once
 from sqlanon.cli.longitudinal import flatten
+from sqlanon.cli.options import on_this_machine
 from sqlanon.cli.output import write, write_event
 
 app = typer.Typer(
@@ -25,18 +26,18 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command()(demo)
-app.command()(warehouse.install)
+app.command()(on_this_machine(warehouse.install))
 app.command()(warehouse.sql)
 app.command()(warehouse.schema)
 app.add_typer(taxonomy.app, name="taxonomy")
-app.command()(flatten)
-app.command()(publishing.measure)
-app.command()(publishing.lattice)
-app.command()(publishing.explain)
-app.command()(publishing.run)
-app.command()(publishing.verify)
-app.command()(fit)
-app.command()(apply)
+app.command()(on_this_machine(flatten))
+app.command()(on_this_machine(publishing.measure))
+app.command()(on_this_machine(publishing.lattice))
+app.command()(on_this_machine(publishing.explain))
+app.command()(on_this_machine(publishing.run))
+app.command()(on_this_machine(publishing.verify))
+app.command()(on_this_machine(fit))
+app.command()(on_this_machine(apply))
 
 
 def _show_version(wanted: bool) -> None:

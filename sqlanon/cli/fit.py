@@ -82,8 +82,9 @@ def apply(
     Example: sqlanon apply 'november/*.parquet' --fit clinic.fit --into parts/2026_11.parquet
     """
     from sqlanon.cli.views import partition_view
+    from sqlanon.model.destination import destination
 
-    with progress(as_events=as_events, quiet=as_json) as told, writing(database, into) as session:
+    with progress(as_events=as_events, quiet=as_json) as told, writing(database, destination(into)) as session:
         load_taxonomies(session, taxonomies)
         release = session.apply(source, sidecar, into, replace=replace, progress=told)
     if as_json:

@@ -37,7 +37,9 @@ def flatten(
     Example: sqlanon flatten visits --db clinic.duckdb --into patients --individual patient_id --event diagnosis
     --order admission --first 3
     """
-    with writing(database, into) as session:
+    from sqlanon.model.destination import destination
+
+    with writing(database, destination(into)) as session:
         done = session.flatten(
             source,
             into,

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import typer
 
+from sqlanon.model.destination import FILE_SUFFIX
 from sqlanon.model.policy import Policy
 from sqlanon.run import files
 
-FORMATS = (".parquet", ".csv")
+FORMATS = (FILE_SUFFIX, ".csv")
 
 
 def document(nodes: pa.Table, policy: Policy) -> dict[str, Any]:
@@ -38,7 +39,7 @@ def refuse_file(path: Path, *, replace: bool) -> None:
 def write_file(nodes: pa.Table, path: Path, *, replace: bool) -> None:
     """Write all nodes as Parquet, or as CSV with a column ``node.<quasi-identifier>`` each and the models as JSON."""
     with files.staged_file(path, replace=replace) as staged:
-        if path.suffix.lower() == ".parquet":
+        if path.suffix.lower() == FILE_SUFFIX:
             pq.write_table(nodes, staged)
         else:
             _write_csv(nodes, staged)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import inspect
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast, get_type_hints
 
 import typer
 
@@ -13,9 +16,12 @@ from sqlanon.cli.interrupt import interruptible
 from sqlanon.errors import EngineError
 
 if TYPE_CHECKING:
+    from sqlanon.model.destination import Destination
     from sqlanon.session import Session
 
-Source = Annotated[str, typer.Argument(help="A table or view, the path or glob of Parquet files, or a SELECT query.")]
+Source = Annotated[
+    str, typer.Argument(help="A table or view, the path, glob or folder of Parquet files, or a SELECT query.")
+]
 Database = Annotated[Path, typer.Argument(metavar="DB", help="The DuckDB file.")]
 OptionalDatabase = Annotated[
     Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file; not needed to read Parquet files.")
@@ -32,11 +38,20 @@ Events = Annotated[
     ),
 ]
 Target = Annotated[
-    str, typer.Option("--into", metavar="TARGET", help="The name of a new table, or a new .parquet file.")
+    str,
+    typer.Option("--into", metavar="TARGET", help="The name of a new table, a new .parquet file, or a new folder/."),
 ]
 LatticeTarget = Annotated[
     str | None,
-    typer.Option("--into", metavar="TARGET", help="Write all nodes to a new table, or to a new .parquet file."),
+    typer.Option("--into", metavar="TARGET", help="Write all nodes to a new table, .parquet file or folder/."),
+]
+RowsPerFile = Annotated[
+    int | None,
+    typer.Option("--rows-per-file", metavar="N", help="Write a folder of files, of N rows each at most."),
+]
+PartitionBy = Annotated[
+    list[str] | None,
+    typer.Option("--partition-by", metavar="COLUMN", help="Write a folder per value of a column; repeat it."),
 ]
 TimeLimit = Annotated[
     float | None,
@@ -55,6 +70,48 @@ TaxonomyFiles = Annotated[
     list[str] | None,
     typer.Option("--taxonomy", metavar="ATTRIBUTE=FILE.csv", help="Load an ARX hierarchy first; can be repeated."),
 ]
+
+
+class _Machine(TypedDict, total=False):
+    """What a session may use, as :func:`sqlanon.connect` takes it."""
+
+    memory_limit: str | None
+    temp_directory: Path | None
+    threads: int | None
+
+
+MACHINE: dict[str, Any] = {
+    "memory_limit": Annotated[
+        str | None, typer.Option("--memory-limit", metavar="SIZE", help="Memory for DuckDB, such as 2GB.")
+    ],
+    "temp_directory": Annotated[
+        Path | None,
+        typer.Option("--temp-directory", metavar="DIR", help="Where it puts what does not fit, until the end."),
+    ],
+    "threads": Annotated[int | None, typer.Option("--threads", metavar="N", help="Threads for DuckDB.")],
+}
+_machine: ContextVar[_Machine] = ContextVar("machine", default={})  # noqa: B039
+
+
+def on_this_machine(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that opens a session, with options that tell how much of the machine the session may use."""
+
+    @functools.wraps(command)
+    def limited(**given: Any) -> None:
+        token = _machine.set(cast(_Machine, {name: given.pop(name) for name in MACHINE}))
+        try:
+            command(**given)
+        finally:
+            _machine.reset(token)
+
+    signature = inspect.signature(command, eval_str=True)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in MACHINE.items()
+    ]
+    limited.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *added])  # type: ignore[attr-defined]
+    limited.__annotations__ = {**get_type_hints(command, include_extras=True), **MACHINE}
+    return limited
 
 
 @contextmanager
@@ -95,9 +152,9 @@ def reading(database: Path | None) -> Iterator[Session]:
         raise
 
 
-def writing(database: Path | None, into: str) -> AbstractContextManager[Session]:
-    """A session that can write the target, and nothing else if that is a file."""
-    if into.lower().endswith(".parquet"):
+def writing(database: Path | None, into: Destination) -> AbstractContextManager[Session]:
+    """A session that can write the target, and nothing else if that is a file or a folder."""
+    if into.kind != "table":
         return reading(database)
     if database is None:
         raise typer.BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
@@ -117,7 +174,17 @@ def load_taxonomies(session: Session, given: list[str] | None) -> None:
 
 @contextmanager
 def _connected(database: str | Path = ":memory:", *, read_only: bool = False) -> Iterator[Session]:
-    from sqlanon.session import connect
+    from sqlanon.connection import connect
+    from sqlanon.engines.resources import Resources
 
-    with connect(database, read_only=read_only) as session, interruptible(session.connection.interrupt):
+    machine = _machine.get()
+    try:
+        Resources(**machine).check()
+    except EngineError as error:
+        raise typer.BadParameter(str(error)) from None
+
+    with (
+        connect(database, read_only=read_only, **machine) as session,
+        interruptible(session.connection.interrupt),
+    ):
         yield session

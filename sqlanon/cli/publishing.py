@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,8 +12,10 @@ from sqlanon.cli.options import (
     Json,
     LatticeTarget,
     OptionalDatabase,
+    PartitionBy,
     PolicyFile,
     Replace,
+    RowsPerFile,
     Source,
     Target,
     TaxonomyFiles,
@@ -68,13 +70,14 @@ def lattice(
     """
     from sqlanon.cli import nodes
     from sqlanon.cli.views import lattice_view
+    from sqlanon.model.destination import destination
 
     wanted = _policy(policy)
     if out is not None:
         nodes.refuse_file(out, replace=replace)
     with (
         progress(as_events=as_events, quiet=as_json) as told,
-        reading(database) if into is None else writing(database, into) as session,
+        reading(database) if into is None else writing(database, destination(into)) as session,
     ):
         load_taxonomies(session, taxonomies)
         found = session.lattice(source, wanted, into=into, replace=replace, progress=told)
@@ -120,6 +123,8 @@ def run(
     into: Target,
     database: OptionalDatabase = None,
     taxonomies: TaxonomyFiles = None,
+    rows_per_file: RowsPerFile = None,
+    partition_by: PartitionBy = None,
     time_limit: TimeLimit = None,
     replace: Replace = False,
     as_events: Events = False,
@@ -127,16 +132,26 @@ def run(
 ) -> None:
     """Publish the best generalization of a table that meets the policy, verified.
 
-    A .parquet target leaves the warehouse as it is; with a table, --taxonomy is stored in the warehouse.
+    A file or a folder leaves the warehouse as it is; with a table, --taxonomy is stored in the warehouse. Where the
+    target is the release of the same policy from the same Parquet files, nothing is done.
 
     Example: sqlanon run visits --db clinic.duckdb --policy policy.toml --into visits_k5
     """
     from sqlanon.cli.views import release_view
+    from sqlanon.model.destination import destination
 
     wanted = _policy(policy)
-    with progress(as_events=as_events, quiet=as_json) as told, writing(database, into) as session:
+    layout: dict[str, Any] = {"rows_per_file": rows_per_file, "partition_by": partition_by or ()}
+    with (
+        progress(as_events=as_events, quiet=as_json) as told,
+        writing(database, destination(into, **layout)) as session,
+    ):
         load_taxonomies(session, taxonomies)
-        release = session.anonymize(source, wanted, into, replace=replace, progress=told, time_limit=time_limit)
+        release = session.anonymize(
+            source, wanted, into, replace=replace, progress=told, time_limit=time_limit, **layout
+        )
+    if release.unchanged and not as_events:
+        say(f"Unchanged: {into} was made from these files by this policy; --replace makes it anew.")
     if as_json:
         write_json(release.model_dump(mode="json"))
     else:
@@ -144,7 +159,9 @@ def run(
 
 
 def verify(
-    release: Annotated[str, typer.Argument(help="A published table, or the path of a published Parquet file.")],
+    release: Annotated[
+        str, typer.Argument(help="A published table, or the path of a published Parquet file or folder.")
+    ],
     policy: PolicyFile,
     database: OptionalDatabase = None,
     source: Annotated[

@@ -20,6 +20,7 @@ from sqlanon.cli.options import (
     TaxonomySource,
     existing,
     existing_or_new,
+    on_this_machine,
 )
 from sqlanon.cli.outcome import USAGE
 from sqlanon.cli.output import say, show, write_json
@@ -56,6 +57,7 @@ class Maker:
 
 
 @app.command()
+@on_this_machine
 def load(
     database: Database,
     attribute: Attribute,
@@ -79,6 +81,7 @@ def load(
 
 
 @app.command()
+@on_this_machine
 def make(
     database: Database,
     attribute: Attribute,
@@ -159,6 +162,7 @@ def _makers() -> dict[Kind, Maker]:
 
 
 @app.command()
+@on_this_machine
 def check(database: Database, as_json: Json = False) -> None:
     """Check the stored taxonomies: exit code 0 if all are well-formed, 2 if not.
 
@@ -181,6 +185,7 @@ def check(database: Database, as_json: Json = False) -> None:
 
 
 @app.command(name="list")
+@on_this_machine
 def list_(database: Database, as_json: Json = False) -> None:
     """List the stored taxonomies: levels, values, labels at each level, and where the values come from.
 
@@ -199,6 +204,7 @@ def list_(database: Database, as_json: Json = False) -> None:
 
 
 @app.command()
+@on_this_machine
 def export(
     database: Database,
     attribute: Attribute,

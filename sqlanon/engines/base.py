@@ -23,10 +23,14 @@ StatementObserver = Callable[[str, float | None], None]
 
 @dataclass(frozen=True)
 class ResolvedSource:
-    """A source that exists: as a relation for FROM, and in words for messages."""
+    """A source that exists: as a relation for FROM, in words for messages, and the Parquet files that it consists of.
+
+    ``files`` is empty for tables and queries.
+    """
 
     relation: exp.Table | exp.Subquery
     description: str
+    files: tuple[str, ...] = ()
 
 
 class Engine(Protocol):
@@ -46,7 +50,10 @@ class Engine(Protocol):
         """Create them where they are missing, and nothing else."""
 
     def resolve(self, source: str) -> ResolvedSource:
-        """Find a table, a Parquet path or glob, or take a SQL query."""
+        """Find a table, a Parquet path, glob or folder, or take a SQL query."""
+
+    def find_table(self, name: str) -> exp.Table | None:
+        """The table or view of a name, None if there is none."""
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         """The columns of a relation, in order."""
@@ -78,8 +85,14 @@ class Engine(Protocol):
     def write_table(self, target: exp.Table, query: exp.Query, comment: str, *, replace: bool) -> None:
         """Make a table from a query, with a comment; without ``replace``, refuse if a table is there by now."""
 
-    def write_parquet(self, path: Path, query: exp.Query, metadata: str) -> None:
-        """Write a Parquet file from a query, with ``metadata`` in its footer under the key ``sqlanon``."""
+    def comment_table(self, target: exp.Table, comment: str) -> None:
+        """Give a table another comment."""
+
+    def write_parquet(self, path: Path, query: exp.Query, metadata: str | None = None) -> None:
+        """Write a Parquet file from a query, with ``metadata``, if any, in its footer under the key ``sqlanon``."""
+
+    def write_partitions(self, folder: Path, query: exp.Query, columns: Sequence[str], suffix: str) -> None:
+        """Write Parquet files with names that end in ``suffix`` to nested folders ``column=value``."""
 
     def write_csv(self, path: Path, query: exp.Query) -> None:
         """Write a CSV file without a header, separated by ``;``, from a query."""

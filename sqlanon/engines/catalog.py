@@ -14,6 +14,7 @@ from sqlglot.errors import SqlglotError
 from sqlanon.compiler.macros import DIALECT, template
 from sqlanon.compiler.nodes import identifier
 from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.lake import PARQUET_SUFFIXES, is_glob
 from sqlanon.errors import EngineError
 from sqlanon.model.base import did_you_mean
 
@@ -24,8 +25,6 @@ QUERY = re.compile(
     r"(\s|--[^\n]*\n|/\*.*?\*/)*(\(|(select|with|from|values|table|pivot|unpivot)\b)", re.IGNORECASE | re.DOTALL
 )
 """How a query begins, after white space and comments."""
-PARQUET_SUFFIXES = (".parquet", ".parq", ".pq")
-GLOB_CHARACTERS = frozenset("*?[")
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def is_read_only(rows: Rows) -> bool:
 
 def is_path(source: str) -> bool:
     """Whether a source that is no table spells Parquet files."""
-    globbed = bool(GLOB_CHARACTERS.intersection(source)) and "/" in source
+    globbed = is_glob(source) and "/" in source
     if globbed and is_query(source) and len(source.split()) > 1:
         return False  # SELECT *, a / 2 FROM ...
     return source.lower().endswith(PARQUET_SUFFIXES) or globbed

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shutil
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,14 +17,19 @@ from sqlglot import exp
 from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.macros import DIALECT, SCHEMA, install_statements, schema_statements, template
 from sqlanon.compiler.nodes import Grain, Relation, Step, identifier, select, string
-from sqlanon.engines import catalog
+from sqlanon.engines import catalog, lake
 from sqlanon.engines.base import NOTE_KEY, ResolvedSource, StatementObserver
 from sqlanon.engines.refusals import is_taken, refused, why_not_opened
+from sqlanon.engines.resources import Resources
 from sqlanon.engines.watching import Watcher
 from sqlanon.errors import EngineError
 
 MEMORY = ":memory:"
 RESERVED_CATALOGS = ("memory", "temp", "system")
+PARQUET: dict[str, exp.Expr] = {"FORMAT": exp.var("parquet"), "COMPRESSION": exp.var("zstd")}
+"""How files are written."""
+
+NO_LIMITS = Resources()
 
 INTERRUPTED = (duckdb.InterruptException, RuntimeError)
 """What an interrupted statement raises: the first by interrupt(), the second by Ctrl-C."""
@@ -30,33 +38,53 @@ INTERRUPTED = (duckdb.InterruptException, RuntimeError)
 class DuckDBEngine:
     """A DuckDB connection, opened here from a path or lent by the user."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, *, owned: bool, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        *,
+        owned: bool,
+        read_only: bool = False,
+        spill: Path | None = None,
+    ) -> None:
         self.connection = connection
         self._owned = owned
         self._read_only = read_only
         self._watcher: Watcher | None = None
+        self._spill = spill
         place = "memory" if read_only else catalog.current_place(self._rows)[0]
         self.taxonomy = _anon_table(place, "taxonomy")
         self.taxonomy_domain = _anon_table(place, "taxonomy_domain")
 
     @classmethod
-    def open(cls, database: str | Path, *, read_only: bool = False) -> DuckDBEngine:
+    def open(cls, database: str | Path, *, read_only: bool = False, resources: Resources = NO_LIMITS) -> DuckDBEngine:
         """Open a warehouse file, or ``:memory:``.
 
         A file that is opened read-only is attached to a database in memory, which then holds the session's own copy
         of the taxonomies.
 
         Raises:
-            EngineError: the file is locked, unreadable, in a missing folder or not a DuckDB file.
+            EngineError: the file is locked, unreadable, in a missing folder or not a DuckDB file; or a resource is
+                none.
         """
+        resources.check()
         path = str(database)
+        attached = read_only and path != MEMORY
+        opened = MEMORY if attached else path
+        spill = resources.spill_folder(in_memory=opened == MEMORY)
+        engine = None
         try:
-            if not read_only or path == MEMORY:
-                return cls(duckdb.connect(path), owned=True)
-            engine = cls(duckdb.connect(MEMORY), owned=True, read_only=True)
-        except duckdb.Error as error:
-            raise EngineError(why_not_opened(path, error), step="open", original=error) from None
-        engine._attach(Path(path))
+            connection = duckdb.connect(opened, config=resources.configuration(spill))
+            engine = cls(connection, owned=True, read_only=attached, spill=spill)
+            if attached:
+                engine._attach(Path(path))
+        except BaseException as error:
+            _give_up(engine, spill)
+            if isinstance(error, duckdb.Error):
+                raise EngineError(why_not_opened(path, error), step="open", original=error) from None
+            raise
+        if spill is not None:
+            # A session that is never closed ends with the program.
+            weakref.finalize(engine, shutil.rmtree, spill, ignore_errors=True)
         return engine
 
     @property
@@ -88,11 +116,17 @@ class DuckDBEngine:
         found = catalog.find(self._rows, source)
         if found is not None:
             return ResolvedSource(found.table, f'table "{source}"')
+        if lake.is_folder(source):
+            return self._resolve_folder(source)
         if catalog.is_path(source):
-            return self._resolve_path(source)
+            return self._resolve_files(source, f"Parquet {source}", source)
         if catalog.is_query(source):
             return catalog.parse_query(source)
         raise catalog.not_found(self._rows, source)
+
+    def find_table(self, name: str) -> exp.Table | None:
+        found = catalog.find(self._rows, name)
+        return None if found is None else found.table
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         query = select([exp.Star()], relation.copy()).limit(0)
@@ -191,6 +225,9 @@ class DuckDBEngine:
                 reason = f'"{target.name}" exists, made by another connection meanwhile; give another name'
                 raise EngineError(f"{reason}, or replace=True", step="target", original=error.original) from None
             raise
+        self.comment_table(target, comment)
+
+    def comment_table(self, target: exp.Table, comment: str) -> None:
         self.execute(exp.Comment(this=target.copy(), kind="TABLE", expression=string(comment)), "comment the release")
 
     def table_comment(self, table: exp.Table) -> str | None:
@@ -198,9 +235,18 @@ class DuckDBEngine:
         found = self._rows(template("table_comment").sql(DIALECT), (table.catalog, table.db, table.name))
         return found[0][0] if found else None
 
-    def write_parquet(self, path: Path, query: exp.Query, metadata: str) -> None:
-        note = exp.Struct(expressions=[exp.PropertyEQ(this=exp.to_identifier(NOTE_KEY), expression=string(metadata))])
-        self._copy(path, query, FORMAT=exp.var("parquet"), COMPRESSION=exp.var("zstd"), KV_METADATA=note)
+    def write_parquet(self, path: Path, query: exp.Query, metadata: str | None = None) -> None:
+        options: dict[str, exp.Expr] = dict(PARQUET)
+        if metadata is not None:
+            noted = exp.PropertyEQ(this=exp.to_identifier(NOTE_KEY), expression=string(metadata))
+            options["KV_METADATA"] = exp.Struct(expressions=[noted])
+        self._copy(path, query, **options)
+
+    def write_partitions(self, folder: Path, query: exp.Query, columns: Sequence[str], suffix: str) -> None:
+        by = exp.Tuple(expressions=[exp.column(identifier(name)) for name in columns])
+        # The folder is there, and empty.
+        extension = string(suffix.removeprefix("."))
+        self._copy(folder, query, **PARQUET, PARTITION_BY=by, FILE_EXTENSION=extension, OVERWRITE_OR_IGNORE=exp.true())
 
     def parquet_metadata(self, path: Path) -> str | None:
         """The text under our key in the footer of a Parquet file, None without it."""
@@ -213,6 +259,8 @@ class DuckDBEngine:
     def close(self) -> None:
         if self._owned:
             self.connection.close()
+        if self._spill is not None:
+            shutil.rmtree(self._spill, ignore_errors=True)
 
     def _attach(self, path: Path) -> None:
         """Attach a file read-only, make it the default, and take a copy of its taxonomies."""
@@ -254,14 +302,36 @@ class DuckDBEngine:
         finally:
             self.execute(exp.Use(this=exp.Table(this=identifier(current))), "use")
 
-    def _resolve_path(self, source: str) -> ResolvedSource:
-        relation = exp.Table(this=exp.func("read_parquet", string(source), dialect=DIALECT))
+    def _resolve_folder(self, source: str) -> ResolvedSource:
+        """A folder with all that is below it; a release of ours with its own columns and types."""
+        pattern = lake.pattern_below(source)
+        found = self._resolve_files(source, f"Parquet folder {source}", pattern)
+        note = lake.marked(source)
+        if note is None:
+            return found
+        relation = lake.release_reader(pattern, note["folder"]["columns"], note["folder"]["partition_by"])
+        return self._readable(source, dataclasses.replace(found, relation=relation))
+
+    def _resolve_files(self, source: str, description: str, pattern: str) -> ResolvedSource:
+        matched = self._matched(pattern)
+        files = lake.published(matched)
+        # The pattern itself where it will do: a list of many files makes every statement long.
+        paths = pattern if len(files) == len(matched) else files
+        return self._readable(source, ResolvedSource(lake.reader(paths), description, files))
+
+    def _matched(self, pattern: str) -> list[str]:
         try:
-            self.describe(relation)
+            return [row[0] for row in self._rows(template("glob_files").sql(DIALECT), (pattern,))]
+        except EngineError:
+            return []  # what is wrong with it will show when it is read
+
+    def _readable(self, source: str, found: ResolvedSource) -> ResolvedSource:
+        try:
+            self.describe(found.relation)
         except EngineError as error:
             reason = f"no Parquet file can be read at {source}"
             raise EngineError(reason, step="source", original=error.original) from None
-        return ResolvedSource(relation, f"Parquet {source}")
+        return found
 
     def _tables_read_by(self, source: ResolvedSource) -> list[exp.Table]:
         """The tables under a source, those under views and macros included."""
@@ -327,6 +397,14 @@ class DuckDBEngine:
             raise _interruption(error) from None
         except duckdb.Error as error:
             raise refused(error, "commit", None) from None
+
+
+def _give_up(engine: DuckDBEngine | None, spill: Path | None) -> None:
+    """Undo what was done of opening a session."""
+    if engine is not None:
+        engine.close()
+    elif spill is not None:
+        shutil.rmtree(spill, ignore_errors=True)
 
 
 def _interruption(error: BaseException) -> BaseException:

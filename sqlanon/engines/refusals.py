@@ -17,6 +17,8 @@ def why_not_opened(path: str, error: Exception) -> str:
         holder = re.search(r"PID (\d+)", text)
         by = f" (process {holder.group(1)})" if holder else ""
         return f"{path} is open in another program{by}; close it there, or work on a copy"
+    if type(error).__name__ == "OutOfMemoryException":
+        return f"{path} cannot be opened: memory_limit is too small"
     reasons = {
         "not a valid DuckDB database": f"{path} is not a DuckDB file",
         "version number": f"{path} was made by a newer DuckDB; upgrade duckdb",
@@ -50,6 +52,8 @@ def _reason(error: Exception) -> str:
         return "the disk is full"
     if kind == "OutOfMemoryException":
         return "it ran out of memory; raise memory_limit, or give it a temp_directory"
+    if "File name too long" in text:
+        return "the name of a file or folder is too long"
     if text.startswith(OUR_ERROR):
         return text.removeprefix("Invalid Input Error: ").splitlines()[0]
     return kind

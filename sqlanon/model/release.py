@@ -173,13 +173,15 @@ class Release(Document):
         into: the table or file.
         node: the level of each quasi-identifier, e.g. ``{"age": 1, "sex": 0, "zip": 3}``.
         guarantee: what is promised.
-        report: the numbers.
+        report: the numbers, of the run that wrote it.
+        unchanged: whether it was there already, made from the same files by the same policy, so that nothing was done.
     """
 
     into: str
     node: dict[str, int]
     guarantee: Guarantee
     report: Report
+    unchanged: bool = False
 
     def _repr_html_(self) -> str:
         return self.report._repr_html_()

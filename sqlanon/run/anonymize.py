@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.nodes import Relation, subquery
+from sqlanon.compiler.partitions import refuse_columns
 from sqlanon.compiler.release import release as release_query
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import VerificationError
 from sqlanon.methods import full_domain
 from sqlanon.methods.full_domain import EncodedTable
+from sqlanon.model.destination import Destination
 from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import NodeSummary, total
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
-from sqlanon.model.release import REPORTED_TIES, Release, Report, RowCounts, Verification
+from sqlanon.model.release import REPORTED_TIES, Measurement, Release, Report, RowCounts, Verification
 from sqlanon.run.guarantee import guarantee
 from sqlanon.run.measure import Beside, measured_beside, verify
 from sqlanon.run.prepare import prepare, read_by
 from sqlanon.run.progress import Progress, Stages, silent
-from sqlanon.run.provenance import provenance
+from sqlanon.run.provenance import provenance, unmeasured
 from sqlanon.run.relaxation import unsatisfiable
 from sqlanon.run.stopping import Stopped, never
 from sqlanon.run.targets import Target, target_for
+from sqlanon.run.unchanged import made_from, published_earlier
 from sqlanon.search import SearchOutcome
 
 
@@ -43,20 +49,20 @@ def anonymize(
     engine: Engine,
     source: ResolvedSource,
     policy: Policy,
-    into: str,
+    into: Destination,
     *,
     replace: bool,
     progress: Progress = silent,
     stopped: Stopped = never,
 ) -> Release:
-    """Publish the best generalization of a source that meets the policy.
+    """Publish the best generalization of a source that meets the policy, unless the target holds it already.
 
     Args:
         engine: the database.
         source: what to anonymize.
         policy: what to guarantee.
-        into: a table name, or the path of a Parquet file (ending in ``.parquet``).
-        replace: whether an existing table or file of that name may be replaced.
+        into: the target.
+        replace: whether an existing table, file or folder of that name may be replaced.
         progress: told of every stage; what it raises ends the run, except after the last stage has finished.
         stopped: asked after every batch of nodes whether to make do with the best one so far.
 
@@ -67,20 +73,30 @@ def anonymize(
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
     stages = Stages(progress)
-    with (
-        stages.watching(engine),
-        target_for(engine, into, read_by(engine, source, policy), replace=replace) as target,
-    ):
-        release = _run(engine, source, policy, target, stages, stopped)
+    with stages.watching(engine):
+        bound = prepare(engine, source, policy)
+        refuse_columns(policy, bound.columns, into.partition_by)
+        read = read_by(engine, source, policy)
+        inputs = made_from(bound, read, into)
+        earlier = None if replace else published_earlier(engine, source, into, inputs)
+        if earlier is not None:
+            return earlier
+        with target_for(engine, into, read, replace=replace) as target:
+            release = _run(engine, bound, target, inputs, stages, stopped)
     stages.finish()
     return release
 
 
 def _run(
-    engine: Engine, source: ResolvedSource, policy: Policy, target: Target, stages: Stages, stopped: Stopped
+    engine: Engine,
+    bound: BoundPolicy,
+    target: Target,
+    inputs: Mapping[str, Any],
+    stages: Stages,
+    stopped: Stopped,
 ) -> Release:
     """The stages up to the last one, which has begun and ends where the target is left."""
-    bound = prepare(engine, source, policy)
+    policy = bound.policy
     with engine.transaction():
         with stages.stage("encode"):
             table = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
@@ -94,13 +110,14 @@ def _run(
             table, node = full_domain.settled(engine, table, outcome.best)
             kept = full_domain.keep_classes(engine, table, node.levels)
             decision = _decide(engine, table, outcome, node)
-            written = _write(table, decision, kept, target)
+            written = _write(table, decision, kept, target, inputs)
         with stages.stage("verify"):
             verification = verify(engine, written, table.plan.bound.policy, _beside(table, decision, kept))
             _refuse_shortfalls(verification, decision)
         full_domain.drop_tables(engine, table)
+        report = _report(table, decision, verification.measurement, target.name, stages.seconds)
+        target.amend(_provenance(table, decision, inputs, report))
         stages.begin("publish")
-    report = _report(table, decision, verification, target.name, stages.seconds)
     promised = guarantee(table.plan.bound.policy, report)
     return Release(into=target.name, node=report.node, guarantee=promised, report=report)
 
@@ -145,10 +162,24 @@ def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
     )
 
 
-def _write(table: EncodedTable, decision: Decision, kept: Relation, target: Target) -> ResolvedSource:
-    levels = decision.node.levels
-    query = release_query(table.plan, levels, kept, masked=decision.masked)
-    return target.write(query, provenance(table.plan.bound, levels, decision.attained, decision.rows))
+def _write(
+    table: EncodedTable, decision: Decision, kept: Relation, target: Target, inputs: Mapping[str, Any]
+) -> ResolvedSource:
+    query = release_query(table.plan, decision.node.levels, kept, masked=decision.masked)
+    draft = _report(table, decision, unmeasured(table.plan.bound.policy), target.name, seconds={})
+    return target.write(query, _provenance(table, decision, inputs, draft))
+
+
+def _provenance(table: EncodedTable, decision: Decision, inputs: Mapping[str, Any], report: Report) -> str:
+    return provenance(
+        table.plan.bound,
+        decision.node.levels,
+        decision.attained,
+        report.rows,
+        made_from=inputs,
+        # Not where it was made, and where it went: that is nobody's business who gets the release.
+        report=report.model_dump(mode="json", exclude={"source", "into"}),
+    )
 
 
 def _beside(table: EncodedTable, decision: Decision, kept: Relation) -> Beside:
@@ -178,9 +209,9 @@ def _refuse_shortfalls(verification: Verification, decision: Decision) -> None:
 def _report(
     table: EncodedTable,
     decision: Decision,
-    verification: Verification,
+    measurement: Measurement,
     into: str,
-    seconds: dict[str, float],
+    seconds: Mapping[str, float],
 ) -> Report:
     bound, node, outcome = table.plan.bound, decision.node, decision.outcome
     policy, lattice, losses = bound.policy, table.context.lattice, table.context.losses
@@ -201,12 +232,12 @@ def _report(
             "lm": node.lm,
             "ncp": node.ncp,
         },
-        models=verification.measurement.models,
+        models=measurement.models,
         rows=decision.rows,
         suppression_limit=policy.suppression_limit,
         suppressed_rows=node.suppressed_rows,
-        class_count=verification.measurement.class_count,
-        min_class_size=verification.measurement.k or 0,
+        class_count=measurement.class_count,
+        min_class_size=measurement.k or 0,
         search=policy.search,
         lattice_nodes=lattice.size,
         checked_nodes=outcome.checked_nodes,

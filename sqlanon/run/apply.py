@@ -16,6 +16,7 @@ from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TaxonomyError, UnsatisfiableError, VerificationError
 from sqlanon.methods import full_domain
 from sqlanon.methods.full_domain import KEPT, EncodedTable
+from sqlanon.model.destination import Destination
 from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement, RowCounts
 from sqlanon.run.fit import protected_types, taxonomy_hashes
@@ -70,7 +71,7 @@ def apply(
     engine: Engine,
     source: ResolvedSource,
     sidecar: Path,
-    into: str,
+    into: Destination,
     *,
     replace: bool = False,
     progress: Progress = silent,
@@ -85,8 +86,8 @@ def apply(
         engine: the database.
         source: the partition.
         sidecar: the file that :func:`fit` has made.
-        into: a table name, or the path of a Parquet file (ending in ``.parquet``).
-        replace: whether a table or file of that name may be replaced; the rows of a partition that was published there
+        into: the target.
+        replace: whether what has that name may be replaced; the rows of a partition that was published there
             with this fit then count no more.
         progress: told of every stage.
 
@@ -108,7 +109,9 @@ def apply(
         return _publish(engine, source, partition, into, stages, replace=replace)
 
 
-def _partition(engine: Engine, source: ResolvedSource, sidecar: Sidecar, into: str, stages: Stages) -> Partition:
+def _partition(
+    engine: Engine, source: ResolvedSource, sidecar: Sidecar, into: Destination, stages: Stages
+) -> Partition:
     """The partition with what it joins, if it fits."""
     place = place_of(engine, into)
     bound = prepare(engine, source, sidecar.fit.policy)
@@ -176,7 +179,7 @@ def _published_before(engine: Engine, partition: Partition, stages: Stages) -> P
 
 
 def _publish(
-    engine: Engine, source: ResolvedSource, partition: Partition, into: str, stages: Stages, *, replace: bool
+    engine: Engine, source: ResolvedSource, partition: Partition, into: Destination, stages: Stages, *, replace: bool
 ) -> PartitionRelease:
     read = read_by(engine, source, partition.fit.policy)
     try:
@@ -321,7 +324,7 @@ def _written(
         "every_partition": partition.fit.every_partition,
         "rows": partition.union(rows).model_dump(),
     }
-    note = provenance(table.plan.bound, increment.levels, attained, rows, beside)
+    note = provenance(table.plan.bound, increment.levels, attained, rows, fit=beside)
     return target.write(release_query(table.plan, increment.levels, KEPT, masked=False), note)
 
 
@@ -361,7 +364,12 @@ def _rows(entry: Entry) -> RowCounts:
 
 
 def _release(
-    partition: Partition, entry: Entry, measurement: Measurement, into: str, stages: Stages, note: str | None = None
+    partition: Partition,
+    entry: Entry,
+    measurement: Measurement,
+    into: str,
+    stages: Stages,
+    note: str | None = None,
 ) -> PartitionRelease:
     fit, rows, partitions = partition.fit, _rows(entry), len(partition.others) + 1
     report = PartitionReport(

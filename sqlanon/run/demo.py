@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlanon.compiler.macros import DIALECT, template
 from sqlanon.compiler.nodes import aliased, identifier, number, subquery
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.model.destination import destination
 from sqlanon.model.policy import Policy
 from sqlanon.model.release import Measurement, Release, Verification
 from sqlanon.model.taxonomy import Taxonomy
@@ -94,7 +95,7 @@ def demo(engine: DuckDBEngine, *, rows: int, seed: int, progress: Progress) -> D
         taxonomies.load(engine, name, taxonomy, source, name)
     policy = demo_policy()
     before = measure(engine, source, policy)
-    release = anonymize(engine, source, policy, RELEASE, replace=False, progress=progress)
+    release = anonymize(engine, source, policy, destination(RELEASE), replace=False, progress=progress)
     published = engine.resolve(RELEASE)
     return Demo(
         policy=policy,

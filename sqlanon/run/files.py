@@ -5,18 +5,25 @@ from __future__ import annotations
 import errno
 import itertools
 import os
-import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from glob import glob
 from pathlib import Path
+from typing import Literal
 
 from sqlglot import exp
 
+from sqlanon.engines.lake import STAGE, is_glob
+from sqlanon.engines.processes import is_running
 from sqlanon.errors import EngineError
+from sqlanon.run.globs import is_matched
 
 RUNS = itertools.count()
 """Keeps the stages of several runs in one process apart."""
+
+IN_USE: set[Path] = set()
+"""The stages of this process; another one of its number is of a process that is dead, and had the same number."""
 
 
 @contextmanager
@@ -26,64 +33,118 @@ def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
     Raises:
         EngineError: the target exists and may not be replaced, its folder is missing, or the disk is full.
     """
-    try:
+    with cannot_be_written(target, "target"):
+        tidy(target)
         refuse_file(target, replace=replace)
-        _remove_abandoned(target)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise EngineError(f"{target} cannot be written: {reason}", step="target", original=error) from None
-    staged = target.with_name(f".{target.name}.{os.getpid()}.{next(RUNS)}.staged")
-    try:
+    with hidden(target, "staged") as staged:
         yield staged
         _publish(staged, target, replace=replace)
-    finally:
-        with suppress(OSError):
-            staged.unlink()
 
 
-def _remove_abandoned(target: Path) -> None:
-    """Remove what runs to the same target left behind when they were killed."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d{{1,9}})\.\d+\.staged", re.ASCII)
-    for path in target.parent.iterdir():
-        found = pattern.fullmatch(path.name)
-        if found and not _is_running(int(found.group(1))):
-            with suppress(OSError):
-                path.unlink()
-
-
-def _is_running(process: int) -> bool:
+@contextmanager
+def hidden(target: Path, state: Literal["staged", "previous"]) -> Iterator[Path]:
+    """A hidden name beside the target; what is there when the block ends is removed, unless it is all that there is."""
+    path = target.with_name(f".{target.name}.{os.getpid()}.{next(RUNS)}.{state}")
+    IN_USE.add(path)
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+        yield path
+    finally:
+        if state == "staged" or os.path.lexists(target):
+            _remove(path)
+        IN_USE.discard(path)
+
+
+@contextmanager
+def cannot_be_written(target: Path, step: str) -> Iterator[None]:
+    """Tell of what the file system refuses inside the block."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+        reason = "the disk is full" if full else getattr(error, "strerror", None) or error
+        raise EngineError(f"{target} cannot be written: {reason}", step=step, original=error) from None
+
+
+def tidy(target: Path) -> None:
+    """Put right what runs to the same target left behind when they were killed.
+
+    A target that was moved away comes back if nothing has taken its place; all else that is hidden goes.
+    """
+    for path in _left_behind(target):
+        if path.name.endswith(".previous") and not os.path.lexists(target):
+            with suppress(FileNotFoundError):  # another run does the same
+                path.rename(target)
+        else:
+            _remove(path)
+
+
+def bring_back(source: str) -> None:
+    """As :func:`tidy`, for a folder that is to be read; nothing happens if it is there, or never was."""
+    try:
+        target = Path(os.path.abspath(source))  # noqa: PTH100
+        if is_glob(source) or not target.name or os.path.lexists(target):
+            return
+        if any(path.name.endswith(".previous") for path in _left_behind(target)):
+            tidy(target)
+    except (OSError, ValueError):
+        return  # not a path at all
+
+
+def _left_behind(target: Path) -> Iterator[Path]:
+    if not target.parent.is_dir():
+        return
+    for path in target.parent.iterdir():
+        found = STAGE.fullmatch(path.name)
+        if found and found["target"] == target.name and not _is_in_use(path, int(found["process"])):
+            yield path
+
+
+def _is_in_use(path: Path, process: int) -> bool:
+    return path in IN_USE if process == os.getpid() else is_running(process)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
 
 
 def refuse_file(target: Path, *, replace: bool) -> None:
     """Refuse a target that exists, is a folder, or lies in a folder that is missing or read-only."""
-    if "\0" in str(target):
-        raise EngineError("a file name cannot hold a NUL character", step="target")
-    if not target.parent.is_dir():
-        raise EngineError(f"the folder {target.parent} does not exist", step="target")
+    refuse_place(target)
     if target.is_dir():
         raise EngineError(f"{target} is a folder; give the name of a file", step="target")
     if target.exists() and not replace:
         raise EngineError(f"the file {target} exists; give another name, or replace=True", step="target")
+
+
+def refuse_place(target: Path) -> None:
+    """Refuse a target whose folder is missing or read-only."""
+    if "\0" in str(target):
+        raise EngineError("a file name cannot hold a NUL character", step="target")
+    if not target.parent.is_dir():
+        raise EngineError(f"the folder {target.parent} does not exist", step="target")
     if not os.access(target.parent, os.W_OK):
         raise EngineError(f"the folder {target.parent} cannot be written", step="target")
 
 
-def refuse_own_source(target: Path, source: exp.Expr, role: str) -> None:
-    """Refuse a target that is among the files that the source names, or whatever else its role is."""
-    if not target.exists():
-        return
-    spelled = [node.name for node in source.find_all(exp.Literal, exp.Table) if node.name]
+def refuse_own_source(target: Path, source: exp.Expr, role: str, *, folder: bool = False) -> None:
+    """Refuse a target that is, or would be, among the files that the source names, or whatever else its role is."""
+    tables = list(source.find_all(exp.Table))
+    spelled = [node.name for table in tables for node in (table, *table.find_all(exp.Literal)) if node.name]
     # Not Path.glob, which takes no absolute pattern.
-    files = [path for text in spelled for path in (text, *glob(text))]  # noqa: PTH207
-    if any(_same_file(path, target) for path in files):
+    files = [path for text in spelled for path in (text, *glob(text, recursive=True))]  # noqa: PTH207
+    if target.exists() and any(_same_file(path, target) for path in files):
         raise EngineError(f"the release would replace its own {role} {target}; write it to another file", step="target")
+    for text in spelled:
+        if is_glob(text) and is_matched(target, text, folder=folder):
+            raise EngineError(
+                f"{target} would be among the files of the {role}, {text}, and be read by the next run; write it "
+                "to another folder",
+                step="target",
+            )
 
 
 def _same_file(text: str, target: Path) -> bool:
@@ -95,16 +156,18 @@ def _same_file(text: str, target: Path) -> bool:
 
 def _publish(staged: Path, target: Path, *, replace: bool) -> None:
     try:
-        _flush(staged)
-        if replace:
-            staged.replace(target)
-        else:
-            _rename_without_replacing(staged, target)
-        _flush(target.parent)
-    except FileExistsError:
-        raise EngineError(f"the file {target} exists; give another name, or replace=True", step="target") from None
-    except OSError as error:
-        raise EngineError(f"{target} cannot be written: {error.strerror}", step="publish", original=error) from None
+        with cannot_be_written(target, "publish"):
+            flush(staged)
+            if replace:
+                staged.replace(target)
+            else:
+                _rename_without_replacing(staged, target)
+            flush(target.parent)
+    except EngineError as error:
+        if isinstance(error.original, FileExistsError):
+            reason = f"the file {target} exists; give another name, or replace=True"
+            raise EngineError(reason, step="target") from None
+        raise
 
 
 def _rename_without_replacing(staged: Path, target: Path) -> None:
@@ -120,7 +183,8 @@ def _rename_without_replacing(staged: Path, target: Path) -> None:
         staged.rename(target)
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

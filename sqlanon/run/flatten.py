@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from sqlanon.compiler import flatten as queries
-from sqlanon.engines.base import NOTE_KEY, Engine, ResolvedSource
+from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError
+from sqlanon.model.destination import Destination
 from sqlanon.model.flatten import Flattened, Flattening
-from sqlanon.run.provenance import code_sha256, installed_version
+from sqlanon.run.provenance import note
 from sqlanon.run.targets import Target, target_for
 
 
-def flatten(engine: Engine, source: ResolvedSource, flattening: Flattening, into: str, *, replace: bool) -> Flattened:
+def flatten(
+    engine: Engine, source: ResolvedSource, flattening: Flattening, into: Destination, *, replace: bool
+) -> Flattened:
     """Write a table with a row per individual. It is as sensitive as its source: nothing is anonymized.
 
     Args:
         engine: the database.
         source: the events.
         flattening: which columns they become.
-        into: a table name, or the path of a Parquet file (ending in ``.parquet``).
-        replace: whether an existing table or file of that name may be replaced.
+        into: the target.
+        replace: whether an existing table, file or folder of that name may be replaced.
 
     Raises:
         PolicyError: the columns do not fit, events belong to no individual, or a column to keep varies.
@@ -70,11 +72,6 @@ def _refuse_unfit_rows(source: ResolvedSource, flattening: Flattening, counts: M
 
 
 def _note(flattening: Flattening, counts: Mapping[str, Any]) -> str:
-    """Where the table comes from, as JSON that travels with it; no cell value."""
-    document = {
-        "version": installed_version(),
-        "code_sha256": code_sha256(),
-        "flattening": flattening.model_dump(mode="json"),
-        "rows": {"events": counts["events"], "individuals": counts["individuals"]},
-    }
-    return json.dumps({NOTE_KEY: document}, sort_keys=True)
+    """Where the table comes from; no cell value."""
+    rows = {"events": counts["events"], "individuals": counts["individuals"]}
+    return note(flattening=flattening.model_dump(mode="json"), rows=rows)

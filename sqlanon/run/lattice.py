@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -14,15 +13,16 @@ from sqlglot import exp
 
 from sqlanon.compiler.bind import refuse_wide
 from sqlanon.compiler.nodes import Relation, select
-from sqlanon.engines.base import NOTE_KEY, Engine, ResolvedSource
+from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.methods import full_domain
 from sqlanon.methods.examination import Examination, examine_nodes
 from sqlanon.methods.full_domain import EncodedTable
+from sqlanon.model.destination import Destination
 from sqlanon.model.lattice import total
 from sqlanon.model.policy import Policy
 from sqlanon.run.prepare import prepare, read_by
 from sqlanon.run.progress import Progress, Stages
-from sqlanon.run.provenance import code_sha256, installed_version
+from sqlanon.run.provenance import note
 from sqlanon.run.targets import target_for
 from sqlanon.search import SearchProblem
 from sqlanon.search.problem import margin
@@ -65,7 +65,13 @@ SCHEMA = pa.schema(
 
 
 def lattice(
-    engine: Engine, source: ResolvedSource, policy: Policy, progress: Progress, into: str | None, *, replace: bool
+    engine: Engine,
+    source: ResolvedSource,
+    policy: Policy,
+    progress: Progress,
+    into: Destination | None,
+    *,
+    replace: bool,
 ) -> pa.Table:
     """Check every node; see :meth:`sqlanon.Session.lattice`."""
     stages = Stages(progress)
@@ -181,12 +187,9 @@ def _ranks(ascending: np.ndarray[Any, np.dtype[np.float64]]) -> list[int]:
 
 
 def _note(policy: Policy, nodes: pa.Table) -> str:
-    """Where the table comes from, as JSON that travels with it; no cell value."""
-    document = {
-        "version": installed_version(),
-        "code_sha256": code_sha256(),
-        "policy": policy.model_dump(mode="json"),
-        "policy_sha256": policy.sha256(),
-        "lattice": {"nodes": nodes.num_rows, "satisfying_nodes": sum(nodes["satisfies"].to_pylist())},
-    }
-    return json.dumps({NOTE_KEY: document}, sort_keys=True)
+    """Where the table comes from; no cell value."""
+    return note(
+        policy=policy.model_dump(mode="json"),
+        policy_sha256=policy.sha256(),
+        lattice={"nodes": nodes.num_rows, "satisfying_nodes": sum(nodes["satisfies"].to_pylist())},
+    )

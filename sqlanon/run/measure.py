@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,13 +10,14 @@ from sqlglot import exp
 from sqlanon.compiler import verify as queries
 from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.verify import Comparison, generalized
-from sqlanon.engines.base import NOTE_KEY, Engine, ResolvedSource
+from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import Bound, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult, Verification
 from sqlanon.run.prepare import resolve_population
+from sqlanon.run.provenance import noted
 
 COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with the table itself: no source was given"
 ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be counted in a table without it'
@@ -86,11 +86,8 @@ def measured_beside(
 
 
 def _node_in(note: str | None) -> dict[str, int] | None:
-    """The node that a provenance names; None if the note is another one, such as a comment of the user's own."""
-    try:
-        node = json.loads(note or "null")[NOTE_KEY]["node"]
-    except (ValueError, TypeError, KeyError):
-        return None
+    """The node that a provenance names; None if the note is another one."""
+    node = noted(note).get("node")
     return node if isinstance(node, dict) else None
 
 

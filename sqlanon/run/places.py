@@ -1,4 +1,4 @@
-"""Where a release is, in terms that hold in other sessions: a file, or a table in the file of a database."""
+"""Where a release is, in terms that hold in other sessions: a file or folder, or a table in the file of a database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import identifier
 from sqlanon.engines.base import Engine
 from sqlanon.errors import EngineError
-from sqlanon.run.targets import FILE_SUFFIX
+from sqlanon.model.destination import Destination
+from sqlanon.run.folders import note_of
 
 
 class Place(BaseModel):
@@ -19,8 +20,8 @@ class Place(BaseModel):
 
     Attributes:
         name: as the user spelled it.
-        file: the file itself, or that of the database that holds the table; None for a database in memory.
-        table: database, schema and name of the table; empty for a file.
+        file: the file or folder itself, or the file of the database that holds the table; None for one in memory.
+        table: database, schema and name of the table; empty for a file or folder.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -40,17 +41,17 @@ class Place(BaseModel):
         return (self.file, *(name.lower() for name in kept))
 
 
-def place_of(engine: Engine, into: str) -> Place:
+def place_of(engine: Engine, into: Destination) -> Place:
     """The place that a target names.
 
     Raises:
         EngineError: no release can go there.
     """
-    if into.lower().endswith(FILE_SUFFIX):
-        return Place(name=into, file=str(Path(into).resolve()))
-    table = engine.refuse_target(into, {}, replace=True)
+    if into.kind != "table":
+        return Place(name=into.name, file=str(into.path.resolve()))
+    table = engine.refuse_target(into.name, {}, replace=True)
     files = _files(engine)
-    return Place(name=into, file=files.get(table.catalog), table=(table.catalog, table.db, table.name))
+    return Place(name=into.name, file=files.get(table.catalog), table=(table.catalog, table.db, table.name))
 
 
 def note_at(engine: Engine, place: Place) -> str | None:
@@ -84,6 +85,8 @@ def _note_of_file(engine: Engine, place: Place) -> str | None:
         )
     if not file.exists():
         return None
+    if file.is_dir():
+        return note_of(file)
     try:
         return engine.parquet_metadata(file)
     except EngineError as error:

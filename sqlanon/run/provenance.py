@@ -4,49 +4,95 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.macros import sql_folder
 from sqlanon.engines.base import NOTE_KEY
 from sqlanon.model.lattice import Levels
-from sqlanon.model.release import RowCounts
+from sqlanon.model.policy import Policy
+from sqlanon.model.release import Measurement, ModelResult, RowCounts
+
+WIDEST_COUNT = 10**19
+WIDEST_NUMBER = -sys.float_info.max
 
 
-def provenance(
-    bound: BoundPolicy,
-    levels: Levels,
-    attained: list[float],
-    rows: RowCounts,
-    fit: Mapping[str, object] | None = None,
-) -> str:
-    """The provenance of a release as one line of JSON under the key ``sqlanon``.
+def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: RowCounts, **more: object) -> str:
+    """The provenance of a release.
 
-    ``fit`` tells of a partition what it was published with; what is attained is then that of all partitions.
+    Args:
+        bound: what was asked for.
+        levels: the node.
+        attained: what the kept classes attain, in the order of the bounds of the policy; of a partition, together with
+            those published before.
+        rows: what became of the rows.
+        more: what a release of its kind has to say besides.
     """
     policy = bound.policy
     asked = [(model, each.measure.name, each.required) for model in policy.privacy for each in model.bounds]
-    document: dict[str, object] = {
-        "version": installed_version(),
-        "code_sha256": code_sha256(),
-        "policy": policy.model_dump(mode="json"),
-        "policy_sha256": policy.sha256(),
-        "taxonomy_sha256": {
+    return note(
+        policy=policy.model_dump(mode="json"),
+        policy_sha256=policy.sha256(),
+        taxonomy_sha256={
             name: shape.sha256 for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)
         },
-        "node": bound.lattice.named(levels),
-        "privacy": [
+        node=bound.lattice.named(levels),
+        privacy=[
             {"model": str(model), "measure": measure, "required": required, "attained": value}
             for (model, measure, required), value in zip(asked, attained, strict=True)
         ],
-        "rows": rows.model_dump(),
-    }
-    if fit is not None:
-        document["fit"] = fit
+        rows=rows.model_dump(),
+        **more,
+    )
+
+
+def note(**facts: object) -> str:
+    """What travels with a table or file of ours: facts as one line of JSON under the key ``sqlanon``."""
+    document = {"version": installed_version(), "code_sha256": code_sha256(), **facts}
     return json.dumps({NOTE_KEY: document}, sort_keys=True)
+
+
+def noted(text: str | None) -> dict[str, Any]:
+    """The facts in a note; none if the text is another one, such as a comment of the user's own."""
+    try:
+        facts = json.loads(text or "null")[NOTE_KEY]
+    except (ValueError, TypeError, KeyError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def unmeasured(policy: Policy) -> Measurement:
+    """Stands for the measurement of a release that is about to be written, and takes no less room as JSON.
+
+    A note is written with the release and before it is measured.
+    """
+    return Measurement(
+        source="",
+        row_count=WIDEST_COUNT,
+        class_count=WIDEST_COUNT,
+        k=WIDEST_COUNT,
+        models=tuple(
+            ModelResult(
+                model=str(model),
+                measure=bound.measure.name,
+                column=bound.measure.column,
+                comparison=bound.comparison,
+                required=float(bound.required),
+                attained=WIDEST_NUMBER,
+                met=False,
+            )
+            for model in policy.privacy
+            for bound in model.bounds
+        ),
+        highest_prosecutor_risk=None,
+        average_prosecutor_risk=None,
+        unique_rows=WIDEST_COUNT,
+        unique_share=None,
+    )
 
 
 def installed_version() -> str:

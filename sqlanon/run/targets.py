@@ -1,22 +1,31 @@
-"""Where a release goes: to a table of the warehouse, or to a Parquet file."""
+"""Where a release goes: to a table of the warehouse, to a Parquet file, or to a folder of Parquet files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from sqlglot import exp
 
-from sqlanon.compiler.nodes import string, subquery
+from sqlanon.compiler import partitions
+from sqlanon.compiler.bind import SourceColumn
+from sqlanon.compiler.nodes import Relation, Step, aliased, count_rows, select, string, subquery
 from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.lake import pattern_below, release_reader
 from sqlanon.errors import EngineError
+from sqlanon.model.destination import Destination
 from sqlanon.run.files import refuse_own_source, staged_file
+from sqlanon.run.folders import STAGED_SUFFIX, StagedFolder, number_files, part, staged_folder
+from sqlanon.run.footers import amend, padded
 
-FILE_SUFFIX = ".parquet"
-"""What the name of a target ends in that is a file."""
+WRITTEN = Relation("anon_written", "row")
+
+NOTE_ROOM = 1024
+"""Bytes that a note in a file may grow by: what a run has to say at its end, such as the seconds of its stages."""
 
 
 class Target(Protocol):
@@ -33,34 +42,39 @@ class Target(Protocol):
             what was written, as a source to verify.
         """
 
+    def amend(self, note: str) -> None:
+        """Put another note in place of the one that was written, and that was about as long."""
+
 
 @contextmanager
-def target_for(engine: Engine, into: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> Iterator[Target]:
-    """The target of a name: a Parquet file if it ends in ``.parquet``, else a table.
+def target_for(
+    engine: Engine, into: Destination, read: Mapping[str, ResolvedSource], *, replace: bool
+) -> Iterator[Target]:
+    """The target of a name.
 
-    A file appears under its name when the block ends and not at all when the block fails; a table is written within
-    the transaction that the block opens.
+    A file or a folder appears under its name when the block ends and not at all when the block fails; a table is
+    written within the transaction that the block opens.
 
     Args:
         engine: the database.
-        into: the name.
+        into: the name, and what it is the name of.
         read: what the release is made from and compared with, by role; it may replace none of it.
-        replace: whether a table or file of that name may be replaced.
+        replace: whether what has that name may be replaced.
 
     Raises:
-        EngineError: the name is empty, taken, that of something that is read, or of a place that cannot be written.
+        EngineError: the name is taken, that of something that is read, or of a place that cannot be written.
     """
-    if not into.strip():
-        raise EngineError(
-            f"the release needs a name: of a table, or of a file that ends in {FILE_SUFFIX}", step="target"
-        )
-    if into.lower().endswith(FILE_SUFFIX):
-        with staged_file(Path(into), replace=replace) as staged:
-            for role, source in read.items():
-                refuse_own_source(Path(into), source.relation, role)
-            yield _ParquetTarget(engine, into, staged)
-    else:
-        yield _TableTarget(engine, into, engine.refuse_target(into, read, replace=replace), replace)
+    if into.kind == "table":
+        yield _TableTarget(engine, into.name, engine.refuse_target(into.name, read, replace=replace), replace)
+        return
+    publishing = staged_folder if into.kind == "folder" else staged_file
+    with publishing(into.path, replace=replace) as staged:
+        for role, source in read.items():
+            refuse_own_source(into.path, source.relation, role, folder=into.kind == "folder")
+        if isinstance(staged, StagedFolder):
+            yield _FolderTarget(engine, into, staged)
+        else:
+            yield _FileTarget(engine, into.name, staged)
 
 
 @dataclass(frozen=True)
@@ -76,28 +90,92 @@ class _TableTarget:
         self.engine.write_table(self.table, query, note, replace=self.replace)
         return ResolvedSource(self.table, f'table "{self.name}"')
 
+    def amend(self, note: str) -> None:
+        self.engine.comment_table(self.table, note)
 
-@dataclass(frozen=True)
-class _ParquetTarget:
+
+@dataclass
+class _FileTarget:
     """A Parquet file, written beside its place and verified there."""
 
     engine: Engine
     name: str
     staged: Path
+    note: str = field(default="")
 
     def write(self, query: exp.Query, note: str) -> ResolvedSource:
-        self._refuse_lossy_types(query)
-        self.engine.write_parquet(self.staged, query, note)
+        _refuse_lossy_types(self.engine.describe(subquery(query.copy(), "anon_written")))
+        self.note = padded(note, len(note.encode()) + NOTE_ROOM)
+        self.engine.write_parquet(self.staged, query, self.note)
         reader = exp.func("read_parquet", string(str(self.staged)), dialect="duckdb")
         return ResolvedSource(exp.Table(this=reader), f"Parquet {self.name}")
 
-    def _refuse_lossy_types(self, query: exp.Query) -> None:
-        """DuckDB writes integers of 128 bits as floats of 53: other numbers than those of the source."""
+    def amend(self, note: str) -> None:
+        amend(self.staged, self.note, padded(note, len(self.note.encode())))
+
+
+@dataclass(frozen=True)
+class _FolderTarget:
+    """A folder of Parquet files, written beside its place and verified there, as its readers will read it."""
+
+    engine: Engine
+    into: Destination
+    staged: StagedFolder
+
+    @property
+    def name(self) -> str:
+        return self.into.name
+
+    def write(self, query: exp.Query, note: str) -> ResolvedSource:
         columns = self.engine.describe(subquery(query.copy(), "anon_written"))
-        wide = [f'"{column.name}"' for column in columns if "HUGEINT" in column.type.upper()]
-        if wide:
-            raise EngineError(
-                f"Parquet has no type for the HUGEINT columns {', '.join(wide)}; cast them to BIGINT or DECIMAL(38, 0) "
-                "in a view, or write to a table",
-                step="target",
-            )
+        _refuse_lossy_types(columns)
+        if self.into.partition_by:
+            self._write_partitions(query, columns)
+        elif self.into.rows_per_file is not None:
+            self._write_pieces(query, columns, self.into.rows_per_file)
+        else:
+            self.engine.write_parquet(part(self.staged.path, 0), query)
+        types = {found.name: found.type for found in columns}
+        self.staged.layout = {"columns": types, "partition_by": list(self.into.partition_by)}
+        self.amend(note)
+        pattern = pattern_below(self.staged.path, STAGED_SUFFIX)
+        return ResolvedSource(
+            release_reader(pattern, types, self.into.partition_by), f"Parquet folder {self.into.name}"
+        )
+
+    def amend(self, note: str) -> None:
+        self.staged.note = json.loads(note)
+
+    def _write_pieces(self, query: exp.Query, columns: list[SourceColumn], most: int) -> None:
+        """Files of so many rows each, in the order of the query.
+
+        Through a table, where rows have numbers: what DuckDB itself splits holds to no bound.
+        """
+        names = [column.name for column in columns]
+        self.engine.run(Step(WRITTEN, partitions.numbered(query), "lay out the release"))
+        count = select([aliased(count_rows(), "rows")], WRITTEN.table)
+        rows = self.engine.fetch(count, "lay out the release")[0]["rows"]
+        for place, first in enumerate(range(1, max(rows, 1) + 1, most)):
+            query = partitions.piece(WRITTEN, names, first, first + most - 1)
+            self.engine.write_parquet(part(self.staged.path, place), query)
+        self.engine.drop(WRITTEN)
+
+    def _write_partitions(self, query: exp.Query, columns: list[SourceColumn]) -> None:
+        """Folders of partitions, and in each of them files that are numbered from 0."""
+        guarded = partitions.guarded(query, columns, self.into.partition_by, self.into.rows_per_file)
+        by = self.into.partition_by
+        if self.into.rows_per_file is not None:
+            by = (*by, partitions.PIECE)
+        self.engine.write_partitions(self.staged.path, guarded, by, STAGED_SUFFIX)
+        number_files(self.staged.path, partitions.PIECE)
+
+
+def _refuse_lossy_types(columns: Iterable[SourceColumn]) -> None:
+    """DuckDB writes integers of 128 bits as floats of 53: other numbers than those of the source."""
+    wide = [f'"{column.name}"' for column in columns if "HUGEINT" in column.type.upper()]
+    if wide:
+        raise EngineError(
+            f"Parquet has no type for the HUGEINT columns {', '.join(wide)}; cast them to BIGINT or DECIMAL(38, 0) "
+            "in a view, or write to a table",
+            step="target",
+        )

@@ -207,6 +207,41 @@ def test_parquet_needs_no_warehouse(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir() if "staged" in path.name) == []
 
 
+def test_a_lake_is_released_once(folder: Path) -> None:
+    """A folder of files, in bounds that the command line tells; a second run finds it, with --replace it does not."""
+    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+        connection.execute(f"COPY visits TO '{folder / 'visits'}' (FORMAT parquet, PARTITION_BY (diagnosis))")
+    taxonomies = ["--taxonomy", "age=age.csv", "--taxonomy", "sex=sex.csv"]
+    layout = ["--into", "k3/", "--rows-per-file", "20", "--partition-by", "sex"]
+    machine = ["--memory-limit", "1GB", "--threads", "1", "--temp-directory", "."]
+    command = ["run", "visits/", "--policy", "policy.toml", *taxonomies, *layout, *machine, "--json"]
+    first = sqlanon(*command, folder=folder)
+    assert first.returncode == 0, first.stderr
+    files = [str(path.relative_to(folder / "k3")) for path in (folder / "k3").rglob("*") if path.is_file()]
+    assert "_sqlanon.json" in files
+    assert all(name.startswith("sex=") for name in files if name.endswith(".parquet"))
+    second = sqlanon(*command, folder=folder)
+    assert (second.returncode, second.stderr.split(":")[0]) == (0, "Unchanged")
+    assert document(second) == {**document(first), "unchanged": True}
+    assert document(sqlanon(*command, "--replace", folder=folder))["unchanged"] is False
+    assert not [path for path in folder.iterdir() if path.name.startswith((".", "sqlanon-"))]
+
+
+def test_every_command_that_opens_a_warehouse_can_be_bounded(folder: Path) -> None:
+    import typer
+
+    from sqlanon.cli.app import app
+
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    commands |= commands.pop("taxonomy").commands
+    bounded = {name for name, command in commands.items() if "threads" in {each.name for each in command.params}}
+    assert set(commands) - bounded == {"demo", "schema", "sql"}
+    refused = sqlanon(*published("measure"), "--memory-limit", "lots", "--threads", "0", folder=folder)
+    assert refused.returncode == 2
+    assert 'memory_limit "lots" is not a size' in refused.stderr
+    assert "threads is 0" in refused.stderr
+
+
 def test_a_parquet_target_leaves_the_warehouse_as_it_is(folder: Path) -> None:
     before = (folder / "clinic.duckdb").read_bytes()
     taxonomies = ["--taxonomy", "age=age.csv", "--taxonomy", "sex=sex.csv"]

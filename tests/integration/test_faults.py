@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -144,6 +146,17 @@ class TestKilled:
         check_what_is_left(folder)
         check_that_the_next_run_succeeds(folder)
 
+    def test_a_folder_where_nothing_may_be_written(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        with sa.connect(folder / "w.duckdb") as session:
+            session.anonymize("people", OLD, into=f"{folder}/release/")
+            before = sorted(path.name for path in folder.rglob("*"))
+            monkeypatch.setattr(os, "access", lambda *_: False)  # a user's rights; the tests may run as root
+            with pytest.raises(sa.EngineError, match="cannot be written"):
+                session.anonymize("people", NEW, into=f"{folder}/release/", replace=True)
+            monkeypatch.undo()
+            assert sorted(path.name for path in folder.rglob("*")) == before
+            assert session.verify(f"{folder}/release", OLD).met
+
     def test_the_stage_of_a_running_program_is_left_alone(self, folder: Path) -> None:
         target = folder / "published.parquet"
         with running(folder, str(target), "verify") as process:
@@ -234,6 +247,38 @@ class TestFullDisk:
             session.anonymize("people", self.POLICY, into=small_disk / "published.parquet", replace=True)
         assert [(path.name, path.read_bytes()) for path in small_disk.iterdir()] == [("published.parquet", b"old")]
         session.anonymize("SELECT * FROM people LIMIT 100", self.POLICY, into=small_disk / "small.parquet")
+
+    @pytest.mark.parametrize("layout", [{}, {"rows_per_file": 50_000}, {"partition_by": "age"}])
+    def test_of_a_folder(self, session: sa.Session, small_disk: Path, layout: dict[str, Any]) -> None:
+        into = f"{small_disk}/published/"
+        session.anonymize("SELECT * FROM people LIMIT 100", self.POLICY, into=into)
+        content = {path: path.read_bytes() for path in small_disk.rglob("*") if path.is_file()}
+        with pytest.raises(sa.EngineError, match="the disk is full"):
+            session.anonymize("people", self.POLICY, into=into, replace=True, **layout)
+        assert {path: path.read_bytes() for path in small_disk.rglob("*") if path.is_file()} == content
+        assert [path.name for path in small_disk.iterdir()] == ["published"]
+        session.anonymize("SELECT * FROM people LIMIT 200", self.POLICY, into=into, replace=True, **layout)
+
+    def test_of_a_marker(self, session: sa.Session, small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The disk is full when all data is written, and what comes last does not fit any more."""
+
+        def fill(_path: Path, _text: str, **_: str) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(Path, "write_text", fill)
+        with pytest.raises(sa.EngineError, match="the disk is full"):
+            session.anonymize("SELECT * FROM people LIMIT 100", self.POLICY, into=f"{small_disk}/published/")
+        assert not list(small_disk.iterdir())
+
+    def test_of_what_is_spilled(self, session: sa.Session, small_disk: Path) -> None:
+        policy = sa.Policy(quasi_identifiers=["age", "i"], privacy=[sa.KAnonymity(2)])
+        source = "SELECT i, md5(i::VARCHAR) AS age FROM range(2000000) AS r (i)"
+        with (
+            sa.connect(memory_limit="30MB", temp_directory=small_disk, threads=1) as limited,
+            pytest.raises(sa.EngineError, match=r"the disk is full|ran out of memory"),
+        ):
+            limited.measure(source, policy)
+        assert not list(small_disk.iterdir())
 
     def test_of_a_warehouse(self, session: sa.Session, small_disk: Path) -> None:
         with duckdb.connect(str(small_disk / "w.duckdb")) as connection:

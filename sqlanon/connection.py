@@ -1,0 +1,52 @@
+"""The Python interface: opening a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.resources import Resources
+from sqlanon.errors import EngineError
+from sqlanon.session import Session
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def connect(
+    database: str | Path | duckdb.DuckDBPyConnection = ":memory:",
+    *,
+    read_only: bool = False,
+    memory_limit: str | None = None,
+    temp_directory: str | Path | None = None,
+    threads: int | None = None,
+) -> Session:
+    """Open a session.
+
+    Args:
+        database: the path of a warehouse file, which is created if it does not exist, ``":memory:"``, or an open DuckDB
+            connection, which stays open when the session is closed.
+        read_only: open the file without writing to it: releases then go to Parquet files, and taxonomies that are
+            loaded live in the session.
+        memory_limit: how much memory DuckDB may take, such as ``"2GB"``; 80 % of the machine's if it is not given.
+            Python itself, and some of what DuckDB does, take a few hundred MB more.
+        temp_directory: an existing folder, in which a new one is made for what does not fit in memory. It holds raw
+            data, so nobody else may read it, and it is removed when the session is closed. Without it, a warehouse that
+            can be written spills to ``<file>.tmp`` beside it, as DuckDB does by default; a session in memory, or on a
+            file that is opened read-only, to such a new folder where the system keeps temporary files.
+        threads: how many threads DuckDB uses; one per core if it is not given.
+
+    Raises:
+        EngineError: the file cannot be opened (it says what holds the lock), a setting is none, or there are settings
+            for an open connection, which has its own.
+    """
+    resources = Resources(memory_limit, temp_directory, threads)
+    if isinstance(database, str | Path):
+        return Session(DuckDBEngine.open(database, read_only=read_only, resources=resources))
+    if resources.are_given:
+        raise EngineError(
+            "an open connection keeps its settings: set memory_limit, temp_directory and threads on it, in SQL",
+            step="open",
+        )
+    return Session(DuckDBEngine(database, owned=False))

@@ -1,0 +1,103 @@
+"""How much of the machine a session may use, and where it puts what does not fit in memory."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.processes import is_running
+from sqlanon.errors import EngineError
+
+SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?)?B\s*", re.IGNORECASE)
+SPILL = re.compile(r"sqlanon-(\d{1,9})-\w+", re.ASCII)
+"""The name of a folder for what does not fit in memory, with the number of its process."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a session may use; None leaves it to DuckDB.
+
+    Attributes:
+        memory_limit: a size, such as ``2GB`` or ``512MiB``.
+        temp_directory: the folder in which what does not fit in memory is put, in a folder of its own.
+        threads: how many threads work at a time.
+    """
+
+    memory_limit: str | None = None
+    temp_directory: str | Path | None = None
+    threads: int | None = None
+
+    @property
+    def are_given(self) -> bool:
+        """Whether anything is asked for."""
+        return self != Resources()
+
+    def check(self) -> None:
+        """Refuse what cannot be.
+
+        Raises:
+            EngineError: names every setting that is wrong.
+        """
+        problems = list(self._problems())
+        if problems:
+            raise EngineError("the session cannot be opened: " + "; ".join(problems), step="open")
+
+    def _problems(self) -> Iterable[str]:
+        limit = self.memory_limit
+        if limit is not None and not (SIZE.fullmatch(limit) and re.search("[1-9]", limit)):
+            yield f'memory_limit "{limit}" is not a size such as 2GB or 512MiB'
+        if self.threads is not None and (isinstance(self.threads, bool) or self.threads < 1):
+            yield f"threads is {self.threads}, not a positive number"
+        if self.temp_directory is not None:
+            folder = Path(self.temp_directory)
+            if not folder.is_dir():
+                yield f"temp_directory {folder} is not a folder that exists"
+            elif not os.access(folder, os.W_OK):
+                yield f"temp_directory {folder} cannot be written"
+
+    def configuration(self, spill: Path | None) -> dict[str, Any]:
+        """The settings as DuckDB calls them."""
+        settings = {
+            "memory_limit": self.memory_limit,
+            "temp_directory": None if spill is None else str(spill),
+            "threads": self.threads,
+        }
+        return {name: value for name, value in settings.items() if value is not None}
+
+    def spill_folder(self, *, in_memory: bool) -> Path | None:
+        """A new folder for what does not fit in memory, which nobody else can read; None if DuckDB is to choose.
+
+        DuckDB puts it beside the file of a warehouse. A warehouse in memory has no such place, and DuckDB would take
+        the working folder: so it gets one where the system keeps temporary files.
+
+        Raises:
+            EngineError: the folder that was asked for cannot be written.
+        """
+        if self.temp_directory is None and not in_memory:
+            return None
+        try:
+            place = tempfile.gettempdir() if self.temp_directory is None else str(self.temp_directory)
+            _remove_abandoned(Path(place))
+            return Path(tempfile.mkdtemp(prefix=f"sqlanon-{os.getpid()}-", dir=place)).absolute()
+        except OSError as error:
+            if self.temp_directory is None:
+                return None
+            reason = f"temp_directory {self.temp_directory} cannot be written: {error.strerror}"
+            raise EngineError(reason, step="open", original=error) from None
+
+
+def _remove_abandoned(place: Path) -> None:
+    """Remove the folders of sessions that were killed: there is raw data in them."""
+    for folder in place.iterdir():
+        found = SPILL.fullmatch(folder.name)
+        if found and not is_running(int(found[1])):
+            with suppress(OSError):
+                if not folder.is_symlink() and folder.stat().st_uid == os.getuid():
+                    shutil.rmtree(folder, ignore_errors=True)

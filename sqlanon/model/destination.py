@@ -1,0 +1,91 @@
+"""Where results go, as users spell it: a table, a Parquet file, or a folder of Parquet files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sqlanon.errors import EngineError, PolicyError
+
+FILE_SUFFIX = ".parquet"
+"""What the name of a target ends in that is a file."""
+
+MARKER = "_sqlanon.json"
+"""The file of a release folder that tells where it comes from; no reader of Parquet folders takes it for data."""
+
+
+@dataclass(frozen=True)
+class Destination:
+    """A target that nobody has looked at yet.
+
+    Attributes:
+        name: what the user gave.
+        kind: what it is the name of.
+        rows_per_file: how many rows a file of a folder holds at most; None for any number.
+        partition_by: the columns whose values are the names of nested folders (``column=value``).
+    """
+
+    name: str
+    kind: Literal["table", "file", "folder"]
+    rows_per_file: int | None = None
+    partition_by: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        """The path of a file or a folder, absolute."""
+        return Path(os.path.abspath(self.name))  # noqa: PTH100 (a link is not followed)
+
+
+def destination(
+    into: str | Path, *, rows_per_file: int | None = None, partition_by: str | Sequence[str] = ()
+) -> Destination:
+    """What a target is: a folder if its name ends in a slash, if it is one of ours, or if files are to be many.
+
+    Else it is a Parquet file if the name ends in ``.parquet``, and a table if not.
+
+    Raises:
+        PolicyError: the number of rows or the columns cannot be; lists every problem.
+        EngineError: there is no name, or it is a path that is neither a file nor a folder.
+    """
+    columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
+    _refuse_layout(rows_per_file, columns)
+    name = str(into)
+    if not name.strip():
+        raise EngineError(
+            f"the release needs a name: of a table, of a file that ends in {FILE_SUFFIX}, or of a folder, with a slash "
+            "at its end",
+            step="target",
+        )
+    if rows_per_file is not None or columns or _is_folder(name):
+        return Destination(name, "folder", rows_per_file, columns)
+    if name.lower().endswith(FILE_SUFFIX):
+        return Destination(name, "file")
+    if isinstance(into, Path):
+        raise EngineError(
+            f"{into} does not end in {FILE_SUFFIX}: a release goes to a table, a Parquet file, or a folder, whose name "
+            "is a text that ends in a slash",
+            step="target",
+        )
+    return Destination(name, "table")
+
+
+def _refuse_layout(rows_per_file: int | None, columns: tuple[str, ...]) -> None:
+    problems = []
+    if rows_per_file is not None and (isinstance(rows_per_file, bool) or rows_per_file < 1):
+        problems.append(f"rows_per_file: {rows_per_file} is not a positive number")
+    repeated = dict.fromkeys(name for name in columns if columns.count(name) > 1)
+    problems += [f'partition_by: column "{name}" is there more than once' for name in repeated]
+    if problems:
+        raise PolicyError("the release cannot be laid out in files:", problems)
+
+
+def _is_folder(name: str) -> bool:
+    if name.endswith(("/", os.sep)):
+        return True
+    try:
+        return Path(name, MARKER).is_file()
+    except (OSError, ValueError):
+        return False  # no name that a file can have

@@ -1,0 +1,125 @@
+"""Runs that would make what is already there: what they are made from, and the release of the run before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.errors import EngineError
+from sqlanon.model.destination import Destination
+from sqlanon.model.policy import Policy
+from sqlanon.model.release import Release, Report
+from sqlanon.run.files import bring_back
+from sqlanon.run.folders import is_whole, note_of
+from sqlanon.run.guarantee import guarantee
+from sqlanon.run.provenance import code_sha256, noted
+
+
+def made_from(bound: BoundPolicy, read: Mapping[str, ResolvedSource], into: Destination) -> dict[str, Any]:
+    """All that a release depends on, as hashes: a run with the same again would make the same release.
+
+    ``files_sha256`` is None for tables and queries, of which it is not known whether they have changed.
+    """
+    shapes = dict(zip(bound.policy.quasi_identifiers, bound.shapes, strict=True)) | dict(bound.sensitive_shapes)
+    return {
+        "policy_sha256": bound.policy.sha256(),
+        "taxonomy_sha256": {name: shape.sha256 for name, shape in shapes.items()},
+        "files_sha256": snapshot(read),
+        "rows_per_file": into.rows_per_file,
+        "partition_by": list(into.partition_by),
+    }
+
+
+def snapshot(read: Mapping[str, ResolvedSource]) -> str | None:
+    """A hash of the names, sizes and times of change of all files that are read; None if it is not only files."""
+    digest = hashlib.sha256()
+    for role, source in sorted(read.items()):
+        facts = _facts(source.files)
+        if not facts:
+            return None
+        digest.update(json.dumps([role, facts]).encode())
+    return digest.hexdigest()
+
+
+def _facts(files: Sequence[str]) -> list[tuple[str, int, int]]:
+    """Name below the folder that all files are in, bytes, and nanoseconds of each file; nothing if one is elsewhere."""
+    try:
+        paths = sorted(Path(file).absolute() for file in files)
+        common = os.path.commonpath([path.parent for path in paths]) if paths else ""
+        states = [(path, path.stat()) for path in paths]
+    except (OSError, ValueError):
+        return []  # of another machine
+    return [(path.relative_to(common).as_posix(), state.st_size, state.st_mtime_ns) for path, state in states]
+
+
+def published_earlier(
+    engine: Engine, source: ResolvedSource, into: Destination, inputs: Mapping[str, Any]
+) -> Release | None:
+    """The release that a target holds, if a run would make it again; None if the target is free, or is not ours.
+
+    Args:
+        engine: the database.
+        source: what would be anonymized.
+        into: the target.
+        inputs: what the run would be made from.
+
+    Raises:
+        EngineError: the target holds a release that was made from something else; says what differs.
+    """
+    found = noted(_note_at(engine, into))
+    if not isinstance(found.get("made_from"), dict):
+        return None
+    differences = list(_differences(found, inputs))
+    if not differences:
+        try:
+            return _release(found, source, into)
+        except (ValidationError, KeyError, TypeError):
+            differences = ["by another version of sqlanon"]
+    name = f'table "{into.name}"' if into.kind == "table" else f"{into.kind} {into.name}"
+    raise EngineError(
+        f"the {name} exists, made {' and '.join(differences)}; give another name, or replace=True", step="target"
+    )
+
+
+def _note_at(engine: Engine, into: Destination) -> str | None:
+    if into.kind == "table":
+        table = engine.find_table(into.name)
+        return None if table is None else engine.table_comment(table)
+    if into.kind == "folder":
+        bring_back(into.name)
+        return note_of(into.path) if is_whole(into.path) else None
+    try:
+        return engine.parquet_metadata(into.path) if into.path.is_file() else None
+    except (EngineError, OSError, ValueError):
+        return None  # no Parquet file: nothing of ours
+
+
+def _differences(found: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterable[str]:
+    before = found["made_from"]
+    if found.get("code_sha256") != code_sha256():
+        yield "by another version of sqlanon"
+    if before.get("policy_sha256") != inputs["policy_sha256"]:
+        yield "by another policy"
+    elif before.get("taxonomy_sha256") != inputs["taxonomy_sha256"]:
+        yield "with other taxonomies"
+    if inputs["files_sha256"] is None:
+        yield "from a table or a query, which may have changed since"
+    elif before.get("files_sha256") != inputs["files_sha256"]:
+        yield "from other files, or from files that have changed since"
+    if any(before.get(name) != inputs[name] for name in ("rows_per_file", "partition_by")):
+        yield "with its rows laid out otherwise"
+
+
+def _release(found: Mapping[str, Any], source: ResolvedSource, into: Destination) -> Release:
+    policy = Policy(**found["policy"])
+    report = Report(**{**found["report"], "source": source.description, "into": into.name})
+    promised = guarantee(policy, report)
+    return Release(into=into.name, node=report.node, guarantee=promised, report=report, unchanged=True)

@@ -1,0 +1,187 @@
+"""Runs that are killed at random moments: the old release stays whole, or the new one is there, and the next run works.
+
+The moments are chosen by a seed: the n-th call that changes a name or opens a file, of which publishing consists, or a
+time, which also falls into what the database does.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+from tests.conftest import ROOT
+
+ROW_COUNT = 2000
+KILLS = 50
+TABLE_KILLS = 6
+PAUSE = 5
+"""Kills between two runs that are left alone."""
+
+ROLES: dict[str, Any] = {"quasi_identifiers": ["age"], "insensitive": ["illness"], "identifiers": ["id"]}
+OLD = sa.Policy(privacy=[sa.KAnonymity(5)], quality=sa.Prec(), search="exhaustive", **ROLES)
+NEW = OLD.model_copy(update={"suppression_limit": 0.5})
+SOURCE = "people.parquet"
+LAYOUTS: dict[str, dict[str, Any]] = {
+    "published.parquet": {},
+    "pieces/": {"rows_per_file": 700},
+    "parts/": {"partition_by": "illness"},
+}
+
+PROGRAM = """
+import json, os, signal, sys, time
+import sqlanon as sa
+from sqlanon.compiler.macros import macros
+from sqlanon.run import folders
+from sqlanon.run.provenance import code_sha256
+
+EVENTS = {"open", "os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir", "os.listdir", "os.scandir"}
+EVENTS.add("ctypes.dlsym")  # right before two folders trade places
+macros(), code_sha256()
+
+def run(into, layout, number):
+    if into == "parts/":
+        folders.exchange = lambda *_: False  # a file system that cannot swap folders
+    policy = sa.Policy(**json.loads(sys.argv[1]))
+    with sa.connect("w.duckdb", read_only=into != "published", threads=1) as session:
+        count = 0
+        def count_event(event, arguments):
+            nonlocal count
+            here = any(str(argument).startswith((os.getcwd(), "<CDLL")) for argument in arguments[:1])
+            if event in EVENTS and here:
+                count += 1
+                if count == number:
+                    os.kill(os.getpid(), signal.SIGKILL)
+        sys.addaudithook(count_event)
+        start = time.perf_counter()
+        session.anonymize("people.parquet", policy, into=into, replace=True, **layout)
+        return {"events": count, "seconds": time.perf_counter() - start}
+
+for line in sys.stdin:
+    into, layout, number, delay = json.loads(line)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writer, json.dumps(run(into, layout, number)).encode())
+        os._exit(0)
+    os.close(writer)
+    if delay is not None:
+        time.sleep(delay)
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    told = os.read(reader, 1000)
+    os.close(reader)
+    print(json.dumps({"code": os.waitstatus_to_exitcode(status), **json.loads(told or "{}")}), flush=True)
+"""
+
+
+class Victims:
+    """A program that forks a run, which replaces the old release, and tells how it ended."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def run(self, into: str, *, number: int = -1, delay: float | None = None) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps([into, LAYOUTS.get(into, {}), number, delay]) + "\n")
+        self.process.stdin.flush()
+        ended: dict[str, Any] = json.loads(self.process.stdout.readline())
+        assert ended["code"] in (0, -signal.SIGKILL)
+        return ended
+
+
+@contextmanager
+def victims(folder: Path) -> Iterator[Victims]:
+    command = [sys.executable, "-c", PROGRAM, NEW.model_dump_json()]
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "", "TMPDIR": str(folder.parent)}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=folder, env=environment, **pipes) as process:
+        try:
+            yield Victims(process)
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a source, and a warehouse that has its taxonomy."""
+    folder = tmp_path / "lake"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    with sa.connect("w.duckdb") as session:
+        session.load_taxonomy("age", sa.Taxonomy.flat(range(9)))
+        session.connection.execute(
+            f"COPY (SELECT hash(i) % 9 AS age, 'illness ' || hash(i * 7) % 3 AS illness, i AS id "
+            f"FROM range({ROW_COUNT}) AS r (i)) TO '{SOURCE}'"
+        )
+    return folder
+
+
+def is_new(session: sa.Session, into: str) -> bool:
+    """Whether the release is the new one; it is whole and verified, whichever it is."""
+    text = session.provenance(into)
+    assert text is not None
+    found = sa.Policy(**json.loads(text)["sqlanon"]["policy"])
+    assert found in (OLD, NEW)
+    assert session.verify(into, found).measurement.row_count == ROW_COUNT
+    return found == NEW
+
+
+def test_files_and_folders(folder: Path) -> None:
+    moments = random.Random(4)  # noqa: S311
+    killed = dict.fromkeys(LAYOUTS, 0)
+    with sa.connect("w.duckdb", read_only=True, threads=1) as session, victims(folder) as killer:
+        whole = {}
+        for into, layout in LAYOUTS.items():
+            session.anonymize(SOURCE, OLD, into, **layout)
+            whole[into] = killer.run(into)
+            assert is_new(session, into)
+            session.anonymize(SOURCE, OLD, into, replace=True, **layout)
+        visible = sorted(path.name for path in folder.iterdir())
+        while sum(killed.values()) < KILLS:
+            into = moments.choice(list(LAYOUTS))
+            if moments.random() < 0.5:
+                ended = killer.run(into, number=moments.randint(1, whole[into]["events"]))
+            else:
+                ended = killer.run(into, delay=moments.uniform(0, whole[into]["seconds"]))
+            was_killed = ended["code"] != 0
+            killed[into] += was_killed
+            replaced = is_new(session, into)
+            assert replaced or was_killed
+            assert sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) == visible
+            if replaced or sum(killed.values()) % PAUSE == 0:
+                session.anonymize(SOURCE, OLD, into, replace=True, **LAYOUTS[into])
+                assert not is_new(session, into)
+                assert not list(folder.glob(f".{into.rstrip('/')}*"))
+        for into, layout in LAYOUTS.items():
+            session.anonymize(SOURCE, OLD, into, replace=True, **layout)
+        assert sorted(path.name for path in folder.iterdir()) == visible
+    assert min(killed.values()) > 0
+
+
+def test_tables(folder: Path) -> None:
+    moments = random.Random(5)  # noqa: S311
+    with sa.connect("w.duckdb") as session:
+        session.anonymize(SOURCE, OLD, "published")
+    with victims(folder) as killer:
+        seconds = killer.run("published")["seconds"]
+        killed = 0
+        while killed < TABLE_KILLS:
+            ended = killer.run("published", delay=moments.uniform(0, 1.5 * seconds))
+            killed += ended["code"] != 0
+            with sa.connect("w.duckdb") as session:
+                assert is_new(session, "published") or ended["code"] != 0
+                session.anonymize(SOURCE, OLD, "published", replace=True)
+                assert not is_new(session, "published")
+                tables = session.connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
+                assert tables == [("published",), ("taxonomy",), ("taxonomy_domain",)]

@@ -1,0 +1,423 @@
+"""Lakes: sources that are folders, releases that are folders, and runs that find their release already there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from pyarrow import dataset
+
+import sqlanon as sa
+from sqlanon.run import folders
+from sqlanon.run.exchange import exchange
+
+ROW_COUNT = 3000
+POLICY = sa.Policy(
+    quasi_identifiers=["age", "zip"],
+    sensitive=["illness"],
+    identifiers=["id"],
+    insensitive=["cost", "year"],
+    privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("illness", 2)],
+    suppression_limit=0.1,
+)
+STRICTER = POLICY.model_copy(update={"privacy": (sa.KAnonymity(20),)})
+ILLNESSES = ["flu", "a/b", "", None, "10", "01", "x=y %41", "*", "ü €", "__", "[0, 10["]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a warehouse that has the taxonomies, and a hive-partitioned source of two years."""
+    folder = tmp_path_factory.mktemp("lake")
+    with sa.connect(folder / "w.duckdb") as session:
+        session.connection.execute(
+            "CREATE TABLE folk AS SELECT hash(i) % 60 AS age, lpad((hash(i * 3) % 12)::VARCHAR, 2, '0') AS zip, "
+            "list_extract($1, 1 + (hash(i * 7) % len($1))::INTEGER) AS illness, i % 4 AS cost, i AS id, "
+            f"2020 + i % 2 AS year FROM range({ROW_COUNT}) AS r (i)",
+            [ILLNESSES],
+        )
+        session.connection.execute(f"COPY folk TO '{folder}/people' (FORMAT parquet, PARTITION_BY (year))")
+        session.load_taxonomy("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
+        session.load_taxonomy("zip", sa.Taxonomy.prefixes([1]), source="folk")
+    return folder
+
+
+@pytest.fixture
+def lake(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that folder, which is the working folder."""
+    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def session(lake: Path) -> Iterator[sa.Session]:
+    with sa.connect(lake / "w.duckdb", read_only=True, threads=1) as session:
+        yield session
+
+
+def rows_of(session: sa.Session, relation: str) -> list[tuple[Any, ...]]:
+    columns = "age, zip, illness, cost, year"
+    return session.connection.execute(f"SELECT {columns} FROM {relation} ORDER BY ALL").fetchall()
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+class TestSources:
+    @pytest.mark.parametrize("source", ["people", "people/", "people/**/*.parquet", "people/*/*.parquet"])
+    def test_a_folder_of_partitions(self, session: sa.Session, lake: Path, source: str) -> None:
+        (lake / "people" / "README.txt").write_text("not data")
+        measured = session.measure(str(lake / source), POLICY)
+        assert measured == session.measure("w.folk", POLICY).model_copy(update={"source": measured.source})
+
+    def test_a_database_that_is_attached(self, session: sa.Session, lake: Path) -> None:
+        session.connection.execute("ATTACH ':memory:' AS other; CREATE SCHEMA other.raw")
+        session.connection.execute("CREATE TABLE other.raw.folk AS FROM w.folk")
+        assert session.measure("other.raw.folk", POLICY).row_count == ROW_COUNT
+
+    def test_what_is_hidden_in_a_lake_is_not_read(self, session: sa.Session, lake: Path) -> None:
+        """A glob of DuckDB enters hidden folders, those of a run that was killed between two renames, too."""
+        for name in (".old.1.0.staged", ".old.1.0.previous"):
+            shutil.copytree(lake / "people" / "year=2020", lake / "people" / name / "year=2020")
+        for source in ("people", "people/**/*.parquet"):
+            assert session.measure(str(lake / source), POLICY).row_count == ROW_COUNT
+
+    @pytest.mark.parametrize("source", ["empty", "missing/", "missing/**/*.parquet"])
+    def test_where_there_are_no_files(self, session: sa.Session, lake: Path, source: str) -> None:
+        (lake / "empty").mkdir()
+        with pytest.raises(sa.EngineError, match=r"no Parquet file can be read|there is no table"):
+            session.measure(str(lake / source), POLICY)
+
+    def test_a_folder_whose_name_looks_like_a_glob(self, session: sa.Session, lake: Path) -> None:
+        (lake / "people").rename(lake / "people [1]*")
+        assert session.measure("people [1]*", POLICY).row_count == ROW_COUNT
+        session.anonymize("people [1]*", POLICY, into="release [2]/", partition_by="zip")
+        assert session.verify("release [2]", POLICY).met
+
+
+class TestLayouts:
+    """Whatever the layout, the rows are those of a table, in a given order that says nothing of the source."""
+
+    @pytest.fixture
+    def expected(self, session: sa.Session, lake: Path) -> list[tuple[Any, ...]]:
+        session.anonymize("people", POLICY, into="plain.parquet")
+        return rows_of(session, "'plain.parquet'")
+
+    @pytest.mark.parametrize(
+        ("layout", "pattern", "types"),
+        [
+            ({}, "part-00000.parquet", ""),
+            ({"rows_per_file": 499}, "part-?????.parquet", ""),
+            ({"partition_by": "illness"}, "illness=*/part-00000.parquet", "'illness': VARCHAR"),
+            (
+                {"partition_by": ["zip", "year"], "rows_per_file": 40},
+                "zip=*/year=*/part-?????.parquet",
+                "'zip': VARCHAR, 'year': BIGINT",
+            ),
+        ],
+        ids=["one file", "many files", "partitions", "partitions of many files"],
+    )
+    def test_of_files(
+        self,
+        session: sa.Session,
+        lake: Path,
+        expected: list[tuple[Any, ...]],
+        layout: dict[str, Any],
+        pattern: str,
+        types: str,
+    ) -> None:
+        release = session.anonymize("people", POLICY, into="release/", **layout)
+        files = [path.relative_to("release").as_posix() for path in Path("release").glob(pattern)]
+        assert names_in(lake / "release") == sorted(["_sqlanon.json", *files])
+
+        counted = "SELECT count(*) AS n FROM read_parquet('release/**/*.parquet', filename = true) GROUP BY filename"
+        [(largest, total)] = session.connection.execute(f"SELECT max(n), sum(n) FROM ({counted})").fetchall()
+        assert total == release.report.rows.released == len(expected)
+        assert largest <= layout.get("rows_per_file", total)
+
+        assert dataset.dataset("release", partitioning="hive").count_rows() == total
+        hive = f", hive_types = {{{types}}}" if types else ""
+        assert rows_of(session, f"read_parquet('release/**/*.parquet'{hive})") == expected
+        verified = session.verify("release", POLICY).measurement
+        assert (verified.row_count, verified.k) == (total, release.report.min_class_size)
+        assert verified.models == release.report.models
+        note = json.loads(session.provenance("release") or "")["sqlanon"]
+        assert note["node"] == release.node
+        assert list(note["folder"]["columns"]) == ["age", "zip", "illness", "cost", "year"]
+
+    def test_files_of_so_many_rows_continue_each_other(self, session: sa.Session, lake: Path) -> None:
+        session.anonymize("people", POLICY, into="release/", rows_per_file=1000)
+        files = sorted((lake / "release").glob("*.parquet"))
+        rows = [row for file in files for row in session.connection.execute(f"FROM '{file}'").fetchall()]
+        ordered = session.connection.execute("FROM 'release/*.parquet' ORDER BY ALL").fetchall()
+        assert rows == ordered
+
+    @pytest.mark.parametrize("layout", [{"partition_by": "illness"}, {"partition_by": "zip", "rows_per_file": 40}])
+    def test_files_do_not_tell_the_order_of_the_source(
+        self, session: sa.Session, lake: Path, layout: dict[str, Any]
+    ) -> None:
+        for into, source in (("one/", "w.folk"), ("other/", "SELECT * FROM w.folk ORDER BY hash(id)")):
+            session.anonymize(source, POLICY, into=into, **layout)
+        assert names_in(lake / "one") == names_in(lake / "other")
+        for name in names_in(lake / "one"):
+            if name.endswith(".parquet"):
+                one, other = (
+                    session.connection.execute(f"FROM '{into}/{name}'").fetchall() for into in ("one", "other")
+                )
+                assert one == other
+
+    def test_a_value_that_readers_would_take_for_null(self, session: sa.Session, lake: Path) -> None:
+        for value in ("NULL", "null", "__HIVE_DEFAULT_PARTITION__", "x" * 300):
+            source = f"SELECT * REPLACE ('{value}' AS illness) FROM w.folk"
+            policy = POLICY.model_copy(update={"privacy": (sa.KAnonymity(5),)})
+            with pytest.raises(sa.EngineError, match='attribute "illness" cannot partition') as refused:
+                session.anonymize(source, policy, into="release/", partition_by="illness")
+            assert value not in str(refused.value).replace("the text NULL", "")
+        assert [path.name for path in lake.iterdir() if path.name.startswith((".", "release"))] == []
+
+    def test_columns_with_names_that_need_care(self, session: sa.Session, lake: Path) -> None:
+        renamed = 'SELECT * RENAME (illness AS "a b/c=d\'", cost AS rowid, zip AS "Ünï") FROM w.folk'
+        session.load_taxonomy("Ünï", sa.Taxonomy.prefixes([1]), source="w.folk", column="zip")
+        policy = sa.Policy(
+            quasi_identifiers=["age", "Ünï"],
+            insensitive=["a b/c=d'", "rowid", "year"],
+            identifiers=["id"],
+            privacy=[sa.KAnonymity(5)],
+        )
+        session.anonymize(renamed, policy, into="pieces/", rows_per_file=100)
+        session.anonymize(renamed, policy, into="parts/", partition_by=["rowid"])
+        for into in ("pieces", "parts"):
+            assert session.verify(into, policy).measurement.row_count == ROW_COUNT
+        with pytest.raises(sa.PolicyError) as refused:
+            session.anonymize(renamed, policy, into="misread/", partition_by=["a b/c=d'", "Ünï"])
+        assert all("rename it in a view" in problem for problem in refused.value.problems)
+
+    def test_other_tables_than_releases(self, session: sa.Session, lake: Path) -> None:
+        nodes = session.lattice("people", POLICY, into="nodes/")
+        assert session.connection.execute("SELECT count(*) FROM 'nodes/*.parquet'").fetchall() == [(len(nodes),)]
+        session.flatten("people", "wide/", individual="zip", event="illness", order="id", first=2)
+        assert json.loads(session.provenance("wide/") or "")["sqlanon"]["rows"]["individuals"] == 12
+        flat = sa.Policy(quasi_identifiers=["zip"], insensitive=["illness_1", "illness_2"], privacy=[sa.KAnonymity(2)])
+        assert session.measure("wide", flat).row_count == 12
+
+    def test_what_cannot_be_partitioned_by(self, session: sa.Session, lake: Path) -> None:
+        with pytest.raises(sa.PolicyError) as refused:
+            session.anonymize("people", POLICY, into="release/", partition_by=["id", "zpi", "age"])
+        assert refused.value.problems == (
+            'column "id" is an identifier, which is not released',
+            'column "zpi" is not in the release; did you mean "zip"?',
+        )
+        with pytest.raises(sa.PolicyError, match="no names of folders"):
+            session.anonymize(
+                "SELECT * REPLACE ([cost] AS cost) FROM w.folk", POLICY, into="release/", partition_by="cost"
+            )
+        with pytest.raises(sa.PolicyError) as refused:
+            session.anonymize("people", POLICY, into="release/", rows_per_file=0, partition_by=["zip", "zip"])
+        assert len(refused.value.problems) == 2
+        assert not (lake / "release").exists()
+
+
+class TestReplacing:
+    @pytest.mark.parametrize("swapped", [True, False], ids=["exchange", "two renames"])
+    def test_a_folder_of_ours(
+        self, session: sa.Session, lake: Path, monkeypatch: pytest.MonkeyPatch, swapped: bool
+    ) -> None:
+        if not swapped:
+            monkeypatch.setattr(folders, "exchange", lambda *_: False)
+        session.anonymize("people", POLICY, into="release/", rows_per_file=100)
+        session.anonymize("people", STRICTER, into="release", replace=True, partition_by="zip")
+        assert session.verify("release", STRICTER).met
+        assert not list((lake / "release").glob("*.parquet"))
+        assert not list(lake.glob(".*"))
+
+    def test_a_release_that_was_moved_away_comes_back(self, session: sa.Session, lake: Path) -> None:
+        """What a run leaves that was killed between the two renames."""
+        session.anonymize("people", POLICY, into="release/")
+        for read in (lambda: session.verify("release/", POLICY), lambda: session.provenance("release")):
+            (lake / "release").rename(lake / ".release.4194305.0.previous")
+            assert read() is not None
+            assert not list(lake.glob(".*"))
+        (lake / "release").rename(lake / ".release.4194305.0.previous")
+        with pytest.raises(sa.EngineError, match="exists"):
+            session.anonymize("people", STRICTER, into="release/")
+        assert session.verify("release", POLICY).met
+
+    @pytest.mark.parametrize("swapped", [True, False], ids=["exchange", "two renames"])
+    def test_a_file_that_appears_at_the_last_moment(
+        self, session: sa.Session, lake: Path, monkeypatch: pytest.MonkeyPatch, swapped: bool
+    ) -> None:
+        session.anonymize("people", POLICY, into="release/")
+
+        def late(staged: Path, target: Path) -> bool:
+            (lake / "release" / "notes.txt").write_text("mine")
+            return swapped and exchange(staged, target)
+
+        monkeypatch.setattr(folders, "exchange", late)
+        with pytest.raises(sa.EngineError, match="files that are not of a release"):
+            session.anonymize("people", STRICTER, into="release/", replace=True)
+        assert (lake / "release" / "notes.txt").read_text() == "mine"
+        assert session.verify("release", POLICY).met
+        assert not list(lake.glob(".*"))
+
+    def test_an_interrupt_between_two_renames(
+        self, session: sa.Session, lake: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        session.anonymize("people", POLICY, into="release/")
+        rename = Path.rename
+
+        def interrupted(path: Path, target: Path) -> Path:
+            if path.name.endswith(".staged") and target.name == "release":
+                raise KeyboardInterrupt
+            return rename(path, target)
+
+        monkeypatch.setattr(folders, "exchange", lambda *_: False)
+        monkeypatch.setattr(Path, "rename", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            session.anonymize("people", STRICTER, into="release/", replace=True)
+        assert session.verify("release", POLICY).met
+        assert not list(lake.glob(".*"))
+
+    def test_an_empty_folder_is_taken(self, session: sa.Session, lake: Path) -> None:
+        (lake / "release").mkdir()
+        session.anonymize("people", POLICY, into="release/")
+        assert session.verify("release", POLICY).met
+
+    def test_a_folder_with_files_of_others_never(self, session: sa.Session, lake: Path) -> None:
+        session.anonymize("people", POLICY, into="ours/")
+        (lake / "ours" / "notes.txt").write_text("mine")
+        session.anonymize("people", POLICY, into="grown/")
+        shutil.copy(lake / "grown" / "part-00000.parquet", lake / "grown" / "part-00001.parquet")
+        (lake / "theirs").mkdir()
+        (lake / "theirs" / "notes.txt").write_text("mine")
+        (lake / "copied").mkdir()
+        shutil.copy(lake / "grown" / "_sqlanon.json", lake / "copied")
+        before = {name: (lake / name).stat().st_mtime_ns for name in names_in(lake)}
+        for name in ("ours", "grown", "theirs", "copied"):
+            for replace in (False, True):
+                with pytest.raises(sa.EngineError, match="files that are not of a release"):
+                    session.anonymize("people", STRICTER, into=f"{name}/", replace=replace)
+        assert {name: (lake / name).stat().st_mtime_ns for name in names_in(lake)} == before
+
+    def test_places_that_are_no_folder_to_write(self, session: sa.Session, lake: Path) -> None:
+        (lake / "file").write_text("mine")
+        (lake / "link").symlink_to(lake / "elsewhere")
+        expected = {"file/": "is a file", "link/": "symbolic link", "missing/release/": "does not exist"}
+        expected |= {"./": "working folder", "people/release/": "read by the next run"}
+        for into, reason in expected.items():
+            with pytest.raises(sa.EngineError, match=reason):
+                session.anonymize("people", POLICY, into=into)
+        with pytest.raises(sa.EngineError, match="read by the next run"):
+            session.anonymize("people/**/*.parquet", POLICY, into="people/release.parquet")
+        with pytest.raises(sa.EngineError, match="read by the next run"):
+            session.anonymize("SELECT * FROM 'people/*/*.parquet'", POLICY, into="people/year=2020/more.parquet")
+        session.anonymize("SELECT * FROM 'people/*/*.parquet' WHERE zip <> '*'", POLICY, into="release.parquet")
+        assert [path.name for path in lake.rglob(".*")] == []
+
+
+class TestUnchanged:
+    @pytest.mark.parametrize(
+        ("into", "layout"), [("release.parquet", {}), ("release/", {"partition_by": ["zip"], "rows_per_file": 50})]
+    )
+    def test_a_second_run_does_nothing(
+        self, session: sa.Session, lake: Path, into: str, layout: dict[str, Any]
+    ) -> None:
+        stages: list[str] = []
+        first = session.anonymize("people", POLICY, into=into, **layout)
+        before = {name: (lake / name).stat().st_mtime_ns for name in names_in(lake)}
+        again = session.anonymize(
+            str(lake / "people"), POLICY, into=into, progress=lambda stage, *_: stages.append(stage), **layout
+        )
+        assert again.unchanged
+        assert again.model_copy(update={"unchanged": False, "report": first.report}) == first
+        assert again.report.model_copy(update={"source": first.report.source}) == first.report
+        assert stages == []
+        assert {name: (lake / name).stat().st_mtime_ns for name in names_in(lake)} == before
+        assert not session.anonymize("people", POLICY, into=into, replace=True, **layout).unchanged
+
+    def test_a_table_and_models_that_are_measured_beside_the_source(self, session: sa.Session, lake: Path) -> None:
+        policy = POLICY.model_copy(update={"individual": "id", "privacy": (sa.TCloseness("illness", 0.5),)})
+        with sa.connect(lake / "other.duckdb") as writable:
+            writable.load_taxonomy("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
+            writable.load_taxonomy("zip", sa.Taxonomy.prefixes([1]), source="people")
+            first = writable.anonymize("people", policy, into="release")
+            again = writable.anonymize("people", policy, into="release")
+        assert again == first.model_copy(update={"unchanged": True})
+
+    def test_a_population_is_read_too(self, session: sa.Session, lake: Path) -> None:
+        shutil.copytree(lake / "people", lake / "everyone")
+        policy = POLICY.model_copy(update={"privacy": (sa.KMap(5, population="everyone/"),)})
+        session.anonymize("people", policy, into="release.parquet")
+        assert session.anonymize("people", policy, into="release.parquet").unchanged
+        assert session.verify("release.parquet", policy).met
+        os.utime(next((lake / "everyone").rglob("*.parquet")), ns=(1, 1))
+        with pytest.raises(sa.EngineError, match="from files that have changed since"):
+            session.anonymize("people", policy, into="release.parquet")
+
+    def test_what_differs_is_said(self, session: sa.Session, lake: Path) -> None:
+        session.anonymize("people", POLICY, into="release/")
+
+        def refused(*arguments: Any, **options: Any) -> str:
+            with pytest.raises(sa.EngineError, match="exists, made") as found:
+                session.anonymize(*arguments, into="release/", **options)
+            return str(found.value)
+
+        assert "by another policy;" in refused("people", STRICTER)
+        assert "from a table or a query" in refused("w.folk", POLICY)
+        assert "with its rows laid out otherwise;" in refused("people", POLICY, rows_per_file=9)
+        assert "made from other files" in refused("people/year=2020/", POLICY)
+        os.utime(next((lake / "people").rglob("*.parquet")), ns=(1, 1))
+        assert "from files that have changed since;" in refused("people", POLICY)
+        session.load_taxonomy("age", sa.Taxonomy.intervals([10, 20], minimum=0, maximum=99))
+        assert "with other taxonomies" in refused("people", POLICY)
+
+
+class TestConnecting:
+    def test_limits_are_those_of_the_connection(self, tmp_path: Path) -> None:
+        with sa.connect(memory_limit="300MB", temp_directory=tmp_path, threads=1) as session:
+            found = session.connection.execute(
+                "SELECT current_setting('memory_limit'), current_setting('threads'), current_setting('temp_directory')"
+            ).fetchone()
+            [spill] = tmp_path.iterdir()
+            assert found == ("286.1 MiB", 1, str(spill))
+            assert spill.stat().st_mode & 0o777 == 0o700
+
+    def test_what_does_not_fit_in_memory_is_gone_at_the_end(self, tmp_path: Path) -> None:
+        (tmp_path / "sqlanon-4194305-abcdefgh").mkdir()  # of a process that is dead
+        session = sa.connect(memory_limit="30MB", temp_directory=tmp_path, threads=1)
+        session.connection.execute("CREATE TABLE t AS SELECT i, md5(i::VARCHAR) AS h FROM range(1500000) AS r (i)")
+        assert [path for path in tmp_path.rglob("*") if path.is_file()]
+        with pytest.raises(sa.EngineError):
+            policy = sa.Policy(quasi_identifiers=["h"], privacy=[sa.KAnonymity(2)])
+            session.measure("SELECT CAST(h AS INTEGER) AS h FROM t ORDER BY h", policy)
+        session.close()
+        assert not list(tmp_path.iterdir())
+
+    def test_a_session_in_memory_does_not_spill_to_the_working_folder(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        with sa.connect() as session:
+            [(place,)] = session.connection.execute("SELECT current_setting('temp_directory')").fetchall()
+            assert Path(place).parent == tmp_path
+        assert not list(tmp_path.iterdir())
+
+    def test_settings_that_are_none(self, tmp_path: Path) -> None:
+        with pytest.raises(sa.EngineError) as refused:
+            sa.connect(memory_limit="lots", threads=0, temp_directory=tmp_path / "missing")
+        for setting in ("memory_limit", "threads", "temp_directory"):
+            assert setting in str(refused.value)
+        for limit in ("0GB", "-1GB", "80%", "2", "1KB"):
+            with pytest.raises(sa.EngineError, match="memory_limit"):
+                sa.connect(memory_limit=limit, temp_directory=tmp_path)
+        assert not list(tmp_path.iterdir())
+
+    def test_a_lent_connection_keeps_its_own(self) -> None:
+        with duckdb.connect() as connection, pytest.raises(sa.EngineError, match="keeps its settings"):
+            sa.connect(connection, threads=1)

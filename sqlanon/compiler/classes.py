@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -22,7 +22,6 @@ from sqlanon.compiler.nodes import (
     Relation,
     aliased,
     all_of,
-    cast,
     column,
     count_distinct,
     filtered,
@@ -40,10 +39,6 @@ CLASS_WEIGHT = "anon_class_weight"
 INDIVIDUALS = "anon_individuals"
 ROWS = "anon_rows"
 VALUE_SIZE = "anon_value_size"
-CLASS_NUMBER = "anon_class_number"
-
-NUMBER_TYPES = ((2**32, "UINTEGER"), (2**64, "UBIGINT"))
-"""How many classes an unsigned type can tell apart."""
 
 VALUE_MACROS = {
     "distinct_diversity": "distinct_diversity_of",
@@ -67,46 +62,12 @@ POPULATION_MEASURES = ("population_size", "presence", "absent_classes")
 
 
 @dataclass(frozen=True)
-class Packing:
-    """The codes of a class as the digits of one number: a single narrow key groups faster than several.
-
-    Attributes:
-        radices: by position of a quasi-identifier, how many digits its codes can be.
-        type_name: an unsigned type that holds the number.
-    """
-
-    radices: Mapping[int, int]
-    type_name: str
-
-    def packed(self, plan: Encoding, levels: Levels) -> exp.Expr:
-        """The number of a cell's class."""
-        terms: list[exp.Expr] = [
-            exp.Mul(
-                this=cast(column(plan.code(position, levels[position])), self.type_name),
-                expression=self._factor(position),
-            )
-            for position in self.radices
-        ]
-        return functools.reduce(lambda left, right: exp.Add(this=left, expression=right), terms)
-
-    def code(self, position: int) -> exp.Expr:
-        """The code of a quasi-identifier in that number."""
-        digits = exp.Paren(this=exp.IntDiv(this=column(CLASS_NUMBER), expression=self._factor(position)))
-        return exp.Mod(this=digits, expression=number(self.radices[position]))
-
-    def _factor(self, position: int) -> exp.Expr:
-        lower = itertools.takewhile(lambda other: other != position, self.radices)
-        return cast(number(prod(self.radices[other] for other in lower)), self.type_name)
-
-
-@dataclass(frozen=True)
 class Grouping:
-    """Which cells are grouped, and by which of their columns: by none, all of them are one class."""
+    """Which cells are grouped, and by which of their code columns: by none, all of them are one class."""
 
     plan: Encoding
     keys: tuple[str, ...]
     cells: Callable[[], exp.Expr]
-    packing: Packing | None = None
 
     def columns(self, table: str | None = None) -> list[exp.Expr]:
         """The code columns."""
@@ -116,10 +77,6 @@ class Grouping:
         """``SELECT keys, columns FROM relation GROUP BY keys, others``; the others are selected too."""
         grouping = [*self.columns(), *others]
         return grouped(select([*(key.copy() for key in grouping), *columns], relation), grouping)
-
-    def code(self, position: int, depth: int) -> exp.Expr:
-        """The code of a quasi-identifier in a class, one that still tells rows apart at the node."""
-        return column(self.plan.code(position, depth)) if self.packing is None else self.packing.code(position)
 
     def measure(self, measure: Measure) -> str:
         """The column of the class relation that holds a measure."""
@@ -132,15 +89,6 @@ def at_node(plan: Encoding, levels: Levels, cells: Relation | None = None) -> Gr
     """All cells, grouped by their codes at a node; ``cells`` are rolled up to a node that is no more general."""
     relation = plan.cells if cells is None else cells
     return Grouping(plan, tuple(key for _, key in node_keys(plan, levels)), lambda: relation.table)
-
-
-def numbered_at_node(plan: Encoding, levels: Levels, cells: Relation) -> Grouping:
-    """The same classes, each with its codes in one number, where that can be."""
-    packing = _packing(plan, levels)
-    if packing is None:
-        return at_node(plan, levels, cells)
-    numbered = select([exp.Star(), aliased(packing.packed(plan, levels), CLASS_NUMBER)], cells.table)
-    return Grouping(plan, (CLASS_NUMBER,), lambda: subquery(numbered.copy(), "anon_numbered"), packing)
 
 
 def class_relation(grouping: Grouping, *, with_keys: bool = False) -> exp.Select:
@@ -185,17 +133,6 @@ def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:
         for position, depth in enumerate(levels)
         if depth < max(shapes[position].height, 1)
     ]
-
-
-def _packing(plan: Encoding, levels: Levels) -> Packing | None:
-    """How the codes of a node fit into one number; None if they do not, are too few, or a population has them too."""
-    shapes = plan.bound.shapes
-    # NULL can have a code of its own, and codes begin with 1.
-    radices = {position: shapes[position].label_counts[levels[position]] + 2 for position, _ in node_keys(plan, levels)}
-    if len(radices) < 2 or plan.bound.population is not None:
-        return None
-    classes = prod(radices.values())
-    return next((Packing(radices, name) for most, name in NUMBER_TYPES if classes <= most), None)
 
 
 def _kept(measure: exp.Expr, bound: Bound) -> exp.Expr:

@@ -14,7 +14,6 @@ from sqlanon.compiler.classes import (
     at_node,
     class_relation,
     measure_of,
-    numbered_at_node,
     within,
 )
 from sqlanon.compiler.encode import LABEL_LOSSES
@@ -70,7 +69,7 @@ def node_summaries(
         attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
     """
     constant = _constant_losses(plan, batch)
-    nodes = [numbered_at_node(plan, levels, plan.cells if cells is None else cells) for levels in batch]
+    nodes = [at_node(plan, levels, cells) for levels in batch]
     judged = _judged(
         plan,
         union_all(
@@ -266,7 +265,7 @@ def _label_loss(grouping: Grouping, measure: str, position: int, depth: int) -> 
     if constant is not None:
         return double(constant)
     *steps, (_, most) = plan.loss_steps[measure, position, depth]
-    code = grouping.code(position, depth)
+    code = column(plan.code(position, depth))
     ifs = [
         exp.If(this=exp.LTE(this=code.copy(), expression=number(last_code)), true=double(loss))
         for last_code, loss in steps

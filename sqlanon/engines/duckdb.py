@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from sqlglot import exp
 from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.macros import DIALECT, SCHEMA, install_statements, schema_statements, template
 from sqlanon.compiler.nodes import Grain, Relation, Step, identifier, select, string
-from sqlanon.engines import catalog, lake
+from sqlanon.engines import catalog, sources
 from sqlanon.engines.base import NOTE_KEY, ResolvedSource, StatementObserver
 from sqlanon.engines.refusals import is_taken, refused, why_not_opened
 from sqlanon.engines.resources import Resources
@@ -113,16 +112,7 @@ class DuckDBEngine:
                 self._execute(statement, (), "install")
 
     def resolve(self, source: str) -> ResolvedSource:
-        found = catalog.find(self._rows, source)
-        if found is not None:
-            return ResolvedSource(found.table, f'table "{source}"')
-        if lake.is_folder(source):
-            return self._resolve_folder(source)
-        if catalog.is_path(source):
-            return self._resolve_files(source, f"Parquet {source}", source)
-        if catalog.is_query(source):
-            return catalog.parse_query(source)
-        raise catalog.not_found(self._rows, source)
+        return sources.resolve(source, self._rows, self.describe)
 
     def find_table(self, name: str) -> exp.Table | None:
         found = catalog.find(self._rows, name)
@@ -301,37 +291,6 @@ class DuckDBEngine:
             yield
         finally:
             self.execute(exp.Use(this=exp.Table(this=identifier(current))), "use")
-
-    def _resolve_folder(self, source: str) -> ResolvedSource:
-        """A folder with all that is below it; a release of ours with its own columns and types."""
-        pattern = lake.pattern_below(source)
-        found = self._resolve_files(source, f"Parquet folder {source}", pattern)
-        note = lake.marked(source)
-        if note is None:
-            return found
-        relation = lake.release_reader(pattern, note["folder"]["columns"], note["folder"]["partition_by"])
-        return self._readable(source, dataclasses.replace(found, relation=relation))
-
-    def _resolve_files(self, source: str, description: str, pattern: str) -> ResolvedSource:
-        matched = self._matched(pattern)
-        files = lake.published(matched)
-        # The pattern itself where it will do: a list of many files makes every statement long.
-        paths = pattern if len(files) == len(matched) else files
-        return self._readable(source, ResolvedSource(lake.reader(paths), description, files))
-
-    def _matched(self, pattern: str) -> list[str]:
-        try:
-            return [row[0] for row in self._rows(template("glob_files").sql(DIALECT), (pattern,))]
-        except EngineError:
-            return []  # what is wrong with it will show when it is read
-
-    def _readable(self, source: str, found: ResolvedSource) -> ResolvedSource:
-        try:
-            self.describe(found.relation)
-        except EngineError as error:
-            reason = f"no Parquet file can be read at {source}"
-            raise EngineError(reason, step="source", original=error.original) from None
-        return found
 
     def _tables_read_by(self, source: ResolvedSource) -> list[exp.Table]:
         """The tables under a source, those under views and macros included."""

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from sqlglot import exp
+
 from sqlanon.compiler import evaluate, taxonomies
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows, loss_steps, unmapped_people
 from sqlanon.compiler.encoding import Encoding, encoding
 from sqlanon.compiler.nodes import Relation, Step
+from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, release
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, TaxonomyError, UnsatisfiableError
 from sqlanon.methods.roll_up import RollUps
@@ -85,8 +88,8 @@ def encode_taxonomies(engine: Engine, plan: Encoding) -> Encoding:
 
 
 def drop_tables(engine: Engine, table: EncodedTable) -> None:
-    """Remove the temporary tables of :func:`encode_table` and :func:`keep_classes`."""
-    for relation in (KEPT, *table.plan.relations):
+    """Remove the temporary tables of these functions."""
+    for relation in (EQUAL_ROWS, KEPT, *table.plan.relations):
         engine.drop(relation)
 
 
@@ -152,6 +155,13 @@ def keep_classes(engine: Engine, table: EncodedTable, levels: Levels) -> Relatio
     """Make the table of the classes that are kept at a node."""
     engine.run(Step(KEPT, evaluate.kept_classes(table.plan, levels), "kept classes"))
     return KEPT
+
+
+def published_rows(engine: Engine, table: EncodedTable, levels: Levels, *, masked: bool) -> exp.Query:
+    """The rows that a node publishes, of the classes that are kept there and of the others if they are masked."""
+    if table.plan.holds_release:
+        engine.run(Step(EQUAL_ROWS, equal_rows(table.plan, levels, KEPT, masked=masked), "equal rows"))
+    return release(table.plan, levels, KEPT, masked=masked)
 
 
 def attained(engine: Engine, table: EncodedTable, levels: Levels) -> list[float]:

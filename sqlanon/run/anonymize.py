@@ -110,7 +110,7 @@ def _run(
             table, node = full_domain.settled(engine, table, outcome.best)
             kept = full_domain.keep_classes(engine, table, node.levels)
             decision = _decide(engine, table, outcome, node)
-            written = _write(table, decision, kept, target, inputs)
+            written = _write(engine, table, decision, target, inputs)
         with stages.stage("verify"):
             verification = verify(engine, written, table.plan.bound.policy, _beside(table, decision, kept))
             _refuse_shortfalls(verification, decision)
@@ -163,9 +163,9 @@ def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
 
 
 def _write(
-    table: EncodedTable, decision: Decision, kept: Relation, target: Target, inputs: Mapping[str, Any]
+    engine: Engine, table: EncodedTable, decision: Decision, target: Target, inputs: Mapping[str, Any]
 ) -> ResolvedSource:
-    query = release_query(table.plan, decision.node.levels, kept, masked=decision.masked)
+    query = full_domain.published_rows(engine, table, decision.node.levels, masked=decision.masked)
     draft = _report(table, decision, unmeasured(table.plan.bound.policy), target.name, seconds={})
     return target.write(query, _provenance(table, decision, inputs, draft))
 

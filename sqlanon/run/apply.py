@@ -11,7 +11,6 @@ from sqlanon.compiler import increment as queries
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment
 from sqlanon.compiler.nodes import Step
-from sqlanon.compiler.release import release as release_query
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TaxonomyError, UnsatisfiableError, VerificationError
 from sqlanon.methods import full_domain
@@ -325,7 +324,7 @@ def _written(
         "rows": partition.union(rows).model_dump(),
     }
     note = provenance(table.plan.bound, increment.levels, attained, rows, fit=beside)
-    return target.write(release_query(table.plan, increment.levels, KEPT, masked=False), note)
+    return target.write(full_domain.published_rows(engine, table, increment.levels, masked=False), note)
 
 
 def _verified(engine: Engine, partition: Partition, written: ResolvedSource, entry: Entry) -> Measurement:

@@ -10,7 +10,7 @@ from sqlanon.compiler import evaluate
 from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows
 from sqlanon.compiler.encoding import encoding
 from sqlanon.compiler.macros import DIALECT
-from sqlanon.compiler.release import release
+from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, release
 from sqlanon.compiler.verify import Comparison, attained
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.methods.full_domain import KEPT, encode_taxonomies
@@ -40,7 +40,7 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
         plan = encode_taxonomies(engine, plan)
         for step in made:
             engine.drop(step.makes)
-    bottom = bound.lattice.bottom
+    bottom, masked = bound.lattice.bottom, policy.suppression == "mask"
     steps = [_explained(step.purpose, step.query, step.makes.name) for step in (*made, *encode_rows(plan))]
     steps += [
         _explained("count the cells and find unmapped values", cell_counts(plan)),
@@ -48,7 +48,12 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
         _explained("check a batch of nodes (here: the bottom)", evaluate.node_summaries(plan, [bottom], 0)),
         _explained("classes kept at the chosen node", evaluate.kept_classes(plan, bottom), KEPT.name),
         _explained("what they attain", evaluate.attained(plan, bottom)),
-        _explained("the release", release(plan, bottom, KEPT, masked=policy.suppression == "mask")),
+        *(
+            [_explained("equal rows", equal_rows(plan, bottom, KEPT, masked=masked), EQUAL_ROWS.name)]
+            if plan.holds_release
+            else []
+        ),
+        _explained("the release", release(plan, bottom, KEPT, masked=masked)),
     ]
     written = exp.to_table("the_release")
     beside = Comparison(bound.taxonomy, bound.source, bound.population)

@@ -10,7 +10,6 @@ from sqlanon.compiler.bind import BoundPolicy, SourceColumn
 from sqlanon.compiler.encoding import ROW_COUNT
 from sqlanon.compiler.increment import counted_columns
 from sqlanon.compiler.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, subquery
-from sqlanon.compiler.release import release as release_query
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods import full_domain
@@ -197,8 +196,8 @@ def _fit(found: Found, *, every_partition: bool, seconds: Mapping[str, float]) -
 def _store(engine: Engine, found: Found, fitted: Fit) -> None:
     """Write the sidecar: the fit, tables for counts, and the counts of the values that classes are compared with."""
     table, levels = found.table, found.node.levels
-    kept = full_domain.keep_classes(engine, table, levels)
-    rows = release_query(table.plan, levels, kept, masked=False)
+    full_domain.keep_classes(engine, table, levels)
+    rows = full_domain.published_rows(engine, table, levels, masked=False)
     shape = select([column(name) for name in counted_columns(fitted.policy)], subquery(rows, "anon_release"))
     compared = [aliased(cast(column(name), fitted.types[name]), name) for name in table.plan.compared_columns]
     # Also by their texts, which the macros compare: equal values can have different ones.

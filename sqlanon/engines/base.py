@@ -88,8 +88,13 @@ class Engine(Protocol):
     def comment_table(self, target: exp.Table, comment: str) -> None:
         """Give a table another comment."""
 
-    def write_parquet(self, path: Path, query: exp.Query, metadata: str | None = None) -> None:
-        """Write a Parquet file from a query, with ``metadata``, if any, in its footer under the key ``sqlanon``."""
+    def write_parquet(
+        self, path: Path, query: exp.Query, metadata: str | None = None, *, streamed: bool = False
+    ) -> None:
+        """Write a Parquet file from a query, with ``metadata``, if any, in its footer under the key ``sqlanon``.
+
+        ``streamed`` says that the rows come in their order without a sort, so that none need be kept until others come.
+        """
 
     def write_partitions(self, folder: Path, query: exp.Query, columns: Sequence[str], suffix: str) -> None:
         """Write Parquet files with names that end in ``suffix`` to nested folders ``column=value``."""

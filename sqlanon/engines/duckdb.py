@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -225,12 +225,15 @@ class DuckDBEngine:
         found = self._rows(template("table_comment").sql(DIALECT), (table.catalog, table.db, table.name))
         return found[0][0] if found else None
 
-    def write_parquet(self, path: Path, query: exp.Query, metadata: str | None = None) -> None:
+    def write_parquet(
+        self, path: Path, query: exp.Query, metadata: str | None = None, *, streamed: bool = False
+    ) -> None:
         options: dict[str, exp.Expr] = dict(PARQUET)
         if metadata is not None:
             noted = exp.PropertyEQ(this=exp.to_identifier(NOTE_KEY), expression=string(metadata))
             options["KV_METADATA"] = exp.Struct(expressions=[noted])
-        self._copy(path, query, **options)
+        with self._one_after_the_other() if streamed else nullcontext():
+            self._copy(path, query, **options)
 
     def write_partitions(self, folder: Path, query: exp.Query, columns: Sequence[str], suffix: str) -> None:
         by = exp.Tuple(expressions=[exp.column(identifier(name)) for name in columns])
@@ -273,9 +276,25 @@ class DuckDBEngine:
 
     def _measure_progress(self, enabled: bool, *, printed: bool) -> None:
         """Have DuckDB measure how far a statement is, and print it itself or not."""
-        for name, value in (("enable_progress_bar_print", printed), ("enable_progress_bar", enabled)):
-            setting = exp.SetItem(this=exp.EQ(this=exp.var(name), expression=exp.convert(value)))
-            self.execute(exp.Set(expressions=[setting]), "measure progress")
+        _set(self.connection, enable_progress_bar_print=printed, enable_progress_bar=enabled)
+
+    @contextmanager
+    def _one_after_the_other(self) -> Iterator[None]:
+        """Write rows as they come, by one thread: several keep them all in memory until it is their turn.
+
+        These settings are the database's, and are set beside the transaction, which takes none back if it fails.
+        """
+        threads, ordered, locked = self._rows(template("sequence_settings").sql(DIALECT))[0]
+        if locked:
+            yield
+            return
+        with closing(self.connection.cursor()) as beside:
+            _set(beside, threads=1, preserve_insertion_order=False)
+            try:
+                yield
+            finally:
+                with suppress(EngineError):  # the connection is closed: what went before says more
+                    _set(beside, threads=threads, preserve_insertion_order=ordered)
 
     def _share(self) -> float | None:
         """How much of the present statement is done."""
@@ -356,6 +375,20 @@ class DuckDBEngine:
             raise _interruption(error) from None
         except duckdb.Error as error:
             raise refused(error, "commit", None) from None
+
+
+def _set(connection: duckdb.DuckDBPyConnection, **settings: int | bool) -> None:
+    """Change settings, one after the other.
+
+    Raises:
+        EngineError: the database refuses one.
+    """
+    for name, value in settings.items():
+        setting = exp.SetItem(this=exp.EQ(this=exp.var(name), expression=exp.convert(value)))
+        try:
+            connection.execute(exp.Set(expressions=[setting]).sql(DIALECT))
+        except duckdb.Error as error:
+            raise refused(error, f"the setting {name}", None) from None
 
 
 def _give_up(engine: DuckDBEngine | None, spill: Path | None) -> None:

@@ -167,7 +167,8 @@ def _write(
 ) -> ResolvedSource:
     query = full_domain.published_rows(engine, table, decision.node.levels, masked=decision.masked)
     draft = _report(table, decision, unmeasured(table.plan.bound.policy), target.name, seconds={})
-    return target.write(query, _provenance(table, decision, inputs, draft))
+    note = _provenance(table, decision, inputs, draft)
+    return target.write(query, note, streamed=table.plan.holds_release)
 
 
 def _provenance(table: EncodedTable, decision: Decision, inputs: Mapping[str, Any], report: Report) -> str:

@@ -324,7 +324,8 @@ def _written(
         "rows": partition.union(rows).model_dump(),
     }
     note = provenance(table.plan.bound, increment.levels, attained, rows, fit=beside)
-    return target.write(full_domain.published_rows(engine, table, increment.levels, masked=False), note)
+    query = full_domain.published_rows(engine, table, increment.levels, masked=False)
+    return target.write(query, note, streamed=table.plan.holds_release)
 
 
 def _verified(engine: Engine, partition: Partition, written: ResolvedSource, entry: Entry) -> Measurement:

@@ -35,8 +35,10 @@ class Target(Protocol):
     def name(self) -> str:
         """The name that the user gave it."""
 
-    def write(self, query: exp.Query, note: str) -> ResolvedSource:
+    def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
         """Write the rows of a query with a note on where they come from.
+
+        ``streamed`` says that they come in their order without a sort.
 
         Returns:
             what was written, as a source to verify.
@@ -86,7 +88,7 @@ class _TableTarget:
     table: exp.Table
     replace: bool
 
-    def write(self, query: exp.Query, note: str) -> ResolvedSource:
+    def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
         self.engine.write_table(self.table, query, note, replace=self.replace)
         return ResolvedSource(self.table, f'table "{self.name}"')
 
@@ -103,10 +105,10 @@ class _FileTarget:
     staged: Path
     note: str = field(default="")
 
-    def write(self, query: exp.Query, note: str) -> ResolvedSource:
+    def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
         _refuse_lossy_types(self.engine.describe(subquery(query.copy(), "anon_written")))
         self.note = padded(note, len(note.encode()) + NOTE_ROOM)
-        self.engine.write_parquet(self.staged, query, self.note)
+        self.engine.write_parquet(self.staged, query, self.note, streamed=streamed)
         reader = exp.func("read_parquet", string(str(self.staged)), dialect="duckdb")
         return ResolvedSource(exp.Table(this=reader), f"Parquet {self.name}")
 
@@ -126,7 +128,7 @@ class _FolderTarget:
     def name(self) -> str:
         return self.into.name
 
-    def write(self, query: exp.Query, note: str) -> ResolvedSource:
+    def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
         columns = self.engine.describe(subquery(query.copy(), "anon_written"))
         _refuse_lossy_types(columns)
         if self.into.partition_by:
@@ -134,7 +136,7 @@ class _FolderTarget:
         elif self.into.rows_per_file is not None:
             self._write_pieces(query, columns, self.into.rows_per_file)
         else:
-            self.engine.write_parquet(part(self.staged.path, 0), query)
+            self.engine.write_parquet(part(self.staged.path, 0), query, streamed=streamed)
         types = {found.name: found.type for found in columns}
         self.staged.layout = {"columns": types, "partition_by": list(self.into.partition_by)}
         self.amend(note)

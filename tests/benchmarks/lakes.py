@@ -270,7 +270,9 @@ def connected(arguments: argparse.Namespace) -> sa.Session:
     """A session in memory, within the limit that was asked for."""
     if arguments.memory_limit is None:
         return sa.connect()
-    return sa.connect(memory_limit=arguments.memory_limit, temp_directory=arguments.folder / "spill")
+    spill = arguments.folder / "spill"
+    spill.mkdir(exist_ok=True)
+    return sa.connect(memory_limit=arguments.memory_limit, temp_directory=spill)
 
 
 def encoded(engine: DuckDBEngine, bound: Any, source: str, columns: Sequence[str]) -> tuple[float, float, EncodedTable]:

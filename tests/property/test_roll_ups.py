@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from unittest import mock
 
+import duckdb
 import numpy as np
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from sqlglot import parse_one
 
 import sqlanon as sa
 from sqlanon.compiler.encoding import Encoding
@@ -100,6 +103,36 @@ def published(run: Run) -> object:
         return str(error)
     report = release.report.model_dump(exclude={"seconds", "loss", "losses", "lower_bound", "gap"})
     return release.node, report, fetch("SELECT to_json(published) FROM published")
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_rows_that_are_rebuilt_are_in_their_own_order_and_settings_come_back(tmp_path: Path, locked: bool) -> None:
+    """Whatever writes them: with a locked configuration several threads do."""
+    asked = "SELECT current_setting('threads'), current_setting('preserve_insertion_order')"
+    path = tmp_path / "release.parquet"
+    with duckdb.connect(config={"threads": 2}) as connection:
+        session = sa.connect(connection)
+        session.load_taxonomy("i", sa.Taxonomy.from_rows([[str(i), str(i // 50), "*"] for i in range(1000)]))
+        connection.execute("CREATE TABLE numbers AS SELECT hash(i) % 1000 AS i FROM range(20_000) AS r (i)")
+        connection.execute(f"SET lock_configuration = {locked}")
+        policy = sa.Policy(quasi_identifiers=["i"], privacy=[sa.KAnonymity(15)], suppression_limit=1)
+        session.anonymize("numbers", policy, into=path)
+        rows = [row[0] for row in connection.execute(f"SELECT i FROM '{path}'").fetchall()]
+        assert rows == sorted(rows)
+        assert len(rows) > len(set(rows)) > 1
+        with pytest.raises(sa.EngineError):
+            session.anonymize("numbers", policy, into=tmp_path / "nowhere" / "release.parquet")
+        assert connection.execute(asked).fetchall() == [(2, True)]
+
+
+def test_rows_of_a_failed_write_leave_settings_as_they_were(tmp_path: Path) -> None:
+    asked = "SELECT current_setting('threads'), current_setting('preserve_insertion_order')"
+    with duckdb.connect(config={"threads": 2}) as connection:
+        session = sa.connect(connection)
+        engine = session._engine
+        with pytest.raises(sa.EngineError), engine.transaction():
+            engine.write_parquet(tmp_path / "x.parquet", parse_one("SELECT CAST('x' AS INTEGER) AS i"), streamed=True)
+        assert connection.execute(asked).fetchall() == [(2, True)]
 
 
 class TestClassCounts:

@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.macros import DIALECT, SCHEMA, install_statements, schema_statements, template
 from sqlanon.compiler.nodes import Grain, Relation, Step, identifier, select, string
-from sqlanon.engines import catalog, sources
+from sqlanon.engines import catalog, copying, sources
 from sqlanon.engines.base import NOTE_KEY, ResolvedSource, StatementObserver
 from sqlanon.engines.refusals import is_taken, refused, why_not_opened
 from sqlanon.engines.resources import Resources
@@ -25,9 +25,6 @@ from sqlanon.errors import EngineError
 
 MEMORY = ":memory:"
 RESERVED_CATALOGS = ("memory", "temp", "system")
-PARQUET: dict[str, exp.Expr] = {"FORMAT": exp.var("parquet"), "COMPRESSION": exp.var("zstd")}
-"""How files are written."""
-
 NO_LIMITS = Resources()
 
 INTERRUPTED = (duckdb.InterruptException, RuntimeError)
@@ -228,18 +225,11 @@ class DuckDBEngine:
     def write_parquet(
         self, path: Path, query: exp.Query, metadata: str | None = None, *, streamed: bool = False
     ) -> None:
-        options: dict[str, exp.Expr] = dict(PARQUET)
-        if metadata is not None:
-            noted = exp.PropertyEQ(this=exp.to_identifier(NOTE_KEY), expression=string(metadata))
-            options["KV_METADATA"] = exp.Struct(expressions=[noted])
         with self._one_after_the_other() if streamed else nullcontext():
-            self._copy(path, query, **options)
+            self.execute(copying.parquet(path, query, metadata), "write the file")
 
     def write_partitions(self, folder: Path, query: exp.Query, columns: Sequence[str], suffix: str) -> None:
-        by = exp.Tuple(expressions=[exp.column(identifier(name)) for name in columns])
-        # The folder is there, and empty.
-        extension = string(suffix.removeprefix("."))
-        self._copy(folder, query, **PARQUET, PARTITION_BY=by, FILE_EXTENSION=extension, OVERWRITE_OR_IGNORE=exp.true())
+        self.execute(copying.partitions(folder, query, columns, suffix), "write the file")
 
     def parquet_metadata(self, path: Path) -> str | None:
         """The text under our key in the footer of a Parquet file, None without it."""
@@ -247,7 +237,7 @@ class DuckDBEngine:
         return found[0][0] if found else None
 
     def write_csv(self, path: Path, query: exp.Query) -> None:
-        self._copy(path, query, FORMAT=exp.var("csv"), HEADER=exp.false(), DELIMITER=string(";"))
+        self.execute(copying.csv(path, query), "write the file")
 
     def close(self) -> None:
         if self._owned:
@@ -335,11 +325,6 @@ class DuckDBEngine:
         if self._read_only or catalog.is_read_only(self._rows):
             reason = f"cannot {doing}: the warehouse is open read-only; write to a Parquet file instead"
             raise EngineError(reason, step="target")
-
-    def _copy(self, path: Path, query: exp.Query, **parameters: exp.Expr) -> None:
-        options = [exp.CopyParameter(this=exp.var(name), expression=value) for name, value in parameters.items()]
-        copy = exp.Copy(this=exp.Subquery(this=query), kind=False, files=[string(str(path))], params=options)
-        self.execute(copy, "write the file")
 
     def _rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         self._execute(sql, parameters, "the catalog")

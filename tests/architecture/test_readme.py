@@ -78,6 +78,8 @@ def test_the_blocks_run_in_order(folder: Path) -> None:
                 run_sql(block.text, folder)
             case "toml":
                 (folder / "policy.toml").write_text(block.text)
+            case "mermaid":
+                assert block.text.startswith("xychart-beta"), "a chart, which is looked at"
             case language:
                 pytest.fail(f"a block in {language} that no test runs")
 

@@ -24,7 +24,7 @@ from sqlanon.model.lattice import Levels, NodeSummary
 ROWS_PER_STATEMENT = 4_000_000
 """Rows that one statement reads, node by node: more nodes at once save little then, and take memory."""
 
-STEP_ROWS = 100_000
+STEP_ROWS = 500_000
 """How many rows could be read in the time that it takes to make even the smallest table."""
 
 CLASS_ROWS = 2
@@ -32,6 +32,9 @@ CLASS_ROWS = 2
 
 RECENT_NODES = 32
 """Nodes that stand for those to come."""
+
+KNOWN_NODES = 512
+"""Of how many nodes the number of classes is kept: those that were counted last are those most like the next."""
 
 MAKING = 1.25
 """How much longer it takes to keep classes than to count them."""
@@ -182,16 +185,15 @@ class ClassCounts:
 
     def __init__(self, label_counts: Sequence[Sequence[int]]) -> None:
         self._label_counts = label_counts
+        self._known: deque[tuple[Levels, float, float]] = deque(maxlen=KNOWN_NODES)
+        self._ends: list[tuple[Levels, float, float]] = []
         top = tuple(len(counts) - 1 for counts in label_counts)
-        self._nodes = [top]
-        self._logarithms = [0.0]
-        self._products = [self._most_classes(top)]
+        self._ends.append((top, 0.0, self._most_classes(top)))
 
     def learn(self, levels: Levels, class_count: int) -> None:
-        """Take note of the classes of a node."""
-        self._nodes.append(levels)
-        self._logarithms.append(float(np.log(max(class_count, 1))))
-        self._products.append(self._most_classes(levels))
+        """Take note of the classes of a node; those of the bottom are remembered for good."""
+        known = self._known if any(levels) else self._ends
+        known.append((levels, float(np.log(max(class_count, 1))), self._most_classes(levels)))
 
     def expected(self, candidates: Sequence[Levels]) -> NDArray[np.float64]:
         """How many classes nodes are expected to have, between the bounds that the known nodes give.
@@ -199,8 +201,9 @@ class ClassCounts:
         A node has no more classes than one below it, no fewer than one above it, and no more than that one times the
         labels into which each of its labels can fall apart.
         """
-        nodes, known = np.array(candidates)[:, None, :], np.array(self._nodes)[None, :, :]
-        counts, products = np.array(self._logarithms)[None, :], np.array(self._products)[None, :]
+        all_known = [*self._ends, *self._known]
+        nodes, known = np.array(candidates)[:, None, :], np.array([levels for levels, _, _ in all_known])[None, :, :]
+        counts, products = np.array([logarithms for _, *logarithms in all_known]).T[:, None, :]
         own = np.array([self._most_classes(levels) for levels in candidates])
         below, above = (known <= nodes).all(axis=2), (known >= nodes).all(axis=2)
         lower = np.where(above, counts, 0.0).max(axis=1)

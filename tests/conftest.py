@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,10 @@ from sqlanon.compiler.macros import schema_statements
 settings.register_profile("dev", deadline=None, max_examples=40)
 settings.register_profile("ci", deadline=None, max_examples=80, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+# A shell that runs the suite in the background has it ignore Ctrl-C, which programs that it starts inherit.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("SQLANON_DATA", ROOT.parent / "shared" / "data"))

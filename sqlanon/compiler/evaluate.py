@@ -69,14 +69,8 @@ def node_summaries(
         attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
     """
     constant = _constant_losses(plan, batch)
-    nodes = [at_node(plan, levels, cells) for levels in batch]
-    judged = _judged(
-        plan,
-        union_all(
-            _classes(node, levels, index, constant)
-            for index, (node, levels) in enumerate(zip(nodes, batch, strict=True))
-        ),
-    )
+    nodes = (_classes(at_node(plan, levels, cells), levels, index, constant) for index, levels in enumerate(batch))
+    judged = _judged(plan, union_all(nodes))
     known = [aliased(number(row_count), "anon_row_count"), aliased(number(plan.bound.policy.k), "anon_k")]
     classes = select([exp.Star(), *known], subquery(judged, "anon_judged"))
     if attainable_within is not None:

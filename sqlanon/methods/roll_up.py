@@ -11,6 +11,7 @@ import itertools
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +84,6 @@ class RollUps:
         self._classes.learn(self._cells.levels, self.cell_count)
         self._recent: deque[Levels] = deque(maxlen=RECENT_NODES)
         self._unprepared = 0
-        self._most_others = self._count_others()
 
     def statements(self, batch: Sequence[Levels]) -> Iterator[tuple[Relation, list[Levels]]]:
         """The nodes of a batch by the smallest relation at hand, as many together as one statement takes."""
@@ -170,7 +170,8 @@ class RollUps:
         usable = (relation for relation in self._made if _is_below(relation.levels, levels))
         return min((self._cells, *usable), key=lambda relation: relation.row_count)
 
-    def _count_others(self) -> int:
+    @cached_property
+    def _most_others(self) -> int:
         """How many cells a class can have at most, as far as sensitive values and individuals tell."""
         query = distinct_others(self.plan)
         return 1 if query is None else int(self.engine.fetch(query, "sensitive values")[0]["others"])

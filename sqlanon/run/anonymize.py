@@ -100,14 +100,9 @@ def _run(
     with engine.transaction():
         with stages.stage("encode"):
             table = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
-        with stages.stage("search"):
-            outcome = full_domain.choose_node(engine, table, stages.checked, stopped)
-            stages.concluded(outcome)
-        if outcome.best is None:
-            with stages.stage("explain"):
-                raise unsatisfiable(engine, table, outcome, stages.counted)
+        outcome, best = searched(engine, table, stages, stopped)
         with stages.stage("release"):
-            table, node = full_domain.settled(engine, table, outcome.best)
+            table, node = full_domain.settled(engine, table, best)
             kept = full_domain.keep_classes(engine, table, node.levels)
             decision = _decide(engine, table, outcome, node)
             written = _write(engine, table, decision, target, inputs)
@@ -120,6 +115,23 @@ def _run(
         stages.begin("publish")
     promised = guarantee(table.plan.bound.policy, report)
     return Release(into=target.name, node=report.node, guarantee=promised, report=report)
+
+
+def searched(
+    engine: Engine, table: EncodedTable, stages: Stages, stopped: Stopped
+) -> tuple[SearchOutcome, NodeSummary]:
+    """The outcome of a search, and the node that it found.
+
+    Raises:
+        UnsatisfiableError: it found none.
+    """
+    with stages.stage("search"):
+        outcome = full_domain.choose_node(engine, table, stages.checked, stopped)
+        stages.concluded(outcome)
+    if outcome.best is None:
+        with stages.stage("explain"):
+            raise unsatisfiable(engine, table, outcome, stages.counted)
+    return outcome, outcome.best
 
 
 def _decide(engine: Engine, table: EncodedTable, outcome: SearchOutcome, node: NodeSummary) -> Decision:

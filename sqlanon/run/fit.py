@@ -20,11 +20,10 @@ from sqlanon.model.events import proven_gap
 from sqlanon.model.fit import Fit, refuse_unfit
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy import Policy
-from sqlanon.run.anonymize import doubts
+from sqlanon.run.anonymize import doubts, searched
 from sqlanon.run.prepare import prepare
 from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import installed_version
-from sqlanon.run.relaxation import unsatisfiable
 from sqlanon.run.sidecar import created, write_fit
 from sqlanon.run.stopping import Stopped, never
 
@@ -133,14 +132,9 @@ def _given(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
 
 
 def _searched(engine: Engine, table: EncodedTable, stages: Stages, stopped: Stopped) -> Found:
-    with stages.stage("search"):
-        outcome = full_domain.choose_node(engine, table, stages.checked, stopped)
-        stages.concluded(outcome)
-    if outcome.best is None:
-        with stages.stage("explain"):
-            raise unsatisfiable(engine, table, outcome, stages.counted)
+    outcome, best = searched(engine, table, stages, stopped)
     policy = table.plan.bound.policy
-    table, node = full_domain.settled(engine, table, outcome.best)
+    table, node = full_domain.settled(engine, table, best)
     notes = doubts(policy, outcome)
     gap = proven_gap(outcome.loss, outcome.lower_bound)
     return Found(table, node, policy.search, outcome.checked_nodes, outcome.proven_optimal, gap, notes)

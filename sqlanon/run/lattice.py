@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +24,7 @@ from sqlanon.run.progress import Progress, Stages
 from sqlanon.run.provenance import note
 from sqlanon.run.targets import target_for
 from sqlanon.search import SearchProblem
-from sqlanon.search.problem import margin
+from sqlanon.search.problem import batches, margin
 
 BATCH_SIZE = 64
 NODES = Relation("anon_lattice", "node")
@@ -111,8 +110,7 @@ def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: St
 
 
 def _checked(engine: Engine, table: EncodedTable) -> Iterator[pa.RecordBatch]:
-    nodes = table.context.lattice.nodes()
-    while batch := list(itertools.islice(nodes, BATCH_SIZE)):
+    for batch in batches(table.context.lattice.nodes(), BATCH_SIZE):
         rows = [_row(table, node) for node in examine_nodes(engine, table, batch)]
         yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
 

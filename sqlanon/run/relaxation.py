@@ -7,7 +7,7 @@ it is proven: where the most general node is the best of all, or where every nod
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
@@ -22,7 +22,7 @@ from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import Bound, KAnonymity, PrivacyModel
 from sqlanon.model.relaxation import BlockingModel, Explanation, Relaxation, RelaxationKind, changed
 from sqlanon.search import SearchOutcome, SearchProblem
-from sqlanon.search.problem import margin
+from sqlanon.search.problem import batches, margin
 
 BATCH_SIZE = 64
 
@@ -136,7 +136,7 @@ class _Relaxer:
         elif lattice.size <= EXAMINED_NODES:
             chosen = lattice.nodes()
         nodes: list[Examination] = []
-        for batch in _batches(chosen):
+        for batch in batches(chosen, BATCH_SIZE):
             nodes += examine_nodes(engine, table, batch)
             examined(len(nodes), lattice.size)
         top_is_best = all(policy.is_monotonic(model) for model in policy.privacy)
@@ -198,7 +198,9 @@ class _Relaxer:
     def _of_thresholds(self) -> Iterator[Relaxation]:
         """What the privacy models other than k-anonymity can ask for, one bound at a time."""
         levels = [node.summary.levels for node in self.nodes]
-        found = [row for batch in _batches(levels) for row in attainable_bounds(self.engine, self.table, batch)]
+        found = [
+            row for batch in batches(levels, BATCH_SIZE) for row in attainable_bounds(self.engine, self.table, batch)
+        ]
         asked = [(index, model, bound) for index, model in enumerate(self._policy.privacy) for bound in model.bounds]
         for column, (index, model, bound) in enumerate(asked):
             borne = [
@@ -353,12 +355,6 @@ def _bearable(model: PrivacyModel, bound: Bound, field: str, attained: float) ->
 def _rounded(value: float, rounding: str | None = None) -> float:
     """A number in a few digits."""
     return float(Context(prec=DIGITS, rounding=rounding).create_decimal_from_float(value))
-
-
-def _batches(nodes: Iterable[Levels]) -> Iterator[Sequence[Levels]]:
-    remaining = iter(nodes)
-    while batch := list(itertools.islice(remaining, BATCH_SIZE)):
-        yield batch
 
 
 def _listed(models: Iterable[PrivacyModel]) -> str:

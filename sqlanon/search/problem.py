@@ -127,8 +127,8 @@ def margin(loss: float) -> float:
     return TOLERANCE * max(1.0, abs(loss))
 
 
-def batches(nodes: Iterable[Levels]) -> Iterator[list[Levels]]:
-    """The nodes in their order, as many at a time as a query takes."""
+def batches(nodes: Iterable[Levels], size: int | None = None) -> Iterator[list[Levels]]:
+    """The nodes in their order, so many at a time, or as many as a search asks for at once."""
     remaining = iter(nodes)
-    while batch := list(itertools.islice(remaining, BATCH_SIZE)):
+    while batch := list(itertools.islice(remaining, BATCH_SIZE if size is None else size)):
         yield batch

@@ -397,6 +397,14 @@ def mean_loss(
     return sum(losses) / len(losses) if losses else None
 
 
+def largest_loss(
+    rows: Rows, taxonomies: Taxonomies, name: str, level: int, share: Callable[[int, int], float]
+) -> float:
+    """The largest LM or NCP share of the labels of one quasi-identifier that the rows have at a level."""
+    labels = {row[name] for row in generalize(rows, taxonomies, {name: level})}
+    return max(share(leaves(taxonomies[name], level, text(label)), len(taxonomies[name])) for label in labels)
+
+
 def attribute_losses(rows: Rows, taxonomies: Taxonomies, node: Node, k: int) -> dict[str, tuple[float, float]]:
     """The LM and NCP of each quasi-identifier alone, its rows suppressed where the whole node suppresses them."""
     found = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -234,6 +234,12 @@ def context_of(table: Table, policy: sa.Policy, bounds: Bounds | None = None) ->
         scale = 1 if measure == "entropy" else len(names)
         return tuple(tuple(brute_force.loss_of(node, measure) / scale for node in nodes) for nodes in alone)
 
+    def largest(share: Callable[[int, int], float]) -> tuple[tuple[float, ...], ...]:
+        return tuple(
+            tuple(oracle.largest_loss(table.rows, table.taxonomies, name, level, share) for level in range(height + 1))
+            for name, height in zip(names, heights, strict=True)
+        )
+
     return LossContext(
         lattice=Lattice(names, heights, *(bounds or ())),
         losses=LevelLosses(
@@ -242,6 +248,8 @@ def context_of(table: Table, policy: sa.Policy, bounds: Bounds | None = None) ->
                 tuple(distinct_labels(table, name, level) for level in range(height + 1))
                 for name, height in zip(names, heights, strict=True)
             ),
+            largest_lm=largest(oracle.lm_share),
+            largest_ncp=largest(oracle.ncp_share),
         ),
         row_count=len(table.rows),
         allowed_rows=brute_force.allowed_rows(policy.suppression_limit, len(table.rows)),

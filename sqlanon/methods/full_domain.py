@@ -238,6 +238,7 @@ def _level_losses(engine: Engine, plan: Encoding) -> LevelLosses:
     found = {(row["position"], row["depth"]): row for row in rows}
     shapes = plan.bound.shapes
     width = len(shapes)
+    unweighted = plan.bound.policy.row_weight is None
 
     def table(measure: str, scale: float) -> tuple[tuple[float, ...], ...]:
         return tuple(
@@ -255,6 +256,8 @@ def _level_losses(engine: Engine, plan: Encoding) -> LevelLosses:
             tuple(int(found[position, depth]["distinct_labels"]) for depth in range(shape.height + 1))
             for position, shape in enumerate(shapes)
         ),
+        largest_lm=table("largest_lm", 1) if unweighted else (),
+        largest_ncp=table("largest_ncp", 1) if unweighted else (),
     )
 
 

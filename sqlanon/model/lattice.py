@@ -128,6 +128,9 @@ class LevelLosses:
         lm: mean over rows of a label's LM share / number of quasi-identifiers; unitless.
         ncp: the same for NCP.
         distinct_labels: how many labels of the level are present in the data; no loss, and empty if not asked for.
+        largest_lm: the largest LM share of a label that is present, in [0, 1]; no sum. Empty where a number of rows
+            does not tell what they lose, as rows have weights.
+        largest_ncp: the same for NCP.
     """
 
     prec: tuple[tuple[float, ...], ...]
@@ -135,6 +138,8 @@ class LevelLosses:
     lm: tuple[tuple[float, ...], ...]
     ncp: tuple[tuple[float, ...], ...]
     distinct_labels: tuple[tuple[int, ...], ...] = ()
+    largest_lm: tuple[tuple[float, ...], ...] = ()
+    largest_ncp: tuple[tuple[float, ...], ...] = ()
 
 
 def total(table: tuple[tuple[float, ...], ...], levels: Levels) -> float:

@@ -23,6 +23,12 @@ Terms = TypeVar("Terms", float, NDArray[np.float64])
 Table = tuple[tuple[float, ...], ...]
 """A number per quasi-identifier and level."""
 
+Columns = NDArray[np.int64]
+"""The levels of some nodes: a row per quasi-identifier, a column per node."""
+
+Bounds = NDArray[np.float64]
+"""A number per node."""
+
 LARGEST_WEIGHT = 1e12
 """Weights are ratios: a larger one is a slip, and sums of the largest floats overflow."""
 
@@ -65,6 +71,13 @@ class QualityModel(PolicyValue):
     def combined(self, terms: Terms) -> Terms:
         """From a sum of the terms of :meth:`known_bounds` to a lower bound of the loss; it must not decrease."""
         return terms
+
+    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds | None:
+        """Lower bounds of the losses of nodes, given the least share of rows that each suppresses.
+
+        None if a share says nothing of the loss that :meth:`known_bounds` does not.
+        """
+        return None
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
         """A lower bound of the loss of the checked node and of every more general one."""
@@ -182,6 +195,14 @@ class LM(WeightedModel):
         assert loss is not None
         return loss
 
+    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds | None:
+        if not context.losses.largest_lm:
+            return None
+        shares = np.array(self.shares(context.lattice.quasi_identifiers))
+        losses = _with_suppression(context.losses.lm, context.losses.largest_lm, nodes, suppressed)
+        bounds: Bounds = shares @ losses if self.aggregate == "arithmetic" else np.expm1(shares @ np.log1p(losses))
+        return bounds
+
     def known_bounds(self, context: LossContext) -> Table:
         if self.aggregate == "arithmetic":
             return self.weighted(context.losses.lm, context)
@@ -208,6 +229,13 @@ class NCP(QualityModel):
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
         assert summary.ncp is not None
         return summary.ncp
+
+    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds | None:
+        if not context.losses.largest_ncp:
+            return None
+        losses = _with_suppression(context.losses.ncp, context.losses.largest_ncp, nodes, suppressed)
+        bounds: Bounds = losses.mean(axis=0)
+        return bounds
 
     def known_bounds(self, context: LossContext) -> Table:
         return context.losses.ncp
@@ -252,6 +280,20 @@ class AECS(QualityModel):
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
         # A satisfying node above keeps at least n - allowed rows, in no more classes than there are here.
         return (context.row_count - context.allowed_rows) / summary.class_count / context.k
+
+
+def _with_suppression(means: Table, largest: Table, nodes: Columns, suppressed: Bounds) -> Bounds:
+    """Per quasi-identifier and node, the least mean loss over rows.
+
+    A suppressed row loses 1 where it would have lost what its label loses.
+    """
+    width = len(nodes)
+    return np.stack(
+        [
+            np.asarray(losses)[levels] * width + suppressed * (1 - np.asarray(most)[levels])
+            for losses, most, levels in zip(means, largest, nodes, strict=True)
+        ]
+    )
 
 
 AnyModel = Prec | Entropy | LM | NCP | DMStar | DM | AECS

@@ -28,11 +28,11 @@ def spread_upwards(bounds: Bounds) -> None:
         np.maximum.accumulate(bounds, axis=axis, out=bounds)
 
 
-def spread_downwards(mask: Mask) -> None:
-    """Mark every node below a marked one, in place."""
-    reversed_mask = np.flip(mask)
-    for axis in range(mask.ndim):
-        np.logical_or.accumulate(reversed_mask, axis=axis, out=reversed_mask)
+def spread_downwards(entries: Mask | Bounds) -> None:
+    """Give every node the largest of its own entry and those of the nodes above it, in place; a mark is the larger."""
+    reversed_entries = np.flip(entries)
+    for axis in range(entries.ndim):
+        np.maximum.accumulate(reversed_entries, axis=axis, out=reversed_entries)
 
 
 def minimal(upper: Mask) -> Iterator[Index]:

@@ -24,13 +24,16 @@ class DenseRegion:
         self._checked: Mask = np.zeros(self.known.shape, dtype=bool)
         self._ruled_out: Mask = np.zeros(self.known.shape, dtype=bool)
         self._inherited: Bounds = np.full(self.known.shape, -np.inf)
+        self._suppressed: Bounds = np.zeros(self.known.shape)
 
     def learn(self, summary: NodeSummary, *, ruled_out: bool) -> None:
         """Take note of a checked node; ``ruled_out`` says that neither it nor anything below it satisfies."""
         index = self._problem.context.lattice.index(summary.levels)
         self._checked[index] = True
         self._ruled_out[index] = ruled_out
-        self._inherited[index] = self._problem.quality.bound_above(summary, self._problem.context)
+        context = self._problem.context
+        self._inherited[index] = self._problem.quality.bound_above(summary, context)
+        self._suppressed[index] = summary.certain_suppressed_rows / context.row_count
 
     def possible(self) -> Mask:
         """The nodes that are neither checked nor ruled out: any of them may satisfy the policy."""
@@ -41,11 +44,25 @@ class DenseRegion:
     def bounds(self) -> Bounds:
         """The lower bound of the loss of every node, should it satisfy the policy."""
         spread_upwards(self._inherited)
-        return np.maximum(self.known, self._inherited)
+        bounds: Bounds = np.maximum(self.known, self._inherited)
+        self._count_suppression(bounds)
+        return bounds
 
     def least_bound(self) -> float:
         """The least that a possible node may lose; infinite if there is none. A pass over the lattice."""
         return float(self.bounds()[self.possible()].min(initial=np.inf))
+
+    def _count_suppression(self, bounds: Bounds) -> None:
+        """Lift the bounds of the possible nodes: they suppress no fewer rows than the checked nodes above them."""
+        spread_downwards(self._suppressed)
+        concerned = self.possible() & (self._suppressed > 0)
+        bottom = np.array(self._problem.context.lattice.bottom)
+        nodes = np.argwhere(concerned).T + bottom[:, np.newaxis]
+        lifted = self._problem.quality.bounds_with_suppression(
+            nodes, self._suppressed[concerned], self._problem.context
+        )
+        if lifted is not None:
+            bounds[concerned] = np.maximum(bounds[concerned], lifted)
 
 
 def _known_bounds(problem: SearchProblem) -> Bounds:

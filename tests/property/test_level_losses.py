@@ -69,5 +69,7 @@ def one_level(case: Case, name: str, depth: int) -> dict[str, float]:
         "entropy": oracle.entropy_loss(case.rows, case.taxonomies, node),
         "lm": oracle.mean_loss(case.rows, case.taxonomies, node, 1, oracle.lm_share) or 0.0,
         "ncp": oracle.mean_loss(case.rows, case.taxonomies, node, 1, oracle.ncp_share) or 0.0,
+        "largest_lm": oracle.largest_loss(case.rows, case.taxonomies, name, depth, oracle.lm_share),
+        "largest_ncp": oracle.largest_loss(case.rows, case.taxonomies, name, depth, oracle.ncp_share),
         "distinct_labels": len({row[name] for row in oracle.generalize(case.rows, case.taxonomies, node)}),
     }

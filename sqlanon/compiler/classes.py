@@ -22,6 +22,8 @@ from sqlanon.compiler.nodes import (
     Relation,
     aliased,
     all_of,
+    bits,
+    cast,
     column,
     count_distinct,
     filtered,
@@ -63,14 +65,15 @@ POPULATION_MEASURES = ("population_size", "presence", "absent_classes")
 
 @dataclass(frozen=True)
 class Grouping:
-    """Which cells are grouped, and by which of their code columns: by none, all of them are one class."""
+    """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class."""
 
     plan: Encoding
     keys: tuple[str, ...]
     cells: Callable[[], exp.Expr]
+    people: Callable[[], exp.Expr]
 
     def columns(self, table: str | None = None) -> list[exp.Expr]:
-        """The code columns."""
+        """The key columns."""
         return [column(key, table) for key in self.keys]
 
     def select(self, columns: Iterable[exp.Expr], relation: exp.Expr, *others: exp.Expr) -> exp.Select:
@@ -85,10 +88,29 @@ class Grouping:
         return f"anon_measure_{self.plan.measures.index(measure)}"
 
 
-def at_node(plan: Encoding, levels: Levels, cells: Relation | None = None) -> Grouping:
-    """All cells, grouped by their codes at a node; ``cells`` are rolled up to a node that is no more general."""
-    relation = plan.cells if cells is None else cells
-    return Grouping(plan, tuple(key for _, key in node_keys(plan, levels)), lambda: relation.table)
+def at_node(plan: Encoding, levels: Levels) -> Grouping:
+    """All cells, grouped by their codes at a node, which lead to labels."""
+    keys = tuple(key for _, key in node_keys(plan, levels))
+    return Grouping(plan, keys, lambda: plan.cells.table, lambda: plan.population_cells.table)
+
+
+def by_key(plan: Encoding, levels: Levels, cells: Relation | None = None) -> Grouping:
+    """The same by the bits of their keys, which is quicker; ``cells`` are rolled up to a node that is no more general.
+
+    The key columns hold the words of the class's key.
+    """
+    masks = plan.keys.node_masks(levels)
+
+    def masked(relation: Relation, carried: Iterable[str]) -> exp.Subquery:
+        words = [aliased(bits(column(plan.key(word)), mask), plan.key(word)) for word, mask in masks.items()]
+        return subquery(select([*words, *map(column, carried)], relation.table), relation.name)
+
+    return Grouping(
+        plan,
+        tuple(map(plan.key, masks)),
+        lambda: masked(plan.cells if cells is None else cells, plan.carried),
+        lambda: masked(plan.population_cells, [PEOPLE]),
+    )
 
 
 def class_relation(grouping: Grouping, *, with_keys: bool = False) -> exp.Select:
@@ -149,7 +171,7 @@ def _merged_column(grouping: Grouping) -> str | None:
 
 def _whole(grouping: Grouping, with_keys: bool) -> exp.Select:
     """What a class is as a whole: rows, individuals, weight."""
-    columns = [aliased(_sum(ROW_COUNT), CLASS_ROWS)]
+    columns = [_class_rows(ROW_COUNT)]
     if grouping.plan.bound.policy.individual is not None:
         columns.append(aliased(count_distinct(column(INDIVIDUAL)), INDIVIDUALS))
     columns += _weight(grouping, CLASS_WEIGHT)
@@ -160,7 +182,7 @@ def _whole(grouping: Grouping, with_keys: bool) -> exp.Select:
 def _whole_by_value(grouping: Grouping, with_keys: bool, name: str) -> exp.Select:
     """The same from the rows of the values of a sensitive column, with its measures."""
     values = _values(grouping, name, _weight(grouping, WEIGHT))
-    columns = [aliased(_sum(ROWS), CLASS_ROWS), *_weight(grouping, CLASS_WEIGHT)]
+    columns = [_class_rows(ROWS), *_weight(grouping, CLASS_WEIGHT)]
     keys = grouping.columns() if with_keys else []
     measures = [_value_measure(grouping, measure) for measure in _value_measures(grouping, name)]
     return grouped(select([*keys, *columns, *measures], subquery(values, "anon_values")), grouping.columns())
@@ -318,12 +340,11 @@ def _concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
 
 def _population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Select:
     """The people that each class matches in the population, which has at least those of the class."""
-    people = grouping.plan.population_cells.table
     zero = number(0)
     both = union_all(
         [
             select([*grouping.columns(), column(ROW_COUNT), aliased(zero.copy(), PEOPLE)], grouping.cells()),
-            select([*grouping.columns(), aliased(zero, ROW_COUNT), column(PEOPLE)], people),
+            select([*grouping.columns(), aliased(zero, ROW_COUNT), column(PEOPLE)], grouping.people()),
         ]
     )
     rows, population = column("anon_class_rows"), exp.func("greatest", column("anon_class_rows"), column(PEOPLE))
@@ -341,6 +362,11 @@ def _population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Sel
     counts = select([exp.Star(), aliased(absent, "anon_absent")], subquery(matched, "anon_matched"))
     present = exp.GT(this=column("anon_class_rows"), expression=number(0))
     return select([*grouping.columns(), *columns], subquery(counts, "anon_counts")).where(present, copy=False)
+
+
+def _class_rows(name: str) -> exp.Alias:
+    """The rows of a class, in half the bytes of a sum."""
+    return aliased(cast(_sum(name), "BIGINT"), CLASS_ROWS)
 
 
 def _weight(grouping: Grouping, name: str) -> list[exp.Alias]:

@@ -2,11 +2,13 @@
 
 A cell is a distinct combination of quasi-identifiers (and of the sensitive columns that a privacy model looks at, and
 of the individual, if classes count individuals) with its number of rows. Every level of every quasi-identifier stands
-in it as a small integer, so that a node of the lattice is one GROUP BY over a few narrow columns.
+in it as a small integer, and all of them in the bits of a key, so that a node of the lattice is one GROUP BY over a
+number or two.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 from sqlglot import exp
@@ -38,12 +40,17 @@ from sqlanon.compiler.nodes import (
     string,
     subquery,
     union_all,
+    unnested,
 )
 
 CODE_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
 
 LABEL_LOSSES = {"lm": "lm_share_of", "ncp": "ncp_share_of"}
 """Losses of labels, and the macro that computes each from the leaves under the label and the domain's size."""
+
+
+MOST_STEPS = 64
+"""In up to so many steps what labels lose is spelled out in the query of a node; else it is looked up."""
 
 
 def encode_labels(plan: Encoding) -> list[Step]:
@@ -92,8 +99,13 @@ def cell_counts(plan: Encoding) -> exp.Query:
     return select(columns, plan.cells.table)
 
 
+def last_children(plan: Encoding) -> exp.Query:
+    """position, depth, last_child: the largest number that a label has among those under the same one."""
+    return union_all(_last_children(plan, position) for position in range(len(plan.codes)))
+
+
 def loss_steps(plan: Encoding) -> exp.Query | None:
-    """position, depth, last_code, lm, ncp: what labels lose, see :class:`Encoding`; None if all lose alike."""
+    """position, depth, last_bits, lm, ncp: what labels lose, see :class:`Encoding`; None if all lose alike."""
     varying = [
         (position, depth)
         for position, shape in enumerate(plan.bound.shapes)
@@ -116,15 +128,58 @@ def _count_of_rows(condition: exp.Expr | None = None) -> exp.Expr:
     return exp.func("coalesce", rows if condition is None else filtered(rows, condition), number(0))
 
 
+def _last_children(plan: Encoding, position: int) -> exp.Select:
+    depths = plan.depths(position)
+    last = (exp.func("coalesce", exp.Max(this=column(plan.child(position, depth))), number(0)) for depth in depths)
+    columns = [
+        aliased(number(position), "position"),
+        aliased(unnested(number(depth) for depth in depths), "depth"),
+        aliased(unnested(last), "last_child"),
+    ]
+    return select(columns, plan.codes[position].table)
+
+
 def _loss_steps(plan: Encoding, position: int, depth: int) -> exp.Select:
-    losses = [column(plan.label_loss(measure, position, depth)) for measure in LABEL_LOSSES]
+    """The last of the labels in the order of their bits that lose alike; nothing if there are too many of them."""
+    losses = [aliased(column(plan.label_loss(name, position, depth)), name) for name in LABEL_LOSSES]
+    words = [column(plan.key(word)) for word in plan.keys.label_masks(position, depth)]
+    labels = subquery(label_bits(plan, position, depth, losses), "anon_labels")
+    here = exp.Tuple(expressions=[column(name) for name in LABEL_LOSSES])
+    order = exp.Order(expressions=[exp.Ordered(this=word) for word in words]) if words else None
+    following = exp.Tuple(
+        expressions=[exp.Window(this=exp.func("lead", column(name)), order=order) for name in LABEL_LOSSES]
+    )
     columns = [
         aliased(number(position), "position"),
         aliased(number(depth), "depth"),
-        aliased(exp.Max(this=column(plan.code(position, depth))), "last_code"),
-        *(aliased(loss, measure) for measure, loss in zip(LABEL_LOSSES, losses, strict=True)),
+        aliased(cast(exp.Array(expressions=[word.copy() for word in words]), "BIGINT[]"), "last_bits"),
+        *(column(name) for name in LABEL_LOSSES),
     ]
-    return grouped(select(columns, plan.codes[position].table), [loss.copy() for loss in losses])
+    steps = select(columns, labels)
+    steps.set("qualify", exp.Qualify(this=exp.NullSafeNEQ(this=here, expression=following)))
+    few = select([exp.Star()], subquery(steps, "anon_steps"))
+    count = exp.Window(this=count_rows())
+    few.set("qualify", exp.Qualify(this=exp.LTE(this=count, expression=number(MOST_STEPS))))
+    return few
+
+
+def label_bits(plan: Encoding, position: int, depth: int, columns: Sequence[exp.Expr]) -> exp.Select:
+    """Some columns of the labels of a level, and their bits in the words of the key."""
+    words = [
+        aliased(_bits(plan, position, depth, word), plan.key(word)) for word in plan.keys.label_masks(position, depth)
+    ]
+    return select([*words, *columns], plan.codes[position].table).distinct(copy=False)
+
+
+def _bits(plan: Encoding, position: int, depth: int, word: int) -> exp.Expr:
+    """The bits of a quasi-identifier's labels in a word of the key, from a level up, from its codes."""
+    parts: list[exp.Expr] = []
+    for above in plan.depths(position)[depth:]:
+        place = plan.keys.fields[position, above]
+        if place.word == word and place.width:
+            child = column(plan.child(position, above))
+            parts.append(exp.Paren(this=exp.BitwiseLeftShift(this=child, expression=number(place.shift))))
+    return functools.reduce(lambda left, right: exp.BitwiseOr(this=left, expression=right), parts)
 
 
 def _quasi_identifier_codes(plan: Encoding, position: int) -> exp.Query:
@@ -141,7 +196,18 @@ def _quasi_identifier_codes(plan: Encoding, position: int) -> exp.Query:
         ]
         return [aliased(column("code", alias), plan.code(position, depth)), *losses]
 
-    return _codes(plan, plan.bound.policy.quasi_identifiers[position], shape.label_counts, columns)
+    codes = _codes(plan, plan.bound.policy.quasi_identifiers[position], shape.label_counts, columns)
+    children = [_child(plan, position, depth) for depth in plan.depths(position)]
+    return select([exp.Star(), *children], subquery(codes, "anon_labels"))
+
+
+def _child(plan: Encoding, position: int, depth: int) -> exp.Alias:
+    """The number of a value's label at a level among those under the same label of the next level."""
+    order = exp.Order(expressions=[exp.Ordered(this=column(plan.code(position, depth)))])
+    above = depth + 1
+    parent = [column(plan.code(position, above))] if above in plan.depths(position) else []
+    rank = exp.Window(this=exp.func("dense_rank"), partition_by=parent, order=order)
+    return aliased(exp.Sub(this=rank, expression=number(1)), plan.child(position, depth))
 
 
 def _sensitive_codes(plan: Encoding, name: str) -> exp.Query:
@@ -218,16 +284,34 @@ def _cells(plan: Encoding) -> exp.Query:
 
 
 def _looked_up(plan: Encoding, combinations: exp.Query) -> exp.Select:
-    """The codes of combinations of raw values at every level below the top, whose one label no GROUP BY needs."""
+    """The codes of combinations of raw values at every level below the top, and the words of their keys."""
     query = exp.select().from_(subquery(combinations, "anon_rows"))
-    for position, relation in enumerate(plan.codes):
+    for position in range(len(plan.codes)):
         alias = _codes_alias(position)
         raw = exact_text(column(plan.bound.policy.quasi_identifiers[position], "anon_rows"))
-        lookup = exp.alias_(relation.table, alias, table=True)
+        lookup = subquery(_codes_with_bits(plan, position), alias)
         query = query.join(lookup, on=same(column(VALUE, alias), raw), join_type="left", copy=False)
-        depths = range(max(plan.bound.shapes[position].height, 1))
-        query = query.select(*(column(plan.code(position, depth), alias) for depth in depths), copy=False)
-    return query
+        query = query.select(*(column(name, alias) for name in _code_columns(plan, position)), copy=False)
+    return query.select(*(_key_word(plan, word) for word in range(plan.keys.word_count)), copy=False)
+
+
+def _codes_with_bits(plan: Encoding, position: int) -> exp.Select:
+    """The values of a quasi-identifier with their codes and their bits in the words of the key."""
+    words = [aliased(_bits(plan, position, 0, word), plan.key(word)) for word in plan.keys.label_masks(position, 0)]
+    codes = [column(name) for name in _code_columns(plan, position)]
+    return select([column(VALUE), *codes, *words], plan.codes[position].table)
+
+
+def _code_columns(plan: Encoding, position: int) -> list[str]:
+    return [plan.code(position, depth) for depth in plan.depths(position)]
+
+
+def _key_word(plan: Encoding, word: int) -> exp.Alias:
+    """A word of the key of a cell: the bits of its quasi-identifiers there."""
+    positions = [position for position in range(len(plan.codes)) if word in plan.keys.label_masks(position, 0)]
+    parts: list[exp.Expr] = [column(plan.key(word), _codes_alias(position)) for position in positions]
+    whole = functools.reduce(lambda left, right: exp.BitwiseOr(this=left, expression=right), parts)
+    return aliased(whole, plan.key(word))
 
 
 def _with_labels(plan: Encoding, query: exp.Select, name: str) -> exp.Select:

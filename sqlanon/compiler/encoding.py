@@ -9,8 +9,11 @@ from functools import cached_property
 from sqlglot import exp
 
 from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.compiler.keys import KeyLayout
 from sqlanon.compiler.nodes import Relation, column, count_distinct
 from sqlanon.model.privacy import CLASS_SIZE, Measure
+
+LossStep = tuple[tuple[int, ...], float]
 
 ROW_COUNT = "anon_row_count"
 WEIGHT = "anon_weight"
@@ -55,8 +58,9 @@ class Encoding:
         cells: the cells.
         population_cells: the cells of the population, if the policy has one.
         label_losses: the losses of labels that the measures of every node need: ``lm``, ``ncp``, both or none.
-        loss_steps: by measure, quasi-identifier and level, the losses of its labels. Codes are in the order of the
-            leaves under a label, so the loss is a step function of the code: the last code of each step, and its loss.
+        keys: where the labels of a cell stand in its key.
+        loss_steps: by measure, quasi-identifier and level, what the labels lose as a step function of their bits in
+            the key: the last bits of each step by word, and its loss. Missing where there are too many steps to tell.
     """
 
     bound: BoundPolicy
@@ -64,7 +68,8 @@ class Encoding:
     cells: Relation
     population_cells: Relation
     label_losses: tuple[str, ...]
-    loss_steps: Mapping[tuple[str, int, int], tuple[tuple[int, float], ...]] = field(default_factory=dict)
+    keys: KeyLayout = field(default_factory=KeyLayout)
+    loss_steps: Mapping[tuple[str, int, int], tuple[LossStep, ...]] = field(default_factory=dict)
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -96,6 +101,24 @@ class Encoding:
         return (*made, *(() if self.bound.population is None else (self.population_cells,)))
 
     @property
+    def told_apart(self) -> tuple[str, ...]:
+        """The columns that tell cells apart besides those of quasi-identifiers."""
+        individual = () if self.bound.policy.individual is None else (INDIVIDUAL,)
+        return (*map(self.sensitive, self.bound.policy.protected_columns), *individual)
+
+    @property
+    def sensitive_labels(self) -> tuple[str, ...]:
+        """The columns with the codes of the labels of sensitive values."""
+        shapes = self.bound.sensitive_shapes
+        return tuple(self.sensitive_label(name, depth) for name in shapes for depth in self.sensitive_depths(name))
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """The columns of cells that classes are measured by."""
+        weight = () if self.bound.policy.row_weight is None else (WEIGHT,)
+        return (*self.told_apart, *self.sensitive_labels, ROW_COUNT, *weight)
+
+    @property
     def compared_columns(self) -> tuple[str, ...]:
         """The sensitive columns whose values in a class are compared with those of the whole table."""
         models = [model for model in self.bound.policy.privacy if model.compares_with_source]
@@ -104,6 +127,18 @@ class Encoding:
     def code(self, position: int, depth: int) -> str:
         """The column of ``cells`` with the code of a quasi-identifier at a level."""
         return f"anon_code_{position}_{depth}"
+
+    def depths(self, position: int) -> range:
+        """The levels that cells know: those below the top, whose one label tells nothing apart."""
+        return range(max(self.bound.shapes[position].height, 1))
+
+    def child(self, position: int, depth: int) -> str:
+        """The column of ``codes`` that numbers the labels of a level, from 0, under each label of the next."""
+        return f"anon_child_{position}_{depth}"
+
+    def key(self, word: int) -> str:
+        """The column of ``cells`` with a word of the key."""
+        return f"anon_key_{word}"
 
     def label_loss(self, measure: str, position: int, depth: int) -> str:
         """The column of ``codes`` with the loss of the label of a quasi-identifier at a level."""

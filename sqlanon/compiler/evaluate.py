@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -12,17 +13,19 @@ from sqlanon.compiler.classes import (
     CLASS_WEIGHT,
     Grouping,
     at_node,
+    by_key,
     class_relation,
     measure_of,
     within,
 )
-from sqlanon.compiler.encode import LABEL_LOSSES
+from sqlanon.compiler.encode import LABEL_LOSSES, label_bits
 from sqlanon.compiler.encoding import ROW_COUNT, WEIGHT, Encoding
 from sqlanon.compiler.macros import scalar_call, template
 from sqlanon.compiler.nodes import (
     Relation,
     aliased,
     all_of,
+    bits,
     column,
     double,
     filtered,
@@ -32,6 +35,7 @@ from sqlanon.compiler.nodes import (
     select,
     subquery,
     union_all,
+    unnested,
 )
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import CLASS_SIZE, Bound
@@ -41,6 +45,7 @@ NODE = "anon_node"
 KEPT = "anon_kept"
 CERTAINLY_KEPT = "anon_certainly_kept"
 OUT_OF_BOUNDS = "anon_out_of_bounds"
+LABELLED = "anon_labelled"
 ALL_ROWS = "anon_all_rows"
 """What stands for the codes of a class where there is one class for all."""
 
@@ -69,7 +74,7 @@ def node_summaries(
         attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
     """
     constant = _constant_losses(plan, batch)
-    nodes = (_classes(at_node(plan, levels, cells), levels, index, constant) for index, levels in enumerate(batch))
+    nodes = (_classes(by_key(plan, levels, cells), levels, index, constant) for index, levels in enumerate(batch))
     judged = _judged(plan, union_all(nodes))
     known = [aliased(number(row_count), "anon_row_count"), aliased(number(plan.bound.policy.k), "anon_k")]
     classes = select([exp.Star(), *known], subquery(judged, "anon_judged"))
@@ -115,7 +120,7 @@ def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
         .from_(exp.alias_(plan.cells.table, "anon_cells", table=True))
         .join(exp.alias_(kept, "anon_kept", table=True), on=on, join_type="anti")
     )
-    masked = Grouping(plan, (), lambda: subquery(suppressed.copy(), "anon_suppressed"))
+    masked = replace(at_node(plan, levels), keys=(), cells=lambda: subquery(suppressed.copy(), "anon_suppressed"))
     columns = [
         aliased(measure_of(masked, bound), f"attained_{index}") for index, bound in enumerate(plan.bound.policy.bounds)
     ]
@@ -132,11 +137,11 @@ def _levels(plan: Encoding, position: int) -> exp.Select:
     columns = [
         aliased(number(position), "position"),
         column("anon_value_rows", "anon_marginal"),
-        aliased(_unnested(number(depth) for depth in depths), "depth"),
-        aliased(_unnested(column(plan.code(position, depth), "anon_codes") for depth in depths), "anon_label"),
+        aliased(unnested(number(depth) for depth in depths), "depth"),
+        aliased(unnested(column(plan.code(position, depth), "anon_codes") for depth in depths), "anon_label"),
         *(
             aliased(
-                _unnested(column(plan.label_loss(measure, position, depth), "anon_codes") for depth in depths),
+                unnested(column(plan.label_loss(measure, position, depth), "anon_codes") for depth in depths),
                 f"anon_{measure}",
             )
             for measure in LABEL_LOSSES
@@ -147,19 +152,47 @@ def _levels(plan: Encoding, position: int) -> exp.Select:
     return select(columns, subquery(marginal, "anon_marginal")).join(codes, on=same_value, copy=False)
 
 
-def _unnested(items: Iterable[exp.Expr]) -> exp.Explode:
-    return exp.Explode(this=exp.Array(expressions=list(items)))
-
-
 def _classes(grouping: Grouping, levels: Levels, index: int, constant: Mapping[int, float]) -> exp.Select:
     """The classes of a node with the losses of their labels; ``anon_node`` is the node's position in the batch."""
     losses = _label_losses(grouping, levels, constant)
     classes = class_relation(grouping, with_keys=bool(losses))
     if losses:
         shown = [item.alias_or_name for item in classes.expressions if item.alias_or_name not in grouping.keys]
-        classes = select([*(column(name) for name in shown), *losses], subquery(classes, "anon_labelled"))
+        labelled = subquery(_with_bits(grouping.plan, classes, levels), LABELLED)
+        classes = select([*(column(name, LABELLED) for name in shown), *losses], labelled)
+        for position, depth in enumerate(levels):
+            if _is_looked_up(grouping.plan, position, depth):
+                classes = _with_looked_up_losses(grouping.plan, classes, position, depth)
     classes.append("expressions", aliased(number(index), NODE))
     return classes
+
+
+def _with_bits(plan: Encoding, classes: exp.Query, levels: Levels) -> exp.Select:
+    """Classes with the bits of those labels that do not all lose alike, for they are compared with step after step."""
+    words = [
+        aliased(bits(column(plan.key(word)), mask), _label_bits(position, word))
+        for position, depth in enumerate(levels)
+        if plan.loss_varies(position, depth)
+        for word, mask in plan.keys.label_masks(position, depth).items()
+    ]
+    return select([exp.Star(), *words], subquery(classes, "anon_keyed"))
+
+
+def _label_bits(position: int, word: int) -> str:
+    return f"anon_bits_{position}_{word}"
+
+
+def _is_looked_up(plan: Encoding, position: int, depth: int) -> bool:
+    """Whether labels of a level lose in more steps than are spelled out."""
+    return plan.loss_varies(position, depth) and (plan.label_losses[0], position, depth) not in plan.loss_steps
+
+
+def _with_looked_up_losses(plan: Encoding, classes: exp.Select, position: int, depth: int) -> exp.Select:
+    losses = [column(plan.label_loss(measure, position, depth)) for measure in plan.label_losses]
+    masks = plan.keys.label_masks(position, depth)
+    alias = plan.codes[position].name
+    on = all_of([column(_label_bits(position, word)).eq(column(plan.key(word), alias)) for word in masks])
+    return classes.join(subquery(label_bits(plan, position, depth, losses), alias), on=on, copy=False)
 
 
 def _judged(plan: Encoding, classes: exp.Query) -> exp.Select:
@@ -212,10 +245,10 @@ def worst_of(grouping: Grouping, bound: Bound) -> exp.Expr:
 def _label_losses(grouping: Grouping, levels: Levels, constant: Mapping[int, float]) -> list[exp.Alias]:
     """The losses of a class's labels at a node: their mean in each measure, or each on its own if that is needed."""
     plan = grouping.plan
-    losses = [aliased(_mean_label_loss(grouping, name, levels), f"anon_{name}") for name in _mean_losses(plan)]
+    losses = [aliased(_mean_label_loss(plan, name, levels), f"anon_{name}") for name in _mean_losses(plan)]
     if plan.bound.policy.quality.by_quasi_identifier:
         losses += [
-            aliased(_label_loss(grouping, "lm", position, depth), _loss_apart(position))
+            aliased(_label_loss(grouping.plan, "lm", position, depth), _loss_apart(position))
             for position, depth in enumerate(levels)
             if position not in constant
         ]
@@ -252,23 +285,30 @@ def _constant_loss(plan: Encoding, measure: str, position: int, depth: int) -> f
     return steps[0][1] if len(steps) == 1 else None
 
 
-def _label_loss(grouping: Grouping, measure: str, position: int, depth: int) -> exp.Expr:
+def _label_loss(plan: Encoding, measure: str, position: int, depth: int) -> exp.Expr:
     """What the label of a class loses."""
-    plan = grouping.plan
     constant = _constant_loss(plan, measure, position, depth)
     if constant is not None:
         return double(constant)
+    if _is_looked_up(plan, position, depth):
+        return column(plan.label_loss(measure, position, depth), plan.codes[position].name)
     *steps, (_, most) = plan.loss_steps[measure, position, depth]
-    code = column(plan.code(position, depth))
-    ifs = [
-        exp.If(this=exp.LTE(this=code.copy(), expression=number(last_code)), true=double(loss))
-        for last_code, loss in steps
-    ]
+    words = [_label_bits(position, word) for word in plan.keys.label_masks(position, depth)]
+    ifs = [exp.If(this=_up_to(words, last), true=double(loss)) for last, loss in steps]
     return exp.Case(ifs=ifs, default=double(most))
 
 
-def _mean_label_loss(grouping: Grouping, measure: str, levels: Levels) -> exp.Expr:
-    terms = [_label_loss(grouping, measure, position, depth) for position, depth in enumerate(levels)]
+def _up_to(words: Sequence[str], last: Sequence[int]) -> exp.Expr:
+    """Whether some words are no more than others, the first being the most significant."""
+    here, limit = column(words[0]), number(last[0])
+    if len(words) == 1:
+        return exp.LTE(this=here, expression=limit)
+    rest = exp.and_(column(words[0]).eq(number(last[0])), _up_to(words[1:], last[1:]), copy=False)
+    return exp.Paren(this=exp.or_(exp.LT(this=here, expression=limit), rest, copy=False))
+
+
+def _mean_label_loss(plan: Encoding, measure: str, levels: Levels) -> exp.Expr:
+    terms = [_label_loss(plan, measure, position, depth) for position, depth in enumerate(levels)]
     known = sum(float(term.name) for term in terms if isinstance(term, exp.Literal))
     varying = [term for term in terms if not isinstance(term, exp.Literal)]
     total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [double(known), *varying])

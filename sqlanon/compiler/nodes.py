@@ -125,6 +125,16 @@ def all_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
     return exp.and_(*conditions, copy=False) if conditions else exp.true()
 
 
+def bits(expression: exp.Expr, mask: int) -> exp.BitwiseAnd:
+    """The bits of a number that a mask shows."""
+    return exp.BitwiseAnd(this=expression, expression=number(mask))
+
+
+def unnested(items: Iterable[exp.Expr]) -> exp.Explode:
+    """A row for each item."""
+    return exp.Explode(this=exp.Array(expressions=list(items)))
+
+
 def count_rows() -> exp.Count:
     """``count(*)``."""
     return exp.Count(this=exp.Star(), big_int=True)

@@ -13,8 +13,9 @@ from sqlglot import exp
 
 from sqlanon.compiler import evaluate, taxonomies
 from sqlanon.compiler.bind import BoundPolicy
-from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows, loss_steps, unmapped_people
-from sqlanon.compiler.encoding import Encoding, encoding
+from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows, last_children, loss_steps, unmapped_people
+from sqlanon.compiler.encoding import Encoding, LossStep, encoding
+from sqlanon.compiler.keys import key_layout
 from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, release
 from sqlanon.engines.base import Engine
@@ -73,17 +74,22 @@ def encode_taxonomies(engine: Engine, plan: Encoding) -> Encoding:
     """Make the codes of all labels.
 
     Returns:
-        the encoding with what these labels lose.
+        the encoding with the layout of keys and with what labels lose.
     """
     for step in encode_labels(plan):
         engine.run(step)
+    last = {
+        (int(row["position"]), int(row["depth"])): int(row["last_child"])
+        for row in engine.fetch(last_children(plan), "labels", "node")
+    }
+    plan = replace(plan, keys=key_layout(last))
     query = loss_steps(plan) if plan.label_losses else None
     rows = [] if query is None else engine.fetch(query, "losses of labels", "node")
-    steps: dict[tuple[str, int, int], list[tuple[int, float]]] = {}
-    for row in sorted(rows, key=lambda row: int(row["last_code"])):
+    steps: dict[tuple[str, int, int], list[LossStep]] = {}
+    for row in sorted(rows, key=lambda row: tuple(row["last_bits"])):
         for measure in plan.label_losses:
             place = (measure, row["position"], row["depth"])
-            steps.setdefault(place, []).append((row["last_code"], row[measure]))
+            steps.setdefault(place, []).append((tuple(row["last_bits"]), row[measure]))
     return replace(plan, loss_steps={place: tuple(found) for place, found in steps.items()})
 
 

@@ -25,10 +25,13 @@ from sqlanon.model.lattice import Levels, NodeSummary
 ROWS_PER_STATEMENT = 4_000_000
 """Rows that one statement reads, node by node: more nodes at once save little then, and take memory."""
 
-STEP_ROWS = 500_000
+STEP_ROWS = 1_000_000
 """How many rows could be read in the time that it takes to make even the smallest table."""
 
-CLASS_ROWS = 2
+UNSORTED = 2
+"""How much longer it takes to count rows that are not in the order of their keys: those of the cells."""
+
+CLASS_ROWS = 15
 """How many rows could be read in the time that it takes to make one class."""
 
 RECENT_NODES = 32
@@ -37,10 +40,10 @@ RECENT_NODES = 32
 KNOWN_NODES = 512
 """Of how many nodes the number of classes is kept: those that were counted last are those most like the next."""
 
-MAKING = 1.25
+MAKING = 1
 """How much longer it takes to keep classes than to count them."""
 
-BUDGET = 2
+BUDGET = 3
 """How many times the rows of the cells all that is kept may have together."""
 
 UPPER_SHARE = 0.75
@@ -49,12 +52,18 @@ UPPER_SHARE = 0.75
 
 @dataclass(eq=False)
 class RolledUp:
-    """Cells of a node, how many there are, and when they were last read, in nodes asked for."""
+    """Cells of a node, how many there are, what reading one takes, and when they were last read, in nodes asked for."""
 
     levels: Levels
     cells: Relation
     row_count: int
+    row_cost: float = 1.0
     last_read: int = 0
+
+    @property
+    def cost(self) -> float:
+        """What it takes to read them, in rows that are in order."""
+        return self.row_count * self.row_cost
 
 
 @dataclass
@@ -79,7 +88,7 @@ class RollUps:
     _names: Iterator[int] = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
-        self._cells = RolledUp((0,) * len(self.label_counts), self.plan.cells, self.cell_count)
+        self._cells = RolledUp((0,) * len(self.label_counts), self.plan.cells, self.cell_count, UNSORTED)
         self._classes = ClassCounts(self.label_counts)
         self._classes.learn(self._cells.levels, self.cell_count)
         self._recent: deque[Levels] = deque(maxlen=RECENT_NODES)
@@ -88,7 +97,7 @@ class RollUps:
     def statements(self, batch: Sequence[Levels]) -> Iterator[tuple[Relation, list[Levels]]]:
         """The nodes of a batch by the smallest relation at hand, as many together as one statement takes."""
         self._prepare(batch)
-        sources = {levels: self._smallest_below(levels) for levels in batch}
+        sources = {levels: self._cheapest_below(levels) for levels in batch}
         for source in dict.fromkeys(sources.values()):
             source.last_read = self._asked
             nodes = [levels for levels in batch if sources[levels] is source]
@@ -125,16 +134,17 @@ class RollUps:
 
     def _most_useful(self, nodes: list[Levels], tried: set[Levels]) -> Levels | None:
         """Whose cells gain most for some nodes; None if none gain anything that were not tried."""
-        read = np.array([self._smallest_below(levels).row_count for levels in nodes])
+        read = np.array([self._cheapest_below(levels).cost for levels in nodes])
         meets = dict.fromkeys(tuple(map(min, *pair)) for pair in itertools.combinations(nodes, 2))
-        candidates = [levels for levels in meets if levels not in tried]
+        candidates = [levels for levels in (*meets, self._cells.levels) if levels not in tried]
         if not candidates or read.sum() < STEP_ROWS:
             return None
-        sources = np.array([self._smallest_below(levels).row_count for levels in candidates])
-        sizes = np.minimum(self._expected_rows(candidates), sources)
+        sources = [self._cheapest_below(levels) for levels in candidates]
+        sizes = np.minimum(self._expected_rows(candidates), [source.row_count for source in sources])
+        costs = np.array([source.cost for source in sources])
         serves = (np.array(candidates)[:, None, :] <= np.array(nodes)[None, :, :]).all(axis=2)
         saved = np.where(serves, np.maximum(read[None, :] - sizes[:, None], 0), 0).sum(axis=1)
-        gains = saved - MAKING * (sources + CLASS_ROWS * sizes) - STEP_ROWS
+        gains = saved - MAKING * (costs + CLASS_ROWS * sizes) - STEP_ROWS
         gains[sizes > self._row_budget] = -np.inf
         best = int(gains.argmax())
         return candidates[best] if gains[best] > 0 else None
@@ -146,13 +156,13 @@ class RollUps:
         return expected
 
     def _make(self, levels: Levels) -> None:
-        source = self._smallest_below(levels)
+        source = self._cheapest_below(levels)
         relation = Relation(f"anon_rolled_up_{next(self._names)}", "cell")
         self.engine.run(Step(relation, rolled_up(self.plan, levels, source.cells), "cells rolled up"))
         row_count = int(self.engine.fetch(counted_rows(relation), "cells rolled up")[0]["rows"])
         if self._most_others == 1:
             self._classes.learn(levels, row_count)
-        self._made.append(RolledUp(levels, relation, row_count, self._asked))
+        self._made.append(RolledUp(levels, relation, row_count, last_read=self._asked))
         self._keep_to_budget()
 
     def _keep_to_budget(self) -> None:
@@ -166,9 +176,9 @@ class RollUps:
     def _row_budget(self) -> int:
         return BUDGET * self.cell_count
 
-    def _smallest_below(self, levels: Levels) -> RolledUp:
+    def _cheapest_below(self, levels: Levels) -> RolledUp:
         usable = (relation for relation in self._made if _is_below(relation.levels, levels))
-        return min((self._cells, *usable), key=lambda relation: relation.row_count)
+        return min((self._cells, *usable), key=lambda relation: relation.cost)
 
     @cached_property
     def _most_others(self) -> int:

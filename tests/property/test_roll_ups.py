@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sqlglot import parse_one
 
 import sqlanon as sa
+from sqlanon.compiler import encode, keys
 from sqlanon.compiler.encoding import Encoding
 from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.compiler.roll_up import rolled_up
@@ -57,12 +58,34 @@ def test_a_node_is_the_same_from_all_cells_and_from_those_of_any_node_below(run:
         full_domain.drop_tables(engine, table)
 
 
+@FEWER
+@given(run=runs(), word_bits=st.sampled_from([3, 4, 7]), most_steps=st.integers(0, 2))
+def test_a_node_is_the_same_in_whatever_words_keys_stand_and_losses_are_told(
+    run: Run, word_bits: int, most_steps: int
+) -> None:
+    load(run)
+    plain = lattice_of(run)
+    with mock.patch.object(keys, "WORD_BITS", word_bits), mock.patch.object(encode, "MOST_STEPS", most_steps):
+        assert lattice_of(run) == plain
+
+
+def lattice_of(run: Run) -> list[NodeSummary]:
+    engine = session()._engine
+    bound = prepare(engine, engine.resolve("raw_data"), run.policy)
+    with engine.transaction():
+        table = full_domain.encode_table(engine, bound, label_losses=("lm", "ncp"))
+        event(f"{min(table.plan.keys.word_count, 3)} words")
+        nodes = full_domain.node_summaries(engine, table, list(table.context.lattice.nodes()))
+        full_domain.drop_tables(engine, table)
+    return list(map(approximately, nodes))
+
+
 def is_below(lower: Levels, upper: Levels) -> bool:
     return all(low <= high for low, high in zip(lower, upper, strict=True))
 
 
 @contextmanager
-def eager() -> Iterator[list[Levels]]:
+def eager(unsorted: float) -> Iterator[list[Levels]]:
     """Everything that saves a row is rolled up, and all that could be kept beyond the cells' number is dropped."""
     made: list[Levels] = []
     make = RollUps._make
@@ -78,18 +101,19 @@ def eager() -> Iterator[list[Levels]]:
         "BUDGET": 1,
         "ROWS_PER_STATEMENT": 20,
         "RECENT_NODES": 4,
+        "UNSORTED": unsorted,
     }
     with mock.patch.multiple(roll_up, **settings), mock.patch.object(RollUps, "_make", noted):
         yield made
 
 
 @FEWER
-@given(run=runs())
-def test_a_run_publishes_the_same_whatever_is_rolled_up_and_rebuilt(run: Run) -> None:
+@given(run=runs(), unsorted=st.sampled_from([1, 2]))
+def test_a_run_publishes_the_same_whatever_is_rolled_up_and_rebuilt(run: Run, unsorted: float) -> None:
     load(run)
     with mock.patch.object(Encoding, "holds_release", False):
         plain = published(run)
-    with eager() as made:
+    with eager(unsorted) as made:
         rolled = published(run)
     event(f"{min(len(made), 3)} relations made")
     assert rolled == plain

@@ -1,0 +1,81 @@
+"""The key of a cell: where in the bits of one number, or of a few, stand the labels of all its quasi-identifiers.
+
+A field tells which label a quasi-identifier has at a level, among the labels that share the next one above. So the
+classes of a node are the cells that agree in the fields of its levels and of all above: one AND with the mask of the
+node gives the key of the class, and nothing needs to be looked up. Fields of higher levels are more significant: in
+the order of their keys, cells that fall into one class stand close together, which makes grouping them several times
+faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlanon.model.lattice import Levels
+
+WORD_BITS = 63
+"""As many as a BIGINT has besides its sign."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """Some bits of a word; none where there is nothing to tell apart."""
+
+    word: int
+    shift: int
+    width: int
+
+    @property
+    def mask(self) -> int:
+        """The bits of the field."""
+        return ((1 << self.width) - 1) << self.shift
+
+
+@dataclass(frozen=True)
+class KeyLayout:
+    """Where the fields stand.
+
+    Attributes:
+        fields: the field of each quasi-identifier (its position) at each level (its depth) below the top.
+        word_count: how many words a key has.
+    """
+
+    fields: Mapping[tuple[int, int], Field] = field(default_factory=dict)
+    word_count: int = 0
+
+    def label_masks(self, position: int, depth: int) -> dict[int, int]:
+        """By word, the bits that tell the labels of a level apart; words without any are left out."""
+        masks: dict[int, int] = {}
+        while (place := self.fields.get((position, depth))) is not None:
+            if place.width:
+                masks[place.word] = masks.get(place.word, 0) | place.mask
+            depth += 1
+        return masks
+
+    def node_masks(self, levels: Levels) -> dict[int, int]:
+        """By word, the bits that tell the classes of a node apart; words without any are left out."""
+        masks: dict[int, int] = {}
+        for position, depth in enumerate(levels):
+            for word, mask in self.label_masks(position, depth).items():
+                masks[word] = masks.get(word, 0) | mask
+        return dict(sorted(masks.items()))
+
+
+def key_layout(last_children: Mapping[tuple[int, int], int]) -> KeyLayout:
+    """Place the fields, those of the highest levels first.
+
+    Args:
+        last_children: per quasi-identifier and level below the top, the largest number that its field has to hold.
+    """
+    highest: dict[int, int] = {}
+    for position, depth in last_children:
+        highest[position] = max(depth, highest.get(position, 0))
+    word, free, fields = 0, WORD_BITS, {}
+    for position, depth in sorted(last_children, key=lambda place: (highest[place[0]] - place[1], place[0])):
+        width = last_children[position, depth].bit_length()
+        if width > free:
+            word, free = word + 1, WORD_BITS
+        free -= width
+        fields[position, depth] = Field(word, free, width)
+    return KeyLayout(fields, word + 1 if any(last_children.values()) else 0)

@@ -38,6 +38,9 @@ from sqlanon.model.privacy import CLASS_SIZE, Bound, Measure
 
 CLASS_ROWS = "anon_class_size"
 CLASS_WEIGHT = "anon_class_weight"
+KEPT = "anon_kept"
+"""Whether a class keeps the bounds of the privacy models."""
+
 INDIVIDUALS = "anon_individuals"
 ROWS = "anon_rows"
 VALUE_SIZE = "anon_value_size"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.compiler.classes import CLASS_ROWS, Grouping, at_node, measure_of, within
+from sqlanon.compiler.classes import CLASS_ROWS, KEPT, Grouping, at_node, measure_of, within
 from sqlanon.compiler.encoding import Encoding
-from sqlanon.compiler.evaluate import KEPT, NODE, OUT_OF_BOUNDS, node_summaries, worst_of
+from sqlanon.compiler.evaluate import NODE, OUT_OF_BOUNDS, node_summaries, worst_of
 from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import (
     aliased,

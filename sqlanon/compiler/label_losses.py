@@ -1,0 +1,161 @@
+"""What the labels of classes lose: columns beside the classes of a node, and what a summary makes of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.compiler.classes import CLASS_WEIGHT, KEPT
+from sqlanon.compiler.encode import label_bits
+from sqlanon.compiler.encoding import Encoding
+from sqlanon.compiler.macros import scalar_call
+from sqlanon.compiler.nodes import aliased, all_of, bits, column, double, number, select, subquery
+from sqlanon.model.lattice import Levels
+from sqlanon.model.quality import LM
+
+LABELLED = "anon_labelled"
+
+
+class LabelLosses:
+    """The losses of the nodes of one statement.
+
+    Attributes:
+        measures: the measures of which classes carry the mean over their quasi-identifiers; of ``lm`` they carry
+            those of all quasi-identifiers apart if the quality model combines them otherwise.
+    """
+
+    def __init__(self, plan: Encoding, batch: Sequence[Levels]) -> None:
+        self._plan = plan
+        self._apart = plan.bound.policy.quality.by_quasi_identifier
+        self.measures = [name for name in plan.label_losses if not (self._apart and name == "lm")]
+        # Rendering shares nodes: nodes of a batch have most of their labels in common.
+        self._of = functools.cache(self._label_loss)
+        self._alike = self._alike_in(batch)
+
+    @property
+    def needed(self) -> bool:
+        """Whether classes carry any losses."""
+        return bool(self._plan.label_losses)
+
+    def beside(self, classes: exp.Select, keys: Sequence[str], levels: Levels) -> exp.Select:
+        """The classes of a node with what their labels lose in place of their keys."""
+        shown = [item.alias_or_name for item in classes.expressions if item.alias_or_name not in keys]
+        labelled = subquery(self._with_bits(classes, levels), LABELLED)
+        query = select([*(column(name, LABELLED) for name in shown), *self._columns(levels)], labelled)
+        for position, depth in enumerate(levels):
+            if self._is_looked_up(position, depth):
+                query = self._with_lookup(query, position, depth)
+        return query
+
+    def combined(self) -> list[exp.Alias]:
+        """LM as it is, and weighted or geometric, from the losses of quasi-identifiers apart; else nothing."""
+        if not self._apart:
+            return []
+        quality = self._plan.bound.policy.quality
+        assert isinstance(quality, LM)
+        shares = quality.shares(self._plan.bound.policy.quasi_identifiers)
+        equal = (1 / len(shares),) * len(shares)
+        known = tuple(self._alike.get(position) for position in range(len(shares)))
+        return [
+            aliased(_combination("arithmetic", equal, known).copy(), "lm"),
+            aliased(_combination(quality.aggregate, shares, known).copy(), "combined_loss"),
+        ]
+
+    def _alike_in(self, batch: Sequence[Levels]) -> dict[int, float]:
+        """The quasi-identifiers whose labels all lose alike in all nodes of a batch, and what they lose."""
+        found = {}
+        for position in range(len(self._plan.codes)):
+            losses = {self._constant_loss("lm", position, levels[position]) for levels in batch}
+            loss = losses.pop()
+            if not losses and loss is not None:
+                found[position] = loss
+        return found
+
+    def _columns(self, levels: Levels) -> list[exp.Alias]:
+        """The losses of a class's labels: their mean in each measure, or each on its own if that is needed."""
+        losses = [aliased(self._mean(name, levels), f"anon_{name}") for name in self.measures]
+        if self._apart:
+            losses += [
+                aliased(self._of("lm", position, depth), _loss_apart(position))
+                for position, depth in enumerate(levels)
+                if position not in self._alike
+            ]
+        return losses
+
+    def _mean(self, measure: str, levels: Levels) -> exp.Expr:
+        terms = [self._of(measure, position, depth) for position, depth in enumerate(levels)]
+        known = sum(float(term.name) for term in terms if isinstance(term, exp.Literal))
+        varying = [term for term in terms if not isinstance(term, exp.Literal)]
+        total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [double(known), *varying])
+        return exp.Div(this=exp.Paren(this=total), expression=number(len(levels)))
+
+    def _label_loss(self, measure: str, position: int, depth: int) -> exp.Expr:
+        """What the label of a class loses."""
+        constant = self._constant_loss(measure, position, depth)
+        if constant is not None:
+            return double(constant)
+        plan = self._plan
+        if self._is_looked_up(position, depth):
+            return column(plan.label_loss(measure, position, depth), plan.codes[position].name)
+        *steps, (_, most) = plan.loss_steps[measure, position, depth]
+        words = [_label_bits(position, word) for word in plan.keys.label_masks(position, depth)]
+        ifs = [exp.If(this=_up_to(words, last), true=double(loss)) for last, loss in steps]
+        return exp.Case(ifs=ifs, default=double(most))
+
+    def _constant_loss(self, measure: str, position: int, depth: int) -> float | None:
+        """What every label of a level loses: values nothing, the top all there is to lose; None if it varies."""
+        if not self._plan.loss_varies(position, depth):
+            shape = self._plan.bound.shapes[position]
+            return 1.0 if depth == shape.height and shape.domain_size > 1 else 0.0
+        steps = self._plan.loss_steps.get((measure, position, depth), ())
+        return steps[0][1] if len(steps) == 1 else None
+
+    def _with_bits(self, classes: exp.Query, levels: Levels) -> exp.Select:
+        """Classes with the bits of labels that do not all lose alike, for they are compared with step after step."""
+        words = [
+            aliased(bits(column(self._plan.key(word)), mask), _label_bits(position, word))
+            for position, depth in enumerate(levels)
+            if self._plan.loss_varies(position, depth)
+            for word, mask in self._plan.keys.label_masks(position, depth).items()
+        ]
+        return select([exp.Star(), *words], subquery(classes, "anon_keyed"))
+
+    def _is_looked_up(self, position: int, depth: int) -> bool:
+        """Whether labels of a level lose in more steps than are spelled out."""
+        place = (self._plan.label_losses[0], position, depth)
+        return self._plan.loss_varies(position, depth) and place not in self._plan.loss_steps
+
+    def _with_lookup(self, classes: exp.Select, position: int, depth: int) -> exp.Select:
+        plan = self._plan
+        losses = [column(plan.label_loss(measure, position, depth)) for measure in plan.label_losses]
+        alias = plan.codes[position].name
+        words = plan.keys.label_masks(position, depth)
+        on = all_of([column(_label_bits(position, word)).eq(column(plan.key(word), alias)) for word in words])
+        return classes.join(subquery(label_bits(plan, position, depth, losses), alias), on=on, copy=False)
+
+
+def _label_bits(position: int, word: int) -> str:
+    return f"anon_bits_{position}_{word}"
+
+
+def _loss_apart(position: int) -> str:
+    return f"anon_lm_{position}"
+
+
+def _up_to(words: Sequence[str], last: Sequence[int]) -> exp.Expr:
+    """Whether some words are no more than others, the first being the most significant."""
+    here, limit = column(words[0]), number(last[0])
+    if len(words) == 1:
+        return exp.LTE(this=here, expression=limit)
+    rest = exp.and_(column(words[0]).eq(number(last[0])), _up_to(words[1:], last[1:]), copy=False)
+    return exp.Paren(this=exp.or_(exp.LT(this=here, expression=limit), rest, copy=False))
+
+
+@functools.lru_cache(maxsize=1024)
+def _combination(aggregate: str, shares: tuple[float, ...], constant: tuple[float | None, ...]) -> exp.Expr:
+    losses = [column(_loss_apart(position)) if loss is None else double(loss) for position, loss in enumerate(constant)]
+    means = [scalar_call("mean_loss_of", column(CLASS_WEIGHT), column(KEPT), loss) for loss in losses]
+    weights = [number(share) for share in shares]
+    return scalar_call(f"{aggregate}_loss", exp.Array(expressions=means), exp.Array(expressions=weights))

@@ -43,8 +43,11 @@ KNOWN_NODES = 512
 MAKING = 1
 """How much longer it takes to keep classes than to count them."""
 
-BUDGET = 3
-"""How many times the rows of the cells all that is kept may have together."""
+BUDGET = 4
+"""How many times the rows of the cells all that is made may have together.
+
+Nothing is dropped before the end: within a transaction the memory of a dropped table does not come back.
+"""
 
 UPPER_SHARE = 0.75
 """Where between its bounds, on a logarithmic scale, a number of classes is expected."""
@@ -52,13 +55,12 @@ UPPER_SHARE = 0.75
 
 @dataclass(eq=False)
 class RolledUp:
-    """Cells of a node, how many there are, what reading one takes, and when they were last read, in nodes asked for."""
+    """Cells of a node, how many there are, and what reading one takes."""
 
     levels: Levels
     cells: Relation
     row_count: int
     row_cost: float = 1.0
-    last_read: int = 0
 
     @property
     def cost(self) -> float:
@@ -84,7 +86,6 @@ class RollUps:
     cell_count: int
     label_counts: Sequence[Sequence[int]]
     _made: list[RolledUp] = field(default_factory=list)
-    _asked: int = 0
     _names: Iterator[int] = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
@@ -99,7 +100,6 @@ class RollUps:
         self._prepare(batch)
         sources = {levels: self._cheapest_below(levels) for levels in batch}
         for source in dict.fromkeys(sources.values()):
-            source.last_read = self._asked
             nodes = [levels for levels in batch if sources[levels] is source]
             size = max(1, min(len(nodes), ROWS_PER_STATEMENT // max(source.row_count, 1)))
             for start in range(0, len(nodes), size):
@@ -121,7 +121,6 @@ class RollUps:
 
         Searches that ask for a node at a time are not worth a look every time.
         """
-        self._asked += len(batch)
         self._unprepared += len(batch)
         self._recent.extend(batch)
         if len(batch) == 1 and self._unprepared < RECENT_NODES:
@@ -145,7 +144,7 @@ class RollUps:
         serves = (np.array(candidates)[:, None, :] <= np.array(nodes)[None, :, :]).all(axis=2)
         saved = np.where(serves, np.maximum(read[None, :] - sizes[:, None], 0), 0).sum(axis=1)
         gains = saved - MAKING * (costs + CLASS_ROWS * sizes) - STEP_ROWS
-        gains[sizes > self._row_budget] = -np.inf
+        gains[sizes > self._rows_left] = -np.inf
         best = int(gains.argmax())
         return candidates[best] if gains[best] > 0 else None
 
@@ -162,19 +161,11 @@ class RollUps:
         row_count = int(self.engine.fetch(counted_rows(relation), "cells rolled up")[0]["rows"])
         if self._most_others == 1:
             self._classes.learn(levels, row_count)
-        self._made.append(RolledUp(levels, relation, row_count, last_read=self._asked))
-        self._keep_to_budget()
-
-    def _keep_to_budget(self) -> None:
-        """Drop what was not read for longest; what a batch still needs was read last."""
-        while sum(relation.row_count for relation in self._made) > self._row_budget:
-            oldest = min(self._made, key=lambda relation: relation.last_read)
-            self.engine.drop(oldest.cells)
-            self._made.remove(oldest)
+        self._made.append(RolledUp(levels, relation, row_count))
 
     @property
-    def _row_budget(self) -> int:
-        return BUDGET * self.cell_count
+    def _rows_left(self) -> int:
+        return BUDGET * self.cell_count - sum(relation.row_count for relation in self._made)
 
     def _cheapest_below(self, levels: Levels) -> RolledUp:
         usable = (relation for relation in self._made if _is_below(relation.levels, levels))

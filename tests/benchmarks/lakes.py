@@ -110,7 +110,7 @@ def in_own_process(arguments: argparse.Namespace, folder: Path, rows: int, colum
     options += ["--folder", str(folder)]
     options += [] if arguments.memory_limit is None else ["--memory-limit", arguments.memory_limit]
     command = [sys.executable, "-m", "tests.benchmarks.lakes", *options]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     return Figures(**json.loads(output.splitlines()[-1]))
 
 
@@ -179,7 +179,7 @@ def load_taxonomies(session: sa.Session, columns: Sequence[str], *, adult: bool)
         for name in columns:
             session.load_taxonomy(name, DATA / "adult_arx" / "hierarchies" / f"{name}.csv")
         return
-    intervals = {"age": (17, 90, [5, 10, 20]), "hours_per_week": (1, 98, [10, 25]), "weeks_per_year": (1, 52, [4, 13])}
+    intervals = {"age": (17, 90, [5, 10, 20]), "hours_per_week": (1, 98, [10, 20]), "weeks_per_year": (1, 52, [4, 12])}
     widths = {"education": (16, [2, 4, 8]), "native_country": (41, [5]), "workclass": (7, [3]), "occupation": (14, [5])}
     widths["capital_gain"] = (30, [5, 15])
     words = {"education": "grade", "native_country": "country", "workclass": "class", "occupation": "occupation"}

@@ -90,7 +90,7 @@ def is_below(lower: Levels, upper: Levels) -> bool:
 
 @contextmanager
 def eager(unsorted: float) -> Iterator[list[Levels]]:
-    """Everything that saves a row is rolled up, and all that could be kept beyond the cells' number is dropped."""
+    """Everything that saves a row is rolled up, as long as there is a row left to make."""
     made: list[Levels] = []
     make = RollUps._make
 

@@ -72,12 +72,13 @@ class QualityModel(PolicyValue):
         """From a sum of the terms of :meth:`known_bounds` to a lower bound of the loss; it must not decrease."""
         return terms
 
-    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds | None:
-        """Lower bounds of the losses of nodes, given the least share of rows that each suppresses.
+    def counts_suppression(self, context: LossContext) -> bool:
+        """Whether how many rows are suppressed says more of the loss than :meth:`known_bounds` does."""
+        return False
 
-        None if a share says nothing of the loss that :meth:`known_bounds` does not.
-        """
-        return None
+    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
+        """Lower bounds of the losses of nodes, given the least share of rows that each suppresses."""
+        raise NotImplementedError
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
         """A lower bound of the loss of the checked node and of every more general one."""
@@ -195,9 +196,10 @@ class LM(WeightedModel):
         assert loss is not None
         return loss
 
-    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds | None:
-        if not context.losses.largest_lm:
-            return None
+    def counts_suppression(self, context: LossContext) -> bool:
+        return bool(context.losses.largest_lm)
+
+    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
         shares = np.array(self.shares(context.lattice.quasi_identifiers))
         losses = _with_suppression(context.losses.lm, context.losses.largest_lm, nodes, suppressed)
         bounds: Bounds = shares @ losses if self.aggregate == "arithmetic" else np.expm1(shares @ np.log1p(losses))
@@ -230,9 +232,10 @@ class NCP(QualityModel):
         assert summary.ncp is not None
         return summary.ncp
 
-    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds | None:
-        if not context.losses.largest_ncp:
-            return None
+    def counts_suppression(self, context: LossContext) -> bool:
+        return bool(context.losses.largest_ncp)
+
+    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
         losses = _with_suppression(context.losses.ncp, context.losses.largest_ncp, nodes, suppressed)
         bounds: Bounds = losses.mean(axis=0)
         return bounds

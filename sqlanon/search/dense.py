@@ -35,34 +35,33 @@ class DenseRegion:
         self._inherited[index] = self._problem.quality.bound_above(summary, context)
         self._suppressed[index] = summary.certain_suppressed_rows / context.row_count
 
-    def possible(self) -> Mask:
+    def bounds(self) -> Bounds:
+        """The lower bound of the loss of every possible node; infinite for the others."""
+        possible = self._possible()
+        spread_upwards(self._inherited)
+        bounds: Bounds = np.where(possible, np.maximum(self.known, self._inherited), np.inf)
+        if self._problem.quality.counts_suppression(self._problem.context):
+            self._count_suppression(bounds, possible)
+        return bounds
+
+    def least_bound(self) -> float:
+        """The least that a possible node may lose; infinite if there is none. A pass over the lattice."""
+        return float(self.bounds().min())
+
+    def _possible(self) -> Mask:
         """The nodes that are neither checked nor ruled out: any of them may satisfy the policy."""
         spread_downwards(self._ruled_out)
         possible: Mask = ~(self._checked | self._ruled_out)
         return possible
 
-    def bounds(self) -> Bounds:
-        """The lower bound of the loss of every node, should it satisfy the policy."""
-        spread_upwards(self._inherited)
-        bounds: Bounds = np.maximum(self.known, self._inherited)
-        self._count_suppression(bounds)
-        return bounds
-
-    def least_bound(self) -> float:
-        """The least that a possible node may lose; infinite if there is none. A pass over the lattice."""
-        return float(self.bounds()[self.possible()].min(initial=np.inf))
-
-    def _count_suppression(self, bounds: Bounds) -> None:
+    def _count_suppression(self, bounds: Bounds, possible: Mask) -> None:
         """Lift the bounds of the possible nodes: they suppress no fewer rows than the checked nodes above them."""
         spread_downwards(self._suppressed)
-        concerned = self.possible() & (self._suppressed > 0)
-        bottom = np.array(self._problem.context.lattice.bottom)
-        nodes = np.argwhere(concerned).T + bottom[:, np.newaxis]
-        lifted = self._problem.quality.bounds_with_suppression(
-            nodes, self._suppressed[concerned], self._problem.context
-        )
-        if lifted is not None:
-            bounds[concerned] = np.maximum(bounds[concerned], lifted)
+        concerned = possible & (self._suppressed > 0)
+        context = self._problem.context
+        nodes = np.argwhere(concerned).T + np.array(context.lattice.bottom)[:, np.newaxis]
+        lifted = self._problem.quality.bounds_with_suppression(nodes, self._suppressed[concerned], context)
+        bounds[concerned] = np.maximum(bounds[concerned], lifted)
 
 
 def _known_bounds(problem: SearchProblem) -> Bounds:

@@ -45,7 +45,8 @@ def optimal(problem: SearchProblem) -> Search:
 
 def _open_nodes(region: DenseRegion, loss: float) -> Mask:
     """The nodes that may satisfy the policy and lose no more than the best so far."""
-    open_nodes: Mask = region.possible() & (region.bounds() <= loss + margin(loss))
+    bounds = region.bounds()
+    open_nodes: Mask = np.isfinite(bounds) & (bounds <= loss + margin(loss))
     return open_nodes
 
 

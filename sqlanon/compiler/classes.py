@@ -16,14 +16,13 @@ from math import prod
 
 from sqlglot import exp
 
-from sqlanon.compiler.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, Encoding, counted
+from sqlanon.compiler.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, Encoding, counted, row_sum
 from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import (
     Relation,
     aliased,
     all_of,
     bits,
-    cast,
     column,
     count_distinct,
     filtered,
@@ -152,11 +151,10 @@ def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:
     A quasi-identifier at its top level has one label for all, so it is left out; a taxonomy of level 0 alone has none
     for NULL, which then stands apart.
     """
-    shapes = plan.bound.shapes
     return [
         (position, plan.code(position, depth))
         for position, depth in enumerate(levels)
-        if depth < max(shapes[position].height, 1)
+        if depth in plan.depths(position)
     ]
 
 
@@ -174,7 +172,7 @@ def _merged_column(grouping: Grouping) -> str | None:
 
 def _whole(grouping: Grouping, with_keys: bool) -> exp.Select:
     """What a class is as a whole: rows, individuals, weight."""
-    columns = [_class_rows(ROW_COUNT)]
+    columns = [row_sum(name=CLASS_ROWS)]
     if grouping.plan.bound.policy.individual is not None:
         columns.append(aliased(count_distinct(column(INDIVIDUAL)), INDIVIDUALS))
     columns += _weight(grouping, CLASS_WEIGHT)
@@ -185,7 +183,7 @@ def _whole(grouping: Grouping, with_keys: bool) -> exp.Select:
 def _whole_by_value(grouping: Grouping, with_keys: bool, name: str) -> exp.Select:
     """The same from the rows of the values of a sensitive column, with its measures."""
     values = _values(grouping, name, _weight(grouping, WEIGHT))
-    columns = [_class_rows(ROWS), *_weight(grouping, CLASS_WEIGHT)]
+    columns = [row_sum(ROWS, CLASS_ROWS), *_weight(grouping, CLASS_WEIGHT)]
     keys = grouping.columns() if with_keys else []
     measures = [_value_measure(grouping, measure) for measure in _value_measures(grouping, name)]
     return grouped(select([*keys, *columns, *measures], subquery(values, "anon_values")), grouping.columns())
@@ -365,11 +363,6 @@ def _population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Sel
     counts = select([exp.Star(), aliased(absent, "anon_absent")], subquery(matched, "anon_matched"))
     present = exp.GT(this=column("anon_class_rows"), expression=number(0))
     return select([*grouping.columns(), *columns], subquery(counts, "anon_counts")).where(present, copy=False)
-
-
-def _class_rows(name: str) -> exp.Alias:
-    """The rows of a class, in half the bytes of a sum."""
-    return aliased(cast(_sum(name), "BIGINT"), CLASS_ROWS)
 
 
 def _weight(grouping: Grouping, name: str) -> list[exp.Alias]:

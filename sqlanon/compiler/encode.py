@@ -8,7 +8,6 @@ number or two.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 
 from sqlglot import exp
@@ -28,6 +27,7 @@ from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import (
     Step,
     aliased,
+    all_bits,
     cast,
     column,
     count_rows,
@@ -165,10 +165,13 @@ def _loss_steps(plan: Encoding, position: int, depth: int) -> exp.Select:
 
 def label_bits(plan: Encoding, position: int, depth: int, columns: Sequence[exp.Expr]) -> exp.Select:
     """Some columns of the labels of a level, and their bits in the words of the key."""
-    words = [
-        aliased(_bits(plan, position, depth, word), plan.key(word)) for word in plan.keys.label_masks(position, depth)
-    ]
-    return select([*words, *columns], plan.codes[position].table).distinct(copy=False)
+    return select([*_words(plan, position, depth), *columns], plan.codes[position].table).distinct(copy=False)
+
+
+def _words(plan: Encoding, position: int, depth: int) -> list[exp.Alias]:
+    """The bits of a quasi-identifier's labels, from a level up, in each word of the key that has some."""
+    masks = plan.keys.label_masks(position, depth)
+    return [aliased(_bits(plan, position, depth, word), plan.key(word)) for word in masks]
 
 
 def _bits(plan: Encoding, position: int, depth: int, word: int) -> exp.Expr:
@@ -179,7 +182,7 @@ def _bits(plan: Encoding, position: int, depth: int, word: int) -> exp.Expr:
         if place.word == word and place.width:
             child = column(plan.child(position, above))
             parts.append(exp.Paren(this=exp.BitwiseLeftShift(this=child, expression=number(place.shift))))
-    return functools.reduce(lambda left, right: exp.BitwiseOr(this=left, expression=right), parts)
+    return all_bits(parts)
 
 
 def _quasi_identifier_codes(plan: Encoding, position: int) -> exp.Query:
@@ -297,9 +300,8 @@ def _looked_up(plan: Encoding, combinations: exp.Query) -> exp.Select:
 
 def _codes_with_bits(plan: Encoding, position: int) -> exp.Select:
     """The values of a quasi-identifier with their codes and their bits in the words of the key."""
-    words = [aliased(_bits(plan, position, 0, word), plan.key(word)) for word in plan.keys.label_masks(position, 0)]
     codes = [column(name) for name in _code_columns(plan, position)]
-    return select([column(VALUE), *codes, *words], plan.codes[position].table)
+    return select([column(VALUE), *codes, *_words(plan, position, 0)], plan.codes[position].table)
 
 
 def _code_columns(plan: Encoding, position: int) -> list[str]:
@@ -309,9 +311,7 @@ def _code_columns(plan: Encoding, position: int) -> list[str]:
 def _key_word(plan: Encoding, word: int) -> exp.Alias:
     """A word of the key of a cell: the bits of its quasi-identifiers there."""
     positions = [position for position in range(len(plan.codes)) if word in plan.keys.label_masks(position, 0)]
-    parts: list[exp.Expr] = [column(plan.key(word), _codes_alias(position)) for position in positions]
-    whole = functools.reduce(lambda left, right: exp.BitwiseOr(this=left, expression=right), parts)
-    return aliased(whole, plan.key(word))
+    return aliased(all_bits(column(plan.key(word), _codes_alias(position)) for position in positions), plan.key(word))
 
 
 def _with_labels(plan: Encoding, query: exp.Select, name: str) -> exp.Select:

@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlanon.compiler import evaluate, taxonomies
 from sqlanon.compiler.classes import CLASS_ROWS, at_node, class_relation, node_keys, within
 from sqlanon.compiler.encode import shares
-from sqlanon.compiler.encoding import ROW_COUNT, VALUE, Encoding
+from sqlanon.compiler.encoding import ROW_COUNT, VALUE, Encoding, row_sum
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
     Relation,
@@ -236,8 +236,7 @@ def _partition_counts(increment: Increment) -> exp.Query:
     plan = increment.plan
     sensitive = [plan.sensitive(name) for name in increment.protected]
     keys = [column(name) for name in (*increment.keys, *sensitive)]
-    rows = aliased(cast(exp.Sum(this=column(ROW_COUNT)), "BIGINT"), ROW_COUNT)
-    cells = grouped(select([*keys, rows], plan.cells.table), [key.copy() for key in keys])
+    cells = grouped(select([*keys, row_sum()], plan.cells.table), [key.copy() for key in keys])
     names = (*increment.keys, ROW_COUNT)
     query = select([column(name, "anon_cells") for name in names], subquery(cells, "anon_cells"))
     query = _with_labels(increment, query)

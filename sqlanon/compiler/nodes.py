@@ -130,6 +130,11 @@ def bits(expression: exp.Expr, mask: int) -> exp.BitwiseAnd:
     return exp.BitwiseAnd(this=expression, expression=number(mask))
 
 
+def all_bits(expressions: Iterable[exp.Expr]) -> exp.Expr:
+    """The bits that any of some numbers has."""
+    return reduce(lambda left, right: exp.BitwiseOr(this=left, expression=right), expressions)
+
+
 def unnested(items: Iterable[exp.Expr]) -> exp.Explode:
     """A row for each item."""
     return exp.Explode(this=exp.Array(expressions=list(items)))

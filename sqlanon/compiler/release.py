@@ -10,14 +10,13 @@ from sqlglot import exp
 
 from sqlanon.compiler import taxonomies
 from sqlanon.compiler.classes import node_keys
-from sqlanon.compiler.encoding import ROW_COUNT, VALUE, Encoding
+from sqlanon.compiler.encoding import ROW_COUNT, VALUE, Encoding, row_sum
 from sqlanon.compiler.evaluate import ALL_ROWS
 from sqlanon.compiler.macros import DIALECT, template
 from sqlanon.compiler.nodes import (
     Relation,
     aliased,
     all_of,
-    cast,
     column,
     exact_text,
     grouped,
@@ -91,9 +90,8 @@ def _groups(plan: Encoding, levels: Levels) -> exp.Query:
     """Rows that a release shows alike, in groups: labels, codes, values of protected columns, and their number."""
     keys = [key for _, key in node_keys(plan, levels)]
     raw = [plan.raw(name) for name in plan.bound.policy.protected_columns]
-    rows = aliased(cast(exp.Sum(this=column(ROW_COUNT)), "BIGINT"), ROW_COUNT)
     grouping = [column(name) for name in (*keys, *raw)]
-    cells = grouped(select([*(key.copy() for key in grouping), rows], plan.cells.table), grouping)
+    cells = grouped(select([*(key.copy() for key in grouping), row_sum()], plan.cells.table), grouping)
     query = exp.select(column(ROW_COUNT, GROUPED)).from_(subquery(cells, GROUPED))
     for name in plan.bound.policy.protected_columns:
         query = query.select(aliased(column(plan.raw(name), GROUPED), name), copy=False)

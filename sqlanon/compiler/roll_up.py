@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.compiler.classes import Grouping, by_key
-from sqlanon.compiler.encoding import ROW_COUNT, WEIGHT, Encoding
-from sqlanon.compiler.nodes import Relation, aliased, cast, column, count_rows, grouped, select, subquery
+from sqlanon.compiler.encoding import WEIGHT, Encoding, row_sum
+from sqlanon.compiler.nodes import Relation, aliased, column, count_rows, grouped, select, subquery
 from sqlanon.model.lattice import Levels
 
 
@@ -18,7 +18,7 @@ def rolled_up(plan: Encoding, levels: Levels, cells: Relation) -> exp.Query:
         return _in_order(select([*grouping.columns(), *map(column, plan.carried)], grouping.cells()), grouping)
     told_apart = [*grouping.columns(), *map(column, plan.told_apart)]
     labels = [aliased(exp.AnyValue(this=column(name)), name) for name in plan.sensitive_labels]
-    sums = [aliased(cast(exp.Sum(this=column(ROW_COUNT)), "BIGINT"), ROW_COUNT)]
+    sums = [row_sum()]
     if plan.bound.policy.row_weight is not None:
         sums.append(aliased(exp.Sum(this=column(WEIGHT)), WEIGHT))
     query = grouped(select([*told_apart, *labels, *sums], grouping.cells()), [key.copy() for key in told_apart])

@@ -21,6 +21,7 @@ from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.compiler.roll_up import counted_rows, distinct_others, rolled_up
 from sqlanon.engines.base import Engine
 from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.search.problem import batches
 
 ROWS_PER_STATEMENT = 4_000_000
 """Rows that one statement reads, node by node: more nodes at once save little then, and take memory."""
@@ -86,7 +87,6 @@ class RollUps:
     cell_count: int
     label_counts: Sequence[Sequence[int]]
     _made: list[RolledUp] = field(default_factory=list)
-    _names: Iterator[int] = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
         self._cells = RolledUp((0,) * len(self.label_counts), self.plan.cells, self.cell_count, UNSORTED)
@@ -102,8 +102,8 @@ class RollUps:
         for source in dict.fromkeys(sources.values()):
             nodes = [levels for levels in batch if sources[levels] is source]
             size = max(1, min(len(nodes), ROWS_PER_STATEMENT // max(source.row_count, 1)))
-            for start in range(0, len(nodes), size):
-                yield source.cells, nodes[start : start + size]
+            for together in batches(nodes, size):
+                yield source.cells, together
 
     def learn(self, summaries: Sequence[NodeSummary]) -> None:
         """Take note of how many classes nodes have."""
@@ -134,9 +134,11 @@ class RollUps:
     def _most_useful(self, nodes: list[Levels], tried: set[Levels]) -> Levels | None:
         """Whose cells gain most for some nodes; None if none gain anything that were not tried."""
         read = np.array([self._cheapest_below(levels).cost for levels in nodes])
+        if read.sum() < STEP_ROWS:
+            return None
         meets = dict.fromkeys(tuple(map(min, *pair)) for pair in itertools.combinations(nodes, 2))
         candidates = [levels for levels in (*meets, self._cells.levels) if levels not in tried]
-        if not candidates or read.sum() < STEP_ROWS:
+        if not candidates:
             return None
         sources = [self._cheapest_below(levels) for levels in candidates]
         sizes = np.minimum(self._expected_rows(candidates), [source.row_count for source in sources])
@@ -156,7 +158,7 @@ class RollUps:
 
     def _make(self, levels: Levels) -> None:
         source = self._cheapest_below(levels)
-        relation = Relation(f"anon_rolled_up_{next(self._names)}", "cell")
+        relation = Relation(f"anon_rolled_up_{len(self._made)}", "cell")
         self.engine.run(Step(relation, rolled_up(self.plan, levels, source.cells), "cells rolled up"))
         row_count = int(self.engine.fetch(counted_rows(relation), "cells rolled up")[0]["rows"])
         if self._most_others == 1:

@@ -21,7 +21,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from sqlglot import exp
 
-from sqlanon.compiler.encoding import ROW_COUNT
+from sqlanon.compiler.encoding import ROW_COUNT, row_sum
 from sqlanon.compiler.increment import counted_columns
 from sqlanon.compiler.nodes import aliased, cast, column, grouped, identifier, number, select, string, subquery
 from sqlanon.engines.base import NOTE_KEY, Engine
@@ -89,9 +89,8 @@ class Sidecar:
     def counts(self, numbers: Collection[int]) -> exp.Subquery:
         """The counts of some entries together: labels, protected values, ``anon_row_count``."""
         columns = [column(name) for name in counted_columns(self.fit.policy)]
-        rows = aliased(cast(exp.Sum(this=column(ROW_COUNT)), "BIGINT"), ROW_COUNT)
         chosen = exp.In(this=column(RELEASE), expressions=[number(chosen) for chosen in numbers])
-        query = select([*columns, rows], _table("counts")).where(chosen if numbers else exp.false(), copy=False)
+        query = select([*columns, row_sum()], _table("counts")).where(chosen if numbers else exp.false(), copy=False)
         return subquery(grouped(query, [key.copy() for key in columns]), "anon_published")
 
     def announce(

@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from math import prod
 
 from sqlglot import exp
 
-from sqlanon.compiler.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, Encoding, counted, row_sum
+from sqlanon.compiler.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, counted, row_sum
+from sqlanon.compiler.grouping import CLASS_ROWS, INDIVIDUALS, NODE, Grouping
 from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import (
-    Relation,
     aliased,
     all_of,
-    bits,
     column,
     count_distinct,
     filtered,
@@ -32,15 +30,12 @@ from sqlanon.compiler.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.model.lattice import Levels
-from sqlanon.model.privacy import CLASS_SIZE, Bound, Measure
+from sqlanon.model.privacy import Bound, Measure
 
-CLASS_ROWS = "anon_class_size"
 CLASS_WEIGHT = "anon_class_weight"
 KEPT = "anon_kept"
 """Whether a class keeps the bounds of the privacy models."""
 
-INDIVIDUALS = "anon_individuals"
 ROWS = "anon_rows"
 VALUE_SIZE = "anon_value_size"
 
@@ -63,56 +58,6 @@ DISTANCE = "equal_distance"
 """The measure that needs the size of the class beside each of its values, too."""
 
 POPULATION_MEASURES = ("population_size", "presence", "absent_classes")
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class."""
-
-    plan: Encoding
-    keys: tuple[str, ...]
-    cells: Callable[[], exp.Expr]
-    people: Callable[[], exp.Expr]
-
-    def columns(self, table: str | None = None) -> list[exp.Expr]:
-        """The key columns."""
-        return [column(key, table) for key in self.keys]
-
-    def select(self, columns: Iterable[exp.Expr], relation: exp.Expr, *others: exp.Expr) -> exp.Select:
-        """``SELECT keys, columns FROM relation GROUP BY keys, others``; the others are selected too."""
-        grouping = [*self.columns(), *others]
-        return grouped(select([*(key.copy() for key in grouping), *columns], relation), grouping)
-
-    def measure(self, measure: Measure) -> str:
-        """The column of the class relation that holds a measure."""
-        if measure == CLASS_SIZE:
-            return INDIVIDUALS if self.plan.bound.policy.individual else CLASS_ROWS
-        return f"anon_measure_{self.plan.measures.index(measure)}"
-
-
-def at_node(plan: Encoding, levels: Levels) -> Grouping:
-    """All cells, grouped by their codes at a node, which lead to labels."""
-    keys = tuple(key for _, key in node_keys(plan, levels))
-    return Grouping(plan, keys, lambda: plan.cells.table, lambda: plan.population_cells.table)
-
-
-def by_key(plan: Encoding, levels: Levels, cells: Relation | None = None) -> Grouping:
-    """The same by the bits of their keys, which is quicker; ``cells`` are rolled up to a node that is no more general.
-
-    The key columns hold the words of the class's key.
-    """
-    masks = plan.keys.node_masks(levels)
-
-    def masked(relation: Relation, carried: Iterable[str]) -> exp.Subquery:
-        words = [aliased(bits(column(plan.key(word)), mask), plan.key(word)) for word, mask in masks.items()]
-        return subquery(select([*words, *map(column, carried)], relation.table), relation.name)
-
-    return Grouping(
-        plan,
-        tuple(map(plan.key, masks)),
-        lambda: masked(plan.cells if cells is None else cells, plan.carried),
-        lambda: masked(plan.population_cells, [PEOPLE]),
-    )
 
 
 def class_relation(grouping: Grouping, *, with_keys: bool = False) -> exp.Select:
@@ -143,19 +88,6 @@ def measure_of(grouping: Grouping, bound: Bound) -> exp.Column:
 def within(grouping: Grouping, bounds: Iterable[Bound]) -> exp.Expr:
     """Whether a class keeps all of these bounds."""
     return all_of([_kept(measure_of(grouping, bound), bound) for bound in bounds])
-
-
-def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:
-    """Position and code column of every quasi-identifier that still tells rows apart at a node.
-
-    A quasi-identifier at its top level has one label for all, so it is left out; a taxonomy of level 0 alone has none
-    for NULL, which then stands apart.
-    """
-    return [
-        (position, plan.code(position, depth))
-        for position, depth in enumerate(levels)
-        if depth in plan.depths(position)
-    ]
 
 
 def _kept(measure: exp.Expr, bound: Bound) -> exp.Expr:
@@ -349,7 +281,10 @@ def _population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Sel
         ]
     )
     rows, population = column("anon_class_rows"), exp.func("greatest", column("anon_class_rows"), column(PEOPLE))
-    absent = exp.Window(this=filtered(exp.Count(this=exp.Star(), big_int=True), rows.copy().eq(number(0))))
+    absent = exp.Window(
+        this=filtered(exp.Count(this=exp.Star(), big_int=True), rows.copy().eq(number(0))),
+        partition_by=[column(NODE)] if NODE in grouping.keys else [],
+    )
     expressions: dict[str, exp.Expr] = {
         "population_size": population,
         "presence": exp.Div(this=rows.copy(), expression=population.copy()),

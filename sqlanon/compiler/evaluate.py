@@ -7,19 +7,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.compiler.classes import (
-    CLASS_ROWS,
-    CLASS_WEIGHT,
-    KEPT,
-    Grouping,
-    at_node,
-    by_key,
-    class_relation,
-    measure_of,
-    within,
-)
+from sqlanon.compiler.classes import CLASS_WEIGHT, KEPT, class_relation, measure_of, within
 from sqlanon.compiler.encode import LABEL_LOSSES
 from sqlanon.compiler.encoding import ROW_COUNT, WEIGHT, Encoding
+from sqlanon.compiler.grouping import CLASS_ROWS, NODE, Grouping, at_node, by_key, by_keys
 from sqlanon.compiler.label_losses import LabelLosses
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
@@ -39,7 +30,6 @@ from sqlanon.compiler.nodes import (
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import CLASS_SIZE, Bound
 
-NODE = "anon_node"
 CERTAINLY_KEPT = "anon_certainly_kept"
 OUT_OF_BOUNDS = "anon_out_of_bounds"
 ALL_ROWS = "anon_all_rows"
@@ -58,6 +48,7 @@ def node_summaries(
     row_count: int,
     *,
     cells: Relation | None = None,
+    with_losses: bool = True,
     attainable_within: int | None = None,
 ) -> exp.Query:
     """The summaries of a batch of nodes; ``node`` is the position in the batch.
@@ -67,11 +58,11 @@ def node_summaries(
         batch: the nodes.
         row_count: rows of the source.
         cells: cells rolled up to a node below all of the batch; those of the source if None.
+        with_losses: whether it is asked what labels lose, too: ``lm``, ``ncp`` and ``combined_loss``.
         attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
     """
-    losses = LabelLosses(plan, batch)
-    nodes = (_classes(by_key(plan, levels, cells), levels, index, losses) for index, levels in enumerate(batch))
-    judged = _judged(plan, union_all(nodes))
+    losses = LabelLosses(plan, batch, plan.label_losses if with_losses else ())
+    judged = _judged(plan, losses.beside(_classes(plan, batch, cells)))
     known = [aliased(number(row_count), "anon_row_count"), aliased(number(plan.bound.policy.k), "anon_k")]
     classes = select([exp.Star(), *known], subquery(judged, "anon_judged"))
     if attainable_within is not None:
@@ -146,12 +137,13 @@ def _levels(plan: Encoding, position: int) -> exp.Select:
     return select(columns, subquery(marginal, "anon_marginal")).join(codes, on=same_value, copy=False)
 
 
-def _classes(grouping: Grouping, levels: Levels, index: int, losses: LabelLosses) -> exp.Select:
-    """The classes of a node with the losses of their labels; ``anon_node`` is the node's position in the batch."""
-    classes = class_relation(grouping, with_keys=losses.needed)
-    if losses.needed:
-        classes = losses.beside(classes, grouping.keys, levels)
-    classes.append("expressions", aliased(number(index), NODE))
+def _classes(plan: Encoding, batch: Sequence[Levels], cells: Relation | None) -> exp.Select:
+    """The classes of all nodes of a batch, each with its node."""
+    if len(batch) > 1:
+        return class_relation(by_keys(plan, batch, cells), with_keys=True)
+    (levels,) = batch
+    classes = class_relation(by_key(plan, levels, cells), with_keys=True)
+    classes.append("expressions", aliased(number(0), NODE))
     return classes
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.compiler.classes import CLASS_ROWS, KEPT, Grouping, at_node, measure_of, within
+from sqlanon.compiler.classes import KEPT, measure_of, within
 from sqlanon.compiler.encoding import Encoding
-from sqlanon.compiler.evaluate import NODE, OUT_OF_BOUNDS, node_summaries, worst_of
+from sqlanon.compiler.evaluate import OUT_OF_BOUNDS, node_summaries, worst_of
+from sqlanon.compiler.grouping import CLASS_ROWS, NODE, Grouping, at_node
 from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import (
     aliased,

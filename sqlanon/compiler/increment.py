@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.compiler import evaluate, taxonomies
-from sqlanon.compiler.classes import CLASS_ROWS, at_node, class_relation, node_keys, within
+from sqlanon.compiler.classes import class_relation, within
 from sqlanon.compiler.encode import shares
 from sqlanon.compiler.encoding import ROW_COUNT, VALUE, Encoding, row_sum
+from sqlanon.compiler.grouping import CLASS_ROWS, at_node, node_keys
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
     Relation,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
 from sqlanon.compiler.classes import CLASS_WEIGHT, KEPT
 from sqlanon.compiler.encode import label_bits
 from sqlanon.compiler.encoding import Encoding
+from sqlanon.compiler.grouping import NODE
 from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import aliased, all_of, bits, column, double, number, select, subquery
 from sqlanon.model.lattice import Levels
@@ -19,32 +20,30 @@ LABELLED = "anon_labelled"
 
 
 class LabelLosses:
-    """The losses of the nodes of one statement.
+    """The losses of the labels of classes at the nodes of one statement, which :data:`NODE` tells apart.
 
     Attributes:
         measures: the measures of which classes carry the mean over their quasi-identifiers; of ``lm`` they carry
             those of all quasi-identifiers apart if the quality model combines them otherwise.
     """
 
-    def __init__(self, plan: Encoding, batch: Sequence[Levels]) -> None:
+    def __init__(self, plan: Encoding, batch: Sequence[Levels], measures: Sequence[str]) -> None:
         self._plan = plan
-        self._apart = plan.bound.policy.quality.by_quasi_identifier
-        self.measures = [name for name in plan.label_losses if not (self._apart and name == "lm")]
-        # Rendering shares nodes: nodes of a batch have most of their labels in common.
-        self._of = functools.cache(self._label_loss)
-        self._alike = self._alike_in(batch)
+        self._wanted = tuple(measures)
+        self._apart = "lm" in measures and plan.bound.policy.quality.by_quasi_identifier
+        self.measures = [name for name in measures if not (self._apart and name == "lm")]
+        self._nodes_of = [_nodes_by_depth(batch, position) for position in range(len(plan.codes))]
+        self._alike = self._alike_positions()
 
-    @property
-    def needed(self) -> bool:
-        """Whether classes carry any losses."""
-        return bool(self._plan.label_losses)
-
-    def beside(self, classes: exp.Select, keys: Sequence[str], levels: Levels) -> exp.Select:
-        """The classes of a node with what their labels lose in place of their keys."""
-        shown = [item.alias_or_name for item in classes.expressions if item.alias_or_name not in keys]
-        labelled = subquery(self._with_bits(classes, levels), LABELLED)
-        query = select([*(column(name, LABELLED) for name in shown), *self._columns(levels)], labelled)
-        for position, depth in enumerate(levels):
+    def beside(self, classes: exp.Select) -> exp.Select:
+        """The classes with what their labels lose in place of their keys."""
+        if not self._wanted:
+            return classes
+        keys = {self._plan.key(word) for word in range(self._plan.keys.word_count)}
+        shown = [name for item in classes.expressions if (name := item.alias_or_name) not in keys]
+        labelled = subquery(self._with_bits(classes), LABELLED)
+        query = select([*(column(name, LABELLED) for name in shown), *self._columns()], labelled)
+        for position, depth in self._varying():
             if self._is_looked_up(position, depth):
                 query = self._with_lookup(query, position, depth)
         return query
@@ -63,44 +62,64 @@ class LabelLosses:
             aliased(_combination(quality.aggregate, shares, known).copy(), "combined_loss"),
         ]
 
-    def _alike_in(self, batch: Sequence[Levels]) -> dict[int, float]:
-        """The quasi-identifiers whose labels all lose alike in all nodes of a batch, and what they lose."""
+    def _varying(self) -> Iterator[tuple[int, int]]:
+        """The quasi-identifiers and levels of the batch at which labels can lose different amounts."""
+        for position, nodes in enumerate(self._nodes_of):
+            for depth in nodes:
+                if self._plan.loss_varies(position, depth):
+                    yield position, depth
+
+    def _alike_positions(self) -> dict[int, float]:
+        """The quasi-identifiers whose labels all lose alike in all nodes of the batch, and what they lose."""
         found = {}
-        for position in range(len(self._plan.codes)):
-            losses = {self._constant_loss("lm", position, levels[position]) for levels in batch}
+        for position, nodes in enumerate(self._nodes_of):
+            losses = {self._constant_loss("lm", position, depth) for depth in nodes}
             loss = losses.pop()
             if not losses and loss is not None:
                 found[position] = loss
         return found
 
-    def _columns(self, levels: Levels) -> list[exp.Alias]:
+    def _columns(self) -> list[exp.Alias]:
         """The losses of a class's labels: their mean in each measure, or each on its own if that is needed."""
-        losses = [aliased(self._mean(name, levels), f"anon_{name}") for name in self.measures]
+        losses = [aliased(self._mean(name), f"anon_{name}") for name in self.measures]
         if self._apart:
             losses += [
-                aliased(self._of("lm", position, depth), _loss_apart(position))
-                for position, depth in enumerate(levels)
+                aliased(self._loss("lm", position), _loss_apart(position))
+                for position in range(len(self._nodes_of))
                 if position not in self._alike
             ]
         return losses
 
-    def _mean(self, measure: str, levels: Levels) -> exp.Expr:
-        terms = [self._of(measure, position, depth) for position, depth in enumerate(levels)]
+    def _mean(self, measure: str) -> exp.Expr:
+        terms = [self._loss(measure, position) for position in range(len(self._nodes_of))]
         known = sum(float(term.name) for term in terms if isinstance(term, exp.Literal))
         varying = [term for term in terms if not isinstance(term, exp.Literal)]
         total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [double(known), *varying])
-        return exp.Div(this=exp.Paren(this=total), expression=number(len(levels)))
+        return exp.Div(this=exp.Paren(this=total), expression=number(len(terms)))
 
-    def _label_loss(self, measure: str, position: int, depth: int) -> exp.Expr:
-        """What the label of a class loses."""
-        constant = self._constant_loss(measure, position, depth)
-        if constant is not None:
-            return double(constant)
+    def _loss(self, measure: str, position: int) -> exp.Expr:
+        """What the label of a class loses, at whatever node of the batch."""
+        alike: dict[float, list[int]] = {}
+        cases: list[tuple[list[int], exp.Expr]] = []
+        for depth, nodes in self._nodes_of[position].items():
+            constant = self._constant_loss(measure, position, depth)
+            if constant is None:
+                cases.append((nodes, self._loss_at(measure, position, depth)))
+            else:
+                alike.setdefault(constant, []).extend(nodes)
+        cases += [(nodes, double(constant)) for constant, nodes in alike.items()]
+        *others, (_, most) = sorted(cases, key=lambda case: len(case[0]))
+        if not others:
+            return most
+        return exp.Case(ifs=[exp.If(this=_is_one_of(nodes), true=loss) for nodes, loss in others], default=most)
+
+    def _loss_at(self, measure: str, position: int, depth: int) -> exp.Expr:
+        """What the label of a class loses at a level at which it depends on the label."""
         plan = self._plan
         if self._is_looked_up(position, depth):
-            return column(plan.label_loss(measure, position, depth), plan.codes[position].name)
+            return column(plan.label_loss(measure, position, depth), _lookup(position, depth))
         *steps, (_, most) = plan.loss_steps[measure, position, depth]
-        words = [_label_bits(position, word) for word in plan.keys.label_masks(position, depth)]
+        words = [_label_bits(position, depth, word) for word in plan.keys.label_masks(position, depth)]
         ifs = [exp.If(this=_up_to(words, last), true=double(loss)) for last, loss in steps]
         return exp.Case(ifs=ifs, default=double(most))
 
@@ -112,32 +131,48 @@ class LabelLosses:
         steps = self._plan.loss_steps.get((measure, position, depth), ())
         return steps[0][1] if len(steps) == 1 else None
 
-    def _with_bits(self, classes: exp.Query, levels: Levels) -> exp.Select:
+    def _with_bits(self, classes: exp.Query) -> exp.Select:
         """Classes with the bits of labels that do not all lose alike, for they are compared with step after step."""
         words = [
-            aliased(bits(column(self._plan.key(word)), mask), _label_bits(position, word))
-            for position, depth in enumerate(levels)
-            if self._plan.loss_varies(position, depth)
+            aliased(bits(column(self._plan.key(word)), mask), _label_bits(position, depth, word))
+            for position, depth in self._varying()
             for word, mask in self._plan.keys.label_masks(position, depth).items()
         ]
         return select([exp.Star(), *words], subquery(classes, "anon_keyed"))
 
     def _is_looked_up(self, position: int, depth: int) -> bool:
         """Whether labels of a level lose in more steps than are spelled out."""
-        place = (self._plan.label_losses[0], position, depth)
-        return self._plan.loss_varies(position, depth) and place not in self._plan.loss_steps
+        return (self._wanted[0], position, depth) not in self._plan.loss_steps
 
     def _with_lookup(self, classes: exp.Select, position: int, depth: int) -> exp.Select:
+        """Classes with what their labels at a level lose; those of nodes at other levels find what they do not ask."""
         plan = self._plan
-        losses = [column(plan.label_loss(measure, position, depth)) for measure in plan.label_losses]
-        alias = plan.codes[position].name
+        losses = [column(plan.label_loss(measure, position, depth)) for measure in self._wanted]
+        alias = _lookup(position, depth)
         words = plan.keys.label_masks(position, depth)
-        on = all_of([column(_label_bits(position, word)).eq(column(plan.key(word), alias)) for word in words])
-        return classes.join(subquery(label_bits(plan, position, depth, losses), alias), on=on, copy=False)
+        on = all_of([column(_label_bits(position, depth, word)).eq(column(plan.key(word), alias)) for word in words])
+        lookup = subquery(label_bits(plan, position, depth, losses), alias)
+        return classes.join(lookup, on=on, join_type="left", copy=False)
 
 
-def _label_bits(position: int, word: int) -> str:
-    return f"anon_bits_{position}_{word}"
+def _nodes_by_depth(batch: Sequence[Levels], position: int) -> dict[int, list[int]]:
+    """At each level of a quasi-identifier in a batch, the nodes that are there."""
+    nodes: dict[int, list[int]] = {}
+    for index, levels in enumerate(batch):
+        nodes.setdefault(levels[position], []).append(index)
+    return nodes
+
+
+def _is_one_of(nodes: Sequence[int]) -> exp.In:
+    return exp.In(this=column(NODE), expressions=[number(index) for index in nodes])
+
+
+def _lookup(position: int, depth: int) -> str:
+    return f"anon_losses_{position}_{depth}"
+
+
+def _label_bits(position: int, depth: int, word: int) -> str:
+    return f"anon_bits_{position}_{depth}_{word}"
 
 
 def _loss_apart(position: int) -> str:

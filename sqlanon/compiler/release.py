@@ -9,9 +9,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.compiler import taxonomies
-from sqlanon.compiler.classes import node_keys
 from sqlanon.compiler.encoding import ROW_COUNT, VALUE, Encoding, row_sum
 from sqlanon.compiler.evaluate import ALL_ROWS
+from sqlanon.compiler.grouping import node_keys
 from sqlanon.compiler.macros import DIALECT, template
 from sqlanon.compiler.nodes import (
     Relation,

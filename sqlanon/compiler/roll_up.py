@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.compiler.classes import Grouping, by_key
 from sqlanon.compiler.encoding import WEIGHT, Encoding, row_sum
+from sqlanon.compiler.grouping import Grouping, by_key
 from sqlanon.compiler.nodes import Relation, aliased, column, count_rows, grouped, select, subquery
 from sqlanon.model.lattice import Levels
 

@@ -142,6 +142,7 @@ def node_summaries(
     batch: Sequence[Levels],
     cells: Relation | None = None,
     *,
+    with_losses: bool = True,
     as_asked: bool = False,
 ) -> list[NodeSummary]:
     """The summaries of a batch of nodes, in its order, from cells that are rolled up to a node below them if given.
@@ -152,7 +153,9 @@ def node_summaries(
     inverse = table.plan.bound.policy.search == "inverse-ola" and not as_asked
     # If every row may be suppressed, one class is still to be published: what it bears is what can be attained.
     allowed = min(context.allowed_rows, context.row_count - 1) if inverse else None
-    query = evaluate.node_summaries(table.plan, batch, context.row_count, cells=cells, attainable_within=allowed)
+    query = evaluate.node_summaries(
+        table.plan, batch, context.row_count, cells=cells, with_losses=with_losses, attainable_within=allowed
+    )
     rows = engine.fetch(query, "nodes of the lattice", "node")
     return [NodeSummary(levels=batch[row.pop("node")], **row) for row in sorted(rows, key=lambda row: int(row["node"]))]
 

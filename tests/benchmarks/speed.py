@@ -21,7 +21,7 @@ import duckdb
 from sqlglot import exp
 
 import sqlanon as sa
-from sqlanon.compiler.classes import node_keys
+from sqlanon.compiler.grouping import node_keys
 from sqlanon.compiler.macros import DIALECT
 from sqlanon.compiler.nodes import column, grouped, select
 from sqlanon.engines.duckdb import DuckDBEngine

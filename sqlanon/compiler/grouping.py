@@ -1,0 +1,111 @@
+"""How cells are grouped into the classes of a node, or of several nodes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.compiler.encoding import PEOPLE, Encoding
+from sqlanon.compiler.nodes import Relation, aliased, column, grouped, identifier, number, select, subquery
+from sqlanon.model.lattice import Levels
+from sqlanon.model.privacy import CLASS_SIZE, Measure
+
+NODE = "anon_node"
+"""The position of a node among those that are counted together."""
+
+NODES = "anon_nodes"
+CLASS_ROWS = "anon_class_size"
+INDIVIDUALS = "anon_individuals"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class."""
+
+    plan: Encoding
+    keys: tuple[str, ...]
+    cells: Callable[[], exp.Expr]
+    people: Callable[[], exp.Expr]
+
+    def columns(self, table: str | None = None) -> list[exp.Expr]:
+        """The key columns."""
+        return [column(key, table) for key in self.keys]
+
+    def select(self, columns: Iterable[exp.Expr], relation: exp.Expr, *others: exp.Expr) -> exp.Select:
+        """``SELECT keys, columns FROM relation GROUP BY keys, others``; the others are selected too."""
+        grouping = [*self.columns(), *others]
+        return grouped(select([*(key.copy() for key in grouping), *columns], relation), grouping)
+
+    def measure(self, measure: Measure) -> str:
+        """The column of the class relation that holds a measure."""
+        if measure == CLASS_SIZE:
+            return INDIVIDUALS if self.plan.bound.policy.individual else CLASS_ROWS
+        return f"anon_measure_{self.plan.measures.index(measure)}"
+
+
+def at_node(plan: Encoding, levels: Levels) -> Grouping:
+    """All cells, grouped by their codes at a node, which lead to labels."""
+    keys = tuple(key for _, key in node_keys(plan, levels))
+    return Grouping(plan, keys, lambda: plan.cells.table, lambda: plan.population_cells.table)
+
+
+def by_key(plan: Encoding, levels: Levels, cells: Relation | None = None) -> Grouping:
+    """The same by the bits of their keys, which is quicker; ``cells`` are rolled up to a node that is no more general.
+
+    The key columns hold the words of the class's key.
+    """
+    return _masked(plan, {word: number(mask) for word, mask in plan.keys.node_masks(levels).items()}, cells)
+
+
+def by_keys(plan: Encoding, batch: Sequence[Levels], cells: Relation | None = None) -> Grouping:
+    """The same at all nodes of a batch: each cell once for every node, and the node as a key besides.
+
+    So a batch takes one query to plan and one pass over the cells, where few cells leave little else to do.
+    """
+    masks = [plan.keys.node_masks(levels) for levels in batch]
+    words = sorted({word for of_node in masks for word in of_node})
+    rows = [
+        exp.Tuple(expressions=[number(index), *(number(of_node.get(word, 0)) for word in words)])
+        for index, of_node in enumerate(masks)
+    ]
+    columns = [identifier(name) for name in (NODE, *(f"anon_mask_{word}" for word in words))]
+    nodes = exp.Values(expressions=rows, alias=exp.TableAlias(this=identifier(NODES), columns=columns))
+    return _masked(plan, {word: column(f"anon_mask_{word}", NODES) for word in words}, cells, nodes)
+
+
+def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:
+    """Position and code column of every quasi-identifier that still tells rows apart at a node.
+
+    A quasi-identifier at its top level has one label for all, so it is left out; a taxonomy of level 0 alone has none
+    for NULL, which then stands apart.
+    """
+    return [
+        (position, plan.code(position, depth))
+        for position, depth in enumerate(levels)
+        if depth in plan.depths(position)
+    ]
+
+
+def _masked(
+    plan: Encoding, masks: dict[int, exp.Expr], cells: Relation | None, nodes: exp.Values | None = None
+) -> Grouping:
+    """Cells, grouped by those bits of their keys that a mask of each word shows, and by the node if there are more."""
+
+    def masked(relation: Relation, carried: Iterable[str]) -> exp.Subquery:
+        words = [
+            aliased(exp.BitwiseAnd(this=column(plan.key(word)), expression=mask.copy()), plan.key(word))
+            for word, mask in masks.items()
+        ]
+        query = select([*words, *map(column, carried)], relation.table)
+        if nodes is not None:
+            query = query.select(column(NODE, NODES), copy=False).join(nodes.copy(), join_type="cross", copy=False)
+        return subquery(query, relation.name)
+
+    return Grouping(
+        plan,
+        (*([] if nodes is None else [NODE]), *map(plan.key, masks)),
+        lambda: masked(plan.cells if cells is None else cells, plan.carried),
+        lambda: masked(plan.population_cells, [PEOPLE]),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -309,24 +309,62 @@ def search(
     quality: sa.Prec | None = None,
     max_loss: float | None = None,
     stop_after: int | None = None,
-) -> tuple[SearchOutcome, list[list[Levels]]]:
-    """Drive a search by hand; also returns the batches that it asked about. A search may be stopped after some."""
-    return driven(name, Case(table, policy, bounds, nodes), quality or policy.quality, max_loss, stop_after)
+) -> SearchOutcome:
+    """Drive a search by hand; it may be stopped after some answers."""
+    case = Case(table, policy, bounds, nodes)
+    return driven(name, case, Answers(case), quality or policy.quality, max_loss, stop_after)
+
+
+class Answers:
+    """Answers what a search asks, and no more than that.
+
+    Attributes:
+        told: the nodes of which it has all that it needs, in their order.
+        waiting: those that were only counted, of which it may ask what their labels lose.
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.told: list[Levels] = []
+        self.waiting: list[Levels] = []
+        self._case = case
+
+    def to(self, inquiry: Inquiry) -> list[NodeSummary]:
+        summaries = [self._case.summaries[levels] for levels in inquiry.nodes]
+        if inquiry.asks == "losses":
+            assert set(inquiry.nodes) <= set(self.waiting)
+            self.waiting = [levels for levels in self.waiting if levels not in inquiry.nodes]
+            self.told += inquiry.nodes
+            return summaries
+        self.end()
+        if inquiry.asks == "everything":
+            self.told += inquiry.nodes
+            return summaries
+        undecided = self._case.satisfying if self._case.policy.quality.label_losses else ()
+        for levels in inquiry.nodes:
+            (self.waiting if levels in undecided else self.told).append(levels)
+        return [replace(summary, lm=None, ncp=None, combined_loss=None) for summary in summaries]
+
+    def end(self) -> None:
+        """What the search did not ask it does not need."""
+        self.told += self.waiting
+        self.waiting.clear()
 
 
 def driven(
-    name: str, case: Case, quality: object, max_loss: float | None, stop_after: int | None
-) -> tuple[SearchOutcome, list[list[Levels]]]:
+    name: str, case: Case, answers: Answers, quality: object, max_loss: float | None, stop_after: int | None
+) -> SearchOutcome:
     running = SEARCHES[name](SearchProblem(quality, case.context, max_loss))
-    asked: list[list[Levels]] = []
+    answered = 0
     try:
         inquiry = next(running)
-        while len(asked) != stop_after:
-            asked.append(list(inquiry.nodes))
-            inquiry = running.send([case.summaries[levels] for levels in inquiry.nodes])
+        while answered != stop_after:
+            inquiry = running.send(answers.to(inquiry))
+            answered += 1
     except StopIteration as finished:
-        return finished.value, asked
-    return stopped(running, inquiry), asked
+        answers.end()
+        outcome: SearchOutcome = finished.value
+        return outcome
+    return stopped(running, inquiry)
 
 
 def stopped(running: Search, inquiry: Inquiry) -> SearchOutcome:
@@ -345,8 +383,9 @@ def stopped(running: Search, inquiry: Inquiry) -> SearchOutcome:
 def run(
     name: str, case: Case, *, max_loss: float | None = None, stop_after: int | None = None
 ) -> tuple[SearchOutcome, list[Levels]]:
-    """Search a case; also returns the nodes that were asked about."""
-    outcome, batches = driven(name, case, case.policy.quality, max_loss, stop_after)
-    asked = [levels for batch in batches for levels in batch]
-    assert len(asked) == len(set(asked)) == outcome.checked_nodes
-    return outcome, asked
+    """Search a case; also returns the nodes of which it was told all that it needed."""
+    answers = Answers(case)
+    outcome = driven(name, case, answers, case.policy.quality, max_loss, stop_after)
+    told = answers.told
+    assert len(told) == len(set(told)) <= outcome.checked_nodes <= len(told) + len(answers.waiting)
+    return outcome, told

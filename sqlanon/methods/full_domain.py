@@ -201,8 +201,9 @@ def _answered(
         inquiry = next(search)
         while True:
             observer(checked, table.context.lattice.size, inquiry)
-            summaries = rolled_up_summaries(engine, table, roll_ups, inquiry.nodes)
-            checked += len(inquiry.nodes)
+            summaries = rolled_up_summaries(engine, table, roll_ups, inquiry)
+            if inquiry.asks != "losses":
+                checked += len(inquiry.nodes)
             inquiry = search.send(summaries)
             if stopped():
                 search.throw(SearchStopped())
@@ -213,16 +214,15 @@ def _answered(
         roll_ups.drop()
 
 
-def rolled_up_summaries(
-    engine: Engine, table: EncodedTable, roll_ups: RollUps, batch: Sequence[Levels]
-) -> list[NodeSummary]:
-    """The summaries of a batch of nodes, in its order, each from the smallest relation at hand."""
+def rolled_up_summaries(engine: Engine, table: EncodedTable, roll_ups: RollUps, inquiry: Inquiry) -> list[NodeSummary]:
+    """What is asked of some nodes, in their order, each from the smallest relation at hand."""
+    with_losses = inquiry.asks != "counts"
     found = {
         summary.levels: summary
-        for cells, nodes in roll_ups.statements(batch)
-        for summary in node_summaries(engine, table, nodes, cells)
+        for cells, nodes in roll_ups.statements(inquiry.nodes)
+        for summary in node_summaries(engine, table, nodes, cells, with_losses=with_losses)
     }
-    summaries = [found[levels] for levels in batch]
+    summaries = [found[levels] for levels in inquiry.nodes]
     roll_ups.learn(summaries)
     return summaries
 

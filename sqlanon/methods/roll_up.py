@@ -23,7 +23,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.problem import batches
 
-ROWS_PER_STATEMENT = 4_000_000
+ROWS_PER_STATEMENT = 600_000
 """Rows that one statement reads, node by node: more nodes at once save little then, and take memory."""
 
 STEP_ROWS = 1_000_000

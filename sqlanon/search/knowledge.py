@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from sqlanon.model.lattice import Levels, NodeSummary, total
-from sqlanon.search.problem import Inquiry, SearchOutcome, SearchProblem, margin
+from sqlanon.search.problem import Asked, Inquiry, SearchOutcome, SearchProblem, margin
 
 
 class Region(Protocol):
@@ -41,19 +41,26 @@ class Knowledge:
         self._monotonic = monotonic
         self._satisfying: list[NodeSummary] = []
 
-    def ask(self, nodes: Sequence[Levels]) -> Inquiry:
+    def ask(self, nodes: Sequence[Levels], asks: Asked = "everything") -> Inquiry:
         """Ask for the summaries of some nodes."""
         inverse = self.problem.max_loss is not None
         loss = None if inverse or self.loss == float("inf") else self.loss
-        return Inquiry(nodes, loss, (lambda: None) if inverse else self.lower_bound)
+        return Inquiry(nodes, loss, (lambda: None) if inverse else self.lower_bound, asks)
+
+    def may_be_best(self, summary: NodeSummary) -> bool:
+        """Whether a counted node satisfies and may lose no more than the best so far, whatever its labels lose."""
+        return self.problem.satisfies(summary) and self.problem.least_loss(summary) <= self.loss + margin(self.loss)
 
     def learn(self, summary: NodeSummary) -> bool:
-        """Take note of a checked node; says whether it satisfies the policy."""
+        """Take note of a checked node; says whether it satisfies the policy.
+
+        What its labels lose has to be known only if it may be the best.
+        """
         satisfies = self.problem.satisfies(summary)
         self.checked_nodes += 1
         if self.closest is None or summary.suppressed_rows < self.closest.suppressed_rows:
             self.closest = summary
-        if satisfies:
+        if self.may_be_best(summary):
             self._compare(summary)
         ruled_out = self.problem.rules_out_below(summary) or (self._monotonic and not satisfies)
         self._region.learn(summary, ruled_out=ruled_out)

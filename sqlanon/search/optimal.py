@@ -18,14 +18,18 @@ from contextlib import suppress
 
 import numpy as np
 
+from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.search.dense import DenseRegion
 from sqlanon.search.knowledge import Knowledge
-from sqlanon.search.problem import BATCH_SIZE, Search, SearchProblem, SearchStopped, margin
+from sqlanon.search.problem import BATCH_SIZE, Part, Search, SearchProblem, SearchStopped, batches, margin
 from sqlanon.search.regions import region_of
 from sqlanon.search.telling import most_telling
 from sqlanon.search.wide import WideRegion
 from sqlanon.search.wide_optimal import wide_optimal
+
+LOSSES_AT_ONCE = 4
+"""Of how many nodes it is asked at once what their labels lose, the most promising first: one may rule out the rest."""
 
 
 def optimal(problem: SearchProblem) -> Search:
@@ -38,9 +42,23 @@ def optimal(problem: SearchProblem) -> Search:
     known = _without_noise(region.known)
     with suppress(SearchStopped):
         while batch := most_telling(_open_nodes(region, knowledge.loss), known, BATCH_SIZE):
-            for summary in (yield knowledge.ask([lattice.node(index) for index in batch])):
-                knowledge.learn(summary)
+            yield from _check(knowledge, [lattice.node(index) for index in batch])
     return knowledge.outcome()
+
+
+def _check(knowledge: Knowledge, nodes: list[Levels]) -> Part:
+    """Count the nodes, and ask what labels lose, which takes as long again, only where that decides."""
+    waiting: list[NodeSummary] = []
+    for summary in (yield knowledge.ask(nodes, "counts")):
+        if knowledge.problem.quality.label_losses and knowledge.may_be_best(summary):
+            waiting.append(summary)
+        else:
+            knowledge.learn(summary)
+    for some in batches(sorted(waiting, key=knowledge.problem.least_loss), LOSSES_AT_ONCE):
+        promising = [summary for summary in some if knowledge.may_be_best(summary)]
+        found = (yield knowledge.ask([each.levels for each in promising], "losses")) if promising else []
+        for summary in (*found, *(each for each in some if each not in promising)):
+            knowledge.learn(summary)
 
 
 def _open_nodes(region: DenseRegion, loss: float) -> Mask:

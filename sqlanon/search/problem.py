@@ -10,8 +10,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeVar
 
-from sqlanon.model.lattice import Levels, LossContext, NodeSummary
+import numpy as np
+
+from sqlanon.model.lattice import Levels, LossContext, NodeSummary, total
 from sqlanon.model.quality import QualityModel, Table
 
 BATCH_SIZE = 32
@@ -19,6 +22,13 @@ BATCH_SIZE = 32
 
 TOLERANCE = 1e-12
 """Losses that differ by less, relative to the larger of 1 and the loss, are equal: sums of floats in any order."""
+
+
+Asked = Literal["everything", "counts", "losses"]
+"""What a search may ask of nodes; the losses are those of the labels of nodes whose counts it knows."""
+
+
+Item = TypeVar("Item")
 
 
 class SearchStopped(Exception):  # noqa: N818 - a request, as GeneratorExit is one
@@ -47,6 +57,14 @@ class SearchProblem:
     def loss(self, summary: NodeSummary) -> float:
         """The loss of a checked node."""
         return self.quality.loss(summary, self.context)
+
+    def least_loss(self, summary: NodeSummary) -> float:
+        """A lower bound of the loss of a checked node that does not need what its labels lose."""
+        if not self.quality.counts_suppression(self.context):
+            return self.quality.combined(total(self.quality.known_bounds(self.context), summary.levels))
+        suppressed = np.array([summary.suppressed_rows / self.context.row_count])
+        node = np.array([summary.levels]).T
+        return float(self.quality.bounds_with_suppression(node, suppressed, self.context)[0])
 
     def known_terms(self) -> Table:
         """Per quasi-identifier, the terms of :meth:`QualityModel.known_bounds` of its allowed levels."""
@@ -103,6 +121,7 @@ class Inquiry:
 
     Attributes:
         nodes: the nodes to check.
+        asks: what is asked of them.
         loss: the loss of the best node found before them, None while there is none.
         lower_bound: tells what is proven to be at most the loss of every satisfying node; None in Inverse OLA. Costs a
             pass over the arrays that the search holds.
@@ -111,6 +130,7 @@ class Inquiry:
     nodes: Sequence[Levels]
     loss: float | None
     lower_bound: Callable[[], float | None]
+    asks: Asked = "everything"
 
 
 Part = Generator[Inquiry, Sequence[NodeSummary], None]
@@ -127,8 +147,8 @@ def margin(loss: float) -> float:
     return TOLERANCE * max(1.0, abs(loss))
 
 
-def batches(nodes: Iterable[Levels], size: int | None = None) -> Iterator[list[Levels]]:
-    """The nodes in their order, so many at a time, or as many as a search asks for at once."""
-    remaining = iter(nodes)
+def batches(items: Iterable[Item], size: int | None = None) -> Iterator[list[Item]]:
+    """Nodes, or what is known of them, in their order, so many at a time, or as many as a search asks for at once."""
+    remaining = iter(items)
     while batch := list(itertools.islice(remaining, BATCH_SIZE if size is None else size)):
         yield batch

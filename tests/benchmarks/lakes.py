@@ -304,10 +304,11 @@ def checks(engine: DuckDBEngine, table: EncodedTable) -> tuple[int, float, float
     try:
         while True:
             start = time.perf_counter()
-            summaries = full_domain.rolled_up_summaries(engine, table, roll_ups, inquiry.nodes)
+            summaries = full_domain.rolled_up_summaries(engine, table, roll_ups, inquiry)
             ours += time.perf_counter() - start
-            plain += len(inquiry.nodes) * plain_check(engine, table, inquiry.nodes)
-            checked += len(inquiry.nodes)
+            if inquiry.asks != "losses":
+                plain += len(inquiry.nodes) * plain_check(engine, table, inquiry.nodes)
+                checked += len(inquiry.nodes)
             inquiry = search.send(summaries)
     except StopIteration:
         roll_ups.drop()

@@ -163,10 +163,13 @@ def searched(engine: DuckDBEngine, table: EncodedTable) -> tuple[list[Sequence[L
     """The batches that a search asks for, and its outcome."""
     bound = table.plan.bound
     search = SEARCHES[bound.policy.search](SearchProblem(bound.policy.quality, table.context))
-    batches = [next(search).nodes]
+    inquiry = next(search)
+    batches = [inquiry.nodes]
     try:
         while True:
-            batches.append(search.send(full_domain.node_summaries(engine, table, batches[-1])).nodes)
+            inquiry = search.send(full_domain.node_summaries(engine, table, inquiry.nodes))
+            if inquiry.asks != "losses":
+                batches.append(inquiry.nodes)
     except StopIteration as finished:
         return batches, finished.value
 

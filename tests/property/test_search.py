@@ -95,11 +95,11 @@ class Geometric(QualityModel):
 def test_a_loss_that_is_no_sum_of_its_terms_is_bounded_as_well(name: str, data: st.DataObject) -> None:
     case = data.draw(cases(sa.Prec(), monotonic=True))
     losses = [Geometric.of_levels(levels, case.context) for levels in case.satisfying]
-    outcome, _ = search(name, case.table, case.policy, case.nodes, case.bounds, quality=Geometric())
+    outcome = search(name, case.table, case.policy, case.nodes, case.bounds, quality=Geometric())
     assert outcome.unsatisfiable == (not losses)
     if losses:
         assert outcome.loss == outcome.lower_bound == pytest.approx(min(losses))
-    stopped, _ = search(name, case.table, case.policy, case.nodes, case.bounds, quality=Geometric(), stop_after=0)
+    stopped = search(name, case.table, case.policy, case.nodes, case.bounds, quality=Geometric(), stop_after=0)
     least = min(Geometric.of_levels(node.levels, case.context) for node in case.nodes)
     assert stopped.lower_bound == pytest.approx(least)
     for node in case.nodes:
@@ -114,7 +114,7 @@ def test_the_loss_that_inverse_ola_accepts_is_the_combined_one() -> None:
     policy = policy_for(table, [sa.KAnonymity(2)], sa.Prec(), 0)
     nodes = brute_force.lattice(task_of(table, policy))
     for max_loss, maximal in ((1.25, ((1, 1),)), (1.24, ((0, 1), (1, 0))), (0.49, ((0, 0),))):
-        outcome, _ = search("inverse-ola", table, policy, nodes, quality=Geometric(), max_loss=max_loss)
+        outcome = search("inverse-ola", table, policy, nodes, quality=Geometric(), max_loss=max_loss)
         assert outcome.maximal_nodes == maximal
 
 
@@ -279,7 +279,7 @@ def test_entropy_diversity_with_suppression_is_not_monotonic() -> None:
     bottom, top = brute_force.lattice(task_of(table, policy))
     assert (bottom.suppressed_rows, top.suppressed_rows) == (10, 12)
     assert not model.monotonic
-    outcome, _ = search("optimal", table, policy, [bottom, top])
+    outcome = search("optimal", table, policy, [bottom, top])
     assert outcome.ties == ((0,),)
 
 
@@ -292,7 +292,7 @@ def test_a_failing_top_does_not_hide_a_satisfying_bottom_from_the_optimal_search
     nodes = brute_force.lattice(task_of(table, policy))
     assert [node.levels for node in nodes if node.satisfies] == [(0, 0), (1, 0)]
     for name in ("exhaustive", "optimal"):
-        outcome, _ = search(name, table, policy, nodes)
+        outcome = search(name, table, policy, nodes)
         assert outcome.best is not None
         assert outcome.best.levels == (0, 0)
 

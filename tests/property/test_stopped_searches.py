@@ -39,12 +39,13 @@ def test_so_does_a_search_without_arrays_of_the_size_of_the_lattice(
 
 
 def check_every_stop(name: str, data: st.DataObject, quality: object, *, exact: bool) -> None:
-    """Stop a search after every batch; ``exact`` says that its bound is the best that what it saw allows."""
+    """Stop a search after every answer; ``exact`` says that its bound is the best that what it saw allows."""
     case = data.draw(cases(quality, monotonic=name in NEED_MONOTONIC_PRIVACY))
     whole, asked = run(name, case)
     bound = float("-inf")
-    for batches in range(len(asked) + 1):
-        outcome, seen = run(name, case, stop_after=batches)
+    # At most two answers a node: its counts, and what its labels lose.
+    for answers in range(2 * len(asked) + 1):
+        outcome, seen = run(name, case, stop_after=answers)
         assert seen == asked[: len(seen)]
         check_incumbent(case, outcome, seen, whole)
         bound = check_bound(case, outcome, bound)
@@ -54,7 +55,7 @@ def check_every_stop(name: str, data: st.DataObject, quality: object, *, exact: 
             break
     if name in OPTIMAL:
         assert whole.proven_optimal or whole.unsatisfiable
-    assert run(name, case, stop_after=len(asked) + 1)[0] == whole
+    assert run(name, case, stop_after=2 * len(asked) + 1)[0] == whole
 
 
 def check_incumbent(case: Case, outcome: SearchOutcome, seen: list[Levels], whole: SearchOutcome) -> None:

@@ -315,6 +315,9 @@ def search(
     return driven(name, case, Answers(case), quality or policy.quality, max_loss, stop_after)
 
 
+MEASURES = ("min_class_size", "dm_star", "dm", "aecs", "lm", "ncp", "combined_loss")
+
+
 class Answers:
     """Answers what a search asks, and no more than that.
 
@@ -330,7 +333,7 @@ class Answers:
 
     def to(self, inquiry: Inquiry) -> list[NodeSummary]:
         summaries = [self._case.summaries[levels] for levels in inquiry.nodes]
-        if inquiry.asks == "losses":
+        if inquiry.asks == "measures":
             assert set(inquiry.nodes) <= set(self.waiting)
             self.waiting = [levels for levels in self.waiting if levels not in inquiry.nodes]
             self.told += inquiry.nodes
@@ -342,7 +345,7 @@ class Answers:
         undecided = self._case.satisfying if self._case.policy.quality.label_losses else ()
         for levels in inquiry.nodes:
             (self.waiting if levels in undecided else self.told).append(levels)
-        return [replace(summary, lm=None, ncp=None, combined_loss=None) for summary in summaries]
+        return [replace(summary, **dict.fromkeys(MEASURES)) for summary in summaries]
 
     def end(self) -> None:
         """What the search did not ask it does not need."""

@@ -32,6 +32,9 @@ from sqlanon.model.privacy import CLASS_SIZE, Bound
 
 CERTAINLY_KEPT = "anon_certainly_kept"
 OUT_OF_BOUNDS = "anon_out_of_bounds"
+MEASURES = frozenset({"min_class_size", "dm_star", "dm", "aecs"})
+"""What a summary says of the sizes of classes besides how many classes and rows are kept."""
+
 ALL_ROWS = "anon_all_rows"
 """What stands for the codes of a class where there is one class for all."""
 
@@ -48,7 +51,7 @@ def node_summaries(
     row_count: int,
     *,
     cells: Relation | None = None,
-    with_losses: bool = True,
+    counts_only: bool = False,
     attainable_within: int | None = None,
 ) -> exp.Query:
     """The summaries of a batch of nodes; ``node`` is the position in the batch.
@@ -58,10 +61,10 @@ def node_summaries(
         batch: the nodes.
         row_count: rows of the source.
         cells: cells rolled up to a node below all of the batch; those of the source if None.
-        with_losses: whether it is asked what labels lose, too: ``lm``, ``ncp`` and ``combined_loss``.
+        counts_only: leave out what a search does not need to know whether a node satisfies: see ``MEASURES``.
         attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
     """
-    losses = LabelLosses(plan, batch, plan.label_losses if with_losses else ())
+    losses = LabelLosses(plan, batch, () if counts_only else plan.label_losses)
     judged = _judged(plan, losses.beside(_classes(plan, batch, cells)))
     known = [aliased(number(row_count), "anon_row_count"), aliased(number(plan.bound.policy.k), "anon_k")]
     classes = select([exp.Star(), *known], subquery(judged, "anon_judged"))
@@ -69,6 +72,10 @@ def node_summaries(
         classes = classes.select(*_strictness(plan, attainable_within), copy=False)
     summary = template("node_summary")
     unused = set(LABEL_LOSSES) - set(losses.measures)
+    if counts_only:
+        unused |= MEASURES
+    if all(bound.grain == "class" for bound in plan.bound.policy.bounds):
+        unused.add("rejected")
     if attainable_within is None:
         unused.add("attainable")
     summary.set("expressions", [item for item in summary.expressions if item.alias not in unused])

@@ -10,19 +10,11 @@ from sqlanon.compiler.nodes import Relation, aliased, column, count_rows, groupe
 from sqlanon.model.lattice import Levels
 
 
-def rolled_up(plan: Encoding, levels: Levels, cells: Relation) -> exp.Query:
-    """The cells of a node, from the cells of one below it, in the order of their keys."""
+def rolled_up(plan: Encoding, levels: Levels, cells: Relation, *, in_order: bool) -> exp.Query:
+    """The cells of a node, from the cells of one below it, in the order of their keys if that is wanted."""
     grouping = by_key(plan, levels, cells)
-    if not any(levels):
-        # Cells differ at the bottom: there is nothing to group.
-        return _in_order(select([*grouping.columns(), *map(column, plan.carried)], grouping.cells()), grouping)
-    told_apart = [*grouping.columns(), *map(column, plan.told_apart)]
-    labels = [aliased(exp.AnyValue(this=column(name)), name) for name in plan.sensitive_labels]
-    sums = [row_sum()]
-    if plan.bound.policy.row_weight is not None:
-        sums.append(aliased(exp.Sum(this=column(WEIGHT)), WEIGHT))
-    query = grouped(select([*told_apart, *labels, *sums], grouping.cells()), [key.copy() for key in told_apart])
-    return _in_order(query, grouping)
+    query = _merged(plan, grouping) if any(levels) else _as_they_are(plan, grouping)
+    return query.order_by(*grouping.columns(), copy=False) if in_order and grouping.keys else query
 
 
 def counted_rows(relation: Relation) -> exp.Query:
@@ -38,5 +30,15 @@ def distinct_others(plan: Encoding) -> exp.Query | None:
     return select([aliased(count_rows(), "others")], subquery(distinct, "anon_others"))
 
 
-def _in_order(query: exp.Select, grouping: Grouping) -> exp.Select:
-    return query.order_by(*grouping.columns(), copy=False) if grouping.keys else query
+def _merged(plan: Encoding, grouping: Grouping) -> exp.Select:
+    told_apart = [*grouping.columns(), *map(column, plan.told_apart)]
+    labels = [aliased(exp.AnyValue(this=column(name)), name) for name in plan.sensitive_labels]
+    sums = [row_sum()]
+    if plan.bound.policy.row_weight is not None:
+        sums.append(aliased(exp.Sum(this=column(WEIGHT)), WEIGHT))
+    return grouped(select([*told_apart, *labels, *sums], grouping.cells()), [key.copy() for key in told_apart])
+
+
+def _as_they_are(plan: Encoding, grouping: Grouping) -> exp.Select:
+    """The cells of the bottom: they differ there, so that there is nothing to merge."""
+    return select([*grouping.columns(), *map(column, plan.carried)], grouping.cells())

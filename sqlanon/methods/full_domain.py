@@ -142,7 +142,7 @@ def node_summaries(
     batch: Sequence[Levels],
     cells: Relation | None = None,
     *,
-    with_losses: bool = True,
+    counts_only: bool = False,
     as_asked: bool = False,
 ) -> list[NodeSummary]:
     """The summaries of a batch of nodes, in its order, from cells that are rolled up to a node below them if given.
@@ -154,7 +154,7 @@ def node_summaries(
     # If every row may be suppressed, one class is still to be published: what it bears is what can be attained.
     allowed = min(context.allowed_rows, context.row_count - 1) if inverse else None
     query = evaluate.node_summaries(
-        table.plan, batch, context.row_count, cells=cells, with_losses=with_losses, attainable_within=allowed
+        table.plan, batch, context.row_count, cells=cells, counts_only=counts_only, attainable_within=allowed
     )
     rows = engine.fetch(query, "nodes of the lattice", "node")
     return [NodeSummary(levels=batch[row.pop("node")], **row) for row in sorted(rows, key=lambda row: int(row["node"]))]
@@ -202,7 +202,7 @@ def _answered(
         while True:
             observer(checked, table.context.lattice.size, inquiry)
             summaries = rolled_up_summaries(engine, table, roll_ups, inquiry)
-            if inquiry.asks != "losses":
+            if inquiry.asks != "measures":
                 checked += len(inquiry.nodes)
             inquiry = search.send(summaries)
             if stopped():
@@ -216,11 +216,11 @@ def _answered(
 
 def rolled_up_summaries(engine: Engine, table: EncodedTable, roll_ups: RollUps, inquiry: Inquiry) -> list[NodeSummary]:
     """What is asked of some nodes, in their order, each from the smallest relation at hand."""
-    with_losses = inquiry.asks != "counts"
+    counts_only = inquiry.asks == "counts"
     found = {
         summary.levels: summary
         for cells, nodes in roll_ups.statements(inquiry.nodes)
-        for summary in node_summaries(engine, table, nodes, cells, with_losses=with_losses)
+        for summary in node_summaries(engine, table, nodes, cells, counts_only=counts_only)
     }
     summaries = [found[levels] for levels in inquiry.nodes]
     roll_ups.learn(summaries)

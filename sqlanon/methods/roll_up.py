@@ -21,19 +21,21 @@ from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.compiler.roll_up import counted_rows, distinct_others, rolled_up
 from sqlanon.engines.base import Engine
 from sqlanon.model.lattice import Levels, NodeSummary
-from sqlanon.search.problem import batches
 
-ROWS_PER_STATEMENT = 600_000
-"""Rows that one statement reads, node by node: more nodes at once save little then, and take memory."""
+STATEMENT_ROWS = 6_000_000
+"""How many rows one statement should take the time of: in longer ones, nodes at once take more time than apart."""
 
 STEP_ROWS = 1_000_000
 """How many rows could be read in the time that it takes to make even the smallest table."""
 
-UNSORTED = 2
+UNSORTED = 3
 """How much longer it takes to count rows that are not in the order of their keys: those of the cells."""
 
-CLASS_ROWS = 15
+CLASS_ROWS = 25
 """How many rows could be read in the time that it takes to make one class."""
+
+SORTING = 10
+"""How many rows could be read in the time that it takes to put one in order."""
 
 RECENT_NODES = 32
 """Nodes that stand for those to come."""
@@ -101,8 +103,8 @@ class RollUps:
         sources = {levels: self._cheapest_below(levels) for levels in batch}
         for source in dict.fromkeys(sources.values()):
             nodes = [levels for levels in batch if sources[levels] is source]
-            size = max(1, min(len(nodes), ROWS_PER_STATEMENT // max(source.row_count, 1)))
-            for together in batches(nodes, size):
+            classes = np.minimum(self._classes.expected(nodes), source.row_count)
+            for together in _together(nodes, source.row_count + CLASS_ROWS * classes):
                 yield source.cells, together
 
     def learn(self, summaries: Sequence[NodeSummary]) -> None:
@@ -145,7 +147,8 @@ class RollUps:
         costs = np.array([source.cost for source in sources])
         serves = (np.array(candidates)[:, None, :] <= np.array(nodes)[None, :, :]).all(axis=2)
         saved = np.where(serves, np.maximum(read[None, :] - sizes[:, None], 0), 0).sum(axis=1)
-        gains = saved - MAKING * (costs + CLASS_ROWS * sizes) - STEP_ROWS
+        row_costs = np.array([CLASS_ROWS if any(levels) else SORTING for levels in candidates])
+        gains = saved - MAKING * (costs + row_costs * sizes) - STEP_ROWS
         gains[sizes > self._rows_left] = -np.inf
         best = int(gains.argmax())
         return candidates[best] if gains[best] > 0 else None
@@ -159,7 +162,9 @@ class RollUps:
     def _make(self, levels: Levels) -> None:
         source = self._cheapest_below(levels)
         relation = Relation(f"anon_rolled_up_{len(self._made)}", "cell")
-        self.engine.run(Step(relation, rolled_up(self.plan, levels, source.cells), "cells rolled up"))
+        # Groups of cells in order come out in an order that is nearly as good.
+        cells = rolled_up(self.plan, levels, source.cells, in_order=source is self._cells)
+        self.engine.run(Step(relation, cells, "cells rolled up"))
         row_count = int(self.engine.fetch(counted_rows(relation), "cells rolled up")[0]["rows"])
         if self._most_others == 1:
             self._classes.learn(levels, row_count)
@@ -221,6 +226,22 @@ class ClassCounts:
         return float(
             sum(np.log(max(counts[level], 1)) for counts, level in zip(self._label_counts, levels, strict=True))
         )
+
+
+def _together(nodes: Sequence[Levels], costs: NDArray[np.float64]) -> Iterator[list[Levels]]:
+    """Nodes in their order, as many at once as cost no more than a statement should."""
+    together: list[Levels] = []
+    left = 0.0
+    for levels, cost in zip(nodes, costs, strict=True):
+        if together and cost > left:
+            yield together
+            together = []
+        if not together:
+            left = STATEMENT_ROWS
+        together.append(levels)
+        left -= cost
+    if together:
+        yield together
 
 
 def _is_below(lower: Levels, upper: Levels) -> bool:

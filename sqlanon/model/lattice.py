@@ -78,35 +78,35 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True)
 class NodeSummary:
-    """What one query tells about one node.
+    """What one query tells about one node; what it was not asked is None.
 
     Attributes:
         levels: the node.
         class_count: equivalence classes before suppression.
-        min_class_size: rows in the smallest of them.
         kept_class_count: classes that meet every privacy model of their grain.
         suppressed_rows: rows in the other classes.
         rejected: whether the kept classes are out of bounds of a privacy model of the grain node.
         certain_suppressed_rows: rows in classes that violate a *monotonic* model. A less general node has at
             least as many, so a node where these alone exceed the limit rules out everything below it.
+        min_class_size: rows in the smallest class before suppression.
         dm_star: sum of squared class sizes.
         dm: Bayardo and Agrawal's discernibility, suppressed rows at the size of the table.
-        aecs: average size of the kept classes over k; None if none is kept.
-        lm: mean LM loss per row, suppressed rows at 1; None if it was not asked for.
+        aecs: average size of the kept classes over k; None if none is kept, too.
+        lm: mean LM loss per row, suppressed rows at 1.
         ncp: the same for NCP.
-        combined_loss: the loss of an LM that is weighted or geometric; None without one.
+        combined_loss: the loss of an LM that is weighted or geometric.
         attainable: how private the node can be made within the suppression limit, more is better: the largest k
-            (spec/ola.md (b), "Best k of a node") or the largest 1/m; None if it was not asked for.
+            (spec/ola.md (b), "Best k of a node") or the largest 1/m.
     """
 
     levels: Levels
     class_count: int
-    min_class_size: int
     kept_class_count: int
     suppressed_rows: int
     certain_suppressed_rows: int
-    dm_star: int
-    dm: int
+    min_class_size: int | None = None
+    dm_star: int | None = None
+    dm: int | None = None
     aecs: float | None = None
     lm: float | None = None
     ncp: float | None = None

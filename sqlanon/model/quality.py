@@ -192,9 +192,7 @@ class LM(WeightedModel):
         return self.aggregate == "geometric" or bool(self.weights)
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        loss = summary.combined_loss if self.by_quasi_identifier else summary.lm
-        assert loss is not None
-        return loss
+        return _known(summary.combined_loss if self.by_quasi_identifier else summary.lm)
 
     def counts_suppression(self, context: LossContext) -> bool:
         return bool(context.losses.largest_lm)
@@ -229,8 +227,7 @@ class NCP(QualityModel):
     model: Literal["ncp"] = "ncp"
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        assert summary.ncp is not None
-        return summary.ncp
+        return _known(summary.ncp)
 
     def counts_suppression(self, context: LossContext) -> bool:
         return bool(context.losses.largest_ncp)
@@ -251,10 +248,10 @@ class DMStar(QualityModel):
     model: Literal["dm-star"] = "dm-star"
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return float(summary.dm_star)
+        return _known(summary.dm_star)
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
-        return float(summary.dm_star)
+        return _known(summary.dm_star)
 
 
 class DM(QualityModel):
@@ -266,10 +263,10 @@ class DM(QualityModel):
     model: Literal["dm"] = "dm"
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return float(summary.dm)
+        return _known(summary.dm)
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
-        return float(summary.dm_star)
+        return _known(summary.dm_star)
 
 
 class AECS(QualityModel):
@@ -297,6 +294,12 @@ def _with_suppression(means: Table, largest: Table, nodes: Columns, suppressed: 
             for losses, most, levels in zip(means, largest, nodes, strict=True)
         ]
     )
+
+
+def _known(measure: float | None) -> float:
+    """A measure that was asked for."""
+    assert measure is not None
+    return float(measure)
 
 
 AnyModel = Prec | Entropy | LM | NCP | DMStar | DM | AECS

@@ -239,8 +239,8 @@ def _report(
         losses={
             "prec": total(losses.prec, node.levels),
             "entropy": total(losses.entropy, node.levels),
-            "dm_star": float(node.dm_star),
-            "dm": float(node.dm),
+            "dm_star": node.dm_star,
+            "dm": node.dm,
             "aecs": node.aecs,
             "lm": node.lm,
             "ncp": node.ncp,

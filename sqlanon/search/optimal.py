@@ -22,14 +22,11 @@ from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.search.dense import DenseRegion
 from sqlanon.search.knowledge import Knowledge
-from sqlanon.search.problem import BATCH_SIZE, Part, Search, SearchProblem, SearchStopped, batches, margin
+from sqlanon.search.problem import BATCH_SIZE, Part, Search, SearchProblem, SearchStopped, margin
 from sqlanon.search.regions import region_of
 from sqlanon.search.telling import most_telling
 from sqlanon.search.wide import WideRegion
 from sqlanon.search.wide_optimal import wide_optimal
-
-LOSSES_AT_ONCE = 4
-"""Of how many nodes it is asked at once what their labels lose, the most promising first: one may rule out the rest."""
 
 
 def optimal(problem: SearchProblem) -> Search:
@@ -47,18 +44,23 @@ def optimal(problem: SearchProblem) -> Search:
 
 
 def _check(knowledge: Knowledge, nodes: list[Levels]) -> Part:
-    """Count the nodes, and ask what labels lose, which takes as long again, only where that decides."""
+    """Count the nodes, and ask what labels lose, which takes as long again, only where that decides.
+
+    It is asked of one node after another, the most promising first: that one may rule out the rest.
+    """
+    labels_lose = bool(knowledge.problem.quality.label_losses)
     waiting: list[NodeSummary] = []
-    for summary in (yield knowledge.ask(nodes, "counts")):
-        if knowledge.problem.quality.label_losses and knowledge.may_be_best(summary):
+    for summary in (yield knowledge.ask(nodes, "counts" if labels_lose else "everything")):
+        if labels_lose and knowledge.may_be_best(summary):
             waiting.append(summary)
         else:
             knowledge.learn(summary)
-    for some in batches(sorted(waiting, key=knowledge.problem.least_loss), LOSSES_AT_ONCE):
-        promising = [summary for summary in some if knowledge.may_be_best(summary)]
-        found = (yield knowledge.ask([each.levels for each in promising], "losses")) if promising else []
-        for summary in (*found, *(each for each in some if each not in promising)):
+    for counted in sorted(waiting, key=knowledge.problem.least_loss):
+        if knowledge.may_be_best(counted):
+            (summary,) = yield knowledge.ask([counted.levels], "measures")
             knowledge.learn(summary)
+        else:
+            knowledge.learn(counted)
 
 
 def _open_nodes(region: DenseRegion, loss: float) -> Mask:

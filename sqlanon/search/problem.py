@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
@@ -24,11 +24,8 @@ TOLERANCE = 1e-12
 """Losses that differ by less, relative to the larger of 1 and the loss, are equal: sums of floats in any order."""
 
 
-Asked = Literal["everything", "counts", "losses"]
-"""What a search may ask of nodes; the losses are those of the labels of nodes whose counts it knows."""
-
-
-Item = TypeVar("Item")
+Asked = Literal["everything", "counts", "measures"]
+"""What a search may ask of nodes: at once, or first how many classes and rows are kept, and of some later the rest."""
 
 
 class SearchStopped(Exception):  # noqa: N818 - a request, as GeneratorExit is one
@@ -147,8 +144,8 @@ def margin(loss: float) -> float:
     return TOLERANCE * max(1.0, abs(loss))
 
 
-def batches(items: Iterable[Item], size: int | None = None) -> Iterator[list[Item]]:
-    """Nodes, or what is known of them, in their order, so many at a time, or as many as a search asks for at once."""
-    remaining = iter(items)
+def batches(nodes: Iterable[Levels], size: int | None = None) -> Iterator[list[Levels]]:
+    """The nodes in their order, so many at a time, or as many as a search asks for at once."""
+    remaining = iter(nodes)
     while batch := list(itertools.islice(remaining, BATCH_SIZE if size is None else size)):
         yield batch

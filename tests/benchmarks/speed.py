@@ -168,7 +168,7 @@ def searched(engine: DuckDBEngine, table: EncodedTable) -> tuple[list[Sequence[L
     try:
         while True:
             inquiry = search.send(full_domain.node_summaries(engine, table, inquiry.nodes))
-            if inquiry.asks != "losses":
+            if inquiry.asks != "measures":
                 batches.append(inquiry.nodes)
     except StopIteration as finished:
         return batches, finished.value

@@ -50,9 +50,9 @@ def test_a_node_is_the_same_from_all_cells_and_from_those_of_any_node_below(run:
         nodes = list(table.context.lattice.nodes())
         low = data.draw(st.sampled_from(nodes))
         middle = data.draw(st.sampled_from([node for node in nodes if is_below(low, node)]))
-        engine.run(Step(ROLLED_UP, rolled_up(table.plan, low, table.plan.cells), "cells rolled up"))
+        engine.run(Step(ROLLED_UP, rolled_up(table.plan, low, table.plan.cells, in_order=True), "cells rolled up"))
         twice = Relation("anon_rolled_up_twice", "cell")
-        engine.run(Step(twice, rolled_up(table.plan, middle, ROLLED_UP), "cells rolled up"))
+        engine.run(Step(twice, rolled_up(table.plan, middle, ROLLED_UP, in_order=False), "cells rolled up"))
         for cells, floor in ((ROLLED_UP, low), (twice, middle)):
             above = [node for node in nodes if is_below(floor, node)]
             found = full_domain.node_summaries(engine, table, above, cells)
@@ -102,8 +102,9 @@ def eager(unsorted: float) -> Iterator[list[Levels]]:
         "STEP_ROWS": 0.5,
         "MAKING": 0,
         "CLASS_ROWS": 0,
+        "SORTING": 0,
         "BUDGET": 1,
-        "ROWS_PER_STATEMENT": 20,
+        "STATEMENT_ROWS": 20,
         "RECENT_NODES": 4,
         "UNSORTED": unsorted,
     }

@@ -321,7 +321,7 @@ class TestTieRule:
         try:
             nodes = next(running).nodes
             while True:
-                found = [NodeSummary(levels, 5, 1, 5, summaries[levels], 0, 20, 20) for levels in nodes]
+                found = [NodeSummary(levels, 5, 5, summaries[levels], 0, dm_star=20, dm=20) for levels in nodes]
                 nodes = running.send(found).nodes
         except StopIteration as finished:
             return finished.value

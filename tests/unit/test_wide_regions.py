@@ -79,7 +79,7 @@ def told(position: int, level: int) -> int:
 def of_information(levels: Levels) -> NodeSummary:
     """A node satisfies if its quasi-identifiers, of four levels each, tell little enough together."""
     rows = min(max(sum(itertools.starmap(told, enumerate(levels))) - TOLD + 50, 0), 1000)
-    return NodeSummary(levels, 100, 1, 90, rows, rows, 10_000, 10_000)
+    return NodeSummary(levels, 100, 90, rows, rows, dm_star=10_000, dm=10_000)
 
 
 def least_loss(table: list[list[float]]) -> float:

@@ -7,9 +7,9 @@ SELECT
     coalesce(any_value(anon_domain.domain), 'observed') AS domain,
     sha256(string_agg(
         concat(coalesce(anon_taxonomy.value, ''), chr(31), coalesce(anon_taxonomy.label, ''), chr(30)), ''
-        ORDER BY anon_taxonomy.value NULLS FIRST, anon_taxonomy.label NULLS FIRST
+        ORDER BY anon_taxonomy.value ASC NULLS FIRST, anon_taxonomy.label ASC NULLS FIRST
     )) AS sha256
 FROM anon.taxonomy AS anon_taxonomy
 LEFT JOIN anon.taxonomy_domain AS anon_domain ON anon_domain.attribute = anon_taxonomy.attribute
 GROUP BY anon_taxonomy.attribute, anon_taxonomy.level
-ORDER BY anon_taxonomy.attribute, anon_taxonomy.level
+ORDER BY anon_taxonomy.attribute ASC, anon_taxonomy.level ASC

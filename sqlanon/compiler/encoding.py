@@ -48,6 +48,9 @@ ONE_TEXT_PER_VALUE = frozenset(
 )
 """Types in which two values are equal just when their texts are."""
 
+ONE_FORM_PER_VALUE = ONE_TEXT_PER_VALUE | {"VARCHAR", "BLOB", "TIMESTAMP WITH TIME ZONE"}
+"""Types in which two values are equal just when their bytes are, with texts compared by these."""
+
 
 @dataclass(frozen=True)
 class Encoding:
@@ -97,7 +100,9 @@ class Encoding:
     @property
     def relations(self) -> tuple[Relation, ...]:
         """All temporary tables of a run but those of its search."""
-        made = [*self.codes, *map(self.sensitive_codes, self.bound.sensitive_shapes), self.cells]
+        positions = range(len(self.codes))
+        made = [*self.codes, *map(self.labels, positions), self.cells]
+        made += map(self.sensitive_codes, self.bound.sensitive_shapes)
         made += map(self.values, self.compared_columns)
         return (*made, *(() if self.bound.population is None else (self.population_cells,)))
 
@@ -140,6 +145,18 @@ class Encoding:
     def key(self, word: int) -> str:
         """The column of ``cells`` with a word of the key."""
         return f"anon_key_{word}"
+
+    def labels(self, position: int) -> Relation:
+        """The values of a quasi-identifier with their codes and labels at the node of a release."""
+        return Relation(f"anon_labels_{position}", "node")
+
+    def label(self, position: int) -> str:
+        """The column with the labels of a quasi-identifier in the rows of a release."""
+        return f"anon_label_{position}"
+
+    def label_type(self, position: int) -> str:
+        """The temporary ENUM type of these labels."""
+        return f"anon_label_type_{position}"
 
     def label_loss(self, measure: str, position: int, depth: int) -> str:
         """The column of ``codes`` with the loss of the label of a quasi-identifier at a level."""

@@ -1,181 +1,213 @@
 """The release: the rows of the kept classes with their labels, in the order of their own columns.
 
-It says nothing of the order of the source. Where cells hold all that is shown, rows are rebuilt from their counts: the
-source is not read again, and what is sorted are the groups of equal rows.
+It says nothing of the order of the source: published rows are counted in groups of equal ones, which are sorted, and
+are repeated as they are written. Where cells hold all that is shown, the source is not read again.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
 from sqlglot import exp
 
-from sqlanon.compiler import taxonomies
 from sqlanon.compiler.encoding import ROW_COUNT, VALUE, Encoding, row_sum
-from sqlanon.compiler.evaluate import ALL_ROWS
 from sqlanon.compiler.grouping import node_keys
-from sqlanon.compiler.macros import DIALECT, template
+from sqlanon.compiler.keys import WORD_BITS
+from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
     Relation,
     aliased,
+    all_bits,
     all_of,
+    cast,
     column,
+    count_rows,
     exact_text,
     grouped,
+    number,
     over,
     same,
     select,
     string,
     subquery,
+    text,
 )
+from sqlanon.compiler.release_labels import MASK, as_label, labels_by_code, labels_by_value
+from sqlanon.compiler.shown import Shown, can_be_grouped, plain_value, shown_columns
 from sqlanon.model.lattice import Levels
 
-GROUPED = "anon_grouped"
-
 EQUAL_ROWS = Relation("anon_equal_rows", "class")
-"""The published rows in groups of equal ones, if cells hold all that is shown."""
+"""The published rows in groups of equal ones, with their number."""
 
-MASK = "*"
-"""What stands in every quasi-identifier of a suppressed row that is kept masked."""
+IS_KEPT = "anon_is_kept"
 
 
-def release(
-    plan: Encoding, levels: Levels, kept: Relation, *, masked: bool, with_individuals: bool = False
-) -> exp.Query:
-    """The published rows: labels for quasi-identifiers, other columns as they are, identifiers left out.
-
-    Where cells hold the release, they are those of ``EQUAL_ROWS``, which has to be made first: repeating rows while
-    they are still being sorted takes three times as long.
+def equal_rows(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool, is_grouped: bool = True) -> exp.Query:
+    """The published rows in groups of equal ones with their number, in the order of their own columns.
 
     Args:
-        plan: the encoding of the run.
+        plan: the encoding of the run; the tables and types of its labels are made.
         levels: the chosen node.
         kept: the codes of the classes that are kept there.
         masked: whether the rows of other classes stay, masked, or go.
-        with_individuals: whether the column of individuals is added where it is not published: for measuring alone.
+        is_grouped: whether there are fewer groups than rows; else each row may be one of its own.
     """
-    if plan.holds_release and not with_individuals:
-        return over(template("repeated_rows"), select([exp.Star()], EQUAL_ROWS.table))
-    query = _shown(plan, levels, _labelled(plan, levels), kept, masked=masked)
-    individual = plan.bound.policy.individual
-    if with_individuals and individual is not None and individual not in plan.bound.policy.released_columns:
-        query = query.select(column(individual, "anon_labelled"), copy=False)
-    return _in_own_order(query)
-
-
-def equal_rows(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool) -> exp.Query:
-    """The published rows in groups of equal ones with their number, in the order of their own columns."""
-    return _in_own_order(_shown(plan, levels, _groups(plan, levels), kept, masked=masked, counted=True))
-
-
-def _shown(
-    plan: Encoding, levels: Levels, labelled: exp.Query, kept: Relation, *, masked: bool, counted: bool = False
-) -> exp.Select:
-    """What is released of rows with their labels and codes, or of groups of them with their number."""
-    keys = [key for _, key in node_keys(plan, levels)]
-    same_class = all_of([column(key, "anon_kept").eq(column(key, "anon_labelled")) for key in keys])
-    classes = exp.alias_(kept.table, "anon_kept", table=True)
-    is_kept = column(keys[0] if keys else ALL_ROWS, "anon_kept").is_(exp.null()).not_() if masked else None
-    query = exp.select(*_released(plan, is_kept)).from_(subquery(labelled, "anon_labelled"))
-    if counted:
-        query = query.select(column(ROW_COUNT, "anon_labelled"), copy=False)
-    return query.join(classes, on=same_class, join_type="left" if masked else "", copy=False)
-
-
-def _in_own_order(query: exp.Query) -> exp.Select:
-    ordered = exp.select(exp.Star()).from_(subquery(query, "anon_release"))
-    ordered.set("order", exp.Order(expressions=[exp.Ordered(this=exp.Var(this="ALL"))]))
-    return ordered
-
-
-def _groups(plan: Encoding, levels: Levels) -> exp.Query:
-    """Rows that a release shows alike, in groups: labels, codes, values of protected columns, and their number."""
-    keys = [key for _, key in node_keys(plan, levels)]
-    raw = [plan.raw(name) for name in plan.bound.policy.protected_columns]
-    grouping = [column(name) for name in (*keys, *raw)]
-    cells = grouped(select([*(key.copy() for key in grouping), row_sum()], plan.cells.table), grouping)
-    query = exp.select(column(ROW_COUNT, GROUPED)).from_(subquery(cells, GROUPED))
-    for name in plan.bound.policy.protected_columns:
-        query = query.select(aliased(column(plan.raw(name), GROUPED), name), copy=False)
-    for position, depth in enumerate(levels):
-        alias, code = f"anon_labels_{position}", plan.code(position, depth)
-        labels = select([column(code), column("label")], subquery(_labels(plan, position, depth), "anon_codes"))
-        if code in keys:
-            on: exp.Expr = column(code, alias).eq(column(code, GROUPED))
-            query = query.select(column(code, GROUPED), copy=False)
-        else:
-            on = exp.true()
-        query = query.join(subquery(labels.distinct(copy=False), alias), on=on, join_type="left", copy=False)
-        query = query.select(aliased(column("label", alias), _label(position)), copy=False)
+    shown = shown_columns(plan, of_cells=plan.holds_release)
+    rows = _rows_of_cells(plan, levels, shown) if plan.holds_release else _rows_of_source(plan, levels, shown)
+    groups = _grouped(plan, levels, shown, rows) if is_grouped and can_be_grouped(shown) else rows
+    keys = [name for each in shown for name in each.key_names]
+    values = [each.name for each in shown]
+    published = _published(plan, levels, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked)
+    labels = [plan.label(position) for position in range(len(levels))]
+    query = select((column(name) for name in (*labels, *values, ROW_COUNT)), subquery(published, "anon_published"))
+    order = [exp.Ordered(this=key, desc=False, nulls_first=False) for key in _order(plan, levels, shown, masked)]
+    if order:
+        query.set("order", exp.Order(expressions=order))
     return query
 
 
-def _labelled(plan: Encoding, levels: Levels) -> exp.Query:
-    """Every row of the source with the label and the code of each quasi-identifier.
+def expected_groups(plan: Encoding, kept: Relation) -> exp.Query | None:
+    """One row, ``groups``: how many there would be if values were independent of classes; None if cells tell more."""
+    shown = shown_columns(plan, of_cells=False)
+    if plan.holds_release or not shown or not can_be_grouped(shown):
+        return None
+    classes = exp.Subquery(this=select([count_rows()], kept.table))
+    groups: exp.Expr = cast(classes, "DOUBLE")
+    for each in shown:
+        groups = exp.Mul(this=groups, expression=cast(exp.ApproxDistinct(this=each.value), "DOUBLE"))
+    source = exp.alias_(plan.bound.source.copy(), "anon_source", table=True)
+    return select([aliased(groups, "groups")], source)
+
+
+def release(plan: Encoding) -> exp.Query:
+    """The published rows, from ``EQUAL_ROWS``: labels for quasi-identifiers, others as they are, no identifiers."""
+    groups = select([*_released(plan), column(ROW_COUNT)], EQUAL_ROWS.table)
+    return over(template("repeated_rows"), groups)
+
+
+def with_individuals(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool) -> exp.Query:
+    """The published rows, in no order, with the column of individuals although it is not published: for measuring."""
+    shown = shown_columns(plan, of_cells=False)
+    individual = plan.bound.policy.individual
+    added = [] if individual is None or individual in plan.bound.policy.released_columns else [individual]
+    rows = _rows_of_source(plan, levels, shown).select(*(column(name, "anon_source") for name in added), copy=False)
+    names = [*(each.name for each in shown), *added]
+    published = _published(plan, levels, rows, names, kept, masked=masked)
+    return select([*_released(plan), *(column(name) for name in added)], subquery(published, "anon_published"))
+
+
+def _rows_of_source(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> exp.Select:
+    """Every row of the source with its labels below the top and what is shown of it.
 
     Lookups are LEFT joins although every value is found: DuckDB keeps their order, where it would join the small
     tables among each other first.
     """
-    query = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("anon_source", quoted=True)))
-    query = query.from_(exp.alias_(plan.bound.source.copy(), "anon_source", table=True))
-    for position, depth in enumerate(levels):
-        alias = f"anon_labels_{position}"
+    query = select([], exp.alias_(plan.bound.source.copy(), "anon_source", table=True))
+    for position, _ in node_keys(plan, levels):
+        alias = plan.labels(position).name
         raw = exact_text(column(plan.bound.policy.quasi_identifiers[position], "anon_source"))
-        lookup = subquery(_labels(plan, position, depth), alias)
+        lookup = subquery(labels_by_value(plan, position), alias)
         query = query.join(lookup, on=same(column(VALUE, alias), raw), join_type="left", copy=False)
-        query = query.select(
-            aliased(column("label", alias), _label(position)), column(plan.code(position, depth), alias), copy=False
-        )
+        query = query.select(column(plan.label(position), alias), copy=False)
+    return _with_shown(query, shown).select(aliased(number(1), ROW_COUNT), copy=False)
+
+
+def _rows_of_cells(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> exp.Select:
+    """The same of the cells, with their number of rows."""
+    query = select([column(ROW_COUNT, "anon_cells")], exp.alias_(plan.cells.table, "anon_cells", table=True))
+    return _with_shown(_with_labels(plan, levels, query, "anon_cells"), shown)
+
+
+def _with_shown(query: exp.Select, shown: Sequence[Shown]) -> exp.Select:
+    values = (aliased(each.value.copy(), each.name) for each in shown)
+    return query.select(*values, *(key.copy() for each in shown for key in each.keys), copy=False)
+
+
+def _with_labels(plan: Encoding, levels: Levels, query: exp.Select, table: str) -> exp.Select:
+    """The query of a table of codes with the labels below the top."""
+    for position, code in node_keys(plan, levels):
+        alias = plan.labels(position).name
+        lookup = subquery(labels_by_code(plan, position, levels[position]), alias)
+        query = query.join(lookup, on=column(code, alias).eq(column(code, table)), join_type="left", copy=False)
+        query = query.select(column(plan.label(position), alias), copy=False)
     return query
 
 
-def _released(plan: Encoding, is_kept: exp.Expr | None) -> list[exp.Expr]:
+def _grouped(plan: Encoding, levels: Levels, shown: Sequence[Shown], rows: exp.Select) -> exp.Select:
+    """Groups of rows that a release shows alike."""
+    labels = [plan.label(position) for position, _ in node_keys(plan, levels)]
+    names = [*labels, *(name for each in shown for name in each.key_names)]
+    keys = [column(name) for name in names]
+    values = [aliased(exp.AnyValue(this=column(each.name)), each.name) for each in shown if each.keys]
+    query = select([*(key.copy() for key in keys), *values, row_sum()], subquery(rows, "anon_rows"))
+    return grouped(query, keys)
+
+
+def _published(
+    plan: Encoding, levels: Levels, rows: exp.Query, names: Sequence[str], kept: Relation, *, masked: bool
+) -> exp.Select:
+    """The rows, or groups of them, that are published: all labels, masked where they are not kept, and the columns."""
+    keys = dict(node_keys(plan, levels))
+    classes = select([aliased(exp.true(), IS_KEPT)], exp.alias_(kept.table, "anon_codes", table=True))
+    classes = _with_labels(plan, levels, classes, "anon_codes")
+    labels = [plan.label(position) for position in keys]
+    same_class = all_of([same(column(label, "anon_kept"), column(label, "anon_rows")) for label in labels])
+    query = select([column(name, "anon_rows") for name in names], subquery(rows, "anon_rows"))
+    query = query.join(subquery(classes, "anon_kept"), on=same_class, join_type="left" if masked else "", copy=False)
+    for position, depth in enumerate(levels):
+        place, name = "anon_rows", plan.label(position)
+        if position not in keys:
+            place = plan.labels(position).name
+            top = subquery(labels_by_code(plan, position, depth), place)
+            query = query.join(top, on=exp.true(), join_type="left", copy=False)
+        label: exp.Expr = column(name, place)
+        if masked:
+            is_kept = column(IS_KEPT, "anon_kept")
+            label = exp.case().when(is_kept, label).else_(as_label(plan, position, string(MASK)))
+        query = query.select(aliased(label, name), copy=False)
+    return query
+
+
+def _order(plan: Encoding, levels: Levels, shown: Sequence[Shown], masked: bool) -> list[exp.Expr]:
+    """What groups are ordered by, column after column of the source; at the top all labels are the same."""
+    positions = range(len(levels)) if masked else [position for position, _ in node_keys(plan, levels)]
+    labels = {plan.bound.policy.quasi_identifiers[position]: position for position in positions}
+    keys = {each.name: [column(key) for key in each.key_names] for each in shown}
+    order: list[exp.Expr] = []
+    for are_labels, found in itertools.groupby(plan.bound.columns, key=lambda found: found.name in labels):
+        if are_labels:
+            order += _side_by_side(plan, levels, [labels[each.name] for each in found])
+        else:
+            order += (key for each in found for key in keys.get(each.name, ()))
+    return order
+
+
+def _side_by_side(plan: Encoding, levels: Levels, positions: Sequence[int]) -> list[exp.Expr]:
+    """The codes of labels in the bits of a number, or of a few, which are sorted much faster than the labels."""
+    words: list[list[exp.Expr]] = []
+    free = 0
+    for position in positions:
+        # As many as there are labels at most, the mask is one more, and NULL comes last.
+        last = plan.bound.shapes[position].label_counts[levels[position]] + 1
+        code = exp.func(
+            "coalesce", exp.Anonymous(this="enum_code", expressions=[column(plan.label(position))]), number(last)
+        )
+        width = last.bit_length()
+        if width > free:
+            words.append([])
+            free = WORD_BITS
+        free -= width
+        words[-1].append(exp.Paren(this=exp.BitwiseLeftShift(this=cast(code, "BIGINT"), expression=number(free))))
+    return [all_bits(word) for word in words]
+
+
+def _released(plan: Encoding) -> list[exp.Alias]:
     """The columns of the release, in the order of the source."""
     policy = plan.bound.policy
-    columns: list[exp.Expr] = []
-    for source_column in plan.bound.columns:
-        name = source_column.name
-        if name in policy.quasi_identifiers:
-            label: exp.Expr = column(_label(policy.quasi_identifiers.index(name)), "anon_labelled")
-            if is_kept is not None:
-                label = exp.case().when(is_kept.copy(), label).else_(string(MASK))
-            columns.append(aliased(label, name))
-        elif name in policy.released_columns:
-            columns.append(aliased(_without_enum(name, source_column.type), name))
-    return columns
-
-
-def _label(position: int) -> str:
-    return f"anon_label_{position}"
-
-
-def _labels(plan: Encoding, position: int, depth: int) -> exp.Query:
-    """The values of a quasi-identifier with their code and label at the node's level."""
-    attribute = plan.bound.policy.quasi_identifiers[position]
-    labels = subquery(taxonomies.level(plan.bound.taxonomy, attribute, depth), "anon_labels")
-    return (
-        exp.select(
-            column(VALUE, "anon_codes"),
-            column(plan.code(position, depth), "anon_codes"),
-            column("label", "anon_labels"),
-        )
-        .from_(exp.alias_(plan.codes[position].table, "anon_codes", table=True))
-        .join(labels, on=same(column("value", "anon_labels"), column(VALUE, "anon_codes")))
-    )
-
-
-def _without_enum(name: str, type_name: str) -> exp.Expr:
-    """The column, with ENUM cast to text wherever it stands in the type.
-
-    A fresh file with an ENUM column carries all labels of the type, those of suppressed rows too.
-    """
-    value = column(name, "anon_labelled")
-    if "ENUM" not in type_name.upper():
-        return value
-    data_type = exp.DataType.build(type_name, dialect=DIALECT)
-    plain = data_type.transform(
-        lambda node: (
-            exp.DataType.build("VARCHAR")
-            if isinstance(node, exp.DataType) and node.is_type(exp.DataType.Type.ENUM)
-            else node
-        )
-    )
-    return exp.Cast(this=value, to=plain)
+    labels = {name: plan.label(position) for position, name in enumerate(policy.quasi_identifiers)}
+    return [
+        aliased(text(column(labels[found.name])) if found.name in labels else plain_value(found), found.name)
+        for found in plan.bound.columns
+        if found.name in policy.released_columns
+    ]

@@ -26,6 +26,12 @@ def level(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Query:
     return at(table_call("taxonomy_level", string(attribute), number(depth)), taxonomy)
 
 
+def labels(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Select:
+    """``label``: those of a level, each as often as it has values."""
+    rows = select([column("label")], taxonomy.copy())
+    return rows.where(column("attribute").eq(string(attribute)), column("level").eq(number(depth)), copy=False)
+
+
 def leaves(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Query:
     """``anon.label_leaves``: label, leaf_count."""
     return at(table_call("label_leaves", string(attribute), number(depth)), taxonomy)

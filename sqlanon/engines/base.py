@@ -79,6 +79,9 @@ class Engine(Protocol):
     def watched(self, observer: StatementObserver | None) -> AbstractContextManager[None]:
         """Tell a few times a second how far the present statement is; what the observer raises, and Ctrl-C, end it."""
 
+    def in_order(self) -> AbstractContextManager[None]:
+        """Rows of queries without ORDER BY stay in the order of their table, whatever the user has set."""
+
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         """The table that a release goes to, or an error if it cannot go there; ``read`` is what it may not replace."""
 

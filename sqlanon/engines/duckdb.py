@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +182,9 @@ class DuckDBEngine:
                 with suppress(EngineError):  # the connection is closed: what went before says more
                     self._measure_progress(enabled, printed=printed)
 
+    def in_order(self) -> AbstractContextManager[None]:
+        return self._meanwhile(preserve_insertion_order=True)
+
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         self._refuse_read_only(f'write the table "{target}"')
         found = catalog.find(self._rows, target)
@@ -225,7 +228,8 @@ class DuckDBEngine:
     def write_parquet(
         self, path: Path, query: exp.Query, metadata: str | None = None, *, streamed: bool = False
     ) -> None:
-        with self._one_after_the_other() if streamed else nullcontext():
+        # By one thread: several keep what they write in memory until it is its turn.
+        with self._meanwhile(threads=1, preserve_insertion_order=False) if streamed else nullcontext():
             self.execute(copying.parquet(path, query, metadata), "write the file")
 
     def write_partitions(self, folder: Path, query: exp.Query, columns: Sequence[str], suffix: str) -> None:
@@ -269,22 +273,19 @@ class DuckDBEngine:
         _set(self.connection, enable_progress_bar_print=printed, enable_progress_bar=enabled)
 
     @contextmanager
-    def _one_after_the_other(self) -> Iterator[None]:
-        """Write rows as they come, by one thread: several keep them all in memory until it is their turn.
-
-        These settings are the database's, and are set beside the transaction, which takes none back if it fails.
-        """
-        threads, ordered, locked = self._rows(template("sequence_settings").sql(DIALECT))[0]
-        if locked:
+    def _meanwhile(self, **wanted: int | bool) -> Iterator[None]:
+        """Other settings of the database unless they are locked, beside the transaction, which takes none back."""
+        before = self.fetch(template("sequence_settings"), "the settings")[0]
+        if before["lock_configuration"]:
             yield
             return
         with closing(self.connection.cursor()) as beside:
-            _set(beside, threads=1, preserve_insertion_order=False)
+            _set(beside, **wanted)
             try:
                 yield
             finally:
                 with suppress(EngineError):  # the connection is closed: what went before says more
-                    _set(beside, threads=threads, preserve_insertion_order=ordered)
+                    _set(beside, **{name: before[name] for name in wanted})
 
     def _share(self) -> float | None:
         """How much of the present statement is done."""

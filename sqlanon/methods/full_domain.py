@@ -17,7 +17,8 @@ from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows, las
 from sqlanon.compiler.encoding import Encoding, LossStep, encoding
 from sqlanon.compiler.keys import key_layout
 from sqlanon.compiler.nodes import Relation, Step
-from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, release
+from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
+from sqlanon.compiler.release_labels import label_steps, label_types, without_label_types
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, TaxonomyError, UnsatisfiableError
 from sqlanon.methods.roll_up import RollUps
@@ -30,6 +31,9 @@ Observer = Callable[[int, int, Inquiry], None]
 """Told before every batch how many nodes were checked, how many the lattice has, and what the search knows and asks."""
 
 KEPT = Relation("anon_kept", "class")
+
+GROUPED = 0.5
+"""Rows of a release are grouped before they are sorted if so many groups a row, or fewer, are expected."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,8 @@ def drop_tables(engine: Engine, table: EncodedTable) -> None:
     """Remove the temporary tables of these functions."""
     for relation in (EQUAL_ROWS, KEPT, *table.plan.relations):
         engine.drop(relation)
+    for statement in without_label_types(table.plan):
+        engine.execute(statement, "types of labels")
 
 
 def choose_node(
@@ -167,10 +173,28 @@ def keep_classes(engine: Engine, table: EncodedTable, levels: Levels) -> Relatio
 
 
 def published_rows(engine: Engine, table: EncodedTable, levels: Levels, *, masked: bool) -> exp.Query:
-    """The rows that a node publishes, of the classes that are kept there and of the others if they are masked."""
-    if table.plan.holds_release:
-        engine.run(Step(EQUAL_ROWS, equal_rows(table.plan, levels, KEPT, masked=masked), "equal rows"))
-    return release(table.plan, levels, KEPT, masked=masked)
+    """The rows that a node publishes, of the classes that are kept there and of the others if they are masked.
+
+    They come in their order without a sort, from a table: repeating rows while they are still being sorted takes three
+    times as long.
+    """
+    for statement in label_types(table.plan, levels):
+        engine.execute(statement, "types of labels")
+    for step in label_steps(table.plan, levels):
+        engine.run(step)
+    is_grouped = _has_equal_rows(engine, table)
+    groups = equal_rows(table.plan, levels, KEPT, masked=masked, is_grouped=is_grouped)
+    engine.run(Step(EQUAL_ROWS, groups, "equal rows"))
+    return release(table.plan)
+
+
+def _has_equal_rows(engine: Engine, table: EncodedTable) -> bool:
+    """Whether grouping the rows of a release is likely to save more than it takes; they come out the same."""
+    query = expected_groups(table.plan, KEPT)
+    if query is None:
+        return True
+    groups = engine.fetch(query, "expected groups")[0]["groups"]
+    return bool(groups <= GROUPED * table.context.row_count)
 
 
 def attained(engine: Engine, table: EncodedTable, levels: Levels) -> list[float]:

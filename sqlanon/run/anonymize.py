@@ -10,7 +10,7 @@ from typing import Any
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.nodes import Relation, subquery
 from sqlanon.compiler.partitions import refuse_columns
-from sqlanon.compiler.release import release as release_query
+from sqlanon.compiler.release import with_individuals
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import VerificationError
 from sqlanon.methods import full_domain
@@ -180,7 +180,7 @@ def _write(
     query = full_domain.published_rows(engine, table, decision.node.levels, masked=decision.masked)
     draft = _report(table, decision, unmeasured(table.plan.bound.policy), target.name, seconds={})
     note = _provenance(table, decision, inputs, draft)
-    return target.write(query, note, streamed=table.plan.holds_release)
+    return target.write(query, note, streamed=True)
 
 
 def _provenance(table: EncodedTable, decision: Decision, inputs: Mapping[str, Any], report: Report) -> str:
@@ -202,7 +202,7 @@ def _beside(table: EncodedTable, decision: Decision, kept: Relation) -> Beside:
     found = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, bound.population)
     if bound.policy.individual is None:
         return found
-    rows = release_query(table.plan, levels, kept, masked=decision.masked, with_individuals=True)
+    rows = with_individuals(table.plan, levels, kept, masked=decision.masked)
     return dataclasses.replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
 

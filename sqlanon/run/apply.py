@@ -325,7 +325,7 @@ def _written(
     }
     note = provenance(table.plan.bound, increment.levels, attained, rows, fit=beside)
     query = full_domain.published_rows(engine, table, increment.levels, masked=False)
-    return target.write(query, note, streamed=table.plan.holds_release)
+    return target.write(query, note, streamed=True)
 
 
 def _verified(engine: Engine, partition: Partition, written: ResolvedSource, entry: Entry) -> Measurement:

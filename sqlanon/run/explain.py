@@ -10,7 +10,8 @@ from sqlanon.compiler import evaluate
 from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows
 from sqlanon.compiler.encoding import encoding
 from sqlanon.compiler.macros import DIALECT
-from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, release
+from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
+from sqlanon.compiler.release_labels import label_steps, label_types
 from sqlanon.compiler.verify import Comparison, attained
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.methods.full_domain import KEPT, encode_taxonomies
@@ -40,6 +41,7 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
         plan = encode_taxonomies(engine, plan)
         for step in made:
             engine.drop(step.makes)
+    guess = expected_groups(plan, KEPT)
     bottom, masked = bound.lattice.bottom, policy.suppression == "mask"
     steps = [_explained(step.purpose, step.query, step.makes.name) for step in (*made, *encode_rows(plan))]
     steps += [
@@ -48,12 +50,11 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
         _explained("check a batch of nodes (here: the bottom)", evaluate.node_summaries(plan, [bottom], 0)),
         _explained("classes kept at the chosen node", evaluate.kept_classes(plan, bottom), KEPT.name),
         _explained("what they attain", evaluate.attained(plan, bottom)),
-        *(
-            [_explained("equal rows", equal_rows(plan, bottom, KEPT, masked=masked), EQUAL_ROWS.name)]
-            if plan.holds_release
-            else []
-        ),
-        _explained("the release", release(plan, bottom, KEPT, masked=masked)),
+        *(_explained("the type of its labels", statement) for statement in label_types(plan, bottom)),
+        *(_explained(step.purpose, step.query, step.makes.name) for step in label_steps(plan, bottom)),
+        *([] if guess is None else [_explained("how many groups of equal rows to expect", guess)]),
+        _explained("equal rows", equal_rows(plan, bottom, KEPT, masked=masked), EQUAL_ROWS.name),
+        _explained("the release", release(plan)),
     ]
     written = exp.to_table("the_release")
     beside = Comparison(bound.taxonomy, bound.source, bound.population)
@@ -64,5 +65,5 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
     ]
 
 
-def _explained(purpose: str, query: exp.Query, makes: str | None = None) -> ExplainedStep:
+def _explained(purpose: str, query: exp.Expr, makes: str | None = None) -> ExplainedStep:
     return ExplainedStep(purpose, makes, query.sql(DIALECT, pretty=True))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sqlanon.compiler.bind import BoundPolicy, SourceColumn
 from sqlanon.compiler.encoding import ROW_COUNT
-from sqlanon.compiler.increment import counted_columns
-from sqlanon.compiler.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, subquery
+from sqlanon.compiler.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, text
+from sqlanon.compiler.shown import released_value
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods import full_domain
@@ -189,12 +189,13 @@ def _fit(found: Found, *, every_partition: bool, seconds: Mapping[str, float]) -
 
 def _store(engine: Engine, found: Found, fitted: Fit) -> None:
     """Write the sidecar: the fit, tables for counts, and the counts of the values that classes are compared with."""
-    table, levels = found.table, found.node.levels
-    full_domain.keep_classes(engine, table, levels)
-    rows = full_domain.published_rows(engine, table, levels, masked=False)
-    shape = select([column(name) for name in counted_columns(fitted.policy)], subquery(rows, "anon_release"))
-    compared = [aliased(cast(column(name), fitted.types[name]), name) for name in table.plan.compared_columns]
+    plan = found.table.plan
+    columns = {known.name: known for known in plan.bound.columns}
+    labels = [aliased(text(column(name)), name) for name in fitted.policy.quasi_identifiers]
+    values = [aliased(released_value(columns[name], column(name)), name) for name in fitted.policy.protected_columns]
+    shape = select([*labels, *values], plan.bound.source.copy())
+    compared = [aliased(cast(column(name), fitted.types[name]), name) for name in plan.compared_columns]
     # Also by their texts, which the macros compare: equal values can have different ones.
     keys = [key for item in compared for key in (item.this.copy(), exact_text(item.this.copy()))]
-    reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], table.plan.bound.source.copy()), keys)
+    reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], plan.bound.source.copy()), keys)
     write_fit(engine, fitted, shape.limit(0), reference)

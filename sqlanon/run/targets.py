@@ -89,7 +89,8 @@ class _TableTarget:
     replace: bool
 
     def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
-        self.engine.write_table(self.table, query, note, replace=self.replace)
+        with self.engine.in_order():
+            self.engine.write_table(self.table, query, note, replace=self.replace)
         return ResolvedSource(self.table, f'table "{self.name}"')
 
     def amend(self, note: str) -> None:
@@ -132,9 +133,11 @@ class _FolderTarget:
         columns = self.engine.describe(subquery(query.copy(), "anon_written"))
         _refuse_lossy_types(columns)
         if self.into.partition_by:
-            self._write_partitions(query, columns)
+            with self.engine.in_order():
+                self._write_partitions(query, columns)
         elif self.into.rows_per_file is not None:
-            self._write_pieces(query, columns, self.into.rows_per_file)
+            with self.engine.in_order():
+                self._write_pieces(query, columns, self.into.rows_per_file)
         else:
             self.engine.write_parquet(part(self.staged.path, 0), query, streamed=streamed)
         types = {found.name: found.type for found in columns}

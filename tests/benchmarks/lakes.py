@@ -1,6 +1,7 @@
 """How runs grow with rows and quasi-identifiers: every figure beside a plain DuckDB query of the same run.
 
-    python -m tests.benchmarks.lakes [--rows 1000000 10000000] [--columns 9] [--memory-limit 2GB] [--adult]
+    python -m tests.benchmarks.lakes [--rows 1000000 10000000] [--columns 9] [--insensitive 1] [--memory-limit 2GB]
+        [--adult]
 
 Makes the data itself (Mohammed et al. 2013, section 6: copies of a table with some attributes of each copied row drawn
 anew), runs each size in a process of its own, and prints a table and, with --json, the figures. ``--adult`` takes ARX's
@@ -78,7 +79,10 @@ def main() -> None:
     """Measure every size and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
-    parser.add_argument("--columns", type=int, nargs="+", default=[9], help="how many are quasi-identifiers, 5 to 12")
+    parser.add_argument("--columns", type=int, nargs="+", default=[9], help="how many there are, 5 to 12")
+    parser.add_argument(
+        "--insensitive", type=int, default=0, help="how many of these, the last, are released as they are"
+    )
     parser.add_argument("--limits", type=float, nargs="+", default=[0.05], help="suppression limits")
     parser.add_argument("--memory-limit", default=None)
     parser.add_argument("--adult", action="store_true", help="blow up ARX's Adult: 9 columns")
@@ -106,7 +110,7 @@ def in_own_process(arguments: argparse.Namespace, folder: Path, rows: int, colum
     if not source.exists():
         blow_up(source, rows, base_columns(arguments, columns), adult=arguments.adult)
     options = ["--child", "--rows", str(rows), "--columns", str(columns), "--limits", str(limit)]
-    options += ["--adult"] if arguments.adult else []
+    options += ["--insensitive", str(arguments.insensitive), *(["--adult"] if arguments.adult else [])]
     options += ["--folder", str(folder)]
     options += [] if arguments.memory_limit is None else ["--memory-limit", arguments.memory_limit]
     command = [sys.executable, "-m", "tests.benchmarks.lakes", *options]
@@ -224,8 +228,10 @@ def measured(arguments: argparse.Namespace) -> Figures:
     (rows,), (width,), (limit,) = arguments.rows, arguments.columns, arguments.limits
     columns = base_columns(arguments, width)
     source = str(arguments.folder / f"{'adult' if arguments.adult else 'people'}_{width}_{rows}.parquet")
+    quasi_identifiers = columns[: width - arguments.insensitive]
     policy = sa.Policy(
-        quasi_identifiers=columns,
+        quasi_identifiers=quasi_identifiers,
+        insensitive=columns[len(quasi_identifiers) :],
         privacy=[sa.KAnonymity(5)],
         quality=sa.LM(aggregate="geometric"),
         suppression_limit=limit,
@@ -242,7 +248,7 @@ def measured(arguments: argparse.Namespace) -> Figures:
         engine = session._engine
         bound = prepare(engine, engine.resolve(source), policy)
         with engine.transaction():
-            encode, plain_encode, table = encoded(engine, bound, source, columns)
+            encode, plain_encode, table = encoded(engine, bound, source, quasi_identifiers)
             checked, check, plain_check = checks(engine, table)
             full_domain.drop_tables(engine, table)
         plain_copy = seconds(lambda: plain_release(engine, source, target))

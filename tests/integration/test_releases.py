@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -25,6 +26,22 @@ POLICY = sa.Policy(
     privacy=[sa.KAnonymity(2)],
     suppression_limit=0.25,
 )
+
+KINDS = {
+    "DOUBLE": ("['-0.0', '0.0', 'nan', '-inf', '-1.5', '1e300', NULL]", "CAST(c AS BIT)"),
+    "FLOAT": ("['-0.0', '0.0', 'nan', '-inf', '-1.5', '1e30', NULL]", "CAST(c AS BIT)"),
+    "VARCHAR COLLATE NOCASE": ("['a', 'A', 'b', '', '*', NULL]", "c"),
+    "JSON": ("""['{"a": 1}', '{"a":1}', 'null', NULL]""", "c"),
+    "INTERVAL": ("['1 month', '30 days', '720 hours', NULL]", "c"),
+    "TIMETZ": ("['12:00:00+00', '13:00:00+01', NULL]", "c"),
+    "DOUBLE[]": ("['[-0.0]', '[0.0]', '[nan]', '[NULL]', '[]', NULL]", "c"),
+    "STRUCT(x DOUBLE[2], y VARCHAR)": ("[{x: [-0.0, 1], y: 'a'}, {x: [0.0, 1], y: 'a'}]", "c"),
+    "MAP(VARCHAR, FLOAT)": ("['{a=-0.0}', '{a=0.0}', '{b=1}', NULL]", "c"),
+    "UNION(x BIT, y TEXT)": ("[CAST('1'::BIT AS UNION(x BIT, y TEXT)), '1']", "union_tag(c)"),
+    "ENUM('b', 'a')[]": ("['[a, b]', '[b]', '[]', NULL]", "c"),
+    "BLOB": ("['a', 'A', NULL]", "c"),
+}
+"""Types with some of their values, and what tells these apart."""
 
 
 def rows(session: sa.Session, relation: str) -> list[tuple[Any, ...]]:
@@ -356,7 +373,8 @@ class TestTargets:
 
     def test_rows_are_in_the_order_of_their_own_columns(self, memory: sa.Session, tmp_path: Path) -> None:
         memory.connection.execute(
-            "CREATE TABLE t AS SELECT (hash(i) % 7)::INTEGER AS q, hash(i * 7) % 1000 AS d FROM range(300000) AS r (i)"
+            "CREATE TABLE t AS SELECT (hash(i) % 7)::INTEGER AS q, hash(i * 7) % 1_000_000 AS d "
+            "FROM range(300_000) AS r (i)"
         )
         memory.load_taxonomy("q", sa.Taxonomy.flat(), source="t")
         policy = sa.Policy(quasi_identifiers=["q"], sensitive=["d"], privacy=[sa.KAnonymity(2)])
@@ -367,6 +385,40 @@ class TestTargets:
         for relation in ("published", f"'{tmp_path}/r.parquet'"):
             found = rows(memory, relation)
             assert found == sorted(found) or found == sorted(found, reverse=True)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_values_are_released_as_they_are_and_tell_nothing_of_the_order_of_the_source(
+        self, memory: sa.Session, kind: str
+    ) -> None:
+        """Also those that are equal and yet not the same."""
+        connection, (values, told) = memory.connection, KINDS[kind]
+        connection.execute("CREATE TYPE anon_label_type_0 AS ENUM ('of the user')")
+        connection.execute(f"CREATE TABLE given (v {kind}); INSERT INTO given SELECT unnest({values})")
+        connection.execute(
+            "CREATE TABLE made AS SELECT row_number() OVER () AS i, i % 4 AS q, v AS c FROM range(12) AS r (i), given"
+        )
+        connection.execute("INSERT INTO made SELECT -i, i + 4, c FROM made WHERE i <= 2")
+        memory.load_taxonomy("q", sa.Taxonomy.flat(), source="made")
+        policy = sa.Policy(
+            quasi_identifiers=["q"],
+            insensitive=["c"],
+            identifiers=["i"],
+            privacy=[sa.KAnonymity(2)],
+            maximum_levels={"q": 0},
+            suppression="mask",
+            suppression_limit=0.2,
+        )
+        found = []
+        for key in ("i", "-i"):
+            memory.anonymize(f"SELECT * FROM made ORDER BY {key}", policy, into="published", replace=True)
+            found.append(rows(memory, f"(SELECT q, CAST({told} AS VARCHAR) FROM published)"))
+        assert found[0] == found[1]
+        labels = [label for label, _ in found[0]]
+        assert labels == sorted(labels)
+        label = "CASE WHEN q > 4 THEN '*' ELSE CAST(q AS VARCHAR) END"
+        assert Counter(found[0]) == Counter(rows(memory, f"(SELECT {label}, CAST({told} AS VARCHAR) FROM made)"))
+        names = connection.execute("SELECT type_name FROM duckdb_types() WHERE NOT internal").fetchall()
+        assert names == [("anon_label_type_0",)]
 
 
 class TestProvenance:

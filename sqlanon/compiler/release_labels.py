@@ -1,0 +1,83 @@
+"""The labels of a node as values of ENUM types, in the order of their texts: a byte or two each to group and sort by.
+
+They are texts again by a cast, which DuckDB does while rows stream by in their order. Above the join that a lookup
+would be it keeps none.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.compiler import taxonomies
+from sqlanon.compiler.encoding import VALUE, Encoding
+from sqlanon.compiler.nodes import Step, aliased, column, identifier, same, select, string, subquery, union_all
+from sqlanon.model.lattice import Levels
+
+MASK = "*"
+"""What stands in every quasi-identifier of a suppressed row that is kept masked."""
+
+
+def label_types(plan: Encoding, levels: Levels) -> list[exp.Create]:
+    """The statements that make the types; they have a place for the mask among the labels."""
+    return [_label_type(plan, position, depth) for position, depth in enumerate(levels)]
+
+
+def label_steps(plan: Encoding, levels: Levels) -> list[Step]:
+    """The steps that make the tables of labels: the values of each quasi-identifier with their code and label."""
+    attributes = plan.bound.policy.quasi_identifiers
+    return [
+        Step(plan.labels(position), _labels(plan, position, depth), f'labels of "{attributes[position]}"')
+        for position, depth in enumerate(levels)
+    ]
+
+
+def without_label_types(plan: Encoding) -> list[exp.Drop]:
+    """The statements that remove the types, once no table has columns of them."""
+    names = [identifier(plan.label_type(position)) for position in range(len(plan.codes))]
+    places = [exp.Table(this=name, db=identifier("main"), catalog=identifier("temp")) for name in names]
+    return [exp.Drop(tables=[place], kind="TYPE", exists=True) for place in places]
+
+
+def as_label(plan: Encoding, position: int, text: exp.Expr) -> exp.Cast:
+    """A text as a label of a quasi-identifier."""
+    return exp.Cast(this=text, to=exp.DataType.build(plan.label_type(position), udt=True))
+
+
+def labels_by_value(plan: Encoding, position: int) -> exp.Select:
+    """The values of a quasi-identifier with their labels."""
+    return select([column(VALUE), column(plan.label(position))], plan.labels(position).table)
+
+
+def labels_by_code(plan: Encoding, position: int, depth: int) -> exp.Select:
+    """The codes of a quasi-identifier at the level of the labels, with these; one label without a code at the top."""
+    codes = [column(plan.code(position, depth))] if depth in plan.depths(position) else []
+    return select([*codes, column(plan.label(position))], plan.labels(position).table).distinct(copy=False)
+
+
+def _label_type(plan: Encoding, position: int, depth: int) -> exp.Create:
+    attribute = plan.bound.policy.quasi_identifiers[position]
+    mask = exp.Select(expressions=[aliased(string(MASK), "label")])
+    labels = subquery(union_all([taxonomies.labels(plan.bound.taxonomy, attribute, depth), mask]), "anon_labels")
+    known = select([column("label")], labels).where(column("label").is_(exp.null()).not_(), copy=False)
+    known.distinct(copy=False)
+    known.set("order", exp.Order(expressions=[exp.Ordered(this=column("label"), desc=False, nulls_first=False)]))
+    return exp.Create(
+        # Not qualified: DuckDB takes no catalog in the name of a temporary type.
+        this=exp.Table(this=identifier(plan.label_type(position))),
+        kind="TYPE",
+        expression=exp.Anonymous(this="ENUM", expressions=[known]),
+        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+    )
+
+
+def _labels(plan: Encoding, position: int, depth: int) -> exp.Query:
+    attribute = plan.bound.policy.quasi_identifiers[position]
+    level = subquery(taxonomies.level(plan.bound.taxonomy, attribute, depth), "anon_level")
+    columns = [
+        column(VALUE, "anon_codes"),
+        column(plan.code(position, depth), "anon_codes"),
+        aliased(as_label(plan, position, column("label", "anon_level")), plan.label(position)),
+    ]
+    codes = exp.alias_(plan.codes[position].table, "anon_codes", table=True)
+    same_value = same(column("value", "anon_level"), column(VALUE, "anon_codes"))
+    return select(columns, codes).join(level, on=same_value, copy=False)

@@ -21,7 +21,7 @@ FROM anon.class_sizes(source, quasi_identifiers);
 -- Source: Mazzone 2019, section 4.4 (Inverse OLA).
 -- Example:
 --   SELECT anon.best_k_of(class_size, rows_up_to, 2) AS k
---   FROM (SELECT class_size, sum(class_size) OVER (ORDER BY class_size) AS rows_up_to FROM anon.class_sizes('visits', ['sex']));
+--   FROM (SELECT class_size, sum(class_size) OVER (ORDER BY class_size ASC) AS rows_up_to FROM anon.class_sizes('visits', ['sex']));
 CREATE OR REPLACE MACRO anon.best_k_of(class_size, rows_up_to, allowed_rows) AS
 coalesce(min(class_size) FILTER (WHERE rows_up_to > allowed_rows), max(rows_up_to));
 
@@ -34,7 +34,7 @@ coalesce(min(class_size) FILTER (WHERE rows_up_to > allowed_rows), max(rows_up_t
 CREATE OR REPLACE MACRO anon.best_k(source, quasi_identifiers, allowed_rows) AS TABLE
 SELECT CAST(anon.best_k_of(class_size, anon_rows_up_to, anon_allowed) AS BIGINT) AS k
 FROM (
-    SELECT class_size, sum(class_size) OVER (ORDER BY class_size) AS anon_rows_up_to, allowed_rows AS anon_allowed
+    SELECT class_size, sum(class_size) OVER (ORDER BY class_size ASC) AS anon_rows_up_to, allowed_rows AS anon_allowed
     FROM anon.class_sizes(source, quasi_identifiers)
 );
 

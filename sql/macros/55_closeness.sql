@@ -191,7 +191,7 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 CREATE OR REPLACE MACRO anon.value_positions(source, sensitive, reference) AS TABLE
 SELECT
     anon_value AS sensitive_value,
-    row_number() OVER (ORDER BY min(anon_order) IS NULL, min(anon_order), anon_value) AS position
+    row_number() OVER (ORDER BY min(anon_order) IS NULL ASC, min(anon_order) ASC, anon_value ASC) AS position
 FROM (
     SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, COLUMNS([sensitive]) AS anon_order
     FROM query_table(source)
@@ -226,7 +226,7 @@ LEFT JOIN anon_counts
     ON anon_counts.anon_class = anon_classes.anon_class
     AND anon_counts.anon_value IS NOT DISTINCT FROM anon_positions.sensitive_value
 WINDOW anon_up_to_here AS (
-    PARTITION BY anon_classes.anon_class ORDER BY anon_positions.position ROWS UNBOUNDED PRECEDING
+    PARTITION BY anon_classes.anon_class ORDER BY anon_positions.position ASC ROWS UNBOUNDED PRECEDING
 );
 
 -- t-closeness attained with ordered ground distance: the largest distance of any equivalence class from the reference,

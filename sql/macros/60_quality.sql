@@ -49,7 +49,7 @@ CAST(sum(class_size) FILTER (WHERE kept) AS DOUBLE) / nullif(count(*) FILTER (WH
 -- Example:
 --   SELECT anon.entropy_loss_of(value_rows, label_rows) AS bits FROM (VALUES (2, 4), (1, 4), (1, 4)) AS counts (value_rows, label_rows);
 CREATE OR REPLACE MACRO anon.entropy_loss_of(value_rows, label_rows) AS
-sum(value_rows * log2(label_rows / value_rows) ORDER BY value_rows, label_rows);
+sum(value_rows * log2(label_rows / value_rows) ORDER BY value_rows ASC, label_rows ASC);
 
 -- Loss of one label in LM: the share of the other leaves that the label also covers, (leaves - 1) / (domain - 1).
 --

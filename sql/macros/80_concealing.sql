@@ -78,8 +78,8 @@ anon_risks AS (
     SELECT
         anon_record,
         -- The probabilities of all states may sum to a last digit more than 1.
-        least(sum(anon_probability / anon_candidates ORDER BY anon_state), 1.0) AS anon_m,
-        first(anon_known ORDER BY anon_candidates, len(anon_known), anon_state) AS anon_worst_state,
+        least(sum(anon_probability / anon_candidates ORDER BY anon_state ASC), 1.0) AS anon_m,
+        first(anon_known ORDER BY anon_candidates ASC, len(anon_known) ASC, anon_state ASC) AS anon_worst_state,
         1 / min(anon_candidates) AS anon_worst_risk
     FROM anon_matches
     GROUP BY anon_record

@@ -90,4 +90,4 @@ SELECT
     CAST(1 + floor(-ln(1 - stay) * diagnosis.usual_stay) AS INTEGER) AS length_of_stay
 FROM anon_people
 INNER JOIN anon_diagnoses USING (patient_id)
-ORDER BY patient_id
+ORDER BY patient_id ASC

@@ -28,6 +28,7 @@ from sqlanon.compiler.nodes import (
     Step,
     aliased,
     all_bits,
+    ascending,
     cast,
     column,
     count_rows,
@@ -145,7 +146,7 @@ def _loss_steps(plan: Encoding, position: int, depth: int) -> exp.Select:
     words = [column(plan.key(word)) for word in plan.keys.label_masks(position, depth)]
     labels = subquery(label_bits(plan, position, depth, losses), "anon_labels")
     here = exp.Tuple(expressions=[column(name) for name in LABEL_LOSSES])
-    order = exp.Order(expressions=[exp.Ordered(this=word) for word in words]) if words else None
+    order = ascending(*words) if words else None
     following = exp.Tuple(
         expressions=[exp.Window(this=exp.func("lead", column(name)), order=order) for name in LABEL_LOSSES]
     )
@@ -206,7 +207,7 @@ def _quasi_identifier_codes(plan: Encoding, position: int) -> exp.Query:
 
 def _child(plan: Encoding, position: int, depth: int) -> exp.Alias:
     """The number of a value's label at a level among those under the same label of the next level."""
-    order = exp.Order(expressions=[exp.Ordered(this=column(plan.code(position, depth)))])
+    order = ascending(column(plan.code(position, depth)))
     above = depth + 1
     parent = [column(plan.code(position, above))] if above in plan.depths(position) else []
     rank = exp.Window(this=exp.func("dense_rank"), partition_by=parent, order=order)
@@ -259,8 +260,7 @@ def _coded_labels(plan: Encoding, attribute: str, depth: int, label_count: int) 
 
 
 def _rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:
-    order = exp.Order(expressions=[exp.Ordered(this=value, nulls_first=nulls_first) for value in values])
-    return exp.Window(this=exp.func("dense_rank"), order=order)
+    return exp.Window(this=exp.func("dense_rank"), order=ascending(*values, nulls_first=nulls_first))
 
 
 def _code_type(label_count: int) -> str:
@@ -370,7 +370,7 @@ def _values(plan: Encoding, name: str) -> exp.Query:
     counts = grouped(select([column(code), *carried, rows], plan.cells.table), [column(code)])
     shares = [
         aliased(_share(), "anon_share"),
-        aliased(_share(order=exp.Order(expressions=[exp.Ordered(this=column(code))])), "anon_cumulative"),
+        aliased(_share(order=ascending(column(code))), "anon_cumulative"),
         *(
             aliased(_share(partition_by=[column(label)]), plan.label_share(level))
             for level, label in enumerate(labels, 1)

@@ -17,6 +17,7 @@ from sqlanon.compiler.nodes import (
     Relation,
     aliased,
     all_of,
+    ascending,
     column,
     filtered,
     grouped,
@@ -186,7 +187,7 @@ def _strictness(plan: Encoding, allowed_rows: int) -> list[exp.Expr]:
         risk = exp.func("greatest", *(measure_of(grouping, bound) for bound in concealing))
         borne = exp.Div(this=number(1.0), expression=risk)
     strictness = exp.Case(ifs=[exp.If(this=column(KEPT), true=borne)], default=number(0))
-    order = exp.Order(expressions=[exp.Ordered(this=strictness.copy())])
+    order = ascending(strictness.copy())
     rows = exp.Window(this=exp.Sum(this=column(CLASS_ROWS)), partition_by=[column(NODE)], order=order)
     return [
         aliased(strictness, "anon_strictness"),

@@ -13,6 +13,7 @@ from sqlanon.compiler.grouping import CLASS_ROWS, NODE, Grouping, at_node
 from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import (
     aliased,
+    ascending,
     cast,
     column,
     filtered,
@@ -113,7 +114,7 @@ class _Borne:
         rows = exp.Window(
             this=exp.Sum(this=column(CLASS_ROWS)),
             partition_by=[column(NODE)],
-            order=exp.Order(expressions=[exp.Ordered(this=column(BORNE))]),
+            order=ascending(column(BORNE)),
         )
         sums = select(
             [exp.Star(), aliased(rows, ROWS_UP_TO)],

@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlanon.compiler.macros import table_call
 from sqlanon.compiler.nodes import (
     aliased,
+    ascending,
     cast,
     column,
     count_rows,
@@ -67,8 +68,7 @@ def flattened(source: exp.Expr, flattening: Flattening) -> exp.Query:
     same = column("individual", EVENTS)
     query = grouped(select(columns, subquery(events, EVENTS)), [same])
     # Individuals that the database takes for equal, such as texts of another case, still have an order.
-    in_order = [exp.Ordered(this=key) for key in (individual.copy(), same.copy())]
-    query.set("order", exp.Order(expressions=in_order))
+    query.set("order", ascending(individual.copy(), same.copy()))
     return query
 
 

@@ -8,7 +8,18 @@ from decimal import Decimal
 from sqlglot import exp
 
 from sqlanon.compiler.macros import scalar_call
-from sqlanon.compiler.nodes import aliased, cast, column, exact_text, number, string, subquery, text, union_all
+from sqlanon.compiler.nodes import (
+    aliased,
+    ascending,
+    cast,
+    column,
+    exact_text,
+    number,
+    string,
+    subquery,
+    text,
+    union_all,
+)
 from sqlanon.model.taxonomy import TOP, DateRange, IntegerRange, LabelRule
 
 LONG_COLUMNS = ("level", "value", "label")
@@ -82,7 +93,8 @@ def wide(taxonomy: exp.Table, attribute: str, height: int) -> exp.Query:
     ]
     query = exp.select(aliased(column("value"), "level_0"), *columns).from_(taxonomy.copy())
     query = query.where(column("attribute").eq(string(attribute))).group_by(column("value"))
-    return query.order_by(exp.Ordered(this=exp.column("level_0", quoted=True), nulls_first=True))
+    query.set("order", ascending(column("level_0"), nulls_first=True))
+    return query
 
 
 def _level(depth: int, label: exp.Expr) -> exp.Query:

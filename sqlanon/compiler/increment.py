@@ -23,6 +23,7 @@ from sqlanon.compiler.nodes import (
     Step,
     aliased,
     all_of,
+    ascending,
     cast,
     column,
     count_rows,
@@ -270,7 +271,7 @@ def _decoded(plan: Encoding, name: str) -> exp.Query:
 
 def _coded(plan: Encoding, name: str, values: exp.Query) -> exp.Select:
     """The distinct values of a protected column with codes in their order, NULL last, as the cells of a source have."""
-    order = exp.Order(expressions=[exp.Ordered(this=column(name), nulls_first=False)])
+    order = ascending(column(name))
     code = cast(exp.Window(this=exp.func("dense_rank"), order=order), "UINTEGER")
     distinct = select([column(name)], subquery(values, "anon_all")).distinct(copy=False)
     columns = [aliased(column(name), "value"), aliased(code, plan.sensitive(name))]

@@ -69,6 +69,11 @@ def over(query: exp.Select, relation: exp.Query) -> exp.Select:
     return query
 
 
+def ascending(*keys: exp.Expr, nulls_first: bool = False) -> exp.Order:
+    """``ORDER BY key ASC NULLS LAST, ...``, whatever a connection says of the order that it takes if none is given."""
+    return exp.Order(expressions=[exp.Ordered(this=key, desc=False, nulls_first=nulls_first) for key in keys])
+
+
 def union_all(queries: Iterable[exp.Query]) -> exp.Query:
     """``query UNION ALL query ...``."""
     return reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), queries)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.compiler.bind import SourceColumn
-from sqlanon.compiler.nodes import Relation, aliased, column, number, select, string, subquery
+from sqlanon.compiler.nodes import Relation, aliased, ascending, column, number, select, string, subquery
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.policy import Policy
@@ -104,8 +104,8 @@ def guarded(
 def _piece(names: Sequence[str], partition_by: Sequence[str], rows_per_file: int) -> exp.Expr:
     """The number of the file of a row: its place in its partition, by the values of all other columns."""
     keys = [column(name) for name in partition_by]
-    others = [exp.Ordered(this=column(name)) for name in names if name not in partition_by]
-    row = exp.Window(this=exp.RowNumber(), partition_by=keys, order=exp.Order(expressions=others))
+    others = [column(name) for name in names if name not in partition_by]
+    row = exp.Window(this=exp.RowNumber(), partition_by=keys, order=ascending(*others))
     return exp.IntDiv(this=exp.Paren(this=exp.Sub(this=row, expression=number(1))), expression=number(rows_per_file))
 
 

@@ -20,6 +20,7 @@ from sqlanon.compiler.nodes import (
     aliased,
     all_bits,
     all_of,
+    ascending,
     cast,
     column,
     count_rows,
@@ -61,9 +62,9 @@ def equal_rows(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool, 
     published = _published(plan, levels, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked)
     labels = [plan.label(position) for position in range(len(levels))]
     query = select((column(name) for name in (*labels, *values, ROW_COUNT)), subquery(published, "anon_published"))
-    order = [exp.Ordered(this=key, desc=False, nulls_first=False) for key in _order(plan, levels, shown, masked)]
+    order = _order(plan, levels, shown, masked)
     if order:
-        query.set("order", exp.Order(expressions=order))
+        query.set("order", ascending(*order))
     return query
 
 

@@ -10,7 +10,18 @@ from sqlglot import exp
 
 from sqlanon.compiler import taxonomies
 from sqlanon.compiler.encoding import VALUE, Encoding
-from sqlanon.compiler.nodes import Step, aliased, column, identifier, same, select, string, subquery, union_all
+from sqlanon.compiler.nodes import (
+    Step,
+    aliased,
+    ascending,
+    column,
+    identifier,
+    same,
+    select,
+    string,
+    subquery,
+    union_all,
+)
 from sqlanon.model.lattice import Levels
 
 MASK = "*"
@@ -60,7 +71,7 @@ def _label_type(plan: Encoding, position: int, depth: int) -> exp.Create:
     labels = subquery(union_all([taxonomies.labels(plan.bound.taxonomy, attribute, depth), mask]), "anon_labels")
     known = select([column("label")], labels).where(column("label").is_(exp.null()).not_(), copy=False)
     known.distinct(copy=False)
-    known.set("order", exp.Order(expressions=[exp.Ordered(this=column("label"), desc=False, nulls_first=False)]))
+    known.set("order", ascending(column("label")))
     return exp.Create(
         # Not qualified: DuckDB takes no catalog in the name of a temporary type.
         this=exp.Table(this=identifier(plan.label_type(position))),

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from sqlanon.compiler.encoding import WEIGHT, Encoding, row_sum
 from sqlanon.compiler.grouping import Grouping, by_key
-from sqlanon.compiler.nodes import Relation, aliased, column, count_rows, grouped, select, subquery
+from sqlanon.compiler.nodes import Relation, aliased, ascending, column, count_rows, grouped, select, subquery
 from sqlanon.model.lattice import Levels
 
 
@@ -14,7 +14,9 @@ def rolled_up(plan: Encoding, levels: Levels, cells: Relation, *, in_order: bool
     """The cells of a node, from the cells of one below it, in the order of their keys if that is wanted."""
     grouping = by_key(plan, levels, cells)
     query = _merged(plan, grouping) if any(levels) else _as_they_are(plan, grouping)
-    return query.order_by(*grouping.columns(), copy=False) if in_order and grouping.keys else query
+    if in_order and grouping.keys:
+        query.set("order", ascending(*grouping.columns()))
+    return query
 
 
 def counted_rows(relation: Relation) -> exp.Query:

@@ -22,6 +22,7 @@ from sqlanon.compiler.macros import (
     install_statements,
     macro_files,
     macros,
+    sql_folder,
 )
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "clinic.sql"
@@ -178,6 +179,17 @@ def test_scalar_macro_shows_its_arguments_no_column_without_the_prefix(macro: Ma
 def test_macro_uses_neither_chance_nor_time(macro: Macro) -> None:
     words = set(re.findall(r"\w+", macro.body.sql(DIALECT).lower()))
     assert words & CHANCE_AND_TIME == set()
+
+
+def test_orders_say_their_direction() -> None:
+    """A connection may take another if none is said."""
+    templates = (sql_folder() / "templates").glob("*.sql")
+    parsed = [sqlglot.parse_one(path.read_text(encoding="utf-8"), read=DIALECT) for path in templates]
+    keys = [
+        key for tree in (*parsed, *(macro.body for macro in macros().values())) for key in tree.find_all(exp.Ordered)
+    ]
+    assert keys
+    assert [key.sql(DIALECT) for key in keys if key.args.get("desc") is None] == []
 
 
 def test_macros_use_only_macros_defined_above() -> None:

@@ -57,6 +57,17 @@ MODELS: list[list[Any]] = [
 ]
 
 
+def test_the_order_that_a_connection_takes_if_none_is_given_changes_nothing() -> None:
+    wanted = policy(sa.KAnonymity(2), sa.TCloseness("diagnosis", 0.5, distance="ordered"))
+    with duckdb.connect() as connection:
+        session = open_clinic(connection)
+        plain = rows_of(session, wanted)
+        connection.execute("SET default_order = 'DESC'")
+        for found, expected in zip(rows_of(session, wanted), plain, strict=True):
+            losses = {name: pytest.approx(expected[name]) for name in ("loss", "entropy", "lm", "ncp", "aecs")}
+            assert found == expected | losses
+
+
 class TestColumns:
     def test_names(self, clinic: sa.Session) -> None:
         assert clinic.lattice("visits", policy()).schema.names == COLUMNS.split()

@@ -84,6 +84,19 @@ def lattice_of(run: Run) -> list[NodeSummary]:
     return list(map(approximately, nodes))
 
 
+@FEWER
+@given(run=runs())
+def test_a_run_finds_and_publishes_the_same_whatever_order_a_connection_takes(run: Run) -> None:
+    load(run)
+    plain = lattice_of(run), published(run)
+    connection = session().connection
+    connection.execute("SET default_order = 'DESC'")
+    try:
+        assert (lattice_of(run), published(run)) == plain
+    finally:
+        connection.execute("RESET default_order")
+
+
 def is_below(lower: Levels, upper: Levels) -> bool:
     return all(low <= high for low, high in zip(lower, upper, strict=True))
 

@@ -53,6 +53,7 @@ def node_summaries(
     *,
     cells: Relation | None = None,
     counts_only: bool = False,
+    apart: bool = False,
     attainable_within: int | None = None,
 ) -> exp.Query:
     """The summaries of a batch of nodes; ``node`` is the position in the batch.
@@ -63,10 +64,11 @@ def node_summaries(
         row_count: rows of the source.
         cells: cells rolled up to a node below all of the batch; those of the source if None.
         counts_only: leave out what a search does not need to know whether a node satisfies: see ``MEASURES``.
+        apart: count node after node: for many cells that takes less time than to count them for all nodes at once.
         attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
     """
     losses = LabelLosses(plan, batch, () if counts_only else plan.label_losses)
-    judged = _judged(plan, losses.beside(_classes(plan, batch, cells)))
+    judged = _judged(plan, losses.beside(_classes(plan, batch, cells, apart=apart)))
     known = [aliased(number(row_count), "anon_row_count"), aliased(number(plan.bound.policy.k), "anon_k")]
     classes = select([exp.Star(), *known], subquery(judged, "anon_judged"))
     if attainable_within is not None:
@@ -145,14 +147,21 @@ def _levels(plan: Encoding, position: int) -> exp.Select:
     return select(columns, subquery(marginal, "anon_marginal")).join(codes, on=same_value, copy=False)
 
 
-def _classes(plan: Encoding, batch: Sequence[Levels], cells: Relation | None) -> exp.Select:
+def _classes(plan: Encoding, batch: Sequence[Levels], cells: Relation | None, *, apart: bool) -> exp.Query:
     """The classes of all nodes of a batch, each with its node."""
-    if len(batch) > 1:
-        return class_relation(by_keys(plan, batch, cells), with_keys=True)
-    (levels,) = batch
-    classes = class_relation(by_key(plan, levels, cells), with_keys=True)
-    classes.append("expressions", aliased(number(0), NODE))
-    return classes
+    if apart or len(batch) == 1:
+        return union_all(_classes_of(plan, levels, index, cells) for index, levels in enumerate(batch))
+    return class_relation(by_keys(plan, batch, cells), with_keys=True)
+
+
+def _classes_of(plan: Encoding, levels: Levels, index: int, cells: Relation | None) -> exp.Select:
+    """The classes of a node with its position in the batch; words of keys in which the node tells nothing are 0."""
+    grouping = by_key(plan, levels, cells)
+    classes = class_relation(grouping, with_keys=True)
+    names = [plan.key(word) for word in range(plan.keys.word_count)]
+    words = [column(name) if name in grouping.keys else aliased(number(0), name) for name in names]
+    others = [column(name) for name in classes.named_selects if name not in grouping.keys]
+    return select([*words, *others, aliased(number(index), NODE)], subquery(classes, "anon_classes_of_node"))
 
 
 def _judged(plan: Encoding, classes: exp.Query) -> exp.Select:

@@ -35,12 +35,12 @@ class LabelLosses:
         self._nodes_of = [_nodes_by_depth(batch, position) for position in range(len(plan.codes))]
         self._alike = self._alike_positions()
 
-    def beside(self, classes: exp.Select) -> exp.Select:
+    def beside(self, classes: exp.Query) -> exp.Query:
         """The classes with what their labels lose in place of their keys."""
         if not self._wanted:
             return classes
         keys = {self._plan.key(word) for word in range(self._plan.keys.word_count)}
-        shown = [name for item in classes.expressions if (name := item.alias_or_name) not in keys]
+        shown = [name for name in classes.named_selects if name not in keys]
         labelled = subquery(self._with_bits(classes), LABELLED)
         query = select([*(column(name, LABELLED) for name in shown), *self._columns()], labelled)
         for position, depth in self._varying():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,13 @@ from sqlanon.engines.base import Engine
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy import Policy
+from sqlanon.search.problem import batches
+
+NODES_AT_ONCE = 64
+"""How many nodes one statement examines at most: more save no time."""
+
+COUNTED_CELLS = 4_000_000
+"""How many cells one statement counts, each once for every node: more take memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,11 @@ class Examination:
     blocked_rows: tuple[int, ...]
     violating_rows: tuple[int, ...]
     worst: tuple[float, ...]
+
+
+def examined_at_once(table: EncodedTable, nodes: Iterable[Levels]) -> Iterator[list[Levels]]:
+    """The nodes in their order, as many at a time as are examined well in one statement."""
+    return batches(nodes, max(1, min(NODES_AT_ONCE, COUNTED_CELLS // max(table.cell_count, 1))))
 
 
 def examine_nodes(engine: Engine, table: EncodedTable, batch: Sequence[Levels]) -> list[Examination]:

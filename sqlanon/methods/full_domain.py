@@ -32,6 +32,9 @@ Observer = Callable[[int, int, Inquiry], None]
 
 KEPT = Relation("anon_kept", "class")
 
+APART = 100_000
+"""Of how many cells nodes are counted one after another: for fewer, what a query takes to plan is what counts."""
+
 GROUPED = 0.5
 """Rows of a release are grouped before they are sorted if so many groups a row, or fewer, are expected."""
 
@@ -128,14 +131,14 @@ def settled(engine: Engine, table: EncodedTable, best: NodeSummary) -> tuple[Enc
     """The table under the policy that is to be published: Inverse OLA asks for the most private one.
 
     Returns:
-        the table, and the chosen node under that policy.
+        the table, and the chosen node under that policy with all its measures, of which a search need not ask.
 
     Raises:
         UnsatisfiableError: the most private release within the loss protects nobody.
     """
     bound = table.plan.bound
     if best.attainable is None:
-        return table, best
+        return table, best if best.dm is not None else node_summaries(engine, table, [best.levels])[0]
     policy = bound.policy.model_copy(update={"privacy": _most_private(bound.policy, best.attainable)})
     plan = replace(table.plan, bound=replace(bound, policy=policy))
     reached = replace(table, plan=plan, context=replace(table.context, k=policy.k))
@@ -149,6 +152,7 @@ def node_summaries(
     cells: Relation | None = None,
     *,
     counts_only: bool = False,
+    apart: bool = False,
     as_asked: bool = False,
 ) -> list[NodeSummary]:
     """The summaries of a batch of nodes, in its order, from cells that are rolled up to a node below them if given.
@@ -160,7 +164,13 @@ def node_summaries(
     # If every row may be suppressed, one class is still to be published: what it bears is what can be attained.
     allowed = min(context.allowed_rows, context.row_count - 1) if inverse else None
     query = evaluate.node_summaries(
-        table.plan, batch, context.row_count, cells=cells, counts_only=counts_only, attainable_within=allowed
+        table.plan,
+        batch,
+        context.row_count,
+        cells=cells,
+        counts_only=counts_only,
+        apart=apart,
+        attainable_within=allowed,
     )
     rows = engine.fetch(query, "nodes of the lattice", "node")
     return [NodeSummary(levels=batch[row.pop("node")], **row) for row in sorted(rows, key=lambda row: int(row["node"]))]
@@ -243,8 +253,10 @@ def rolled_up_summaries(engine: Engine, table: EncodedTable, roll_ups: RollUps, 
     counts_only = inquiry.asks == "counts"
     found = {
         summary.levels: summary
-        for cells, nodes in roll_ups.statements(inquiry.nodes)
-        for summary in node_summaries(engine, table, nodes, cells, counts_only=counts_only)
+        for source, nodes in roll_ups.statements(inquiry.nodes)
+        for summary in node_summaries(
+            engine, table, nodes, source.cells, counts_only=counts_only, apart=source.row_count > APART
+        )
     }
     summaries = [found[levels] for levels in inquiry.nodes]
     roll_ups.learn(summaries)

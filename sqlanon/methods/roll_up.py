@@ -22,8 +22,8 @@ from sqlanon.compiler.roll_up import counted_rows, distinct_others, rolled_up
 from sqlanon.engines.base import Engine
 from sqlanon.model.lattice import Levels, NodeSummary
 
-STATEMENT_ROWS = 6_000_000
-"""How many rows one statement should take the time of: in longer ones, nodes at once take more time than apart."""
+STATEMENT_ROWS = 30_000_000
+"""How many rows could be read in the time that a statement should take: longer ones save nothing more."""
 
 STEP_ROWS = 1_000_000
 """How many rows could be read in the time that it takes to make even the smallest table."""
@@ -31,7 +31,7 @@ STEP_ROWS = 1_000_000
 UNSORTED = 3
 """How much longer it takes to count rows that are not in the order of their keys: those of the cells."""
 
-CLASS_ROWS = 25
+CLASS_ROWS = 20
 """How many rows could be read in the time that it takes to make one class."""
 
 SORTING = 10
@@ -97,7 +97,7 @@ class RollUps:
         self._recent: deque[Levels] = deque(maxlen=RECENT_NODES)
         self._unprepared = 0
 
-    def statements(self, batch: Sequence[Levels]) -> Iterator[tuple[Relation, list[Levels]]]:
+    def statements(self, batch: Sequence[Levels]) -> Iterator[tuple[RolledUp, list[Levels]]]:
         """The nodes of a batch by the smallest relation at hand, as many together as one statement takes."""
         self._prepare(batch)
         sources = {levels: self._cheapest_below(levels) for levels in batch}
@@ -105,7 +105,7 @@ class RollUps:
             nodes = [levels for levels in batch if sources[levels] is source]
             classes = np.minimum(self._classes.expected(nodes), source.row_count)
             for together in _together(nodes, source.row_count + CLASS_ROWS * classes):
-                yield source.cells, together
+                yield source, together
 
     def learn(self, summaries: Sequence[NodeSummary]) -> None:
         """Take note of how many classes nodes have."""

@@ -14,7 +14,7 @@ from sqlanon.compiler.bind import refuse_wide
 from sqlanon.compiler.nodes import Relation, select
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.methods import full_domain
-from sqlanon.methods.examination import Examination, examine_nodes
+from sqlanon.methods.examination import Examination, examine_nodes, examined_at_once
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.destination import Destination
 from sqlanon.model.lattice import total
@@ -24,9 +24,8 @@ from sqlanon.run.progress import Progress, Stages
 from sqlanon.run.provenance import note
 from sqlanon.run.targets import target_for
 from sqlanon.search import SearchProblem
-from sqlanon.search.problem import batches, margin
+from sqlanon.search.problem import margin
 
-BATCH_SIZE = 64
 NODES = Relation("anon_lattice", "node")
 
 MODEL = pa.struct(
@@ -110,7 +109,7 @@ def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: St
 
 
 def _checked(engine: Engine, table: EncodedTable) -> Iterator[pa.RecordBatch]:
-    for batch in batches(table.context.lattice.nodes(), BATCH_SIZE):
+    for batch in examined_at_once(table, table.context.lattice.nodes()):
         rows = [_row(table, node) for node in examine_nodes(engine, table, batch)]
         yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
 

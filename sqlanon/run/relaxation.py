@@ -15,16 +15,14 @@ from typing import Any
 from sqlanon.compiler.bind import is_too_wide
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.examination import Examination, attainable_bounds, examine_nodes
+from sqlanon.methods.examination import Examination, attainable_bounds, examine_nodes, examined_at_once
 from sqlanon.methods.full_domain import EncodedTable, node_summaries
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import Bound, KAnonymity, PrivacyModel
 from sqlanon.model.relaxation import BlockingModel, Explanation, Relaxation, RelaxationKind, changed
 from sqlanon.search import SearchOutcome, SearchProblem
-from sqlanon.search.problem import batches, margin
-
-BATCH_SIZE = 64
+from sqlanon.search.problem import margin
 
 EXAMINED_NODES = 512
 """Lattices of more nodes are not examined as a whole."""
@@ -136,7 +134,7 @@ class _Relaxer:
         elif lattice.size <= EXAMINED_NODES:
             chosen = lattice.nodes()
         nodes: list[Examination] = []
-        for batch in batches(chosen, BATCH_SIZE):
+        for batch in examined_at_once(table, chosen):
             nodes += examine_nodes(engine, table, batch)
             examined(len(nodes), lattice.size)
         top_is_best = all(policy.is_monotonic(model) for model in policy.privacy)
@@ -199,7 +197,9 @@ class _Relaxer:
         """What the privacy models other than k-anonymity can ask for, one bound at a time."""
         levels = [node.summary.levels for node in self.nodes]
         found = [
-            row for batch in batches(levels, BATCH_SIZE) for row in attainable_bounds(self.engine, self.table, batch)
+            row
+            for batch in examined_at_once(self.table, levels)
+            for row in attainable_bounds(self.engine, self.table, batch)
         ]
         asked = [(index, model, bound) for index, model in enumerate(self._policy.privacy) for bound in model.bounds]
         for column, (index, model, bound) in enumerate(asked):

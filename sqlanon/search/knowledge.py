@@ -41,8 +41,10 @@ class Knowledge:
         self._monotonic = monotonic
         self._satisfying: list[NodeSummary] = []
 
-    def ask(self, nodes: Sequence[Levels], asks: Asked = "everything") -> Inquiry:
-        """Ask for the summaries of some nodes."""
+    def ask(self, nodes: Sequence[Levels], asks: Asked | None = None) -> Inquiry:
+        """Ask for the summaries of some nodes: if it is not said what, for all that a comparison of losses needs."""
+        if asks is None:
+            asks = "counts" if self.problem.quality.known else "everything"
         inverse = self.problem.max_loss is not None
         loss = None if inverse or self.loss == float("inf") else self.loss
         return Inquiry(nodes, loss, (lambda: None) if inverse else self.lower_bound, asks)

@@ -48,10 +48,9 @@ def _check(knowledge: Knowledge, nodes: list[Levels]) -> Part:
 
     It is asked of one node after another, the most promising first: that one may rule out the rest.
     """
-    quality = knowledge.problem.quality
-    labels_lose = bool(quality.label_losses)
+    labels_lose = bool(knowledge.problem.quality.label_losses)
     waiting: list[NodeSummary] = []
-    for summary in (yield knowledge.ask(nodes, "counts" if labels_lose or quality.known else "everything")):
+    for summary in (yield knowledge.ask(nodes, "counts" if labels_lose else None)):
         if labels_lose and knowledge.may_be_best(summary):
             waiting.append(summary)
         else:

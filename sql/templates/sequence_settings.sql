@@ -1,4 +1,4 @@
--- What must be as it was after rows were written one after the other, and whether it can be changed.
+-- The settings that are others while rows are written in their order, and whether they can be changed.
 SELECT
     current_setting('threads') AS threads,
     current_setting('preserve_insertion_order') AS preserve_insertion_order,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.compiler.encoding import PEOPLE, Encoding
-from sqlanon.compiler.nodes import Relation, aliased, column, grouped, identifier, number, select, subquery
+from sqlanon.compiler.nodes import Relation, aliased, bits, column, grouped, identifier, number, select, subquery
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import CLASS_SIZE, Measure
 
@@ -94,10 +94,7 @@ def _masked(
     """Cells, grouped by those bits of their keys that a mask of each word shows, and by the node if there are more."""
 
     def masked(relation: Relation, carried: Iterable[str]) -> exp.Subquery:
-        words = [
-            aliased(exp.BitwiseAnd(this=column(plan.key(word)), expression=mask.copy()), plan.key(word))
-            for word, mask in masks.items()
-        ]
+        words = [aliased(bits(column(plan.key(word)), mask.copy()), plan.key(word)) for word, mask in masks.items()]
         query = select([*words, *map(column, carried)], relation.table)
         if nodes is not None:
             query = query.select(column(NODE, NODES), copy=False).join(nodes.copy(), join_type="cross", copy=False)

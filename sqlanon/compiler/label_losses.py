@@ -134,7 +134,7 @@ class LabelLosses:
     def _with_bits(self, classes: exp.Query) -> exp.Select:
         """Classes with the bits of labels that do not all lose alike, for they are compared with step after step."""
         words = [
-            aliased(bits(column(self._plan.key(word)), mask), _label_bits(position, depth, word))
+            aliased(bits(column(self._plan.key(word)), number(mask)), _label_bits(position, depth, word))
             for position, depth in self._varying()
             for word, mask in self._plan.keys.label_masks(position, depth).items()
         ]

@@ -130,9 +130,9 @@ def all_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
     return exp.and_(*conditions, copy=False) if conditions else exp.true()
 
 
-def bits(expression: exp.Expr, mask: int) -> exp.BitwiseAnd:
+def bits(expression: exp.Expr, mask: exp.Expr) -> exp.BitwiseAnd:
     """The bits of a number that a mask shows."""
-    return exp.BitwiseAnd(this=expression, expression=number(mask))
+    return exp.BitwiseAnd(this=expression, expression=mask)
 
 
 def all_bits(expressions: Iterable[exp.Expr]) -> exp.Expr:

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from sqlanon.model.lattice import Levels, LossContext, NodeSummary, total
+from sqlanon.model.lattice import Levels, LossContext, NodeSummary
 from sqlanon.model.quality import QualityModel, Table
 
 BATCH_SIZE = 32
@@ -58,7 +58,7 @@ class SearchProblem:
     def least_loss(self, summary: NodeSummary) -> float:
         """A lower bound of the loss of a checked node that does not need what its labels lose."""
         if not self.quality.counts_suppression(self.context):
-            return self.quality.combined(total(self.quality.known_bounds(self.context), summary.levels))
+            return self.quality.bound_above(summary, self.context)
         suppressed = np.array([summary.suppressed_rows / self.context.row_count])
         node = np.array([summary.levels]).T
         return float(self.quality.bounds_with_suppression(node, suppressed, self.context)[0])

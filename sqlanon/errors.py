@@ -6,6 +6,7 @@
     ├── PolicyError          the policy is malformed, or does not fit the table
     ├── TaxonomyError        a taxonomy is malformed, or does not cover the data
     ├── UnsatisfiableError   no node meets the privacy models within the suppression limit
+    ├── BudgetError          the ledger has less left than the run needs
     ├── VerificationError    a release does not meet its policy
     └── EngineError          the database or the file system refused a step
 
@@ -54,6 +55,10 @@ class UnsatisfiableError(_ProblemsError):
     def __init__(self, heading: str, problems: Sequence[str] = (), explanation: Explanation | None = None) -> None:
         super().__init__(heading, problems)
         self.explanation = explanation
+
+
+class BudgetError(_ProblemsError):
+    """A data set has less privacy budget left than a run needs, or a draw would cost more than was paid for it."""
 
 
 class VerificationError(_ProblemsError):

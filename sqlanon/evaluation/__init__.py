@@ -1,0 +1,1 @@
+"""What a release is worth, and whether a mechanism keeps what it claims."""

@@ -1,0 +1,97 @@
+"""Who composes what is spent: no draw without a charge, and no charge that is not in the ledger before the draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlanon.model.budget import Budget, side_by_side
+
+
+@dataclass(frozen=True)
+class Expense:
+    """What is to be spent: on which data, by what, and for which step of it."""
+
+    dataset: str
+    method: str
+    purpose: str
+    budget: Budget
+    policy_sha256: str
+
+
+@dataclass(frozen=True)
+class Charge:
+    """An expense that was paid: leave to draw once at this loss. Only the :class:`Accountant` makes them.
+
+    Attributes:
+        purpose: the step that it is for.
+        budget: what the draw may cost.
+        position: its row in the ledger; None if no ledger is kept, so that what is drawn must not be published.
+    """
+
+    purpose: str
+    budget: Budget
+    position: int | None
+
+
+class Ledger(Protocol):
+    """Where expenses are written down for good."""
+
+    def commit(self, expenses: Sequence[Expense]) -> list[int]:
+        """Write rows, all or none of them, and return their positions once they are safe on the disk.
+
+        Raises:
+            BudgetError: the data set has less left; nothing was written.
+            EngineError: the ledger cannot be written, or was tampered with.
+        """
+
+
+class Accountant:
+    """Pays for the draws of one run.
+
+    Args:
+        ledger: where it writes; None for runs whose results are not published: audits, and seeded sources.
+        dataset: whose budget it spends.
+        method: the mechanism, such as ``ipa``.
+        policy_sha256: the hash of the policy that asked for it.
+    """
+
+    def __init__(self, ledger: Ledger | None, *, dataset: str, method: str, policy_sha256: str) -> None:
+        self._ledger = ledger
+        self._dataset = dataset
+        self._method = method
+        self._policy_sha256 = policy_sha256
+
+    def charge(self, budgets: Mapping[str, Budget]) -> dict[str, Charge]:
+        """Pay for steps that look at the same rows one after the other: their losses add up.
+
+        Args:
+            budgets: by step, what it may cost.
+
+        Raises:
+            BudgetError: the data set has less left than all of them cost; nothing is spent.
+            EngineError: the ledger cannot be written, or was tampered with.
+        """
+        expenses = [
+            Expense(self._dataset, self._method, purpose, budget, self._policy_sha256)
+            for purpose, budget in budgets.items()
+        ]
+        positions = [None] * len(expenses) if self._ledger is None else self._ledger.commit(expenses)
+        return {
+            expense.purpose: Charge(expense.purpose, expense.budget, position)
+            for expense, position in zip(expenses, positions, strict=True)
+        }
+
+    def charge_side_by_side(self, purpose: str, budgets: Sequence[Budget]) -> list[Charge]:
+        """Pay for steps of which each looks at rows that no other looks at: together they cost what the dearest does.
+
+        Args:
+            purpose: what they are for together, which is one row of the ledger.
+            budgets: what each may cost.
+
+        Raises:
+            BudgetError, EngineError: as :meth:`charge`.
+        """
+        paid = self.charge({purpose: side_by_side(budgets)})[purpose]
+        return [Charge(purpose, budget, paid.position) for budget in budgets]

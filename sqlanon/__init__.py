@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sqlanon.connection import connect
     from sqlanon.errors import (
+        BudgetError,
         EngineError,
         PolicyError,
         SqlanonError,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
         UnsatisfiableError,
         VerificationError,
     )
+    from sqlanon.model.budget import Budget
     from sqlanon.model.events import Event
     from sqlanon.model.fit import Fit, PartitionRelease
     from sqlanon.model.policy import Policy
@@ -45,6 +47,8 @@ __all__ = [
     "NCP",
     "AlphaKAnonymity",
     "BetaLikeness",
+    "Budget",
+    "BudgetError",
     "DMStar",
     "DeltaDisclosure",
     "DeltaPresence",
@@ -80,6 +84,7 @@ __all__ = [
 _HOMES = {
     "connection": ("connect",),
     "errors": (
+        "BudgetError",
         "EngineError",
         "PolicyError",
         "SqlanonError",
@@ -87,6 +92,7 @@ _HOMES = {
         "UnsatisfiableError",
         "VerificationError",
     ),
+    "model.budget": ("Budget",),
     "model.events": ("Event",),
     "model.fit": ("Fit", "PartitionRelease"),
     "model.policy": ("Policy",),

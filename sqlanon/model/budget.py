@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from sqlanon.model.base import PolicyValue
@@ -16,16 +17,31 @@ Exact = Fraction | Decimal | int | str
 """How an exact number may be written: ``1``, ``"0.1"``, ``"1e-6"``, ``"1/3"``, a Decimal or a Fraction."""
 
 
+FAR_EXPONENT = re.compile(r"e[+-]?0*\d{4}", re.IGNORECASE)
+
+
+class WrittenFloat(float):
+    """A float of a file that remembers how it was written there, so that a budget can take it exactly."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
 def exact(value: object) -> Fraction:
     """The number that was written.
 
     Raises:
-        PydanticCustomError: it is a float, whose digits are not those that were written, or no number, or negative.
+        PydanticCustomError: it is a float, whose digits are not those that were written, or no number, or negative, or
+            has an exponent beyond any use, of which the number alone would fill the memory.
     """
+    if isinstance(value, WrittenFloat):
+        value = value.text
     if isinstance(value, float):
         raise PydanticCustomError("inexact", 'must be exact: write it as text, such as "0.1", or as a Fraction')
     if isinstance(value, bool) or not isinstance(value, Fraction | Decimal | int | str):
         raise PydanticCustomError("no_number", "must be a number")
+    if not isinstance(value, int | Fraction) and FAR_EXPONENT.search(str(value)):
+        raise PydanticCustomError("no_number", "must be a number with an exponent of 3 digits at most")
     try:
         number = Fraction(value)
     except (ValueError, OverflowError, InvalidOperation, ZeroDivisionError):
@@ -37,12 +53,21 @@ def exact(value: object) -> Fraction:
 
 def spelled(number: Fraction) -> str:
     """An exact number as text that :func:`exact` reads back: a decimal if it has one, else ``"p/q"``."""
-    denominator, digits = number.denominator, 0
-    while (10**digits) % denominator:
-        digits += 1
-        if digits > denominator.bit_length():
-            return str(number)
-    return f"{Decimal(number.numerator * 10**digits // denominator).scaleb(-digits):f}" if digits else str(number)
+    rest, twos = _without(number.denominator, 2)
+    rest, fives = _without(rest, 5)
+    digits = max(twos, fives)
+    if rest != 1 or not digits:
+        return str(number)
+    whole, decimals = divmod(number.numerator * 10**digits // number.denominator, 10**digits)
+    return f"{whole}.{decimals:0{digits}}"
+
+
+def _without(number: int, factor: int) -> tuple[int, int]:
+    """What is left of a number without a factor, and how often that divides it."""
+    times = 0
+    while number % factor == 0:
+        number, times = number // factor, times + 1
+    return number, times
 
 
 ExactNumber = Annotated[
@@ -53,19 +78,25 @@ ExactNumber = Annotated[
 ]
 
 
+def _below_one(delta: Fraction) -> Fraction:
+    if delta >= 1:
+        raise PydanticCustomError("too_large", "must be below 1, at which nothing is promised")
+    return delta
+
+
 class Budget(PolicyValue):
     """A privacy loss in the sense of (ε, δ)-differential privacy: what may be spent, or what was.
 
     Args:
         epsilon: ε, exact: ``1``, ``"0.1"``, ``"1/3"``, a Decimal or a Fraction; no float.
-        delta: δ in [0, 1), likewise; 0 is pure differential privacy.
+        delta: δ in [0, 1), likewise; 0 is pure differential privacy. Budgets that are added up stay below 1, too.
 
     Raises:
         PolicyError: a number is a float, negative, or δ is not below 1.
     """
 
     epsilon: ExactNumber
-    delta: Annotated[ExactNumber, Field(default=Fraction(0))]
+    delta: Annotated[ExactNumber, AfterValidator(_below_one), Field(default=Fraction(0))]
 
     def __init__(self, epsilon: Exact, delta: Exact = 0, **unknown: Any) -> None:
         super().__init__(epsilon=epsilon, delta=delta, **unknown)

@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import PolicyValue, did_you_mean, failed_checks
+from sqlanon.model.budget import WrittenFloat
 from sqlanon.model.privacy import (
     CLASS_SIZE,
     PRIVACY_MODELS,
@@ -153,7 +154,7 @@ class Policy(PolicyValue):
         """
         try:
             with Path(path).open("rb") as file:
-                values = tomllib.load(file)
+                values = tomllib.load(file, parse_float=WrittenFloat)
         except OSError as error:
             raise PolicyError(f"the policy file {path} cannot be read: {error.strerror}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

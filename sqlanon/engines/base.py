@@ -25,12 +25,14 @@ StatementObserver = Callable[[str, float | None], None]
 class ResolvedSource:
     """A source that exists: as a relation for FROM, in words for messages, and the Parquet files that it consists of.
 
-    ``files`` is empty for tables and queries.
+    ``files`` is empty for tables and queries. ``dataset`` is what its rows are called in a ledger; None where they may
+    be known by another name, too: in views, queries, temporary tables and those of other databases.
     """
 
     relation: exp.Table | exp.Subquery
     description: str
     files: tuple[str, ...] = ()
+    dataset: str | None = None
 
 
 class Engine(Protocol):
@@ -41,6 +43,25 @@ class Engine(Protocol):
 
     taxonomy_domain: exp.Table
     """The table that tells whether their domains were declared or observed."""
+
+    @property
+    def ledger(self) -> exp.Table:
+        """The table that is the ledger of the warehouse."""
+
+    @property
+    def has_ledger(self) -> bool:
+        """Whether it exists."""
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the warehouse, None if it is in memory."""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be written to the warehouse."""
+
+    def beside(self, file: Path | None = None) -> AbstractContextManager[Engine]:
+        """Another connection, with transactions of its own: to the warehouse, or to a file, made if it is not there."""
 
     @property
     def has_taxonomies(self) -> bool:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlanon.compiler.macros import DIALECT, template
+from sqlanon.compiler.macros import DIALECT, SCHEMA, template
 from sqlanon.compiler.nodes import identifier
 from sqlanon.engines.base import ResolvedSource
-from sqlanon.engines.lake import PARQUET_SUFFIXES, is_glob
+from sqlanon.engines.lake import is_glob
 from sqlanon.errors import EngineError
 from sqlanon.model.base import did_you_mean
+from sqlanon.model.datasets import PARQUET_SUFFIXES, dataset_of_table
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 """Runs a statement with bound values and hands out its rows, which are about the catalog."""
@@ -70,6 +72,62 @@ def place_new(rows: Rows, name: str) -> exp.Table:
             return _table(database, given, table)
         case _:
             return _table(catalog, schema, name)
+
+
+def refuse_target(
+    rows: Rows,
+    target: str,
+    tables_of: Callable[[ResolvedSource], Sequence[exp.Table]],
+    read: Mapping[str, ResolvedSource],
+    *,
+    replace: bool,
+) -> exp.Table:
+    """The table that a release goes to.
+
+    Args:
+        rows: runs statements.
+        target: its name.
+        tables_of: the tables under a source.
+        read: what the release may not replace, by role.
+        replace: whether a table that is there may be replaced.
+
+    Raises:
+        EngineError: it cannot go there.
+    """
+    found = find(rows, target)
+    table = place_new(rows, target) if found is None else found.table
+    if table.db.lower() == SCHEMA:
+        raise EngineError(f'schema "{SCHEMA}" is reserved; write the release to another', step="target")
+    if found is None:
+        return table
+    if not replace:
+        raise EngineError(f'the table "{target}" exists; give another name, or replace=True', step="target")
+    if table.catalog == "temp":
+        raise EngineError(f'"{target}" is a temporary table; give another name', step="target")
+    if found.kind == "view":
+        raise EngineError(f'"{target}" is a view; give the name of a table', step="target")
+    for role, source in read.items():
+        if table in tables_of(source):
+            reason = f'the release would replace its own {role} "{target}"; write it to another table'
+            raise EngineError(reason, step="target")
+    return table
+
+
+def dataset_of(found: Found, warehouse: str) -> str | None:
+    """What the rows of a table of the warehouse are called in a ledger; None for views and tables elsewhere."""
+    is_own = found.kind == "table" and found.table.catalog == warehouse
+    return dataset_of_table(found.table.db, found.table.name) if is_own else None
+
+
+def anon_table(database: str, name: str) -> exp.Table:
+    """A table of schema ``anon`` of a database."""
+    return _table(database, SCHEMA, name)
+
+
+def file_of(rows: Rows, database: str) -> tuple[Path | None, bool]:
+    """The file of an attached database, None if it is in memory, and whether it can only be read."""
+    path, read_only = rows(template("database_file").sql(DIALECT), (database,))[0]
+    return None if path is None else Path(path), bool(read_only)
 
 
 def current_place(rows: Rows) -> tuple[str, str]:

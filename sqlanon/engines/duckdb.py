@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,17 +15,17 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.compiler.bind import SourceColumn
-from sqlanon.compiler.macros import DIALECT, SCHEMA, install_statements, schema_statements, template
+from sqlanon.compiler.macros import DIALECT, install_statements, schema_statements, template
 from sqlanon.compiler.nodes import Grain, Relation, Step, identifier, select, string
 from sqlanon.engines import catalog, copying, sources
+from sqlanon.engines.attaching import attach_read_only
 from sqlanon.engines.base import NOTE_KEY, ResolvedSource, StatementObserver
 from sqlanon.engines.refusals import is_taken, refused, why_not_opened
 from sqlanon.engines.resources import Resources
-from sqlanon.engines.watching import Watcher
+from sqlanon.engines.watching import Watcher, ignore
 from sqlanon.errors import EngineError
 
 MEMORY = ":memory:"
-RESERVED_CATALOGS = ("memory", "temp", "system")
 NO_LIMITS = Resources()
 
 INTERRUPTED = (duckdb.InterruptException, RuntimeError)
@@ -47,9 +48,10 @@ class DuckDBEngine:
         self._read_only = read_only
         self._watcher: Watcher | None = None
         self._spill = spill
-        place = "memory" if read_only else catalog.current_place(self._rows)[0]
-        self.taxonomy = _anon_table(place, "taxonomy")
-        self.taxonomy_domain = _anon_table(place, "taxonomy_domain")
+        self._warehouse, _ = catalog.current_place(self._rows)
+        place = "memory" if read_only else self._warehouse
+        self.taxonomy = catalog.anon_table(place, "taxonomy")
+        self.taxonomy_domain = catalog.anon_table(place, "taxonomy_domain")
 
     @classmethod
     def open(cls, database: str | Path, *, read_only: bool = False, resources: Resources = NO_LIMITS) -> DuckDBEngine:
@@ -84,6 +86,29 @@ class DuckDBEngine:
         return engine
 
     @property
+    def ledger(self) -> exp.Table:
+        return catalog.anon_table(self._warehouse, "ledger")
+
+    @property
+    def has_ledger(self) -> bool:
+        return catalog.has(self._rows, self.ledger)
+
+    @property
+    def file(self) -> Path | None:
+        return catalog.file_of(self._rows, self._warehouse)[0]
+
+    @property
+    def is_read_only(self) -> bool:
+        return catalog.file_of(self._rows, self._warehouse)[1]
+
+    @contextmanager
+    def beside(self, file: Path | None = None) -> Iterator[DuckDBEngine]:
+        read_only = file is not None and file.exists() and not os.access(file, os.W_OK)
+        opened = self._cursor() if file is None else DuckDBEngine.open(file, read_only=read_only)
+        with closing(opened) as engine:
+            yield engine
+
+    @property
     def has_taxonomies(self) -> bool:
         """Whether the table of taxonomies exists."""
         return catalog.has(self._rows, self.taxonomy)
@@ -109,7 +134,7 @@ class DuckDBEngine:
                 self._execute(statement, (), "install")
 
     def resolve(self, source: str) -> ResolvedSource:
-        return sources.resolve(source, self._rows, self.describe)
+        return sources.resolve(source, self._rows, self.describe, self._warehouse)
 
     def find_table(self, name: str) -> exp.Table | None:
         found = catalog.find(self._rows, name)
@@ -174,7 +199,7 @@ class DuckDBEngine:
         if measured:
             self._measure_progress(True, printed=False)
         try:
-            with Watcher(observer or _ignore, self._share, self.connection.interrupt) as self._watcher:
+            with Watcher(observer or ignore, self._share, self.connection.interrupt) as self._watcher:
                 yield
         finally:
             self._watcher = None
@@ -187,24 +212,7 @@ class DuckDBEngine:
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         self._refuse_read_only(f'write the table "{target}"')
-        found = catalog.find(self._rows, target)
-        table = catalog.place_new(self._rows, target) if found is None else found.table
-        if table.db.lower() == SCHEMA:
-            raise EngineError(f'schema "{SCHEMA}" is reserved; write the release to another', step="target")
-        if found is None:
-            return table
-        if not replace:
-            raise EngineError(f'the table "{target}" exists; give another name, or replace=True', step="target")
-        if table.catalog == "temp":
-            raise EngineError(f'"{target}" is a temporary table; give another name', step="target")
-        if found.kind == "view":
-            raise EngineError(f'"{target}" is a view; give the name of a table', step="target")
-        for role, source in read.items():
-            if found.table in self._tables_read_by(source):
-                raise EngineError(
-                    f'the release would replace its own {role} "{target}"; write it to another table', step="target"
-                )
-        return found.table
+        return catalog.refuse_target(self._rows, target, self._tables_read_by, read, replace=replace)
 
     def write_table(self, target: exp.Table, query: exp.Query, comment: str, *, replace: bool) -> None:
         create = exp.Create(this=target.copy(), kind="TABLE", replace=replace, expression=query)
@@ -249,22 +257,22 @@ class DuckDBEngine:
         if self._spill is not None:
             shutil.rmtree(self._spill, ignore_errors=True)
 
+    def _cursor(self) -> DuckDBEngine:
+        """An engine on another connection to the same warehouse."""
+        use = exp.Use(this=exp.Table(this=identifier(self._warehouse)))
+        try:
+            cursor = self.connection.cursor()
+            cursor.execute(use.sql(DIALECT))
+        except duckdb.Error as error:
+            raise refused(error, "another connection", None) from None
+        return DuckDBEngine(cursor, owned=True)
+
     def _attach(self, path: Path) -> None:
         """Attach a file read-only, make it the default, and take a copy of its taxonomies."""
-        if not path.exists():
-            raise EngineError(f"{path} cannot be opened: no such file or folder", step="open")
         self.prepare_taxonomies()
-        name = identifier("sqlanon_source" if path.stem.lower() in RESERVED_CATALOGS else path.stem)
-        read_only = exp.AttachOption(this=exp.var("READ_ONLY"))
-        try:
-            self.execute(exp.Attach(this=exp.alias_(string(str(path)), name), expressions=[read_only]), "open")
-        except EngineError as error:
-            assert error.original is not None
-            reason = why_not_opened(str(path), error.original)  # type: ignore[arg-type]
-            raise EngineError(reason, step="open", original=error.original) from None
-        self.execute(exp.Use(this=exp.Table(this=name)), "open")
+        self._warehouse = attach_read_only(path, self.execute)
         for ours in (self.taxonomy, self.taxonomy_domain):
-            theirs = _anon_table(name.name, ours.name)
+            theirs = catalog.anon_table(self._warehouse, ours.name)
             if catalog.has(self._rows, theirs):
                 self.execute(exp.insert(select([exp.Star()], theirs), ours.copy()), "copy the taxonomies")
 
@@ -390,11 +398,3 @@ def _interruption(error: BaseException) -> BaseException:
     if isinstance(error, duckdb.InterruptException) or "interrupted" in str(error).lower():
         return KeyboardInterrupt()
     return error
-
-
-def _ignore(_purpose: str, _share: float | None) -> None:
-    """Observe nothing: the statement can still be interrupted at once."""
-
-
-def _anon_table(place: str, name: str) -> exp.Table:
-    return exp.Table(this=identifier(name), db=identifier("anon"), catalog=identifier(place))

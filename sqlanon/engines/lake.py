@@ -13,10 +13,9 @@ from sqlglot import exp
 from sqlanon.compiler.macros import DIALECT
 from sqlanon.compiler.nodes import column, identifier, select, string
 from sqlanon.engines.base import NOTE_KEY
+from sqlanon.model.datasets import GLOB_CHARACTERS
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
 
-PARQUET_SUFFIXES = (".parquet", ".parq", ".pq")
-GLOB_CHARACTERS = frozenset("*?[")
 STAGE = re.compile(r"\.(?P<target>.+)\.(?P<process>\d{1,9})\.\d+\.(?P<state>staged|previous)", re.ASCII)
 """The hidden name of what is being published to a target, and of what is there no more."""
 

@@ -14,9 +14,7 @@ def why_not_opened(path: str, error: Exception) -> str:
     """Why a file cannot be opened, and what to do about it."""
     text = str(error)
     if "lock" in text.lower():
-        holder = re.search(r"PID (\d+)", text)
-        by = f" (process {holder.group(1)})" if holder else ""
-        return f"{path} is open in another program{by}; close it there, or work on a copy"
+        return f"{path} is open in another program{holder_of(error)}; close it there, or work on a copy"
     if type(error).__name__ == "OutOfMemoryException":
         return f"{path} cannot be opened: memory_limit is too small"
     reasons = {
@@ -32,6 +30,29 @@ def why_not_opened(path: str, error: Exception) -> str:
         (reason for sign, reason in reasons.items() if sign in text),
         f"{path} cannot be opened ({type(error).__name__})",
     )
+
+
+def holder_of(error: BaseException) -> str:
+    """The process that has a file open, in brackets after a space; nothing if the database does not say."""
+    holder = re.search(r"PID (\d+)", str(error))
+    return f" (process {holder.group(1)})" if holder else ""
+
+
+def is_in_use(error: BaseException | None) -> bool:
+    """Whether a file cannot be opened because it is open already, in another program or in this one."""
+    signs = "could not set lock|already attached|already exists|different configuration|file handle conflict"
+    return error is not None and re.search(signs, str(error), re.IGNORECASE) is not None
+
+
+def is_unwritable(error: BaseException | None) -> bool:
+    """Whether a file can only be read."""
+    return error is not None and re.search(r"permission denied|read-only", str(error), re.IGNORECASE) is not None
+
+
+def is_overtaken(error: BaseException | None) -> bool:
+    """Whether what was to be written has meanwhile been written by another connection."""
+    signs = (("ConstraintException", "duplicate key"), ("TransactionException", "duplicate key"))
+    return is_taken(error) or any(type(error).__name__ == kind and sign in str(error).lower() for kind, sign in signs)
 
 
 def refused(error: Exception, purpose: str, sql: str | None) -> EngineError:

@@ -12,24 +12,25 @@ from sqlanon.engines import catalog, lake
 from sqlanon.engines.base import ResolvedSource
 from sqlanon.engines.catalog import Rows
 from sqlanon.errors import EngineError
+from sqlanon.model.datasets import dataset_of_files
 
 Describe = Callable[[exp.Expr], object]
 """Looks at the columns of a relation, which has to be readable for that."""
 
 
-def resolve(source: str, rows: Rows, describe: Describe) -> ResolvedSource:
-    """The source of a spelling, a table first.
+def resolve(source: str, rows: Rows, describe: Describe, warehouse: str) -> ResolvedSource:
+    """The source of a spelling, a table first; ``warehouse`` is the database whose tables the ledger knows by name.
 
     Raises:
         EngineError: there is none; or there is, and it cannot be read.
     """
     found = catalog.find(rows, source)
     if found is not None:
-        return ResolvedSource(found.table, f'table "{source}"')
+        return ResolvedSource(found.table, f'table "{source}"', dataset=catalog.dataset_of(found, warehouse))
     if lake.is_folder(source):
         return _readable(source, _folder(source, rows), describe)
     if catalog.is_path(source):
-        return _readable(source, _files(f"Parquet {source}", source, rows), describe)
+        return _readable(source, _files(f"Parquet {source}", source, rows, dataset_of_files(source)), describe)
     if catalog.is_query(source):
         return catalog.parse_query(source)
     raise catalog.not_found(rows, source)
@@ -38,7 +39,7 @@ def resolve(source: str, rows: Rows, describe: Describe) -> ResolvedSource:
 def _folder(source: str, rows: Rows) -> ResolvedSource:
     """A folder with all that is below it; a release of ours with its own columns and types."""
     pattern = lake.pattern_below(source)
-    found = _files(f"Parquet folder {source}", pattern, rows)
+    found = _files(f"Parquet folder {source}", pattern, rows, dataset_of_files(source))
     note = lake.marked(source)
     if note is None:
         return found
@@ -46,12 +47,12 @@ def _folder(source: str, rows: Rows) -> ResolvedSource:
     return dataclasses.replace(found, relation=relation)
 
 
-def _files(description: str, pattern: str, rows: Rows) -> ResolvedSource:
+def _files(description: str, pattern: str, rows: Rows, dataset: str) -> ResolvedSource:
     matched = _matched(pattern, rows)
     files = lake.published(matched)
     # The pattern itself where it will do: a list of many files makes every statement long.
     paths = pattern if len(files) == len(matched) else files
-    return ResolvedSource(lake.reader(paths), description, files)
+    return ResolvedSource(lake.reader(paths), description, files, dataset)
 
 
 def _matched(pattern: str, rows: Rows) -> list[str]:

@@ -69,6 +69,10 @@ class Watcher:
             statement.run()
 
 
+def ignore(_purpose: str, _share: float | None) -> None:
+    """Observe nothing: the statement can still be interrupted at once."""
+
+
 class _Statement:
     """A statement on its way from one thread to the other, and what became of it.
 

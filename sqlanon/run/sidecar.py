@@ -12,7 +12,6 @@ has made its checkpoint, in one step.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from sqlanon.compiler.encoding import ROW_COUNT, row_sum
 from sqlanon.compiler.increment import counted_columns
 from sqlanon.compiler.nodes import aliased, cast, column, grouped, identifier, number, select, string, subquery
 from sqlanon.engines.base import NOTE_KEY, Engine
-from sqlanon.engines.refusals import why_not_opened
+from sqlanon.engines.refusals import holder_of, is_in_use, is_unwritable, why_not_opened
 from sqlanon.errors import EngineError
 from sqlanon.model.fit import Fit
 from sqlanon.run.files import staged_file
@@ -264,12 +263,10 @@ def _attached(engine: Engine, path: Path, **options: exp.Expr) -> Iterator[None]
 
 def _not_opened(path: Path, error: EngineError) -> EngineError:
     assert isinstance(error.original, Exception)
-    text = str(error.original)
-    if re.search(r"could not set lock|already attached|already exists", text, re.IGNORECASE):
-        holder = re.search(r"PID (\d+)", text)
-        by = f" (process {holder.group(1)})" if holder else ""
+    if is_in_use(error.original):
+        by = holder_of(error.original)
         reason = f"{path} is in use by another run{by}: partitions are published one after another, so wait for it"
-    elif re.search(r"permission denied|read-only file system", text, re.IGNORECASE):
+    elif is_unwritable(error.original):
         reason = f"{path} cannot be written, which publishing a partition does"
     else:
         reason = why_not_opened(str(path), error.original)

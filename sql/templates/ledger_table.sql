@@ -1,0 +1,15 @@
+-- The ledger: a row per charge or cap, each with the hash of the row before, and never changed. Budgets are exact text.
+-- The key makes one of two connections fail that append at the same time, so that together they cannot overspend.
+CREATE TABLE IF NOT EXISTS anon.ledger (
+    position BIGINT PRIMARY KEY,
+    kind VARCHAR NOT NULL CHECK (kind IN ('charge', 'cap')),
+    dataset VARCHAR NOT NULL,
+    method VARCHAR,
+    purpose VARCHAR,
+    epsilon VARCHAR,
+    delta VARCHAR,
+    spent_at TIMESTAMP NOT NULL,
+    policy_sha256 VARCHAR,
+    previous_sha256 VARCHAR NOT NULL,
+    sha256 VARCHAR NOT NULL
+)

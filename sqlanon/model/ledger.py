@@ -1,0 +1,130 @@
+"""The rows of a ledger: each is sealed with a hash over itself and the row before, so that no row changes unseen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+from typing import Literal
+
+from sqlanon.errors import PolicyError
+from sqlanon.model.budget import Budget, exact
+
+Kind = Literal["charge", "cap"]
+
+START = "0" * 64
+"""What stands for the hash of the row before the first."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of a ledger: an expense, or a cap on what a data set may spend.
+
+    Attributes:
+        position: 0, 1, 2 …
+        kind: ``charge``, or ``cap``, which holds until the next one of its data set.
+        dataset: the name of the data set.
+        method: the mechanism that spent; None in a cap.
+        purpose: the step that it was for; None in a cap.
+        epsilon: ε as exact text; None in a cap that lifts those before.
+        delta: δ, likewise.
+        spent_at: when, in UTC.
+        policy_sha256: the hash of the policy that asked for it; None in a cap.
+        previous_sha256: the hash of the row before.
+        sha256: the hash of all of these.
+    """
+
+    position: int
+    kind: Kind
+    dataset: str
+    method: str | None
+    purpose: str | None
+    epsilon: str | None
+    delta: str | None
+    spent_at: datetime
+    policy_sha256: str | None
+    previous_sha256: str = START
+    sha256: str = ""
+
+    def seal(self) -> str:
+        """The hash that the row should have."""
+        values = asdict(self)
+        del values["sha256"]
+        document = json.dumps(values, sort_keys=True, separators=(",", ":"), default=str)
+        return hashlib.sha256(document.encode()).hexdigest()
+
+    @property
+    def budget(self) -> Budget | None:
+        """What was spent, or may be; None in a cap that lifts those before."""
+        return None if self.epsilon is None or self.delta is None else Budget(self.epsilon, self.delta)
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a data set has spent, and may spend in all; ``cap`` is None without a bound."""
+
+    spent: Budget
+    cap: Budget | None
+
+    @property
+    def remaining(self) -> Budget | None:
+        """What is left, no less than 0 of either; None without a bound."""
+        if self.cap is None:
+            return None
+        return Budget(
+            max(self.cap.epsilon - self.spent.epsilon, Fraction(0)), max(self.cap.delta - self.spent.delta, Fraction(0))
+        )
+
+
+def chained(rows: Iterable[Entry], before: Sequence[Entry]) -> Iterator[Entry]:
+    """Rows in their places after those before, sealed."""
+    position, previous = len(before), head(before)
+    for row in rows:
+        placed = replace(row, position=position, previous_sha256=previous)
+        sealed = replace(placed, sha256=placed.seal())
+        yield sealed
+        position, previous = position + 1, sealed.sha256
+
+
+def head(entries: Sequence[Entry]) -> str:
+    """The hash of the newest row, which vouches for all of them."""
+    return entries[-1].sha256 if entries else START
+
+
+def first_broken(entries: Iterable[Entry]) -> int | None:
+    """The position of the first row that was changed, removed, moved or put in; None if all is as it was written.
+
+    Newest rows that were removed are not missed: that takes a hash which was noted elsewhere.
+    """
+    previous = START
+    for position, entry in enumerate(entries):
+        follows = entry.position == position and entry.previous_sha256 == previous
+        if not follows or entry.sha256 != entry.seal() or not _is_sound(entry):
+            return position
+        previous = entry.sha256
+    return None
+
+
+def account(entries: Iterable[Entry], dataset: str) -> Account:
+    """What the rows say of a data set: charges add up, and the last cap holds."""
+    own = [entry for entry in entries if entry.dataset == dataset]
+    caps = [entry for entry in own if entry.kind == "cap"]
+    return Account(Budget(*spending(own, dataset)), caps[-1].budget if caps else None)
+
+
+def spending(entries: Iterable[Entry], dataset: str) -> tuple[Fraction, Fraction]:
+    """ε and δ of all charges to a data set together; δ is not bounded yet, as it is in a budget."""
+    charges = [entry for entry in entries if entry.kind == "charge" and entry.dataset == dataset]
+    epsilons, deltas = ([exact(getattr(entry, name)) for entry in charges] for name in ("epsilon", "delta"))
+    return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))
+
+
+def _is_sound(entry: Entry) -> bool:
+    """Whether its numbers can be read, as those of a row that was sealed by someone else may not."""
+    try:
+        return entry.budget is not None or entry.kind == "cap"
+    except PolicyError:
+        return False

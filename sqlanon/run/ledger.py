@@ -1,0 +1,347 @@
+"""The ledger of a warehouse: what was spent of the privacy of each data set, and what may be."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import TypeVar
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.compiler.macros import template
+from sqlanon.compiler.nodes import identifier
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.refusals import holder_of, is_in_use, is_overtaken, is_unwritable, why_not_opened
+from sqlanon.errors import BudgetError, EngineError, PolicyError
+from sqlanon.mechanisms.accountant import Expense
+from sqlanon.model.budget import Budget, spelled
+from sqlanon.model.datasets import dataset_named
+from sqlanon.model.ledger import Account, Entry, Kind, account, chained, first_broken, head, spending
+from sqlanon.run.files import flush
+
+PATIENCE = 10.0
+"""Seconds to wait for another program that has the ledger open, or that keeps being faster."""
+PAUSE = 0.02
+"""Seconds from one attempt to the next."""
+
+TYPES = {"position": pa.int64(), "spent_at": pa.timestamp("us")}
+Result = TypeVar("Result")
+
+_open_files = threading.Lock()
+"""Held while this process has the file of a ledger open: DuckDB's locks on files keep out other processes alone."""
+
+
+class WarehouseLedger:
+    """The table ``anon.ledger`` of a warehouse, or of a file beside it.
+
+    Every call reads all of it, and refuses it if a row was changed. What is written is on the disk when the call
+    returns, whatever becomes of the transaction that the run itself is in.
+    """
+
+    def __init__(self, engine: Engine, file: Path | None) -> None:
+        self._engine = engine
+        self._file = file
+        self._head: str | None = None
+
+    def commit(self, expenses: Sequence[Expense]) -> list[int]:
+        """Write expenses down, all or none of them, if their data sets have that much left.
+
+        Returns:
+            their positions, once they are safe on the disk.
+
+        Raises:
+            BudgetError: a data set has less left, or its δ would reach 1; nothing was written.
+            EngineError: the ledger cannot be written, was tampered with, or is in use for long.
+        """
+        rows = [
+            _entry("charge", each.dataset, each.budget, each.method, each.purpose, each.policy_sha256)
+            for each in expenses
+        ]
+        return [entry.position for entry in self._append(rows)] if rows else []
+
+    def cap(self, dataset: str, budget: Budget | None) -> None:
+        """Bound what a data set may spend in all, from now on; None lifts the bound. Either is a row of the ledger.
+
+        Raises:
+            EngineError: as :meth:`commit`.
+        """
+        self._append([_entry("cap", dataset, budget)])
+
+    def account(self, dataset: str) -> Account:
+        """What a data set has spent, and may spend.
+
+        Raises:
+            EngineError: the ledger cannot be read, was tampered with, or is in use for long.
+        """
+        return account(self.entries(), dataset_named(dataset))
+
+    def entries(self) -> list[Entry]:
+        """All rows, in their order.
+
+        Raises:
+            EngineError: as :meth:`account`.
+        """
+        if self._file is not None and not self._file.exists():
+            return []
+        with self._opened() as engine:
+            return self._read(engine)
+
+    def head(self) -> str:
+        """The hash of the last row that was written here; without one, of the newest row that there is.
+
+        A release that carries it can show later that the ledger still has all rows up to it.
+        """
+        return self._head or head(self.entries())
+
+    def verify(self, noted: str | None = None) -> str:
+        """Check every row against the hashes.
+
+        Args:
+            noted: the hash of a row that must be there, such as a release carries. Without it, it cannot be seen that
+                the newest rows were removed, or all rows from one on were written anew.
+
+        Returns:
+            the hash of the newest row.
+
+        Raises:
+            EngineError: a row was changed, removed, moved or put in; it names the first. Or the noted one is missing.
+        """
+        entries = self.entries()
+        if noted is not None and noted not in {entry.sha256 for entry in entries} | {head([])}:
+            reason = f"{self._name} has no row with the hash that was noted: its newest rows were removed or rewritten"
+            raise EngineError(f"{reason}, so it tells less than was spent", step="ledger")
+        return head(entries)
+
+    def _append(self, rows: Sequence[Entry]) -> list[Entry]:
+        """Write rows behind those that are there, durably; anew from the start if another connection was faster."""
+        written = _patiently(lambda: self._attempt(rows), is_overtaken)
+        self._head = head(written)
+        return written
+
+    def _attempt(self, rows: Sequence[Entry]) -> list[Entry]:
+        with self._opened() as engine:
+            if engine.is_read_only:
+                raise EngineError(f"{self._name} cannot be written, and a charge must be", step="ledger")
+            try:
+                with engine.transaction():
+                    before = self._read(engine)
+                    _refuse_overspending(before, rows)
+                    new = list(chained(rows, before))
+                    _create(engine)
+                    for entry in new:
+                        _insert(engine, entry)
+            except EngineError as error:
+                if error.step == "ledger":
+                    raise
+                reason = f"{self._name} cannot be written: {error}"
+                raise EngineError(reason, step="ledger", original=error.original) from None
+            _wait_for_names(engine)
+            return new
+
+    def _read(self, engine: Engine) -> list[Entry]:
+        if not engine.has_ledger:
+            return []
+        try:
+            entries = [Entry(**row) for row in engine.fetch(_at(engine, "ledger_rows"), "the ledger")]
+        except EngineError as error:
+            raise EngineError(
+                f"{self._name} cannot be read, or is not what sqlanon made", step="ledger", original=error.original
+            ) from None
+        broken = first_broken(entries)
+        if broken is not None:
+            reason = f"{self._name} was tampered with: row {broken} is not what was written at that position"
+            raise EngineError(
+                f"{reason}. No more is charged to it; look at anon.ledger, and at a backup", step="ledger"
+            )
+        return entries
+
+    @contextmanager
+    def _opened(self) -> Iterator[Engine]:
+        """A connection of its own, for the time of one call."""
+        file = self._file
+        if file is None:
+            with self._engine.beside() as engine:
+                yield engine
+            return
+        try:
+            opened, engine = _patiently(lambda: _open(self._engine, file), is_in_use)
+        except EngineError as error:
+            raise self._not_opened(error) from None
+        with opened:
+            yield engine
+
+    def _not_opened(self, error: EngineError) -> EngineError:
+        if not isinstance(error.original, Exception):
+            return error
+        if is_in_use(error.original):
+            where = "another program" if "lock" in str(error.original).lower() else "this program"
+            reason = f"{self._name} is open in {where}{holder_of(error.original)}; close it there"
+        elif is_unwritable(error.original):
+            reason = f"{self._name} cannot be written, and a charge must be"
+        else:
+            reason = why_not_opened(self._name, error.original)
+        return EngineError(reason, step="ledger", original=error.original)
+
+    @property
+    def _name(self) -> str:
+        return "the ledger of the warehouse" if self._file is None else f"the ledger {self._file}"
+
+
+def open_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
+    """The ledger that a private release is charged to.
+
+    Args:
+        engine: the warehouse.
+        path: a DuckDB file for the ledger, made if it is not there; None for the warehouse itself.
+
+    Raises:
+        EngineError: there is no path, and the warehouse is in memory or read-only.
+    """
+    if path is None and engine.is_read_only:
+        reason = "the warehouse is open read-only, and a private release is charged to a ledger first"
+        raise EngineError(f"{reason}; name another file with ledger=", step="ledger")
+    return read_ledger(engine, path)
+
+
+def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
+    """The ledger, to look at; nothing is made.
+
+    Raises:
+        EngineError: there is no path, and the warehouse is in memory.
+    """
+    file = engine.file
+    if path is None and file is None:
+        reason = "the warehouse is in memory, and a private release needs a ledger that outlives the session"
+        raise EngineError(f"{reason}; name a file with ledger=", step="ledger")
+    is_own = path is None or (file is not None and Path(path).exists() and Path(path).samefile(file))
+    return WarehouseLedger(engine, None if is_own or path is None else Path(path))
+
+
+def dataset_of(source: ResolvedSource, given: str | None) -> str:
+    """The name under which the ledger knows the rows of a source.
+
+    Args:
+        source: what is to be released.
+        given: the name that the user gives; it wins.
+
+    Raises:
+        PolicyError: none is given, and the same rows could be had under another name.
+    """
+    if given is not None:
+        return dataset_named(given)
+    if source.dataset is None:
+        raise PolicyError(
+            f"{source.description} is no table of the warehouse and no Parquet file: its rows would get a fresh budget "
+            "under every name, so say with dataset= which data set they come from"
+        )
+    return source.dataset
+
+
+def table_of(entries: Sequence[Entry]) -> pa.Table:
+    """The rows with the columns of ``anon.ledger``; times in UTC."""
+    columns = [(field.name, TYPES.get(field.name, pa.string())) for field in fields(Entry)]
+    return pa.Table.from_pylist([asdict(entry) for entry in entries], schema=pa.schema(columns))
+
+
+def _entry(kind: Kind, dataset: str, budget: Budget | None, *spent_by: str) -> Entry:
+    """A row that has no place yet."""
+    method, purpose, policy_sha256 = spent_by or (None, None, None)
+    return Entry(
+        position=0,
+        kind=kind,
+        dataset=dataset_named(dataset),
+        method=method,
+        purpose=purpose,
+        epsilon=None if budget is None else spelled(budget.epsilon),
+        delta=None if budget is None else spelled(budget.delta),
+        spent_at=datetime.now(UTC).replace(tzinfo=None),
+        policy_sha256=policy_sha256,
+    )
+
+
+def _refuse_overspending(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
+    """Refuse charges that together are more than their data sets have left."""
+    datasets = dict.fromkeys(row.dataset for row in rows if row.kind == "charge")
+    problems = [
+        problem
+        for dataset in datasets
+        for problem in _shortfalls(dataset, account(before, dataset), spending(rows, dataset))
+    ]
+    if problems:
+        raise BudgetError(
+            "the ledger has less left than the run needs; ask for less, or have the custodian of the data raise the "
+            "cap (`sqlanon ledger cap` or Session.cap):",
+            problems,
+        )
+
+
+def _shortfalls(dataset: str, account: Account, asked: tuple[Fraction, Fraction]) -> Iterator[str]:
+    """What is missing of ε and of δ, a line each."""
+    spent_before = (account.spent.epsilon, account.spent.delta)
+    caps = (None, None) if account.cap is None else (account.cap.epsilon, account.cap.delta)
+    for sign, wanted, spent, cap in zip("εδ", asked, spent_before, caps, strict=True):
+        if cap is not None and spent + wanted > cap:
+            left = spelled(max(cap - spent, Fraction(0)))
+            yield f'data set "{dataset}": {sign} = {spelled(wanted)} is asked for, {left} is left of {spelled(cap)}'
+        elif sign == "δ" and spent + wanted >= 1:
+            yield f'data set "{dataset}": δ would add up to {spelled(spent + wanted)}, and 1 promises nothing'
+
+
+def _create(engine: Engine) -> None:
+    """The table of the ledger, when its first row is written."""
+    schema = exp.Table(db=engine.ledger.args["db"].copy(), catalog=engine.ledger.args["catalog"].copy())
+    engine.execute(exp.Create(this=schema, kind="SCHEMA", exists=True), "schema anon")
+    engine.execute(_at(engine, "ledger_table"), "the ledger")
+
+
+def _wait_for_names(engine: Engine) -> None:
+    """Have the names of new files on the disk: the database itself waits for what is in them alone."""
+    assert engine.file is not None
+    try:
+        flush(engine.file.absolute().parent)
+    except OSError as error:
+        reason = f"what was written to the ledger is not known to be on the disk: {error.strerror}"
+        raise EngineError(reason, step="ledger", original=error) from None
+
+
+def _insert(engine: Engine, entry: Entry) -> None:
+    values = asdict(entry)
+    places = exp.Tuple(expressions=[exp.Placeholder() for _ in values])
+    into = exp.Schema(this=engine.ledger, expressions=[identifier(name) for name in values])
+    insert = exp.Insert(this=into, expression=exp.Values(expressions=[places]))
+    engine.execute(insert, "the ledger", tuple(values.values()))
+
+
+def _at(engine: Engine, name: str) -> exp.Select:
+    """A template over the ledger of an engine."""
+    statement = template(name)
+    for table in statement.find_all(exp.Table):
+        table.set("catalog", engine.ledger.args["catalog"].copy())
+    return statement
+
+
+def _open(engine: Engine, file: Path) -> tuple[ExitStack, Engine]:
+    """A connection to the file of a ledger, and what closes it."""
+    with ExitStack() as stack:
+        stack.enter_context(_open_files)
+        opened = stack.enter_context(engine.beside(file))
+        return stack.pop_all(), opened
+
+
+def _patiently(call: Callable[[], Result], may_pass: Callable[[BaseException | None], bool]) -> Result:
+    """The result of a call; again and again for a while, as long as it fails for a reason that may pass."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return call()
+        except EngineError as error:
+            if not may_pass(error.original) or time.monotonic() >= deadline:
+                raise
+        time.sleep(PAUSE)

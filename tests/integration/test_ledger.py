@@ -1,0 +1,429 @@
+"""The ledger: exact, in one piece, on the disk before anyone draws, and never overspent, whoever is at it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import sqlanon as sa
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.mechanisms.accountant import Accountant, Expense
+from sqlanon.model.budget import Budget, one_after_the_other
+from sqlanon.model.ledger import START, Entry, chained, first_broken
+from sqlanon.run import ledger as ledger_module
+from sqlanon.run.ledger import WarehouseLedger, dataset_of, open_ledger
+from tests.conftest import ROOT
+
+HASH = "ab" * 32
+COLUMNS = {
+    "position": "99",
+    "kind": "'cap'",
+    "dataset": "'other'",
+    "method": "'another'",
+    "purpose": "NULL",
+    "epsilon": "'0.0'",
+    "delta": "NULL",
+    "spent_at": "spent_at + INTERVAL 1 MICROSECOND",
+    "policy_sha256": "NULL",
+    "previous_sha256": "sha256",
+    "sha256": "previous_sha256",
+}
+
+
+def expense(epsilon: Any, delta: Any = 0, dataset: str = "visits") -> Expense:
+    return Expense(dataset, "ipa", "best node", Budget(epsilon, delta), HASH)
+
+
+@pytest.fixture(params=["warehouse", "file"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[DuckDBEngine, WarehouseLedger]]:
+    """An engine and its ledger: in the warehouse, or in a file beside one in memory."""
+    in_file = request.param == "file"
+    engine = DuckDBEngine.open(":memory:" if in_file else tmp_path / "w.duckdb")
+    yield engine, open_ledger(engine, tmp_path / "b.duckdb" if in_file else None)
+    engine.close()
+
+
+@pytest.fixture
+def ledger(opened: tuple[DuckDBEngine, WarehouseLedger]) -> WarehouseLedger:
+    return opened[1]
+
+
+@pytest.fixture(scope="module")
+def first_rows(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file of a ledger with a cap and four charges."""
+    path = tmp_path_factory.mktemp("ledger") / "b.duckdb"
+    ledger = at(path)
+    ledger.cap("visits", Budget(4, "0.1"))
+    ledger.commit([expense("0.5"), expense("0.25", "1e-6"), expense("0.5", dataset="patients"), expense("1/3")])
+    return path.read_bytes()
+
+
+@pytest.fixture
+def written(first_rows: bytes, tmp_path: Path) -> Path:
+    """A copy of it."""
+    (tmp_path / "b.duckdb").write_bytes(first_rows)
+    return tmp_path / "b.duckdb"
+
+
+def change(path: Path, *statements: str) -> None:
+    with duckdb.connect(str(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def at(path: Path) -> WarehouseLedger:
+    return open_ledger(DuckDBEngine.open(":memory:"), path)
+
+
+class TestBudgets:
+    def test_they_are_spent_to_the_last_digit(self, ledger: WarehouseLedger) -> None:
+        ledger.cap("visits", Budget("0.3", "3e-7"))
+        assert ledger.commit([expense("0.1", "1e-7"), expense("0.1", "1e-7")]) == [1, 2]
+        assert ledger.account("visits").remaining == Budget("0.1", "1e-7")
+        with pytest.raises(sa.BudgetError):
+            ledger.commit([expense("0.10000000000000000000000000001")])
+        assert ledger.commit([expense("0.1", "1e-7")]) == [3]
+        assert ledger.account("visits").remaining == Budget(0)
+        with pytest.raises(sa.BudgetError):
+            ledger.commit([expense(Fraction(1, 10**60))])
+        assert ledger.commit([expense(0)]) == [4]
+
+    @given(parts=st.lists(st.fractions(0, 1, max_denominator=1000), max_size=8), cap=st.fractions(0, 4))
+    def test_what_is_left_is_the_cap_without_the_sum(self, parts: list[Fraction], cap: Fraction) -> None:
+        rows = [ledger_module._entry("charge", "visits", Budget(part), "ipa", "counts", HASH) for part in parts]
+        entries = list(chained([ledger_module._entry("cap", "visits", Budget(cap)), *rows], []))
+        found = ledger_module.account(entries, "visits")
+        assert found.spent == one_after_the_other(Budget(part) for part in parts)
+        assert found.remaining == Budget(max(cap - sum(parts), Fraction(0)))
+        assert first_broken(entries) is None
+
+    def test_a_refusal_says_what_is_left_and_writes_nothing(self, ledger: WarehouseLedger) -> None:
+        ledger.cap("visits", Budget(1, "1e-6"))
+        ledger.commit([expense("0.75")])
+        before = ledger.entries()
+        with pytest.raises(sa.BudgetError, match="sqlanon ledger cap") as caught:
+            ledger.commit([expense(1, dataset="patients"), expense("0.2", "1e-6"), expense("0.1", "1e-7")])
+        assert caught.value.problems == (
+            'data set "visits": ε = 0.3 is asked for, 0.25 is left of 1',
+            'data set "visits": δ = 0.0000011 is asked for, 0.000001 is left of 0.000001',
+        )
+        assert ledger.entries() == before
+
+    def test_without_a_cap_all_is_recorded_and_only_delta_is_bounded(self, ledger: WarehouseLedger) -> None:
+        ledger.commit([expense(1000, "0.5"), expense(1000, "0.4")])
+        assert ledger.account("visits").remaining is None
+        assert ledger.account("visits").spent == Budget(2000, "0.9")
+        with pytest.raises(sa.BudgetError, match="δ would add up to 1, and 1 promises nothing"):
+            ledger.commit([expense(0, "0.1")])
+
+    def test_the_last_cap_holds_and_is_on_record(self, ledger: WarehouseLedger) -> None:
+        ledger.cap("visits", Budget(1))
+        ledger.commit([expense("0.5")])
+        ledger.cap("visits", Budget("0.2"))
+        assert ledger.account("visits").remaining == Budget(0)
+        with pytest.raises(sa.BudgetError, match=r"0 is left of 0.2"):
+            ledger.commit([expense("0.1")])
+        ledger.cap("visits", None)
+        ledger.commit([expense(7)])
+        ledger.cap("visits", Budget(8))
+        assert ledger.account("visits").remaining == Budget("0.5")
+        assert [(row.kind, row.epsilon) for row in ledger.entries()] == [
+            ("cap", "1"), ("charge", "0.5"), ("cap", "0.2"), ("cap", None), ("charge", "7"), ("cap", "8"),
+        ]  # fmt: skip
+
+    def test_the_accountant_writes_what_it_charges(self, ledger: WarehouseLedger) -> None:
+        accountant = Accountant(ledger, dataset="main.Visits", method="ipa", policy_sha256=HASH)
+        charges = accountant.charge({"best node": Budget("0.5"), "counts": Budget("0.25", "1e-6")})
+        [first, second] = accountant.charge_side_by_side("halves", [Budget("0.1"), Budget("0.2")])
+        assert [charge.position for charge in (*charges.values(), first, second)] == [0, 1, 2, 2]
+        assert ledger.account("visits").spent == Budget("0.95", "1e-6")
+        last = ledger.entries()[-1]
+        assert (last.purpose, last.method, last.policy_sha256) == ("halves", "ipa", HASH)
+        assert ledger.head() == last.sha256
+
+    def test_nothing_costs_nothing(self, ledger: WarehouseLedger) -> None:
+        assert ledger.commit([]) == []
+        assert (ledger.entries(), ledger.head(), ledger.verify()) == ([], START, START)
+
+    @pytest.mark.parametrize(
+        "name", ['a"; DROP TABLE anon.ledger; --', "new\nline", "été", "'", "\0", "[x]*", "λ" * 500]
+    )
+    def test_a_data_set_may_have_any_name(self, written: Path, name: str) -> None:
+        at(written).commit([expense(1, dataset=name)])
+        assert at(written).account(name.upper()).spent.epsilon == (0 if name == "\0" else 1) or name == "\0"
+        assert len(at(written).entries()) == 6
+
+
+@pytest.fixture(scope="module")
+def chain() -> list[Entry]:
+    rows = [ledger_module._entry("charge", "visits", Budget(part), "ipa", "counts", HASH) for part in range(4)]
+    return list(chained([ledger_module._entry("cap", "visits", Budget(9)), *rows], []))
+
+
+class TestTampering:
+    @given(position=st.integers(0, 4), column=st.sampled_from(sorted(COLUMNS)), value=st.text() | st.none())
+    def test_a_changed_value_is_found(self, chain: list[Entry], position: int, column: str, value: str | None) -> None:
+        changed = replace(chain[position], **{column: value})
+        assume(changed != chain[position])
+        assert first_broken([*chain[:position], changed, *chain[position + 1 :]]) == position
+
+    @pytest.mark.parametrize("column", COLUMNS)
+    def test_a_value_that_was_changed_in_the_table_is_found(self, written: Path, column: str) -> None:
+        without_key = ["CREATE TABLE t AS FROM anon.ledger", "DROP TABLE anon.ledger"]
+        again = [*without_key, "CREATE TABLE anon.ledger AS FROM t"] if column == "position" else []
+        change(written, *again, f"UPDATE anon.ledger SET {column} = {COLUMNS[column]} WHERE position = 2")
+        for doing in (lambda ledger: ledger.commit([expense("0.1")]), lambda ledger: ledger.account("visits")):
+            with pytest.raises(sa.EngineError, match="was tampered with: row 2 "):
+                doing(at(written))
+
+    @pytest.mark.parametrize(
+        ("position", "statements"),
+        [
+            (1, ["DELETE FROM anon.ledger WHERE position = 1"]),
+            (0, ["DELETE FROM anon.ledger WHERE position = 0"]),
+            (1, ["DELETE FROM anon.ledger WHERE position = 1",
+                 "UPDATE anon.ledger SET position = position - 1 WHERE position > 1"]),
+            (5, ["INSERT INTO anon.ledger SELECT * REPLACE (5 AS position) FROM anon.ledger WHERE position = 4"]),
+            (1, ["UPDATE anon.ledger SET position = 9 WHERE position = 1",
+                 "UPDATE anon.ledger SET position = 1 WHERE position = 2",
+                 "UPDATE anon.ledger SET position = 2 WHERE position = 9"]),
+            (0, ["INSERT INTO anon.ledger SELECT * REPLACE (-1 AS position) FROM anon.ledger WHERE position = 4"]),
+        ],
+        ids=["removed", "first removed", "closed up", "added", "swapped", "put before"],
+    )  # fmt: skip
+    def test_rows_that_were_moved_are_found(self, written: Path, position: int, statements: list[str]) -> None:
+        change(written, *statements)
+        with pytest.raises(sa.EngineError, match=rf"row {position} "):
+            at(written).commit([expense("0.1")])
+
+    def test_newest_rows_that_were_removed_are_missed_by_who_noted_their_hash(self, written: Path) -> None:
+        noted = at(written).verify()
+        at(written).commit([expense("0.1")])
+        assert at(written).verify(noted) == at(written).head() != noted
+        change(written, "DELETE FROM anon.ledger WHERE position >= 4")
+        assert at(written).verify() != noted
+        with pytest.raises(sa.EngineError, match="newest rows were removed or rewritten"):
+            at(written).verify(noted)
+
+    @pytest.mark.parametrize(
+        "statement", ["ALTER TABLE anon.ledger DROP delta", "ALTER TABLE anon.ledger RENAME epsilon TO e"]
+    )
+    def test_another_table_is_no_ledger(self, written: Path, statement: str) -> None:
+        change(written, statement)
+        with pytest.raises(sa.EngineError, match="is not what sqlanon made"):
+            at(written).commit([expense("0.1")])
+
+
+PROGRAM = """
+import os, signal, sys
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import BudgetError
+from sqlanon.mechanisms.accountant import Expense
+from sqlanon.model.budget import Budget
+from sqlanon.run.ledger import open_ledger
+
+warehouse, file, processes = sys.argv[1:]
+
+def spend():
+    engine = DuckDBEngine.open(warehouse)
+    engine.connection.begin()
+    engine.connection.execute("CREATE TABLE unpublished AS SELECT 1 AS i")
+    try:
+        found = open_ledger(engine, file or None).commit([Expense("visits", "ipa", "counts", Budget("0.1"), "")])
+    except BudgetError:
+        found = ["refused"]
+    os.write(1, "".join(f"{position}\\n" for position in found).encode())
+    os.kill(os.getpid(), signal.SIGKILL)
+
+children = []
+for _ in range(int(processes)):
+    children.append(os.fork())
+    if not children[-1]:
+        spend()
+for child in children:
+    os.waitpid(child, 0)
+"""
+
+
+def outcomes_of(processes: int, warehouse: str, file: Path | str) -> list[str]:
+    """What becomes of processes that ask for a tenth at the same time, and are killed when they have it or not."""
+    command = [sys.executable, "-c", PROGRAM, warehouse, str(file), str(processes)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return sorted(done.stdout.split())
+
+
+class TestCutShort:
+    def test_a_killed_run_keeps_its_charge_and_nothing_else(self, tmp_path: Path) -> None:
+        for warehouse, file in ((str(tmp_path / "w.duckdb"), ""), (":memory:", str(tmp_path / "b.duckdb"))):
+            assert outcomes_of(1, warehouse, file) == ["0"]
+            assert at(Path(file or warehouse)).account("visits").spent == Budget("0.1")
+        with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+            assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("ledger",)]
+
+    def test_a_run_that_is_rolled_back_keeps_its_charge(self, opened: tuple[DuckDBEngine, WarehouseLedger]) -> None:
+        engine, ledger = opened
+        with pytest.raises(ZeroDivisionError), engine.transaction():
+            engine.connection.execute("CREATE TABLE t AS SELECT 1 AS i")
+            ledger.commit([expense("0.5")])
+            raise ZeroDivisionError
+        assert ledger.account("visits").spent == Budget("0.5")
+        assert engine.find_table("t") is None
+        with engine.transaction():
+            assert ledger.commit([expense("0.5")]) == [1]
+
+    def test_a_full_disk(self, written: Path) -> None:
+        """What cannot be written is not charged, and the ledger is what it was."""
+        program = (
+            "import resource, signal, sys, pathlib\n"
+            "import sqlanon as sa\n"
+            "from tests.integration.test_ledger import at, expense\n"
+            "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))\n"
+            "try:\n"
+            "    at(pathlib.Path(sys.argv[1])).commit([expense(1)])\n"
+            "except sa.EngineError as error:\n"
+            "    print(error)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", program, str(written)], cwd=ROOT, capture_output=True, text=True)
+        assert "ledger" in done.stdout, done.stderr
+        assert "Traceback" not in done.stderr
+        assert len(at(written).entries()) == 5
+
+
+class TestRaces:
+    def test_of_threads(self, opened: tuple[DuckDBEngine, WarehouseLedger], tmp_path: Path) -> None:
+        """Eight threads with a session each, on one connection or one file, for three tenths."""
+        engine, ledger = opened
+        ledger.cap("visits", Budget("0.35"))
+        path = ledger._file
+        outcomes: list[object] = []
+        together = threading.Barrier(8)
+
+        def spend() -> None:
+            own = DuckDBEngine(engine.connection.cursor(), owned=True)
+            together.wait()
+            try:
+                outcomes.extend(open_ledger(own, path).commit([expense("0.1")]))
+            except Exception as error:
+                outcomes.append(type(error))
+
+        threads = [threading.Thread(target=spend) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(map(str, outcomes)) == sorted(map(str, [1, 2, 3, *[sa.BudgetError] * 5]))
+        assert ledger.account("visits").spent == Budget("0.3")
+
+    def test_of_processes(self, tmp_path: Path) -> None:
+        """Four processes for the last two tenths, which also race to make the file."""
+        path = tmp_path / "b.duckdb"
+        assert outcomes_of(4, ":memory:", path) == ["0", "1", "2", "3"]
+        at(path).cap("visits", Budget("0.6"))
+        assert outcomes_of(4, ":memory:", path) == ["5", "6", "refused", "refused"]
+        assert at(path).account("visits").remaining == Budget(0)
+
+
+class TestPlaces:
+    def test_a_file_that_is_open_elsewhere_says_so(self, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ledger_module, "PATIENCE", 0.1)
+        program = "import sys, duckdb; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.readline()"
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with subprocess.Popen([sys.executable, "-c", program, str(written)], **pipes) as process:
+            assert process.stdout is not None and process.stdout.readline() == "open\n"
+            with pytest.raises(sa.EngineError, match=rf"is open in another program \(process {process.pid}\)"):
+                at(written).commit([expense(1)])
+            monkeypatch.setattr(ledger_module, "PATIENCE", 10)
+            threading.Timer(0.2, process.kill).start()
+            assert at(written).commit([expense(1)]) == [5]
+        other = duckdb.connect(str(written), config={"threads": 1})
+        monkeypatch.setattr(ledger_module, "PATIENCE", 0.1)
+        with other, pytest.raises(sa.EngineError, match="is open in this program"):
+            at(written).commit([expense(1)])
+
+    def test_no_ledger_is_kept_where_it_would_be_lost(self, written: Path) -> None:
+        with pytest.raises(sa.EngineError, match=r"needs a ledger that outlives the session; name a file with ledger="):
+            open_ledger(DuckDBEngine.open(":memory:"), None)
+        with pytest.raises(sa.EngineError, match=r"read-only.*; name another file with ledger="):
+            open_ledger(DuckDBEngine.open(written, read_only=True), None)
+
+    def test_a_file_that_can_only_be_read(self, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(os, "access", lambda *_: False)  # a user's rights; the tests may run as root
+        with pytest.raises(sa.EngineError, match="cannot be written, and a charge must be"):
+            at(written).commit([expense(1)])
+        assert at(written).account("patients").spent == Budget("0.5")
+
+    @pytest.mark.parametrize("name", ["missing/b.duckdb", "text.duckdb", "."])
+    def test_a_place_where_none_can_be(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / "text.duckdb").write_text("not a ledger " * 2000)
+        with pytest.raises(sa.EngineError, match="ledger"):
+            at(tmp_path / name).commit([expense(1)])
+
+    def test_looking_makes_no_file(self, tmp_path: Path) -> None:
+        assert at(tmp_path / "b.duckdb").account("visits").remaining is None
+        assert not list(tmp_path.iterdir())
+
+    def test_the_file_of_the_warehouse_is_the_warehouse(self, written: Path) -> None:
+        with sa.connect(written) as session:
+            assert open_ledger(session._engine, written).commit([expense(1)]) == [5]
+        assert len(at(written).entries()) == 6
+
+
+class TestDataSets:
+    def test_one_name_however_it_is_spelled(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "data").mkdir()
+        (tmp_path / "link").symlink_to("data")
+        with sa.connect("w.duckdb") as session:
+            session.connection.execute(
+                "CREATE TABLE Visits AS SELECT 1 AS i; CREATE SCHEMA Clinic; "
+                'CREATE TABLE clinic.Visits AS FROM visits; CREATE TABLE clinic."a.b" AS FROM visits; '
+                'CREATE SCHEMA "clinic.a"; CREATE TABLE "clinic.a".b AS FROM visits; '
+                "COPY visits TO 'data/V.parquet'"
+            )
+            names = {
+                spelled: dataset_of(session._engine.resolve(spelled), None)
+                for spelled in (
+                    "VISITS", "main.visits", "w.main.visits", "clinic.visits", 'clinic."a.b"', '"clinic.a".b',
+                    "data/V.parquet", "link/../data/V.parquet", "./data/*.parquet", "link/*.parquet", "data", "link/",
+                )
+            }  # fmt: skip
+        folder = str(tmp_path.resolve()).lower()
+        assert list(names.values()) == [
+            "visits", "visits", "visits", "clinic.visits", 'clinic."a.b"', '"clinic.a".b',
+            f"{folder}/data/v.parquet", f"{folder}/data/v.parquet", f"{folder}/data/*.parquet",
+            f"{folder}/data/*.parquet", f"{folder}/data", f"{folder}/data",
+        ]  # fmt: skip
+        with sa.connect() as session:
+            source = session._engine.resolve("data/V.parquet")
+            for given_name in ("Main.VISITS", " visits "):
+                assert dataset_of(source, given_name) == "visits"
+            assert dataset_of(source, "data/v.PARQUET") == f"{folder}/data/v.parquet"
+
+    def test_what_could_have_another_name_must_be_given_one(self, tmp_path: Path) -> None:
+        change(tmp_path / "other.duckdb", "CREATE TABLE visits AS SELECT 1 AS i")
+        with sa.connect(tmp_path / "w.duckdb") as session:
+            session.connection.execute(
+                "CREATE TABLE visits AS SELECT 1 AS i; CREATE VIEW seen AS FROM visits; "
+                "CREATE TEMP TABLE t AS FROM visits"
+            )
+            session.connection.execute(f"ATTACH '{tmp_path / 'other.duckdb'}' AS other")
+            for source in ("seen", "FROM visits", "t", "other.visits", "SELECT * FROM visits"):
+                with pytest.raises(sa.PolicyError, match="dataset="):
+                    dataset_of(session._engine.resolve(source), None)
+                assert dataset_of(session._engine.resolve(source), "Visits") == "visits"
+            for name in ("", "  ", "\ud800", "a\0.parquet"):
+                with pytest.raises(sa.PolicyError, match="the name of the data set"):
+                    dataset_of(session._engine.resolve("visits"), name)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sqlanon.model.budget import Budget
     from sqlanon.model.events import Event
     from sqlanon.model.fit import Fit, PartitionRelease
+    from sqlanon.model.methods import IPA, Histogram
     from sqlanon.model.policy import Policy
     from sqlanon.model.privacy import (
         AlphaKAnonymity,
@@ -36,13 +37,22 @@ if TYPE_CHECKING:
         TCloseness,
     )
     from sqlanon.model.quality import AECS, DM, LM, NCP, DMStar, Entropy, Prec
-    from sqlanon.model.release import Guarantee, Measurement, Release, Report, Verification
+    from sqlanon.model.release import (
+        Guarantee,
+        Measurement,
+        PrivateGuarantee,
+        PrivateReport,
+        Release,
+        Report,
+        Verification,
+    )
     from sqlanon.model.taxonomy import Taxonomy
     from sqlanon.session import Session
 
 __all__ = [
     "AECS",
     "DM",
+    "IPA",
     "LM",
     "NCP",
     "AlphaKAnonymity",
@@ -59,6 +69,7 @@ __all__ = [
     "Event",
     "Fit",
     "Guarantee",
+    "Histogram",
     "KAnonymity",
     "KMap",
     "MConcealing",
@@ -67,6 +78,8 @@ __all__ = [
     "Policy",
     "PolicyError",
     "Prec",
+    "PrivateGuarantee",
+    "PrivateReport",
     "RecursiveCLDiversity",
     "Release",
     "Report",
@@ -95,6 +108,7 @@ _HOMES = {
     "model.budget": ("Budget",),
     "model.events": ("Event",),
     "model.fit": ("Fit", "PartitionRelease"),
+    "model.methods": ("IPA", "Histogram"),
     "model.policy": ("Policy",),
     "model.privacy": (
         "AlphaKAnonymity",
@@ -110,7 +124,15 @@ _HOMES = {
         "TCloseness",
     ),
     "model.quality": ("AECS", "DM", "LM", "NCP", "DMStar", "Entropy", "Prec"),
-    "model.release": ("Guarantee", "Measurement", "Release", "Report", "Verification"),
+    "model.release": (
+        "Guarantee",
+        "Measurement",
+        "PrivateGuarantee",
+        "PrivateReport",
+        "Release",
+        "Report",
+        "Verification",
+    ),
     "model.taxonomy": ("Taxonomy",),
     "session": ("Session",),
 }

@@ -4,38 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sqlanon.engines.base import ResolvedSource
-from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import EngineError, VerificationError
+from sqlanon.mechanisms.source import RandomSource
 from sqlanon.model.destination import destination
 from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.flatten import Flattened, Flattening
 from sqlanon.model.policy import Policy
 from sqlanon.model.release import Measurement, Release, Verification
-from sqlanon.model.taxonomy import Taxonomy
-from sqlanon.run import taxonomies
 from sqlanon.run.anonymize import anonymize
 from sqlanon.run.apply import apply
-from sqlanon.run.explain import ExplainedStep, explain
-from sqlanon.run.files import bring_back
+from sqlanon.run.explain import explain
+from sqlanon.run.explained import ExplainedStep
 from sqlanon.run.fit import fit
 from sqlanon.run.flatten import flatten
 from sqlanon.run.folders import note_of
 from sqlanon.run.lattice import lattice
 from sqlanon.run.measure import beside_release, measure, verify
+from sqlanon.run.private import Chance, anonymize_privately
 from sqlanon.run.progress import Progress, silent
-from sqlanon.run.stopping import stopping
-
-if TYPE_CHECKING:
-    import duckdb
+from sqlanon.run.stopping import refuse_stopping, stopping
+from sqlanon.warehouse_session import WarehouseSession
 
 
-class Session:
+class Session(WarehouseSession):
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
 
     A *source* is the name of a table or view, the path or glob of Parquet files, a folder of them, or a SELECT query. A
@@ -45,72 +39,6 @@ class Session:
     A *target* is the name of a table; the path of a file, which ends in ``.parquet``; or that of a folder, which ends
     in a slash. Whatever it is, it is replaced in one step, when all that is new has been written and verified.
     """
-
-    def __init__(self, engine: DuckDBEngine) -> None:
-        self._engine = engine
-
-    @property
-    def connection(self) -> duckdb.DuckDBPyConnection:
-        """The DuckDB connection under the session."""
-        return self._engine.connection
-
-    def install(self) -> None:
-        """Create schema ``anon`` with all macros in the warehouse, for any DuckDB client to call.
-
-        Raises:
-            EngineError: the warehouse is read-only.
-        """
-        self._engine.install()
-
-    def load_taxonomy(
-        self,
-        attribute: str,
-        taxonomy: Taxonomy | str | Path,
-        *,
-        source: str | Path | None = None,
-        column: str | None = None,
-    ) -> None:
-        """Store the taxonomy of an attribute in ``anon.taxonomy``, in place of the one that is there.
-
-        Args:
-            attribute: the quasi-identifier that it is for.
-            taxonomy: a :class:`Taxonomy`, or the path of an ARX hierarchy CSV.
-            source: if given, the taxonomy must cover the column there, and a rule without a declared domain takes its
-                values from it.
-            column: the column of the source, if it is not named like the attribute.
-
-        Raises:
-            TaxonomyError: malformed or not covering the source; the taxonomy that was there stays.
-        """
-        if not isinstance(taxonomy, Taxonomy):
-            taxonomy = Taxonomy.from_csv(taxonomy)
-        resolved = None if source is None else self._resolve(source)
-        taxonomies.load(self._engine, attribute, taxonomy, resolved, column or attribute)
-
-    def taxonomies(self) -> dict[str, dict[str, object]]:
-        """The stored taxonomies: height, values, labels per level, and whether the domain was declared or observed."""
-        return {
-            name: {
-                "height": shape.height,
-                "values": shape.domain_size,
-                "labels": list(shape.label_counts),
-                "domain": shape.domain,
-            }
-            for name, shape in taxonomies.shapes(self._engine).items()
-        }
-
-    def check_taxonomies(self) -> dict[str, list[str]]:
-        """What is wrong with the stored taxonomies, a line per problem, by attribute; empty if nothing is."""
-        return taxonomies.malformed(self._engine)
-
-    def export_taxonomy(self, attribute: str, path: str | Path, *, replace: bool = False) -> None:
-        """Write a stored taxonomy as an ARX hierarchy CSV, ``;``-separated.
-
-        Raises:
-            TaxonomyError: there is no such taxonomy.
-            EngineError: the file exists and may not be replaced, or cannot be written.
-        """
-        taxonomies.export(self._engine, attribute, Path(path), replace=replace)
 
     def lattice(
         self,
@@ -178,8 +106,10 @@ class Session:
         progress: Progress = silent,
         time_limit: float | None = None,
         stop: Callable[[], bool] | None = None,
+        dataset: str | None = None,
+        random_source: RandomSource | None = None,
     ) -> Release:
-        """Publish the best generalization of a source that meets the policy, verified.
+        """Publish the best generalization of a source that meets the policy, verified; or what its method draws.
 
         Where the target holds the release of the same policy from the same Parquet files, by their names, sizes and
         times of change, nothing is done, and that release is returned as ``unchanged``.
@@ -198,10 +128,16 @@ class Session:
                 looks at the clock after each batch of nodes, so it checks one at least; what is published is written
                 and verified as always. The report says how far it can be from optimal (``gap``).
             stop: called after each batch of nodes; the search makes do with the best one as soon as it returns true.
+            dataset: for a private method, whose budget is spent; if it is not given, the table or the files that the
+                source is.
+            random_source: for a private method, where it draws from, the operating system's randomness if it is not
+                given; a :class:`SeededSource` spends nothing, and its release is stamped NOT PRIVATE.
 
         Raises:
             PolicyError: the policy does not fit the source, the source has no rows, a column to partition by is not
-                in the release, or the time limit or the rows of a file are not positive.
+                in the release, the time limit or the rows of a file are not positive, or the ``dp`` extra that private
+                methods need is not installed.
+            BudgetError: the data set has less left than a private method spends; nothing was spent.
             TaxonomyError: a taxonomy is missing, malformed, or does not cover the data.
             UnsatisfiableError: no node meets the privacy models within the suppression limit; its ``explanation`` has
                 what could be asked for instead. Or none was found before the search was stopped.
@@ -211,6 +147,12 @@ class Session:
         stopped = stopping(time_limit, stop)
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         resolved = self._resolve(source)
+        if policy.method is not None:
+            refuse_stopping(time_limit, stop)
+            chance = Chance.found(self._engine, resolved, policy, dataset, random_source)
+            return anonymize_privately(
+                self._engine, resolved, policy, target, chance, replace=replace, progress=progress
+            )
         return anonymize(self._engine, resolved, policy, target, replace=replace, progress=progress, stopped=stopped)
 
     def fit(
@@ -381,19 +323,3 @@ class Session:
         if resolved.files or not resolved.relation.name:
             raise EngineError("only a table, a Parquet file or a folder has a provenance", step="provenance")
         return self._engine.table_comment(resolved.relation)  # type: ignore[arg-type]
-
-    def _resolve(self, source: str | Path) -> ResolvedSource:
-        bring_back(str(source))
-        return self._engine.resolve(str(source))
-
-    def close(self) -> None:
-        """Close the connection, unless it was lent to the session."""
-        self._engine.close()
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 Value = str | int | None
@@ -583,3 +584,37 @@ def largest_inverse_m(k: float, prior: Mapping[str, float]) -> float:
     """1/m of a class of k rows that are all unique once any secret column is known; k may be infinite."""
     nothing = math.prod(1 - chance for chance in prior.values())
     return 1 / ((1 - nothing) + nothing / k)
+
+
+# Private releases
+
+
+def node_score(rows: Rows, taxonomies: Taxonomies, node: Node, sensitive: str, threshold: int) -> Fraction:
+    """The score of a node: minus the rows at risk of not being shown, and what the labels of the others lose (NCP)."""
+    score = Fraction(0)
+    for (*labels, _), count in counts(generalize(rows, taxonomies, node), [*node, sensitive]).items():
+        at_risk = min(count, max(0, 2 * (threshold - 1) - count))
+        losses = [
+            Fraction(found, len(taxonomies[name])) if (found := leaves(taxonomies[name], node[name], label)) > 1 else 0
+            for name, label in zip(node, labels, strict=True)
+        ]
+        loss = sum(losses, Fraction(0)) / len(losses)
+        score -= loss * count + (1 - loss) * at_risk
+    return score
+
+
+def private_release(
+    rows: Rows, taxonomies: Taxonomies, node: Node, sensitive: str, noise: int, threshold: int, rolled_up: int
+) -> Counter[tuple[Value, ...]]:
+    """The rows that are published, with their number, if the same noise is added to every count."""
+    published: Counter[tuple[Value, ...]] = Counter()
+    left: Counter[Value] = Counter()
+    for (*labels, value), count in counts(generalize(rows, taxonomies, node), [*node, sensitive]).items():
+        if count + noise >= threshold:
+            published[(*labels, value)] += count + noise
+        else:
+            left[value] += count
+    for value, count in left.items():
+        if count + noise >= rolled_up:
+            published[(*["*"] * len(node), value)] += count + noise
+    return published

@@ -104,8 +104,10 @@ def _story(result: Demo) -> list[RenderableType]:
     from rich.text import Text
 
     from sqlanon.cli.views import count, search_sentence, suppression_sentence
+    from sqlanon.model.release import Report
 
-    rows = count(result.before.row_count)
+    rows, report = count(result.before.row_count), result.release.report
+    assert isinstance(report, Report)
     return [
         Text.assemble(("An invented hospital, before and after", "bold cyan"), "\n"),
         Text.assemble(("Before  ", "bold"), f"table visits, {rows} rows; nobody in it is real"),
@@ -116,7 +118,7 @@ def _story(result: Demo) -> list[RenderableType]:
         _comparison(result),
         Text.assemble(("What was done  ", "bold"), "each column raised to a level of its taxonomy"),
         _levels(result),
-        Text(f"Released {suppression_sentence(result.release)}\n{search_sentence(result.release)}\n"),
+        Text(f"Released {suppression_sentence(report)}\n{search_sentence(report)}\n"),
         Text("What next", "bold"),
     ]
 

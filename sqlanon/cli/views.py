@@ -12,7 +12,7 @@ from rich.text import Text
 
 from sqlanon.cli.output import printable
 from sqlanon.model.fit import Fit, PartitionRelease
-from sqlanon.model.release import Guarantee, Measurement, ModelResult, Release, Report
+from sqlanon.model.release import Guarantee, Measurement, ModelResult, PrivateReport, Release, Report
 
 BEST_NODES = 10
 
@@ -86,11 +86,32 @@ def models_table(models: Iterable[ModelResult]) -> Table:
 def release_view(release: Release) -> list[RenderableType]:
     """A release: rows, node, privacy models and guarantee."""
     report = release.report
+    if isinstance(report, PrivateReport):
+        return private_view(release, report)
     return [
-        Text.assemble(("Published ", "bold"), plain(release.into, "bold"), f": {suppression_sentence(release)}"),
-        Text(search_sentence(release)),
+        Text.assemble(("Published ", "bold"), plain(release.into, "bold"), f": {suppression_sentence(report)}"),
+        Text(search_sentence(report)),
         node_table(release.node, report.heights),
         models_table(report.models),
+        *guarantee_view(release.guarantee),
+        *notes_view(report.notes),
+    ]
+
+
+def private_view(release: Release, report: PrivateReport) -> list[RenderableType]:
+    """A release of a private method: rows, node, what was spent and guarantee."""
+    rows = f"{count(report.released_rows)} rows, {count(report.released_groups)} different ones."
+    stamp = [Text(report.stamp, "bold red")] if report.stamp else []
+    spent = table("step", "ε", "δ", "shows counts from", numbers=(1, 2, 3))
+    for each in report.spent:
+        least = report.thresholds.get(each.step)
+        budget = each.budget.model_dump(mode="json")
+        spent.add_row(each.step, budget["epsilon"], budget["delta"], "" if least is None else count(least))
+    return [
+        *stamp,
+        Text.assemble(("Published ", "bold"), plain(release.into, "bold"), f": {rows}"),
+        node_table(release.node, report.heights),
+        spent,
         *guarantee_view(release.guarantee),
         *notes_view(report.notes),
     ]
@@ -147,9 +168,9 @@ def partition_view(release: PartitionRelease) -> list[RenderableType]:
     ]
 
 
-def suppression_sentence(release: Release) -> str:
+def suppression_sentence(report: Report) -> str:
     """How many rows were released, and how many not."""
-    rows, report = release.report.rows, release.report
+    rows = report.rows
     share = report.suppressed_rows / rows.source
     masked = f", {count(rows.masked)} of them masked" if rows.masked else ""
     return (
@@ -158,9 +179,8 @@ def suppression_sentence(release: Release) -> str:
     )
 
 
-def search_sentence(release: Release) -> str:
+def search_sentence(report: Report) -> str:
     """How the node was found."""
-    report = release.report
     ties = f", tied with {report.tie_count - 1} more" if report.tie_count > 1 else ""
     checked = f"{count(report.checked_nodes)} of {count(report.lattice_nodes)} nodes"
     seconds = f"{sum(report.seconds.values()):.2f} s"

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.compiler.classes import CLASS_WEIGHT, KEPT, class_relation, measure_of, within
 from sqlanon.compiler.encode import LABEL_LOSSES
 from sqlanon.compiler.encoding import ROW_COUNT, WEIGHT, Encoding
-from sqlanon.compiler.grouping import CLASS_ROWS, NODE, Grouping, at_node, by_key, by_keys
+from sqlanon.compiler.grouping import CLASS_ROWS, NODE, Grouping, at_node, of_all_nodes
 from sqlanon.compiler.label_losses import LabelLosses
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
@@ -68,7 +68,7 @@ def node_summaries(
         attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
     """
     losses = LabelLosses(plan, batch, () if counts_only else plan.label_losses)
-    judged = _judged(plan, losses.beside(_classes(plan, batch, cells, apart=apart)))
+    judged = _judged(plan, losses.beside(of_all_nodes(plan, batch, cells, _keyed_classes, apart=apart)))
     known = [aliased(number(row_count), "anon_row_count"), aliased(number(plan.bound.policy.k), "anon_k")]
     classes = select([exp.Star(), *known], subquery(judged, "anon_judged"))
     if attainable_within is not None:
@@ -147,21 +147,8 @@ def _levels(plan: Encoding, position: int) -> exp.Select:
     return select(columns, subquery(marginal, "anon_marginal")).join(codes, on=same_value, copy=False)
 
 
-def _classes(plan: Encoding, batch: Sequence[Levels], cells: Relation | None, *, apart: bool) -> exp.Query:
-    """The classes of all nodes of a batch, each with its node."""
-    if apart or len(batch) == 1:
-        return union_all(_classes_of(plan, levels, index, cells) for index, levels in enumerate(batch))
-    return class_relation(by_keys(plan, batch, cells), with_keys=True)
-
-
-def _classes_of(plan: Encoding, levels: Levels, index: int, cells: Relation | None) -> exp.Select:
-    """The classes of a node with its position in the batch; words of keys in which the node tells nothing are 0."""
-    grouping = by_key(plan, levels, cells)
-    classes = class_relation(grouping, with_keys=True)
-    names = [plan.key(word) for word in range(plan.keys.word_count)]
-    words = [column(name) if name in grouping.keys else aliased(number(0), name) for name in names]
-    others = [column(name) for name in classes.named_selects if name not in grouping.keys]
-    return select([*words, *others, aliased(number(index), NODE)], subquery(classes, "anon_classes_of_node"))
+def _keyed_classes(grouping: Grouping) -> exp.Select:
+    return class_relation(grouping, with_keys=True)
 
 
 def _judged(plan: Encoding, classes: exp.Query) -> exp.Select:

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.compiler.encoding import PEOPLE, Encoding
-from sqlanon.compiler.nodes import Relation, aliased, bits, column, grouped, identifier, number, select, subquery
+from sqlanon.compiler.nodes import (
+    Relation,
+    aliased,
+    bits,
+    column,
+    grouped,
+    identifier,
+    number,
+    select,
+    subquery,
+    union_all,
+)
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import CLASS_SIZE, Measure
 
@@ -73,6 +84,38 @@ def by_keys(plan: Encoding, batch: Sequence[Levels], cells: Relation | None = No
     columns = [identifier(name) for name in (NODE, *(f"anon_mask_{word}" for word in words))]
     nodes = exp.Values(expressions=rows, alias=exp.TableAlias(this=identifier(NODES), columns=columns))
     return _masked(plan, {word: column(f"anon_mask_{word}", NODES) for word in words}, cells, nodes)
+
+
+def of_all_nodes(
+    plan: Encoding,
+    batch: Sequence[Levels],
+    cells: Relation | None,
+    relation: Callable[[Grouping], exp.Select],
+    *,
+    apart: bool,
+) -> exp.Query:
+    """A relation of classes at all nodes of a batch, each row with its node and the words of its key.
+
+    Args:
+        plan: the encoding of the run.
+        batch: the nodes.
+        cells: cells rolled up to a node below all of them; those of the source if None.
+        relation: makes the relation, with its keys, from cells that are grouped.
+        apart: one node after the other.
+    """
+    if apart or len(batch) == 1:
+        return union_all(
+            _of_one_node(plan, relation(by_key(plan, levels, cells)), index) for index, levels in enumerate(batch)
+        )
+    return relation(by_keys(plan, batch, cells))
+
+
+def _of_one_node(plan: Encoding, classes: exp.Select, index: int) -> exp.Select:
+    """Classes with the position of their node in a batch; words of keys in which the node tells nothing are 0."""
+    names = [plan.key(word) for word in range(plan.keys.word_count)]
+    words = [column(name) if name in classes.named_selects else aliased(number(0), name) for name in names]
+    others = [column(name) for name in classes.named_selects if name not in names]
+    return select([*words, *others, aliased(number(index), NODE)], subquery(classes, "anon_classes_of_node"))
 
 
 def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:

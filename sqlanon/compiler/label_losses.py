@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
@@ -12,7 +13,7 @@ from sqlanon.compiler.encode import label_bits
 from sqlanon.compiler.encoding import Encoding
 from sqlanon.compiler.grouping import NODE
 from sqlanon.compiler.macros import scalar_call
-from sqlanon.compiler.nodes import aliased, all_of, bits, column, double, number, select, subquery
+from sqlanon.compiler.nodes import aliased, all_of, bits, cast, column, double, number, select, subquery
 from sqlanon.model.lattice import Levels
 from sqlanon.model.quality import LM
 
@@ -22,13 +23,23 @@ LABELLED = "anon_labelled"
 class LabelLosses:
     """The losses of the labels of classes at the nodes of one statement, which :data:`NODE` tells apart.
 
+    Args:
+        plan: the encoding of the run.
+        batch: the nodes.
+        measures: the losses that are wanted.
+        units: if given, means come as so many units of a whole, rounded down for each quasi-identifier: integers, which
+            are the same whatever else is counted in the statement.
+
     Attributes:
         measures: the measures of which classes carry the mean over their quasi-identifiers; of ``lm`` they carry
             those of all quasi-identifiers apart if the quality model combines them otherwise.
     """
 
-    def __init__(self, plan: Encoding, batch: Sequence[Levels], measures: Sequence[str]) -> None:
+    def __init__(
+        self, plan: Encoding, batch: Sequence[Levels], measures: Sequence[str], units: int | None = None
+    ) -> None:
         self._plan = plan
+        self._units = units
         self._wanted = tuple(measures)
         self._apart = "lm" in measures and plan.bound.policy.quality.by_quasi_identifier
         self.measures = [name for name in measures if not (self._apart and name == "lm")]
@@ -81,7 +92,8 @@ class LabelLosses:
 
     def _columns(self) -> list[exp.Alias]:
         """The losses of a class's labels: their mean in each measure, or each on its own if that is needed."""
-        losses = [aliased(self._mean(name), f"anon_{name}") for name in self.measures]
+        mean = self._mean if self._units is None else self._units_lost
+        losses = [aliased(mean(name), f"anon_{name}") for name in self.measures]
         if self._apart:
             losses += [
                 aliased(self._loss("lm", position), _loss_apart(position))
@@ -89,6 +101,18 @@ class LabelLosses:
                 if position not in self._alike
             ]
         return losses
+
+    def _units_lost(self, measure: str) -> exp.Expr:
+        assert self._units is not None
+        terms = [self._loss(measure, position) for position in range(len(self._nodes_of))]
+        share = self._units / len(terms)
+        known = sum(math.floor(float(term.name) * share) for term in terms if isinstance(term, exp.Literal))
+        varying = [
+            cast(exp.Floor(this=exp.Mul(this=term, expression=double(share))), "BIGINT")
+            for term in terms
+            if not isinstance(term, exp.Literal)
+        ]
+        return functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [number(known), *varying])
 
     def _mean(self, measure: str) -> exp.Expr:
         terms = [self._loss(measure, position) for position in range(len(self._nodes_of))]

@@ -62,7 +62,7 @@ def equal_rows(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool, 
     published = _published(plan, levels, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked)
     labels = [plan.label(position) for position in range(len(levels))]
     query = select((column(name) for name in (*labels, *values, ROW_COUNT)), subquery(published, "anon_published"))
-    order = _order(plan, levels, shown, masked)
+    order = order_of_groups(plan, levels, shown, masked=masked)
     if order:
         query.set("order", ascending(*order))
     return query
@@ -83,7 +83,7 @@ def expected_groups(plan: Encoding, kept: Relation) -> exp.Query | None:
 
 def release(plan: Encoding) -> exp.Query:
     """The published rows, from ``EQUAL_ROWS``: labels for quasi-identifiers, others as they are, no identifiers."""
-    groups = select([*_released(plan), column(ROW_COUNT)], EQUAL_ROWS.table)
+    groups = select([*released_columns(plan), column(ROW_COUNT)], EQUAL_ROWS.table)
     return over(template("repeated_rows"), groups)
 
 
@@ -95,7 +95,7 @@ def with_individuals(plan: Encoding, levels: Levels, kept: Relation, *, masked: 
     rows = _rows_of_source(plan, levels, shown).select(*(column(name, "anon_source") for name in added), copy=False)
     names = [*(each.name for each in shown), *added]
     published = _published(plan, levels, rows, names, kept, masked=masked)
-    return select([*_released(plan), *(column(name) for name in added)], subquery(published, "anon_published"))
+    return select([*released_columns(plan), *(column(name) for name in added)], subquery(published, "anon_published"))
 
 
 def _rows_of_source(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> exp.Select:
@@ -117,7 +117,7 @@ def _rows_of_source(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> e
 def _rows_of_cells(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> exp.Select:
     """The same of the cells, with their number of rows."""
     query = select([column(ROW_COUNT, "anon_cells")], exp.alias_(plan.cells.table, "anon_cells", table=True))
-    return _with_shown(_with_labels(plan, levels, query, "anon_cells"), shown)
+    return _with_shown(with_labels(plan, levels, query, "anon_cells"), shown)
 
 
 def _with_shown(query: exp.Select, shown: Sequence[Shown]) -> exp.Select:
@@ -125,7 +125,7 @@ def _with_shown(query: exp.Select, shown: Sequence[Shown]) -> exp.Select:
     return query.select(*values, *(key.copy() for each in shown for key in each.keys), copy=False)
 
 
-def _with_labels(plan: Encoding, levels: Levels, query: exp.Select, table: str) -> exp.Select:
+def with_labels(plan: Encoding, levels: Levels, query: exp.Select, table: str) -> exp.Select:
     """The query of a table of codes with the labels below the top."""
     for position, code in node_keys(plan, levels):
         alias = plan.labels(position).name
@@ -133,6 +133,12 @@ def _with_labels(plan: Encoding, levels: Levels, query: exp.Select, table: str) 
         query = query.join(lookup, on=column(code, alias).eq(column(code, table)), join_type="left", copy=False)
         query = query.select(column(plan.label(position), alias), copy=False)
     return query
+
+
+def with_top_label(plan: Encoding, position: int, depth: int, query: exp.Select) -> exp.Select:
+    """The query joined with the one label of a quasi-identifier at its top."""
+    top = subquery(labels_by_code(plan, position, depth), plan.labels(position).name)
+    return query.join(top, on=exp.true(), join_type="left", copy=False)
 
 
 def _grouped(plan: Encoding, levels: Levels, shown: Sequence[Shown], rows: exp.Select) -> exp.Select:
@@ -151,7 +157,7 @@ def _published(
     """The rows, or groups of them, that are published: all labels, masked where they are not kept, and the columns."""
     keys = dict(node_keys(plan, levels))
     classes = select([aliased(exp.true(), IS_KEPT)], exp.alias_(kept.table, "anon_codes", table=True))
-    classes = _with_labels(plan, levels, classes, "anon_codes")
+    classes = with_labels(plan, levels, classes, "anon_codes")
     labels = [plan.label(position) for position in keys]
     same_class = all_of([same(column(label, "anon_kept"), column(label, "anon_rows")) for label in labels])
     query = select([column(name, "anon_rows") for name in names], subquery(rows, "anon_rows"))
@@ -160,8 +166,7 @@ def _published(
         place, name = "anon_rows", plan.label(position)
         if position not in keys:
             place = plan.labels(position).name
-            top = subquery(labels_by_code(plan, position, depth), place)
-            query = query.join(top, on=exp.true(), join_type="left", copy=False)
+            query = with_top_label(plan, position, depth, query)
         label: exp.Expr = column(name, place)
         if masked:
             is_kept = column(IS_KEPT, "anon_kept")
@@ -170,7 +175,7 @@ def _published(
     return query
 
 
-def _order(plan: Encoding, levels: Levels, shown: Sequence[Shown], masked: bool) -> list[exp.Expr]:
+def order_of_groups(plan: Encoding, levels: Levels, shown: Sequence[Shown], *, masked: bool) -> list[exp.Expr]:
     """What groups are ordered by, column after column of the source; at the top all labels are the same."""
     positions = range(len(levels)) if masked else [position for position, _ in node_keys(plan, levels)]
     labels = {plan.bound.policy.quasi_identifiers[position]: position for position in positions}
@@ -203,7 +208,7 @@ def _side_by_side(plan: Encoding, levels: Levels, positions: Sequence[int]) -> l
     return [all_bits(word) for word in words]
 
 
-def _released(plan: Encoding) -> list[exp.Alias]:
+def released_columns(plan: Encoding) -> list[exp.Alias]:
     """The columns of the release, in the order of the source."""
     policy = plan.bound.policy
     labels = {name: plan.label(position) for position, name in enumerate(policy.quasi_identifiers)}

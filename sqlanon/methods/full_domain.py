@@ -35,6 +35,9 @@ KEPT = Relation("anon_kept", "class")
 APART = 100_000
 """Of how many cells nodes are counted one after another: for fewer, what a query takes to plan is what counts."""
 
+NO_ROWS = dict.fromkeys(("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "distinct_labels"), 0)
+"""What the levels of a table without rows lose."""
+
 GROUPED = 0.5
 """Rows of a release are grouped before they are sorted if so many groups a row, or fewer, are expected."""
 
@@ -48,18 +51,20 @@ class EncodedTable:
     cell_count: int
 
 
-def encode_table(engine: Engine, bound: BoundPolicy, *, label_losses: tuple[str, ...]) -> EncodedTable:
+def encode_table(
+    engine: Engine, bound: BoundPolicy, *, label_losses: tuple[str, ...], may_be_empty: bool = False
+) -> EncodedTable:
     """Read the rows once.
 
     Raises:
-        PolicyError: the source has no rows.
+        PolicyError: the source has no rows, and may not be without.
         TaxonomyError: it has values that a taxonomy does not know.
     """
     plan = encode_taxonomies(engine, encoding(bound, label_losses=label_losses))
     for step in encode_rows(plan):
         engine.run(step)
     counts = engine.fetch(cell_counts(plan), "cells")[0]
-    if counts["rows"] == 0:
+    if counts["rows"] == 0 and not may_be_empty:
         raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
     if counts["unmapped"] > 0:
         _refuse_unmapped(engine, bound)
@@ -287,7 +292,7 @@ def _level_losses(engine: Engine, plan: Encoding) -> LevelLosses:
 
     def table(measure: str, scale: float) -> tuple[tuple[float, ...], ...]:
         return tuple(
-            tuple(float(found[position, depth][measure]) / scale for depth in range(shape.height + 1))
+            tuple(float(found.get((position, depth), NO_ROWS)[measure]) / scale for depth in range(shape.height + 1))
             for position, shape in enumerate(shapes)
         )
 
@@ -298,7 +303,7 @@ def _level_losses(engine: Engine, plan: Encoding) -> LevelLosses:
         lm=table("lm", width),
         ncp=table("ncp", width),
         distinct_labels=tuple(
-            tuple(int(found[position, depth]["distinct_labels"]) for depth in range(shape.height + 1))
+            tuple(int(found.get((position, depth), NO_ROWS)["distinct_labels"]) for depth in range(shape.height + 1))
             for position, shape in enumerate(shapes)
         ),
         largest_lm=table("largest_lm", 1) if unweighted else (),

@@ -112,6 +112,10 @@ class RollUps:
         for summary in summaries:
             self._classes.learn(summary.levels, summary.class_count)
 
+    def learn_cells(self, levels: Levels, cell_count: int) -> None:
+        """Take note of how many cells a node has, where its classes were not counted."""
+        self._classes.learn(levels, max(1, cell_count // self._most_others))
+
     def drop(self) -> None:
         """Remove all that was made."""
         for relation in self._made:

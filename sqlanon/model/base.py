@@ -102,7 +102,7 @@ def _path(location: Iterable[int | str]) -> str:
     for step in location:
         if isinstance(step, int):
             path += f"[{step}]"
-        elif not (isinstance(previous, int) or previous == "quality") or not _is_tag(step):
+        elif not (isinstance(previous, int) or previous in ("quality", "method")) or not _is_tag(step):
             path += f".{step}" if path else step
         previous = step
     return path
@@ -110,4 +110,4 @@ def _path(location: Iterable[int | str]) -> str:
 
 def _is_tag(step: str) -> bool:
     """Tags of unions are the values of ``model``: words joined by hyphens, or one of the short names."""
-    return "-" in step or step in {"prec", "entropy", "lm", "ncp", "dm", "aecs"}
+    return "-" in step or step in {"prec", "entropy", "lm", "ncp", "dm", "aecs", "ipa", "histogram"}

@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import PolicyValue, did_you_mean, failed_checks
 from sqlanon.model.budget import WrittenFloat
+from sqlanon.model.methods import METHODS, AnyMethod, PrivateMethod
 from sqlanon.model.privacy import (
     CLASS_SIZE,
     PRIVACY_MODELS,
@@ -57,7 +58,9 @@ class Policy(PolicyValue):
         minimum_levels, maximum_levels: by quasi-identifier, the least and the most general level that it may have.
         row_weight: a column of survey weights: losses that are means or sums over rows count it instead of 1. Privacy
             models and the suppression limit count rows.
-        individual: a column that tells whose row it is: privacy models then count distinct individuals instead of rows.
+        individual: a column that tells whose row it is: privacy models then count distinct individuals instead of rows,
+            and private methods bound how many rows each of them owns.
+        method: a differentially private method, in place of privacy models, a search and suppression.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -67,8 +70,9 @@ class Policy(PolicyValue):
     sensitive: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
-    # Before the privacy models, of which Inverse OLA needs none.
+    # Before the privacy models, of which Inverse OLA and private methods need none.
     search: SearchName = "optimal"
+    method: AnyMethod | None = None
     privacy: tuple[AnyPrivacyModel, ...]
     quality: AnyQualityModel = Field(default_factory=Entropy)
     suppression_limit: float = Field(default=0.0, ge=0, le=1)
@@ -96,6 +100,7 @@ class Policy(PolicyValue):
         maximum_levels: Mapping[str, int] | None = None,
         row_weight: str | None = None,
         individual: str | None = None,
+        method: PrivateMethod | None = None,
         **unknown: Any,
     ) -> None:
         super().__init__(
@@ -113,6 +118,7 @@ class Policy(PolicyValue):
             maximum_levels={} if maximum_levels is None else maximum_levels,
             row_weight=row_weight,
             individual=individual,
+            method=method,
             **unknown,
         )
 
@@ -126,9 +132,15 @@ class Policy(PolicyValue):
     @field_validator("privacy")
     @classmethod
     def _not_none(cls, models: tuple[AnyPrivacyModel, ...], info: ValidationInfo) -> tuple[AnyPrivacyModel, ...]:
-        if not models and info.data.get("search") != "inverse-ola":
+        # A method that is not valid is missing there, and is complaint enough.
+        if not models and info.data.get("search") != "inverse-ola" and info.data.get("method", ...) is None:
             raise PydanticCustomError("too_short", "needs at least one")
         return models
+
+    @field_validator("method", mode="before")
+    @classmethod
+    def _spell_method(cls, method: Any) -> Any:
+        return _spelled({"model": method} if isinstance(method, str) else method, METHOD_TAGS)
 
     @field_validator("quality", mode="before")
     @classmethod
@@ -140,7 +152,7 @@ class Policy(PolicyValue):
         problems = [*self._repeated_columns(), *self._reserved_columns(), *self._unprotected_columns()]
         problems += [*_repeated_models(self.privacy), *self._unsound_search(), *self._misplaced_max_loss()]
         problems += [*self._impossible_levels(), *self._foreign_weights(), *self._mixed_populations()]
-        problems += self._uncountable_individuals()
+        problems += [*self._uncountable_individuals(), *self._misfits_of_method()]
         if problems:
             raise failed_checks(problems)
         return self
@@ -191,8 +203,9 @@ class Policy(PolicyValue):
 
     @property
     def protected_columns(self) -> tuple[str, ...]:
-        """The sensitive columns that some privacy model looks at, each once."""
-        return tuple(dict.fromkeys(column for model in self.privacy for column in model.columns))
+        """The sensitive columns that some privacy model looks at, or a private method counts; each once."""
+        published = self.sensitive if self.method is not None else ()
+        return tuple(dict.fromkeys([*published, *(column for model in self.privacy for column in model.columns)]))
 
     @property
     def population(self) -> str | None:
@@ -206,7 +219,9 @@ class Policy(PolicyValue):
 
     @property
     def sensitive_taxonomies(self) -> tuple[str, ...]:
-        """The sensitive columns whose taxonomy a privacy model needs, each once."""
+        """The sensitive columns whose taxonomy a privacy model or a private method needs, each once."""
+        if self.method is not None and self.method.needs_value_domain:
+            return self.sensitive
         models = [model for model in self.privacy if isinstance(model, TCloseness) and model.distance == "hierarchical"]
         return tuple(dict.fromkeys(model.column for model in models))
 
@@ -226,7 +241,9 @@ class Policy(PolicyValue):
 
     def sha256(self) -> str:
         """A hash of the policy that does not depend on how it was spelled."""
-        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        # Without a method the hash is what it was before there were any: sidecars and releases hold it.
+        without = {"method"} if self.method is None else set()
+        canonical = json.dumps(self.model_dump(mode="json", exclude=without), sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
@@ -323,6 +340,9 @@ class Policy(PolicyValue):
             if isinstance(model, PopulationModel | MConcealing):
                 yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
 
+    def _misfits_of_method(self) -> Iterable[str]:
+        return () if self.method is None else self.method.misfits(self)
+
     def _unprotected_columns(self) -> Iterable[str]:
         for model in self.privacy:
             for column in model.columns:
@@ -341,6 +361,7 @@ def _letters(name: str) -> str:
 
 PRIVACY_TAGS = _tags(PRIVACY_MODELS)
 QUALITY_TAGS = _tags(QUALITY_MODELS)
+METHOD_TAGS = _tags(METHODS)
 
 
 def _spelled(model: Any, tags: dict[str, str]) -> Any:

@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from sqlanon.model.budget import Budget
+
 REPORTED_TIES = 100
 """Nodes of a tie set that a report lists; it always gives their number."""
 
@@ -166,6 +168,71 @@ class Report(Document):
     notes: tuple[str, ...] = ()
 
 
+class PrivateGuarantee(Guarantee):
+    """What a release of a private method promises.
+
+    Attributes:
+        budget: (ε, δ), by which the probability of any set of releases changes at most between neighbours D and D':
+            P(M(D) in S) <= exp(ε) P(M(D') in S) + δ. None if nothing is promised.
+        neighbours: which tables are neighbours.
+        theorem: what proves it.
+        void: why nothing is promised although the method could; None if it is.
+    """
+
+    budget: Budget | None
+    neighbours: str
+    theorem: str
+    void: str | None = None
+
+
+class Spent(Document):
+    """What a step of a private method spent, and the row of the ledger that says so (None if none is kept)."""
+
+    step: str
+    budget: Budget
+    position: int | None
+
+
+class PrivateReport(Document):
+    """The numbers of a run of a private method: without diagnostics none tells more of the data than the release does.
+
+    Attributes:
+        source, into: in words.
+        method, variant: which one.
+        stamp: ``NOT PRIVATE`` if the release must not be taken for a private one, else None.
+        node, heights: the level chosen for each quasi-identifier, and the height of its taxonomy.
+        node_is_public: whether it was given; else it was drawn.
+        domains: whether each taxonomy's domain was declared or observed.
+        spent: by step.
+        thresholds: the least noisy count that a step shows.
+        rows_per_individual: how many rows of an individual were counted at most.
+        released_rows, released_groups: of the release, which tells them itself.
+        lattice_nodes: between how many nodes the choice was.
+        seconds: wall time of each stage; it can depend on the data, so it is not written with the release.
+        diagnostics: how far the release is from the data, if that was asked for, which voids the guarantee.
+        notes: anything that a reader should know.
+    """
+
+    source: str
+    into: str
+    method: str
+    variant: str
+    stamp: str | None
+    node: dict[str, int]
+    heights: dict[str, int]
+    node_is_public: bool
+    domains: dict[str, str]
+    spent: tuple[Spent, ...]
+    thresholds: dict[str, int]
+    rows_per_individual: int
+    released_rows: int
+    released_groups: int
+    lattice_nodes: int
+    seconds: dict[str, float]
+    diagnostics: dict[str, float | None] | None = None
+    notes: tuple[str, ...] = ()
+
+
 class Release(Document):
     """A published table.
 
@@ -179,8 +246,8 @@ class Release(Document):
 
     into: str
     node: dict[str, int]
-    guarantee: Guarantee
-    report: Report
+    guarantee: PrivateGuarantee | Guarantee
+    report: Report | PrivateReport
     unchanged: bool = False
 
     def _repr_html_(self) -> str:

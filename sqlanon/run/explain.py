@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 
 from sqlanon.compiler import evaluate
 from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows
 from sqlanon.compiler.encoding import encoding
-from sqlanon.compiler.macros import DIALECT
 from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
 from sqlanon.compiler.release_labels import label_steps, label_types
 from sqlanon.compiler.verify import Comparison, attained
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.methods.full_domain import KEPT, encode_taxonomies
 from sqlanon.model.policy import Policy
+from sqlanon.run.explain_private import explain_private
+from sqlanon.run.explained import ExplainedStep, explained
 from sqlanon.run.prepare import prepare
-
-
-@dataclass(frozen=True)
-class ExplainedStep:
-    """One step: what it is for, the temporary table that it makes (if any), and its SQL."""
-
-    purpose: str
-    makes: str | None
-    sql: str
 
 
 def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[ExplainedStep]:
@@ -34,6 +24,8 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
     Steps that depend on the chosen node are shown for the bottom node. Only taxonomies are read, for what their labels
     lose is spelled out in the query of a node.
     """
+    if policy.method is not None:
+        return explain_private(engine, source, policy)
     bound = prepare(engine, source, policy)
     plan = encoding(bound, label_losses=policy.quality.label_losses)
     made = encode_labels(plan)
@@ -43,27 +35,23 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
             engine.drop(step.makes)
     guess = expected_groups(plan, KEPT)
     bottom, masked = bound.lattice.bottom, policy.suppression == "mask"
-    steps = [_explained(step.purpose, step.query, step.makes.name) for step in (*made, *encode_rows(plan))]
+    steps = [explained(step.purpose, step.query, step.makes.name) for step in (*made, *encode_rows(plan))]
     steps += [
-        _explained("count the cells and find unmapped values", cell_counts(plan)),
-        _explained("losses of every level", evaluate.level_losses(plan)),
-        _explained("check a batch of nodes (here: the bottom)", evaluate.node_summaries(plan, [bottom], 0)),
-        _explained("classes kept at the chosen node", evaluate.kept_classes(plan, bottom), KEPT.name),
-        _explained("what they attain", evaluate.attained(plan, bottom)),
-        *(_explained("the type of its labels", statement) for statement in label_types(plan, bottom)),
-        *(_explained(step.purpose, step.query, step.makes.name) for step in label_steps(plan, bottom)),
-        *([] if guess is None else [_explained("how many groups of equal rows to expect", guess)]),
-        _explained("equal rows", equal_rows(plan, bottom, KEPT, masked=masked), EQUAL_ROWS.name),
-        _explained("the release", release(plan)),
+        explained("count the cells and find unmapped values", cell_counts(plan)),
+        explained("losses of every level", evaluate.level_losses(plan)),
+        explained("check a batch of nodes (here: the bottom)", evaluate.node_summaries(plan, [bottom], 0)),
+        explained("classes kept at the chosen node", evaluate.kept_classes(plan, bottom), KEPT.name),
+        explained("what they attain", evaluate.attained(plan, bottom)),
+        *(explained("the type of its labels", statement) for statement in label_types(plan, bottom)),
+        *(explained(step.purpose, step.query, step.makes.name) for step in label_steps(plan, bottom)),
+        *([] if guess is None else [explained("how many groups of equal rows to expect", guess)]),
+        explained("equal rows", equal_rows(plan, bottom, KEPT, masked=masked), EQUAL_ROWS.name),
+        explained("the release", release(plan)),
     ]
     written = exp.to_table("the_release")
     beside = Comparison(bound.taxonomy, bound.source, bound.population)
     return steps + [
-        _explained(f"verify {model}", attained(written, policy, limit, beside))
+        explained(f"verify {model}", attained(written, policy, limit, beside))
         for model in policy.privacy
         for limit in model.bounds
     ]
-
-
-def _explained(purpose: str, query: exp.Expr, makes: str | None = None) -> ExplainedStep:
-    return ExplainedStep(purpose, makes, query.sql(DIALECT, pretty=True))

@@ -21,7 +21,7 @@ from sqlanon.model.fit import Fit, refuse_unfit
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy import Policy
 from sqlanon.run.anonymize import doubts, searched
-from sqlanon.run.prepare import prepare
+from sqlanon.run.prepare import prepare, refuse_method
 from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import installed_version
 from sqlanon.run.sidecar import created, write_fit
@@ -75,6 +75,7 @@ def fit(
     """
     refuse_unfit(policy)
     stages = Stages(progress)
+    refuse_method(policy, "fit")
     bound = prepare(engine, source, policy)
     given = None if node is None else _given(bound, node)
     with stages.watching(engine), created(engine, sidecar), engine.transaction():

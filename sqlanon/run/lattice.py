@@ -19,7 +19,7 @@ from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.destination import Destination
 from sqlanon.model.lattice import total
 from sqlanon.model.policy import Policy
-from sqlanon.run.prepare import prepare, read_by
+from sqlanon.run.prepare import prepare, read_by, refuse_method
 from sqlanon.run.progress import Progress, Stages
 from sqlanon.run.provenance import note
 from sqlanon.run.targets import target_for
@@ -92,6 +92,7 @@ def lattice(
 
 
 def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: Stages) -> pa.Table:
+    refuse_method(policy, "look for")
     bound = prepare(engine, source, policy)
     refuse_wide(bound.lattice, "a lattice table")
     with stages.stage("encode"):

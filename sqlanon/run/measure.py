@@ -16,7 +16,7 @@ from sqlanon.model.base import did_you_mean
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import Bound, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult, Verification
-from sqlanon.run.prepare import resolve_population
+from sqlanon.run.prepare import refuse_method, resolve_population
 from sqlanon.run.provenance import noted
 
 COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with the table itself: no source was given"
@@ -97,6 +97,7 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     Raises:
         PolicyError: the table lacks a quasi-identifier or a protected sensitive column, or the population one.
     """
+    refuse_method(policy, "measure")
     beside = beside or Beside()
     columns = _columns(engine, table, policy)
     relation: exp.Expr = table.relation

@@ -54,3 +54,16 @@ def resolve_population(engine: Engine, policy: Policy) -> exp.Expr | None:
             [f'quasi-identifier "{name}" is not there{did_you_mean(name, columns)}' for name in missing],
         )
     return resolved.relation
+
+
+def refuse_method(policy: Policy, doing: str) -> None:
+    """Refuse what is done with privacy models to a policy that has a private method in their place.
+
+    Raises:
+        PolicyError: it has one.
+    """
+    if policy.method is not None:
+        raise PolicyError(
+            f"there is nothing to {doing} by a policy with the {policy.method}: what it promises is a property of how "
+            "a release was made, which its provenance tells, not of its rows"
+        )

@@ -29,3 +29,15 @@ def stopping(time_limit: float | None, stop: Stopped | None, clock: Callable[[],
         raise PolicyError(f"the time limit, {time_limit:g} seconds, is not a positive number")
     end = clock() + time_limit
     return lambda: clock() >= end or asked()
+
+
+def refuse_stopping(time_limit: float | None, stop: Stopped | None) -> None:
+    """Refuse to stop a private method early: what it chose until then would depend on the clock.
+
+    Raises:
+        PolicyError: something would stop it.
+    """
+    if time_limit is not None or stop is not None:
+        raise PolicyError(
+            "a private method scores every node: give it a public node, or maximum_levels, not a time limit"
+        )

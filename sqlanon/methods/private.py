@@ -1,0 +1,246 @@
+"""Private methods: a node is drawn by its score, combinations get noise, those with few rows are left over.
+
+The conversation with the database: up go scores and how many counts there are, down come a node and noise.
+Source: spec/ipa.md B2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sqlanon.compiler import private, unseen
+from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.compiler.encoding import Encoding
+from sqlanon.compiler.nodes import Relation
+from sqlanon.compiler.unseen import Domain
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.discrete_laplace import empty_cell_probability, pure_threshold, threshold
+from sqlanon.mechanisms.source import Integers, RandomSource
+from sqlanon.methods.full_domain import APART, EncodedTable
+from sqlanon.methods.roll_up import RollUps
+from sqlanon.model.lattice import Levels
+from sqlanon.model.methods import CELLS, NODE, ROLLED_UP, PrivateMethod
+from sqlanon.search.problem import batches
+
+NODES_AT_ONCE = 64
+"""How many nodes are scored at once at most."""
+
+MOST_ROWS = 1 << 32
+"""How many rows scores can count, as integers of 63 bits in parts of a row."""
+
+MOST_COMBINATIONS = 1 << 62
+"""How many combinations of labels and value a domain may have, to be numbered in 63 bits."""
+
+MADE = (
+    private.COMBINATIONS,
+    private.NOISE_OF_COMBINATIONS,
+    private.NOISY_COMBINATIONS,
+    private.LEFT_OVER,
+    private.NOISE_OF_LEFT_OVER,
+    private.NOISY_LEFT_OVER,
+    unseen.SEEN,
+    unseen.DRAWN,
+    unseen.UNSEEN,
+)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What is drawn for a release: by which method, from which source of chance, and what was paid for each step."""
+
+    method: PrivateMethod
+    source: RandomSource
+    charges: Mapping[str, Charge]
+
+    def noise(self, step: str, size: int) -> Integers:
+        """Noise for so many counts."""
+        return self.source.discrete_laplace(size, self.charges[step], sensitivity=self.method.rows_per_individual)
+
+
+@dataclass(frozen=True)
+class Domains:
+    """How many labels each level has, and how many values there are: public numbers.
+
+    Attributes:
+        labels: by quasi-identifier and depth, for depths below the top.
+        values: of the sensitive column; 0 if they are not declared.
+    """
+
+    labels: Mapping[tuple[int, int], int]
+    values: int
+
+    def at(self, levels: Levels) -> Domain:
+        """The domain of a node."""
+        return Domain(tuple(self.labels.get(place, 1) for place in enumerate(levels)), self.values)
+
+
+def public_node(bound: BoundPolicy) -> Levels | None:
+    """The node that the policy gives, None if it gives none."""
+    given = None if bound.policy.method is None else bound.policy.method.node
+    return None if given is None else tuple(given[name] for name in bound.policy.quasi_identifiers)
+
+
+def public_domains(engine: Engine, plan: Encoding) -> Domains:
+    """The numbers of labels and values, for a method that shows combinations that nobody has.
+
+    Raises:
+        PolicyError: there are more combinations than can be numbered.
+    """
+    method = plan.bound.policy.method
+    assert method is not None
+    if not method.needs_value_domain:
+        return Domains({}, 0)
+    engine.run(unseen.domain_values(plan))
+    rows = engine.fetch(unseen.domain_sizes(plan), "labels", "node")
+    found = Domains({(row["position"], row["depth"]): row["labels"] for row in rows}, _count(engine, unseen.VALUES))
+    lowest = public_node(plan.bound) or plan.bound.lattice.bottom
+    if (size := found.at(lowest).size) > MOST_COMBINATIONS:
+        raise PolicyError(
+            f"the domain has {size:,} combinations of labels and value, more than can be numbered: take a more general "
+            "node, minimum_levels, or δ > 0, with which combinations that nobody has are never looked at"
+        )
+    return found
+
+
+def thresholds(method: PrivateMethod, domain: Domain) -> dict[str, int]:
+    """By step that shows counts, the least noisy count that it shows at a node: a function of public numbers."""
+    rows, found = method.rows_per_individual, {}
+    for step, size in ((CELLS, domain.size), (ROLLED_UP, domain.values)):
+        if (budget := method.budgets.get(step)) is not None:
+            found[step] = (
+                pure_threshold(size, budget.epsilon, rows=rows)
+                if method.needs_value_domain
+                else threshold(budget.epsilon, budget.delta, rows=rows)
+            )
+    return {**found, CELLS: max(found[CELLS], method.minimum_count)}
+
+
+def scores(engine: Engine, table: EncodedTable, nodes: Sequence[Levels], threshold: int) -> Integers:
+    """The scores of some nodes, in parts of :data:`private.WHOLE` of a row; shape (nodes,).
+
+    Raises:
+        PolicyError: the table has too many rows for exact scores.
+    """
+    if table.context.row_count > MOST_ROWS:
+        raise PolicyError(f"a node can be chosen privately for up to {MOST_ROWS:,} rows; give the method a public node")
+    found = np.zeros(len(nodes), dtype=np.int64)
+    places = {levels: place for place, levels in enumerate(nodes)}
+    for levels, score in _scored(engine, table, nodes, threshold):
+        found[places[levels]] = score
+    return found
+
+
+def chosen_nodes(
+    engine: Engine, table: EncodedTable, draws: Draws, domains: Domains, runs: int = 1
+) -> list[tuple[Levels, int]]:
+    """The nodes that are drawn, each with in how many runs it is.
+
+    Their score counts with the threshold of the least general node: it must be public, not the same for all.
+    """
+    lattice = table.plan.bound.lattice
+    if (node := public_node(table.plan.bound)) is not None:
+        return [(node, runs)]
+    if not draws.method.chooses_node:
+        return [(lattice.bottom, runs)]
+    nodes = list(lattice.nodes())
+    found = scores(engine, table, nodes, thresholds(draws.method, domains.at(lattice.bottom))[CELLS])
+    sensitivity = private.WHOLE * draws.method.rows_per_individual
+    drawn = draws.source.exponential_mechanism(found, draws.charges[NODE], sensitivity=sensitivity, runs=runs)
+    places, times = np.unique(drawn, return_counts=True)
+    return [(nodes[place], int(count)) for place, count in zip(places, times, strict=True)]
+
+
+def draw_counts(
+    engine: Engine, table: EncodedTable, levels: Levels, draws: Draws, domain: Domain, runs: int = 1
+) -> list[Relation]:
+    """Draw what is shown at a node: combinations with noise and, of what they do not show, values with noise.
+
+    Returns:
+        the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`.
+    """
+    least = thresholds(draws.method, domain)
+    engine.run(private.combinations(table.plan, levels))
+    count = _count(engine, private.COMBINATIONS)
+    places = {private.RUN: np.repeat(np.arange(runs), count), private.PLACE: np.tile(np.arange(count), runs)}
+    noise = draws.noise(CELLS, count * runs)
+    engine.put(private.NOISE_OF_COMBINATIONS, pa.table({**places, private.NOISE: noise}))
+    engine.run(private.noisy_combinations(least[CELLS]))
+    combinations = [private.NOISY_COMBINATIONS]
+    if draws.method.needs_value_domain:
+        _draw_unseen(engine, table, levels, draws, domain, least[CELLS], domain.size - count, runs)
+        combinations.append(unseen.UNSEEN)
+    if ROLLED_UP in least:
+        _draw_left_over(engine, table, draws, least[ROLLED_UP], runs)
+    return combinations
+
+
+def drop_counts(engine: Engine, *, keep_domain: bool = False) -> None:
+    """Remove the temporary tables of :func:`draw_counts`, and that of :func:`public_domains` if it is not kept."""
+    for relation in MADE if keep_domain else (*MADE, unseen.VALUES):
+        engine.drop(relation)
+
+
+def _draw_unseen(
+    engine: Engine,
+    table: EncodedTable,
+    levels: Levels,
+    draws: Draws,
+    domain: Domain,
+    threshold: int,
+    empty: int,
+    runs: int,
+) -> None:
+    """Draw the combinations that nobody has, and whose noise alone reaches the threshold."""
+    budget, rows = draws.method.budgets[CELLS], draws.method.rows_per_individual
+    probability = empty_cell_probability(threshold, budget.epsilon, rows=rows)
+    times = draws.source.binomial(empty, probability, runs=runs)
+    ranks = [draws.source.chosen(empty, int(count)) for count in times]
+    above = draws.source.discrete_laplace_tail(int(times.sum()), draws.charges[CELLS], sensitivity=rows)
+    drawn = {
+        private.RUN: np.repeat(np.arange(runs), times),
+        unseen.RANK: np.concatenate([np.empty(0, dtype=np.int64), *ranks]),
+        private.NOISY: threshold + above,
+    }
+    engine.put(unseen.DRAWN, pa.table(drawn))
+    engine.run(unseen.seen(table.plan, levels, domain))
+    engine.run(unseen.unseen(table.plan, levels, domain))
+
+
+def _draw_left_over(engine: Engine, table: EncodedTable, draws: Draws, threshold: int, runs: int) -> None:
+    """Draw the values of what combinations do not show."""
+    rows = private.left_over(table.plan)
+    if draws.method.needs_value_domain:
+        rows = unseen.every_value(table.plan, rows, runs)
+    engine.run(private.placed_left_over(table.plan, rows))
+    count = _count(engine, private.LEFT_OVER)
+    noise = draws.noise(ROLLED_UP, count)
+    engine.put(private.NOISE_OF_LEFT_OVER, pa.table({private.PLACE: np.arange(count), private.NOISE: noise}))
+    engine.run(private.noisy_left_over(threshold))
+
+
+def _scored(
+    engine: Engine, table: EncodedTable, nodes: Sequence[Levels], threshold: int
+) -> Iterator[tuple[Levels, int]]:
+    context = table.context
+    roll_ups = RollUps(engine, table.plan, context.row_count, table.cell_count, context.losses.distinct_labels)
+    try:
+        for batch in batches(nodes, NODES_AT_ONCE):
+            for source, together in roll_ups.statements(batch):
+                apart = source.row_count > APART
+                query = private.node_scores(table.plan, together, threshold, cells=source.cells, apart=apart)
+                for row in engine.fetch(query, "scores of nodes", "node"):
+                    levels = together[row["node"]]
+                    roll_ups.learn_cells(levels, row["cell_count"])
+                    yield levels, row["score"]
+    finally:
+        roll_ups.drop()
+
+
+def _count(engine: Engine, relation: Relation) -> int:
+    return int(engine.fetch(private.counted(relation), relation.name)[0]["rows"])

@@ -1,0 +1,79 @@
+"""What a release of a private method promises, and when it promises nothing."""
+
+from __future__ import annotations
+
+from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.model.methods import PrivateMethod
+from sqlanon.model.release import PrivateGuarantee, PrivateReport
+
+NOT_PRIVATE = "NOT PRIVATE"
+
+THEOREMS = {
+    "ipa": "exponential mechanism, geometric mechanism with a threshold on combinations, and the same on what they do "
+    "not show, composed adaptively (spec/ipa.md B2, proof)",
+    "histogram": "geometric mechanism with a threshold (spec/ipa.md B2, proof, step 2)",
+}
+
+
+def why_void(method: PrivateMethod, source_is_private: bool) -> str | None:
+    """Why a release promises nothing; None if it does."""
+    if not method.claims_privacy:
+        return (
+            "the algorithm as published is not differentially private for any ε: rows are published as they are "
+            "(spec/ipa.md, errors E1, E2 and E5)"
+        )
+    if not source_is_private:
+        return "its noise is from a seeded source: whoever knows the seed can take it away"
+    if method.reveal_diagnostics:
+        return "its report has diagnostics, which were made from the data without noise"
+    return None
+
+
+def private_guarantee(bound: BoundPolicy, report: PrivateReport, *, source_is_private: bool) -> PrivateGuarantee:
+    """The claim of a private release, what it rests on, and what it does not cover."""
+    policy, method = bound.policy, bound.policy.method
+    assert method is not None
+    void = why_void(method, source_is_private)
+    neighbours = _neighbours(policy.individual, method.rows_per_individual)
+    epsilon, delta = method.budget.model_dump(mode="json").values()
+    claim = (
+        f"the release is differentially private with ε = {epsilon} and δ = {delta}: between tables that differ by "
+        f"{neighbours}, the chance of any set of releases grows to exp({epsilon}) times itself plus {delta} at most"
+    )
+    return PrivateGuarantee(
+        claims=() if void else (claim,),
+        conditions=() if void else _conditions(bound, report),
+        not_covered=(f"{NOT_PRIVATE}: {void}",) if void else NOT_COVERED,
+        budget=None if void else method.budget,
+        neighbours=neighbours,
+        theorem=THEOREMS[report.method] if method.claims_privacy else "none",
+        void=void,
+    )
+
+
+NOT_COVERED = (
+    "what is concluded about an individual from what holds for many: that would be so without their rows, too",
+    "individuals whose rows depend on each other: a group of n is protected with n times ε",
+    "what the run tells besides the release: how long it took, its errors, and what it prints",
+)
+
+
+def _neighbours(individual: str | None, rows: int) -> str:
+    if individual is None:
+        return "the presence of one row"
+    return f'the rows of one value of "{individual}", of which {rows:,} at most are counted'
+
+
+def _conditions(bound: BoundPolicy, report: PrivateReport) -> tuple[str, ...]:
+    conditions = []
+    if bound.policy.individual is None:
+        conditions.append("every individual owns one row; of n rows they are protected with n times ε")
+    observed = [f'"{name}"' for name, domain in report.domains.items() if domain == "observed"]
+    if observed:
+        conditions.append(f"everybody knows which values of {', '.join(observed)} occur: they were read off the data")
+    return (
+        *conditions,
+        "the schema, the taxonomies and the policy were chosen without a look at the data",
+        "what other releases of the same rows spend is added to this; the ledger knows those that it was told of",
+        "the operating system's randomness cannot be predicted",
+    )

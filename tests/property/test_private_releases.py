@@ -1,0 +1,152 @@
+"""What a private method counts, scores and shows, against the oracle; the noise is fixed and known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sqlanon as sa
+from sqlanon.compiler.macros import schema_statements
+from sqlanon.compiler.private import WHOLE
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.source import Integers
+from sqlanon.methods import full_domain
+from sqlanon.methods import private as method
+from sqlanon.run.private import prepared
+from tests import oracle
+from tests.strategies import Case, cases
+
+EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SMALL = sa.Budget(2, "0.4")
+"""With so much δ, combinations of two or three rows are shown."""
+
+
+class FixedNoise:
+    """A source that adds the same to every count, and takes the node of the largest score."""
+
+    is_private = False
+
+    def __init__(self, noise: int) -> None:
+        self.noise = noise
+
+    def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
+        return np.full(size, self.noise, dtype=np.int64)
+
+    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
+        return np.full(runs, scores.argmax())
+
+    def seed(self) -> int:
+        return 1
+
+
+@contextmanager
+def table_of(case: Case, **options: object) -> Iterator[tuple[sa.Session, sa.Policy]]:
+    """A session with the table and its taxonomies, and a policy for it."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        for statement in schema_statements():
+            connection.execute(statement)
+        declared = ", ".join(f"{quoted(name)} {kind}" for name, kind in case.columns.items())
+        connection.execute(f"CREATE TABLE given ({declared})")
+        if case.rows:
+            marks = ", ".join("?" for _ in case.columns)
+            connection.executemany(
+                f"INSERT INTO given VALUES ({marks})", [[row[name] for name in case.columns] for row in case.rows]
+            )
+        for name, taxonomy in case.taxonomies.items():
+            rows = [(name, level, row[0], label) for row in taxonomy for level, label in enumerate(row)]
+            connection.executemany("INSERT INTO anon.taxonomy VALUES (?, ?, ?, ?)", rows)
+            connection.execute("INSERT INTO anon.taxonomy_domain VALUES (?, 'declared')", [name])
+        others = [name for name in case.columns if name not in (*case.quasi_identifiers, case.sensitive)]
+        policy = sa.Policy(
+            quasi_identifiers=case.quasi_identifiers,
+            sensitive=[case.sensitive],
+            identifiers=others,
+            method=sa.IPA(budget=SMALL, **options),
+        )
+        yield sa.connect(connection), policy
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def scores(case: Case, threshold: int) -> dict[tuple[int, ...], int]:
+    with table_of(case) as (session, policy):
+        engine = session._engine
+        bound = prepared(engine, engine.resolve("given"), policy)
+        with engine.transaction():
+            table = full_domain.encode_table(engine, bound, label_losses=("ncp",), may_be_empty=True)
+            nodes = list(bound.lattice.nodes())
+            found = method.scores(engine, table, nodes, threshold)
+            full_domain.drop_tables(engine, table)
+        return dict(zip(nodes, map(int, found), strict=True))
+
+
+class TestScores:
+    @EXAMPLES
+    @given(cases(max_rows=8, max_quasi_identifiers=3), st.integers(1, 5))
+    def test_they_are_those_of_the_oracle(self, case: Case, threshold: int) -> None:
+        """Up to what rounding losses down to parts of a whole takes away, which is the same for every table."""
+        for levels, score in scores(case, threshold).items():
+            node = dict(zip(case.quasi_identifiers, levels, strict=True))
+            expected = oracle.node_score(case.rows, case.taxonomies, node, case.sensitive, threshold)
+            slack = Fraction(len(case.rows) * len(levels) + len(case.rows), WHOLE)
+            assert abs(Fraction(score, WHOLE) - expected) <= slack
+
+    @EXAMPLES
+    @given(cases(min_rows=1, max_rows=10, max_quasi_identifiers=3), st.integers(1, 5))
+    def test_a_row_changes_none_by_more_than_one(self, case: Case, threshold: int) -> None:
+        """The proof of the mechanism rests on it, to the last bit."""
+        fewer = Case(case.rows[:-1], case.columns, case.taxonomies, case.sensitive, case.node)
+        before, after = scores(fewer, threshold), scores(case, threshold)
+        assert all(abs(after[levels] - before[levels]) <= WHOLE for levels in after)
+
+
+class TestReleases:
+    @EXAMPLES
+    @given(cases(max_rows=14, max_quasi_identifiers=3), st.integers(-1, 2))
+    def test_they_show_what_the_oracle_shows(self, case: Case, noise: int) -> None:
+        with table_of(case, node=case.node) as (session, policy):
+            release = session.anonymize("given", policy, "released", random_source=FixedNoise(noise))
+            least = release.report.thresholds
+            expected = oracle.private_release(
+                case.rows, case.taxonomies, case.node, case.sensitive, noise, least["cells"], least["rolled-up"]
+            )
+            names = [*case.quasi_identifiers, case.sensitive]
+            shown = ", ".join(map(quoted, names))
+            assert Counter(session.connection.execute(f"SELECT {shown} FROM released").fetchall()) == expected
+            in_order = session.connection.execute("SELECT * FROM released").fetchall()
+            assert len(in_order) == release.report.released_rows
+            assert session.connection.execute("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall() == [
+                (0,)
+            ]
+
+    @settings(EXAMPLES, max_examples=15)
+    @given(cases(max_rows=14, max_quasi_identifiers=2), st.randoms(use_true_random=False))
+    def test_the_order_of_rows_does_not_matter(self, case: Case, random: object) -> None:
+        shuffled = list(case.rows)
+        random.shuffle(shuffled)  # type: ignore[attr-defined]
+        found = []
+        for rows in (case.rows, shuffled):
+            given_case = Case(rows, case.columns, case.taxonomies, case.sensitive, case.node)
+            with table_of(given_case) as (session, policy):
+                session.anonymize("given", policy, "released", random_source=FixedNoise(1))
+                found.append(session.connection.execute("SELECT * FROM released").fetchall())
+        assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("noise", [-1, 0, 3])
+def test_an_empty_table_is_released_as_any_other(noise: int) -> None:
+    case = Case([], {"a": "INTEGER", "s": "VARCHAR"}, {"a": [["1", "*"], ["2", "*"]]}, "s", {"a": 0})
+    with table_of(case) as (session, policy):
+        release = session.anonymize("given", policy, "released", random_source=FixedNoise(noise))
+        assert release.report.released_rows == 0
+        assert session.connection.execute("SELECT count(*) FROM released").fetchall() == [(0,)]

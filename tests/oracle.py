@@ -618,3 +618,190 @@ def private_release(
         if count + noise >= rolled_up:
             published[(*["*"] * len(node), value)] += count + noise
     return published
+
+
+# Releases beside their original
+
+
+MASK = "*"
+
+
+def label_values(taxonomy: Taxonomy, label: Value) -> list[str | None]:
+    """The values that a released label may stand for: those of the highest level that has it; a mask, all of them."""
+    for level in reversed(range(height(taxonomy) + 1)):
+        values = [row[0] for row in taxonomy if row[level] == text(label)]
+        if values:
+            return values
+    if label is None:
+        return [None]
+    if label == MASK:
+        return [row[0] for row in taxonomy]
+    raise LookupError("unknown label")
+
+
+def shown_values(taxonomies: Taxonomies, attribute: str, label: Value) -> list[str | None]:
+    """The same for any column; one without a taxonomy shows its values."""
+    return label_values(taxonomies[attribute], label) if attribute in taxonomies else [text(label)]
+
+
+def label_share(taxonomies: Taxonomies, attribute: str, label: Value, value: Value) -> float:
+    """The share of the values under a label that are this one."""
+    values = shown_values(taxonomies, attribute, label)
+    return values.count(text(value)) / len(values)
+
+
+def label_midpoint(taxonomies: Taxonomies, attribute: str, label: Value) -> float | None:
+    """Halfway between the smallest and the largest number under a label."""
+    numbers = [float(value) for value in shown_values(taxonomies, attribute, label) if value is not None]
+    return (min(numbers) + max(numbers)) / 2 if numbers else None
+
+
+def released_ncp(released: Rows, taxonomies: Taxonomies, quasi_identifiers: Sequence[str]) -> float | None:
+    """NCP by labels, the mean over the released rows; a masked row loses everything."""
+    losses = []
+    for row in released:
+        labels = {name: row[name] for name in quasi_identifiers}
+        own = [
+            ncp_share(len(shown_values(taxonomies, name, label)), len(taxonomies.get(name, ())))
+            for name, label in labels.items()
+        ]
+        losses.append(1.0 if set(labels.values()) == {MASK} else sum(own) / len(own))
+    return mean(losses)
+
+
+def total_variation(original: Sequence[Value], released: Sequence[Value]) -> float | None:
+    """IPA, equation 7; undefined without rows."""
+    return equal_distance(released, original) if original and released else None
+
+
+def compared_classes(
+    original: Rows, released: Rows, taxonomies: Taxonomies, node: Node, sensitive: str
+) -> dict[tuple[Value, ...], tuple[list[Value], list[Value]]]:
+    """The sensitive values of every class, original and released.
+
+    An original row of which nothing alike is released is among the masked rows, if there are any.
+    """
+    mask = (MASK,) * len(node)
+    shown = counts(released, [*node, sensitive])
+    is_masking = any(key[:-1] == mask for key in shown)
+    found: dict[tuple[Value, ...], tuple[list[Value], list[Value]]] = defaultdict(lambda: ([], []))
+    for row in generalize(original, taxonomies, node):
+        labels = tuple(row[name] for name in node)
+        is_pooled = is_masking and (*labels, row[sensitive]) not in shown
+        found[mask if is_pooled else labels][0].append(row[sensitive])
+    for row in released:
+        found[tuple(row[name] for name in node)][1].append(row[sensitive])
+    return found
+
+
+def class_distance(original: Sequence[Value], released: Sequence[Value]) -> float | None:
+    """The total variation distance within a released class, 1 if nothing in it is real."""
+    if not released:
+        return None
+    return equal_distance(released, original) if original else 1.0
+
+
+def counterfeit_share(original: Sequence[Value], released: Sequence[Value]) -> float | None:
+    """IPA, equation 8, from the sizes of a released class."""
+    return max(len(released) - len(original), 0) / len(released) if released else None
+
+
+def class_changes(
+    original: Rows, released: Rows, taxonomies: Taxonomies, node: Node, sensitive: str
+) -> tuple[float | None, float, float, float | None]:
+    """EMD of classes, Rate with and without the masked class, DelRate."""
+    compared = compared_classes(original, released, taxonomies, node, sensitive)
+    shown = {labels: pair for labels, pair in compared.items() if pair[1]}
+    rates = {labels: counterfeit_share(*pair) or 0.0 for labels, pair in shown.items()}
+    unmasked = [rate for labels, rate in rates.items() if set(labels) != {MASK}]
+    deleted = sum(max(len(before) - len(after), 0) for before, after in compared.values())
+    return (
+        mean([class_distance(*pair) or 0.0 for pair in shown.values()]),
+        mean(list(rates.values())) or 0.0,
+        mean(unmasked) or 0.0,
+        deleted / len(original) if original else None,
+    )
+
+
+# Queries by group
+
+
+Answers = dict[str | float | None, float | None]
+"""The answer of every group, by the start of its interval or by its value."""
+
+
+def group_of(value: Value, width: int | None) -> str | float | None:
+    """The start of the interval that a number falls into, or the value itself without a width."""
+    if width is None or value is None:
+        return text(value)
+    return float(math.floor(float(value) / width) * width)
+
+
+def grouped_counts(rows: Rows, column: str, width: int | None) -> Answers:
+    """The number of rows of each group."""
+    return dict(Counter(group_of(row[column], width) for row in rows))
+
+
+def grouped_averages(rows: Rows, column: str, width: int | None, averaged: str) -> Answers:
+    """The mean of a column in each group."""
+    numbers: dict[str | float | None, list[float]] = defaultdict(list)
+    for row in rows:
+        numbers[group_of(row[column], width)] += [] if row[averaged] is None else [float(row[averaged])]
+    return {group: mean(found) for group, found in numbers.items()}
+
+
+def estimated_masses(
+    released: Rows, taxonomies: Taxonomies, column: str, width: int | None, weights: Sequence[float | None]
+) -> dict[str | float | None, list[tuple[float, Row]]]:
+    """The part of every released row that falls into each group."""
+    masses: dict[str | float | None, list[tuple[float, Row]]] = defaultdict(list)
+    for row, weight in zip(released, weights, strict=True):
+        if weight:
+            values = shown_values(taxonomies, column, row[column])
+            for value in values:
+                masses[group_of(value, width)].append((weight / len(values), row))
+    return masses
+
+
+def estimated_counts(
+    released: Rows, taxonomies: Taxonomies, column: str, width: int | None, weights: Sequence[float | None]
+) -> Answers:
+    """The expected number of rows of each group if values are uniform under their label."""
+    masses = estimated_masses(released, taxonomies, column, width, weights)
+    return {group: sum(mass for mass, _ in parts) for group, parts in masses.items()}
+
+
+def estimated_averages(
+    released: Rows,
+    taxonomies: Taxonomies,
+    column: str,
+    width: int | None,
+    averaged: str,
+    weights: Sequence[float | None],
+) -> Answers:
+    """The mean of the midpoints of a column in each group."""
+    found: Answers = {}
+    for group, parts in estimated_masses(released, taxonomies, column, width, weights).items():
+        middles = [(mass, label_midpoint(taxonomies, averaged, row[averaged])) for mass, row in parts]
+        known = [(mass, middle) for mass, middle in middles if middle is not None]
+        found[group] = sum(mass * middle for mass, middle in known) / sum(mass for mass, _ in known) if known else None
+    return found
+
+
+def answer_errors(truth: Answers, answers: Answers, missing: float | None) -> list[float | int | None]:
+    """Groups, those without an answer, those without a truth; MAE, RMSE, mean and total relative error."""
+    pairs = [(truth.get(group, missing), answers.get(group, missing)) for group in truth.keys() | answers.keys()]
+    both = [(true, found) for true, found in pairs if true is not None and found is not None]
+    errors = [abs(found - true) for true, found in both]
+    squares = mean([error**2 for error in errors])
+    relative = [abs(found - true) / true for true, found in both if true > 0]
+    total = sum(true for true, _ in both)
+    return [
+        len(pairs),
+        sum(true is not None and found is None for true, found in pairs),
+        sum(true is None and found is not None for true, found in pairs),
+        mean(errors),
+        None if squares is None else math.sqrt(squares),
+        mean(relative),
+        sum(errors) / total if total else None,
+    ]

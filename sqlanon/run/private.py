@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from sqlanon.compiler import private as queries
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.bounded import anonymous_rows, bounded_rows
+from sqlanon.compiler.diagnostics import diagnostics
 from sqlanon.compiler.partitions import refuse_columns
 from sqlanon.compiler.release import release as released_rows
 from sqlanon.compiler.release_labels import label_steps, label_types
@@ -171,9 +172,10 @@ def _run(engine: Engine, bound: BoundPolicy, target: Target, chance: Chance, sta
             )
         with stages.stage("verify"):
             _refuse_unlike(engine, table, written)
+            found = _diagnosed(engine, bound, levels, written)
         method.drop_counts(engine)
         full_domain.drop_tables(engine, table)
-        report = _report(bound, drawn, target.name, stages.seconds)
+        report = _report(bound, drawn, target.name, stages.seconds, found)
         stages.begin("publish")
     promised = private_guarantee(bound, report, source_is_private=chance.source.is_private)
     return Release(into=target.name, node=report.node, guarantee=promised, report=report)
@@ -258,7 +260,22 @@ def domains(bound: BoundPolicy) -> dict[str, str]:
     return {name: shape.domain for name, shape in shapes.items()}
 
 
-def _report(bound: BoundPolicy, drawn: Drawn, into: str, seconds: Mapping[str, float]) -> PrivateReport:
+def _diagnosed(
+    engine: Engine, bound: BoundPolicy, levels: Levels, written: ResolvedSource
+) -> dict[str, float | None] | None:
+    """What is lost, measured on the true data, if the policy asks for it."""
+    if not private_method(bound.policy).reveal_diagnostics:
+        return None
+    return engine.fetch(diagnostics(bound, bound.lattice.named(levels), written.relation), "diagnostics")[0]
+
+
+def _report(
+    bound: BoundPolicy,
+    drawn: Drawn,
+    into: str,
+    seconds: Mapping[str, float],
+    found: dict[str, float | None] | None = None,
+) -> PrivateReport:
     wanted, lattice = drawn.draws.method, bound.lattice
     return PrivateReport(
         source=bound.description,
@@ -277,6 +294,7 @@ def _report(bound: BoundPolicy, drawn: Drawn, into: str, seconds: Mapping[str, f
         released_groups=drawn.groups,
         lattice_nodes=lattice.size if wanted.chooses_node else 1,
         seconds=dict(seconds),
+        diagnostics=found,
     )
 
 

@@ -1,0 +1,153 @@
+"""What a private release costs against plain k-anonymity, on the invented hospital of the demonstration.
+
+    python -m tests.benchmarks.private [--rows 10000000] [--folder DIR]
+
+Every run is a process of its own, so that its peak memory is its own. The scores of all nodes are compared with the
+k-anonymity checks of the same nodes, and with plain GROUP BYs over the same cells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+
+import sqlanon as sa
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.methods import full_domain, private
+from sqlanon.methods.roll_up import RollUps
+from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
+from sqlanon.run.prepare import prepare
+from sqlanon.search import Inquiry
+from sqlanon.search.problem import batches
+from tests.benchmarks.speed import plain_query
+
+COLUMNS = {"quasi_identifiers": ["age", "sex", "zip", "admission"], "sensitive": ["diagnosis"]}
+DROPPED = ["patient_id", "ssn", "length_of_stay"]
+K_ANONYMITY = sa.Policy(**COLUMNS, identifiers=DROPPED, privacy=[sa.KAnonymity(10)], suppression_limit=0.05)
+IPA = sa.Policy(**COLUMNS, identifiers=DROPPED, method=sa.IPA(accept_observed_domain=True))
+
+PLAIN_NODES = 40
+"""How many plain GROUP BYs are timed, spread over the lattice."""
+
+
+def main() -> None:
+    """Run all of it, or the one measurement that a process of its own is for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--folder", type=Path, help="where to keep the hospital between runs")
+    parser.add_argument("--measure", choices=MEASUREMENTS, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.measure:
+        found = MEASUREMENTS[arguments.measure](arguments.folder / f"hospital_{arguments.rows}.duckdb")
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        sys.stdout.write(json.dumps({**found, "peak_gib": round(peak, 2)}) + "\n")
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        hospital(folder / f"hospital_{arguments.rows}.duckdb", arguments.rows)
+        sys.stdout.write(f"DuckDB {duckdb.__version__}, {arguments.rows:,} rows\n")
+        for name in MEASUREMENTS:
+            command = [sys.executable, "-m", "tests.benchmarks.private", "--rows", str(arguments.rows)]
+            output = subprocess.check_output([*command, "--folder", str(folder), "--measure", name], text=True)
+            sys.stdout.write(f"{name:<14} {output}")
+            sys.stdout.flush()
+
+
+def hospital(path: Path, rows: int) -> None:
+    """The warehouse of the demonstration with so many visits."""
+    if path.exists():
+        return
+    with sa.connect(path) as session:
+        invent(session._engine, rows=rows, seed=1)
+        for name, taxonomy in TAXONOMIES.items():
+            session.load_taxonomy(name, taxonomy, source=SOURCE)
+
+
+def k_anonymity(path: Path) -> dict[str, object]:
+    """From the table to a verified Parquet file, k = 10."""
+    return released(path, K_ANONYMITY)
+
+
+def ipa(path: Path) -> dict[str, object]:
+    """The same with IPA."""
+    return released(path, IPA)
+
+
+def released(path: Path, policy: sa.Policy) -> dict[str, object]:
+    """How long a run takes, stage by stage."""
+    with tempfile.TemporaryDirectory() as folder, sa.connect(
+        path, read_only=True, ledger=Path(folder) / "ledger.duckdb"
+    ) as session:
+        began = time.perf_counter()
+        release = session.anonymize(SOURCE, policy, Path(folder) / "released.parquet")
+        return {
+            "seconds": round(time.perf_counter() - began, 2),
+            "stages": {stage: round(seconds, 2) for stage, seconds in release.report.seconds.items()},
+            "node": release.node,
+            "lattice_nodes": release.report.lattice_nodes,
+        }
+
+
+def scores(path: Path) -> dict[str, object]:
+    """The scores of all nodes against the k-anonymity checks of the same nodes, each over its own cells."""
+    checked, plain = checks(path)
+    engine, table = encoded(path, IPA)
+    nodes = list(table.context.lattice.nodes())
+    scored = seconds(lambda: private.scores(engine, table, nodes, 25))
+    engine.close()
+    return {
+        "nodes": len(nodes),
+        "score_ms": round(scored / len(nodes) * 1000, 2),
+        "check_ms": round(checked / len(nodes) * 1000, 2),
+        "plain_ms": round(plain * 1000, 2),
+        "score_to_check": round(scored / checked, 2),
+        "score_to_plain": round(scored / len(nodes) / plain, 2),
+    }
+
+
+def checks(path: Path) -> tuple[float, float]:
+    """Seconds of the k-anonymity checks of all nodes, and of one plain GROUP BY over their cells on average."""
+    engine, table = encoded(path, K_ANONYMITY)
+    nodes = list(table.context.lattice.nodes())
+    roll_ups = RollUps(
+        engine, table.plan, table.context.row_count, table.cell_count, table.context.losses.distinct_labels
+    )
+    began = time.perf_counter()
+    for batch in batches(nodes, private.NODES_AT_ONCE):
+        full_domain.rolled_up_summaries(engine, table, roll_ups, Inquiry(batch, None, lambda: None, "counts"))
+    checked = time.perf_counter() - began
+    some = nodes[:: max(1, len(nodes) // PLAIN_NODES)]
+    plain = seconds(lambda: [engine.connection.execute(plain_query(table, levels)).fetchall() for levels in some])
+    engine.close()
+    return checked, plain / len(some)
+
+
+def encoded(path: Path, policy: sa.Policy) -> tuple[DuckDBEngine, full_domain.EncodedTable]:
+    """The cells of a policy, in a transaction that is never committed."""
+    engine = DuckDBEngine.open(path, read_only=True)
+    bound = prepare(engine, engine.resolve(SOURCE), policy)
+    engine.connection.begin()
+    return engine, full_domain.encode_table(engine, bound, label_losses=("ncp",) if policy.method else ())
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long some work takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+MEASUREMENTS = {"k-anonymity": k_anonymity, "IPA": ipa, "scores": scores}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""The reference run of the corrected IPA on UCI Adult: its numbers, its choice of a node, what its releases keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import sqlanon as sa
+from sqlanon.compiler.private import WHOLE
+from sqlanon.methods import full_domain
+from sqlanon.methods import private as method
+from sqlanon.run.private import prepared
+from tests.conftest import UCI_COLUMNS, reading
+
+DIMENSIONS = ["age", "education", "marital_status", "race", "sex"]
+BEST, SECOND = (2, 1, 0, 0, 0), (2, 1, 1, 0, 0)
+ROWS = 32_561
+
+POLICY = sa.Policy(
+    quasi_identifiers=DIMENSIONS,
+    sensitive=["occupation"],
+    identifiers=[name for name in UCI_COLUMNS if name not in (*DIMENSIONS, "occupation")],
+    method=sa.IPA(budget=sa.Budget(1, "2e-6")),
+)
+"""ε = (0.1, 0.6, 0.3) and δ = 1e-6 for each of the counts."""
+
+pytestmark = pytest.mark.adult
+
+
+@pytest.fixture(scope="module")
+def session(uci_adult: Path) -> Iterator[sa.Session]:
+    with reading(uci_adult) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def scores(session: sa.Session) -> dict[tuple[int, ...], float]:
+    """The score of every node, in rows."""
+    engine = session._engine
+    bound = prepared(engine, engine.resolve("adult"), POLICY)
+    assert POLICY.method is not None
+    least = method.thresholds(POLICY.method, method.Domains({}, 0).at(bound.lattice.bottom))
+    assert least == {"cells": 24, "rolled-up": 46}
+    with engine.transaction():
+        table = full_domain.encode_table(engine, bound, label_losses=("ncp",))
+        assert table.cell_count == 15_094
+        nodes = list(bound.lattice.nodes())
+        found = method.scores(engine, table, nodes, least["cells"])
+        full_domain.drop_tables(engine, table)
+    return dict(zip(nodes, found / WHOLE, strict=True))
+
+
+def test_the_scores_are_those_of_the_reference(scores: dict[tuple[int, ...], float]) -> None:
+    assert len(scores) == 144
+    first, second = sorted(scores, key=lambda node: -scores[node])[:2]
+    assert (first, second) == (BEST, SECOND)
+    assert round(scores[BEST], 3) == -11737.392
+    assert round(scores[SECOND], 3) == -11871.172
+
+
+def test_the_best_node_is_nearly_certain(scores: dict[tuple[int, ...], float]) -> None:
+    nodes = list(scores)
+    exponents = np.array([scores[node] for node in nodes]) * 0.1 / 2
+    weights = np.exp(exponents - exponents.max())
+    assert round(float(weights.max() / weights.sum()), 5) == 0.99876
+    assert permute_and_flip(exponents)[nodes.index(BEST)] > 0.99876
+
+
+def permute_and_flip(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
+    """With which probability each of some numbers is the largest, when each gets exponential noise of scale 1.
+
+    The largest sum is above the largest number, so it is there that densities are integrated.
+    """
+    gaps = exponents.max() - exponents
+    above = np.linspace(0, 40, 20_001)
+    beaten = -np.expm1(-(above[:, None] + gaps))  # at 0 the largest number beats nothing, which has no weight
+    log_beaten = np.log(np.maximum(beaten, 1e-300))
+    others = np.exp(log_beaten.sum(axis=1, keepdims=True) - log_beaten)
+    return np.trapezoid(np.exp(-(above[:, None] + gaps)) * others, above, axis=0)
+
+
+def test_the_probabilities_of_permute_and_flip_are_those_of_two_and_three() -> None:
+    """Against what its coins say: of two, the worse one wins if it comes first and passes, or the other never comes."""
+    found = permute_and_flip(np.array([0.0, -1.0]))
+    assert found == pytest.approx([1 - np.exp(-1) / 2, np.exp(-1) / 2], abs=1e-5)
+    assert permute_and_flip(np.array([0.0, 0.0, -2.0])).sum() == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("source", [sa.SeededSource(5), None], ids=["seeded", "OpenDP"])
+def test_a_release_keeps_what_the_reference_keeps(
+    uci_adult: Path, tmp_path: Path, source: sa.SeededSource | None
+) -> None:
+    into = tmp_path / "released.parquet"
+    with sa.connect(uci_adult, read_only=True, ledger=tmp_path / "ledger.duckdb") as session:
+        release = session.anonymize("adult", POLICY, into, random_source=source)
+        assert tuple(release.node.values()) == BEST
+        assert (release.report.stamp is None) == (source is None)
+        assert release.guarantee.budget == (None if source else sa.Budget(1, "2e-6"))
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{uci_adult}' AS raw (READ_ONLY)")
+        released, rolled_up = connection.execute(
+            f"SELECT count(*) FILTER (WHERE age <> '*'), count(*) FILTER (WHERE age = '*') FROM '{into}'"
+        ).fetchall()[0]
+        assert released >= 0.75 * ROWS
+        assert abs(released - 25_660) < 400
+        assert abs(rolled_up - 6_946) < 400
+        distance = connection.execute(
+            f"""
+            SELECT sum(abs(coalesce(o.share, 0) - coalesce(r.share, 0))) / 2
+            FROM (SELECT occupation, count(*) / sum(count(*)) OVER () AS share FROM raw.adult GROUP BY ALL) AS o
+            FULL JOIN (SELECT occupation, count(*) / sum(count(*)) OVER () AS share FROM '{into}' GROUP BY ALL) AS r
+            ON o.occupation = r.occupation
+            """
+        ).fetchall()[0][0]
+        assert distance < 0.01
+
+
+def test_diagnostics_void_the_guarantee(uci_adult: Path, tmp_path: Path) -> None:
+    assert POLICY.method is not None
+    policy = POLICY.model_copy(update={"method": POLICY.method.model_copy(update={"reveal_diagnostics": True})})
+    with sa.connect(uci_adult, read_only=True) as session:
+        release = session.anonymize("adult", policy, tmp_path / "told.parquet", random_source=sa.SeededSource(1))
+    found = release.report.diagnostics
+    assert release.report.stamp == "NOT PRIVATE"
+    assert not release.guarantee.claims
+    assert found["total_variation"] < 0.01
+    assert 0.2 < found["ncp"] < 0.4
+    assert found["information_loss"] == pytest.approx(found["ncp"] + found["total_variation"] + found["rate"])

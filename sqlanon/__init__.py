@@ -17,6 +17,9 @@ if TYPE_CHECKING:
         UnsatisfiableError,
         VerificationError,
     )
+    from sqlanon.mechanisms.opendp import OpenDPSource
+    from sqlanon.mechanisms.seeded import SeededSource
+    from sqlanon.model.budget import Budget
     from sqlanon.model.events import Event
     from sqlanon.model.fit import Fit, PartitionRelease
     from sqlanon.model.policy import Policy
@@ -45,6 +48,7 @@ __all__ = [
     "NCP",
     "AlphaKAnonymity",
     "BetaLikeness",
+    "Budget",
     "DMStar",
     "DeltaDisclosure",
     "DeltaPresence",
@@ -59,6 +63,7 @@ __all__ = [
     "KMap",
     "MConcealing",
     "Measurement",
+    "OpenDPSource",
     "PartitionRelease",
     "Policy",
     "PolicyError",
@@ -66,6 +71,7 @@ __all__ = [
     "RecursiveCLDiversity",
     "Release",
     "Report",
+    "SeededSource",
     "Session",
     "SqlanonError",
     "TCloseness",
@@ -87,6 +93,9 @@ _HOMES = {
         "UnsatisfiableError",
         "VerificationError",
     ),
+    "mechanisms.opendp": ("OpenDPSource",),
+    "mechanisms.seeded": ("SeededSource",),
+    "model.budget": ("Budget",),
     "model.events": ("Event",),
     "model.fit": ("Fit", "PartitionRelease"),
     "model.policy": ("Policy",),

@@ -78,9 +78,9 @@ def exponential(exponent: Fraction, bits: int) -> Interval:
     if exponent > bits:
         return Fraction(0), Fraction(1, 2**bits)
     digits = int(bits * DIGITS_PER_BIT) + len(str(bits)) + 4
-    least, most = (_quotient(exponent, digits, rounding) for rounding in (ROUND_FLOOR, ROUND_CEILING))
+    least, most = (_quotient(-exponent, digits, rounding) for rounding in (ROUND_FLOOR, ROUND_CEILING))
     context = _context(digits, ROUND_FLOOR)
-    low, high = (-most).exp(context).next_minus(context), (-least).exp(context).next_plus(context)
+    low, high = least.exp(context).next_minus(context), most.exp(context).next_plus(context)
     return max(Fraction(low), Fraction(0)), min(Fraction(high), Fraction(1))
 
 

@@ -85,9 +85,10 @@ def ipa(path: Path) -> dict[str, object]:
 
 def released(path: Path, policy: sa.Policy) -> dict[str, object]:
     """How long a run takes, stage by stage."""
-    with tempfile.TemporaryDirectory() as folder, sa.connect(
-        path, read_only=True, ledger=Path(folder) / "ledger.duckdb"
-    ) as session:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        sa.connect(path, read_only=True, ledger=Path(folder) / "ledger.duckdb") as session,
+    ):
         began = time.perf_counter()
         release = session.anonymize(SOURCE, policy, Path(folder) / "released.parquet")
         return {

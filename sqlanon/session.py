@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from sqlanon.accounts import Accounts
 from sqlanon.engines.base import ResolvedSource
-from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import EngineError, VerificationError
 from sqlanon.model.destination import destination
 from sqlanon.model.fit import Fit, PartitionRelease
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import duckdb
 
 
-class Session:
+class Session(Accounts):
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
 
     A *source* is the name of a table or view, the path or glob of Parquet files, a folder of them, or a SELECT query. A
@@ -45,9 +45,6 @@ class Session:
     A *target* is the name of a table; the path of a file, which ends in ``.parquet``; or that of a folder, which ends
     in a slash. Whatever it is, it is replaced in one step, when all that is new has been written and verified.
     """
-
-    def __init__(self, engine: DuckDBEngine) -> None:
-        self._engine = engine
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.resources import Resources
 from sqlanon.errors import EngineError
+from sqlanon.run.ledger import ledger_file
 from sqlanon.session import Session
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def connect(
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     threads: int | None = None,
+    ledger: str | Path | None = None,
 ) -> Session:
     """Open a session.
 
@@ -36,17 +38,20 @@ def connect(
             can be written spills to ``<file>.tmp`` beside it, as DuckDB does by default; a session in memory, or on a
             file that is opened read-only, to such a new folder where the system keeps temporary files.
         threads: how many threads DuckDB uses; one per core if it is not given.
+        ledger: the path of a DuckDB file that private releases are charged to, made with its first row; the warehouse
+            itself if it is not given. It is open only while it is written or read, and other sessions wait for it.
 
     Raises:
-        EngineError: the file cannot be opened (it says what holds the lock), a setting is none, or there are settings
-            for an open connection, which has its own.
+        EngineError: the file cannot be opened (it says what holds the lock), a setting is none, there are settings for
+            an open connection, which has its own, or the ledger is in memory.
     """
     resources = Resources(memory_limit, temp_directory, threads)
+    charged = ledger_file(ledger)
     if isinstance(database, str | Path):
-        return Session(DuckDBEngine.open(database, read_only=read_only, resources=resources))
+        return Session(DuckDBEngine.open(database, read_only=read_only, resources=resources), charged)
     if resources.are_given:
         raise EngineError(
             "an open connection keeps its settings: set memory_limit, temp_directory and threads on it, in SQL",
             step="open",
         )
-    return Session(DuckDBEngine(database, owned=False))
+    return Session(DuckDBEngine(database, owned=False), charged)

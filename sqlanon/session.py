@@ -149,7 +149,7 @@ class Session(WarehouseSession):
         resolved = self._resolve(source)
         if policy.method is not None:
             refuse_stopping(time_limit, stop)
-            chance = Chance.found(self._engine, resolved, policy, dataset, random_source)
+            chance = Chance.found(self._engine, resolved, policy, dataset, random_source, self._ledger_file)
             return anonymize_privately(
                 self._engine, resolved, policy, target, chance, replace=replace, progress=progress
             )

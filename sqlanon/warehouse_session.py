@@ -6,8 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from sqlanon.accounts import Accounts
 from sqlanon.engines.base import ResolvedSource
-from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.model.taxonomy import Taxonomy
 from sqlanon.run import taxonomies
 from sqlanon.run.files import bring_back
@@ -16,11 +16,8 @@ if TYPE_CHECKING:
     import duckdb
 
 
-class WarehouseSession:
+class WarehouseSession(Accounts):
     """A connection to a warehouse, and what is stored there for all policies."""
-
-    def __init__(self, engine: DuckDBEngine) -> None:
-        self._engine = engine
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli import outcome, publishing, taxonomy, warehouse
+from sqlanon.cli import ledger, outcome, publishing, taxonomy, warehouse
 from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
 from sqlanon.cli.interrupt import ignore_interrupts, interrupt_once
@@ -19,7 +19,7 @@ from sqlanon.cli.output import write, write_event
 
 app = typer.Typer(
     help="Anonymize tables where they already live, in SQL inside DuckDB.",
-    epilog="Exit codes: 0 done or met, 1 failed, 2 usage, policy or taxonomy, 3 not met or infeasible, 4 budget, "
+    epilog="Exit codes: 0 done or met, 1 failed, 2 usage, policy or taxonomy, 3 not met or infeasible, 4 budget spent, "
     "5 release withdrawn, 130 interrupted.",
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -30,6 +30,7 @@ app.command()(on_this_machine(warehouse.install))
 app.command()(warehouse.sql)
 app.command()(warehouse.schema)
 app.add_typer(taxonomy.app, name="taxonomy")
+app.add_typer(ledger.app, name="ledger")
 app.command()(on_this_machine(flatten))
 app.command()(on_this_machine(publishing.measure))
 app.command()(on_this_machine(publishing.lattice))

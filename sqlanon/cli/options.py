@@ -136,6 +136,11 @@ def existing_or_new(database: Path) -> Iterator[Session]:
         yield session
 
 
+def keeping_ledger(ledger: Path) -> AbstractContextManager[Session]:
+    """A session in memory whose ledger is a file."""
+    return _connected(ledger=ledger)
+
+
 @contextmanager
 def reading(database: Path | None) -> Iterator[Session]:
     """A session that changes no file: on a warehouse opened read-only, or in memory without one."""
@@ -173,7 +178,9 @@ def load_taxonomies(session: Session, given: list[str] | None) -> None:
 
 
 @contextmanager
-def _connected(database: str | Path = ":memory:", *, read_only: bool = False) -> Iterator[Session]:
+def _connected(
+    database: str | Path = ":memory:", *, read_only: bool = False, ledger: Path | None = None
+) -> Iterator[Session]:
     from sqlanon.connection import connect
     from sqlanon.engines.resources import Resources
 
@@ -184,7 +191,7 @@ def _connected(database: str | Path = ":memory:", *, read_only: bool = False) ->
         raise typer.BadParameter(str(error)) from None
 
     with (
-        connect(database, read_only=read_only, **machine) as session,
+        connect(database, read_only=read_only, ledger=ledger, **machine) as session,
         interruptible(session.connection.interrupt),
     ):
         yield session

@@ -10,6 +10,7 @@ import typer
 
 from sqlanon.cli.output import printable, say, write_event, write_json
 from sqlanon.errors import (
+    BudgetError,
     EngineError,
     PolicyError,
     SqlanonError,
@@ -22,6 +23,7 @@ DONE = 0
 FAILED = 1
 USAGE = 2
 NOT_MET = 3
+OVERSPENT = 4
 WITHDRAWN = 5
 INTERRUPTED = 130
 
@@ -29,10 +31,10 @@ EXIT_CODES: dict[type[SqlanonError], int] = {
     PolicyError: USAGE,
     TaxonomyError: USAGE,
     UnsatisfiableError: NOT_MET,
+    BudgetError: OVERSPENT,
     VerificationError: WITHDRAWN,
     EngineError: FAILED,
 }
-"""Code 4 is kept for budgets."""
 
 USAGE_ERRORS = typer.BadParameter.__bases__
 """typer brings its own click from 0.2x on; this is the same class in all of them."""

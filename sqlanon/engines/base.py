@@ -54,7 +54,7 @@ class Engine(Protocol):
 
     @property
     def file(self) -> Path | None:
-        """The file of the warehouse, None if it is in memory."""
+        """The file of the warehouse, None if it is in memory or not DuckDB's."""
 
     @property
     def is_read_only(self) -> bool:

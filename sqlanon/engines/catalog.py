@@ -125,7 +125,7 @@ def anon_table(database: str, name: str) -> exp.Table:
 
 
 def file_of(rows: Rows, database: str) -> tuple[Path | None, bool]:
-    """The file of an attached database, None if it is in memory, and whether it can only be read."""
+    """The file of an attached database, None if it is in memory or not DuckDB's, and whether it can only be read."""
     path, read_only = rows(template("database_file").sql(DIALECT), (database,))[0]
     return None if path is None else Path(path), bool(read_only)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import Literal
@@ -51,8 +51,7 @@ class Entry:
 
     def seal(self) -> str:
         """The hash that the row should have."""
-        values = asdict(self)
-        del values["sha256"]
+        values = {name: value for name, value in vars(self).items() if name != "sha256"}
         document = json.dumps(values, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(document.encode()).hexdigest()
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +16,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.compiler.macros import template
-from sqlanon.compiler.nodes import identifier
+from sqlanon.compiler.nodes import Relation, column, identifier, select
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.engines.refusals import holder_of, is_in_use, is_overtaken, is_unwritable, why_not_opened
 from sqlanon.errors import BudgetError, EngineError, PolicyError
@@ -28,9 +28,10 @@ from sqlanon.run.files import flush
 
 PATIENCE = 10.0
 """Seconds to wait for another program that has the ledger open, or that keeps being faster."""
-PAUSE = 0.02
+PAUSE = 0.05
 """Seconds from one attempt to the next."""
 
+NEW = Relation("anon_new_entries", "count")
 TYPES = {"position": pa.int64(), "spent_at": pa.timestamp("us")}
 Result = TypeVar("Result")
 
@@ -135,8 +136,7 @@ class WarehouseLedger:
                     _refuse_overspending(before, rows)
                     new = list(chained(rows, before))
                     _create(engine)
-                    for entry in new:
-                        _insert(engine, entry)
+                    _insert(engine, new)
             except EngineError as error:
                 if error.step == "ledger":
                     raise
@@ -202,7 +202,7 @@ def open_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
         path: a DuckDB file for the ledger, made if it is not there; None for the warehouse itself.
 
     Raises:
-        EngineError: there is no path, and the warehouse is in memory or read-only.
+        EngineError: there is no path, and the warehouse is no DuckDB file, or read-only.
     """
     if path is None and engine.is_read_only:
         reason = "the warehouse is open read-only, and a private release is charged to a ledger first"
@@ -214,14 +214,28 @@ def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
     """The ledger, to look at; nothing is made.
 
     Raises:
-        EngineError: there is no path, and the warehouse is in memory.
+        EngineError: there is no path, and the warehouse is no DuckDB file.
     """
-    file = engine.file
-    if path is None and file is None:
-        reason = "the warehouse is in memory, and a private release needs a ledger that outlives the session"
+    given, file = ledger_file(path), engine.file
+    if given is None and file is None:
+        reason = "the warehouse is no DuckDB file, and a private release needs a ledger that outlives the session"
         raise EngineError(f"{reason}; name a file with ledger=", step="ledger")
-    is_own = path is None or (file is not None and Path(path).exists() and Path(path).samefile(file))
-    return WarehouseLedger(engine, None if is_own or path is None else Path(path))
+    is_own = given is not None and file is not None and given.exists() and given.samefile(file)
+    return WarehouseLedger(engine, None if is_own else given)
+
+
+def ledger_file(path: str | Path | None) -> Path | None:
+    """The absolute path of the file of a ledger: DuckDB takes some that are not for databases elsewhere.
+
+    Raises:
+        EngineError: it is ``:memory:``.
+    """
+    if path is None:
+        return None
+    if str(path).startswith(":memory:"):
+        reason = "a private release needs a ledger that outlives the session; name a file with ledger="
+        raise EngineError(reason, step="ledger")
+    return Path(path).absolute()
 
 
 def dataset_of(source: ResolvedSource, given: str | None) -> str:
@@ -247,7 +261,7 @@ def dataset_of(source: ResolvedSource, given: str | None) -> str:
 def table_of(entries: Sequence[Entry]) -> pa.Table:
     """The rows with the columns of ``anon.ledger``; times in UTC."""
     columns = [(field.name, TYPES.get(field.name, pa.string())) for field in fields(Entry)]
-    return pa.Table.from_pylist([asdict(entry) for entry in entries], schema=pa.schema(columns))
+    return pa.Table.from_pylist([vars(entry) for entry in entries], schema=pa.schema(columns))
 
 
 def _entry(kind: Kind, dataset: str, budget: Budget | None, *spent_by: str) -> Entry:
@@ -311,12 +325,13 @@ def _wait_for_names(engine: Engine) -> None:
         raise EngineError(reason, step="ledger", original=error) from None
 
 
-def _insert(engine: Engine, entry: Entry) -> None:
-    values = asdict(entry)
-    places = exp.Tuple(expressions=[exp.Placeholder() for _ in values])
-    into = exp.Schema(this=engine.ledger, expressions=[identifier(name) for name in values])
-    insert = exp.Insert(this=into, expression=exp.Values(expressions=[places]))
-    engine.execute(insert, "the ledger", tuple(values.values()))
+def _insert(engine: Engine, entries: Sequence[Entry]) -> None:
+    engine.put(NEW, table_of(entries))
+    rows = select([column(field.name) for field in fields(Entry)], NEW.table)
+    engine.execute(
+        exp.insert(rows, engine.ledger, columns=[identifier(field.name) for field in fields(Entry)]), "the ledger"
+    )
+    engine.drop(NEW)
 
 
 def _at(engine: Engine, name: str) -> exp.Select:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sqlanon.compiler import private as queries
 from sqlanon.compiler.bind import BoundPolicy
@@ -54,6 +55,7 @@ class Chance:
         policy: Policy,
         dataset: str | None,
         random_source: RandomSource | None,
+        ledger: Path | None,
     ) -> Chance:
         """The operating system's randomness if no other is given, and the ledger if what is drawn claims to be private.
 
@@ -64,7 +66,7 @@ class Chance:
         chosen = OpenDPSource() if random_source is None else random_source
         if not chosen.is_private or not private_method(policy).claims_privacy:
             return cls(chosen, None, "")
-        return cls(chosen, open_ledger(engine, None), dataset_of(source, dataset))
+        return cls(chosen, open_ledger(engine, ledger), dataset_of(source, dataset))
 
 
 @dataclass(frozen=True)

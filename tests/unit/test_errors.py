@@ -5,15 +5,23 @@ from __future__ import annotations
 import pytest
 
 import sqlanon as sa
+from sqlanon.cli.outcome import EXIT_CODES
+
+KINDS = [sa.PolicyError, sa.TaxonomyError, sa.UnsatisfiableError, sa.BudgetError, sa.VerificationError]
 
 
-@pytest.mark.parametrize("kind", [sa.PolicyError, sa.TaxonomyError, sa.UnsatisfiableError, sa.VerificationError])
+@pytest.mark.parametrize("kind", KINDS)
 def test_problems_are_listed(kind: type[sa.PolicyError]) -> None:
     error = kind("it is wrong:", ["one", "two"])
     assert str(error) == "it is wrong:\n  - one\n  - two"
     assert error.problems == ("one", "two")
     assert str(kind("it is wrong")) == "it is wrong"
     assert issubclass(kind, sa.SqlanonError)
+
+
+def test_each_has_an_exit_code_of_its_own_meaning() -> None:
+    assert set(EXIT_CODES) == {*KINDS, sa.EngineError}
+    assert EXIT_CODES[sa.BudgetError] == 4
 
 
 def test_what_the_database_said_is_kept_apart() -> None:

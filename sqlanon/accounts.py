@@ -1,0 +1,69 @@
+"""The Python interface to the ledger, which every session has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.model.budget import Budget
+from sqlanon.run.ledger import open_ledger, read_ledger, table_of
+
+
+class Accounts:
+    """What data sets have spent of their privacy, and may spend.
+
+    The ledger is the table ``anon.ledger`` of the warehouse, made with its first row, or that of the DuckDB file that
+    the session was given as ``ledger``. A data set is named as it is released: by its table, or by the path, glob or
+    folder of its Parquet files; or as ``dataset`` was given. Case makes no difference, nor does ``main.``.
+
+    Every method raises :class:`sqlanon.EngineError` if the ledger cannot be read, or was tampered with.
+    """
+
+    def __init__(self, engine: DuckDBEngine, ledger: Path | None = None) -> None:
+        self._engine = engine
+        self._ledger_file = ledger
+
+    def spent(self, dataset: str) -> Budget:
+        """What a data set has spent in all: the sum of its charges."""
+        return read_ledger(self._engine, self._ledger_file).account(dataset).spent
+
+    def remaining(self, dataset: str) -> Budget | None:
+        """What a data set has left; None without a cap, when ε has no bound and δ must stay below 1."""
+        return read_ledger(self._engine, self._ledger_file).account(dataset).remaining
+
+    def cap(self, dataset: str, budget: Budget | None) -> None:
+        """Bound what a data set may spend in all, or lift the bound with None; either is a row of the ledger.
+
+        A cap below what is spent already leaves nothing. Capping is for the custodian of the data: whoever can write
+        the ledger can raise a cap, but not unseen.
+
+        Raises:
+            EngineError: there is no place for a ledger: the warehouse is no DuckDB file, or read-only.
+        """
+        open_ledger(self._engine, self._ledger_file).cap(dataset, budget)
+
+    def ledger(self) -> pa.Table:
+        """All rows of the ledger, in their order.
+
+        Returns:
+            a table with columns position, kind (``charge`` or ``cap``), dataset, method, purpose, epsilon, delta (exact
+            text; NULL in a cap that was lifted), spent_at (UTC), policy_sha256, previous_sha256, sha256.
+        """
+        return table_of(read_ledger(self._engine, self._ledger_file).entries())
+
+    def verify_ledger(self, head: str | None = None) -> str:
+        """Check that no row of the ledger was changed, removed, moved or put in.
+
+        Args:
+            head: the hash of a row that must be there. Without it, nobody can see that the newest rows were removed, or
+                that all rows from one on were written anew.
+
+        Returns:
+            the hash of the newest row, to be kept elsewhere.
+
+        Raises:
+            EngineError: names the first row that is wrong, or says that the noted one is missing.
+        """
+        return read_ledger(self._engine, self._ledger_file).verify(head)

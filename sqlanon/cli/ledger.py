@@ -1,0 +1,153 @@
+"""The commands ``sqlanon ledger``: what data sets have spent of their privacy, and may spend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sqlanon.cli.options import Json, existing, keeping_ledger
+from sqlanon.cli.output import say, show, write, write_json
+
+if TYPE_CHECKING:
+    from sqlanon.model.ledger import Account, Entry
+    from sqlanon.session import Session
+
+Dataset = Annotated[
+    str, typer.Argument(help="The data set: a table, the path, glob or folder of Parquet files, or its given name.")
+]
+Warehouse = Annotated[Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file whose ledger it is.")]
+LedgerFile = Annotated[Path | None, typer.Option("--ledger", metavar="FILE", help="The DuckDB file of a ledger.")]
+
+app = typer.Typer(help="Budgets: what was spent of the privacy of each data set, and what may be.")
+
+
+@app.command(name="show")
+def show_(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json = False) -> None:
+    """Show every charge and cap, and what each data set has left.
+
+    Example: sqlanon ledger show --db clinic.duckdb
+    """
+    from sqlanon.model.ledger import account
+
+    with _opened(database, ledger) as session:
+        entries = _entries(session)
+    accounts = {name: account(entries, name) for name in dict.fromkeys(entry.dataset for entry in entries)}
+    if as_json:
+        rows = [{**vars(entry), "spent_at": entry.spent_at.isoformat()} for entry in entries]
+        write_json({"datasets": [_json(name, found) for name, found in accounts.items()], "entries": rows})
+    elif not entries:
+        say("The ledger has no rows.")
+    else:
+        from sqlanon.cli.views import accounts_table, entries_table
+
+        show(accounts_table(accounts), entries_table(entries))
+
+
+@app.command()
+def cap(
+    dataset: Dataset,
+    database: Warehouse = None,
+    ledger: LedgerFile = None,
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", metavar="E", help="What ε may add up to, as 1.5 or 1/3.")
+    ] = None,
+    delta: Annotated[
+        str | None, typer.Option("--delta", metavar="D", help="What δ may add up to, below 1; 0 if not given.")
+    ] = None,
+    lift: Annotated[bool, typer.Option("--lift", help="Bound it no more.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Bound what a data set may spend in all. Caps are rows of the ledger, so that nobody raises one unseen.
+
+    Example: sqlanon ledger cap visits --db clinic.duckdb --epsilon 2 --delta 1e-6
+    """
+    from sqlanon.model.budget import Budget
+
+    if lift == (epsilon is not None) or (lift and delta is not None):
+        raise typer.BadParameter("give --epsilon and --delta, or --lift")
+    budget = None if epsilon is None else Budget(epsilon, delta or 0)
+    with _opened(database, ledger, read_only=False) as session:
+        session.cap(dataset, budget)
+        name, found = _account(session, dataset)
+    if as_json:
+        write_json(_json(name, found))
+    bound = "has no cap any more" if budget is None else f"may spend {budget} in all"
+    say(f'Data set "{name}" {bound}; it has spent {found.spent} so far.')
+
+
+@app.command()
+def remaining(dataset: Dataset, database: Warehouse = None, ledger: LedgerFile = None, as_json: Json = False) -> None:
+    """Print what a data set has left.
+
+    Example: sqlanon ledger remaining visits --db clinic.duckdb
+    """
+    with _opened(database, ledger) as session:
+        name, found = _account(session, dataset)
+    if as_json:
+        write_json(_json(name, found))
+    else:
+        write(f"{'no cap' if found.remaining is None else found.remaining}\n")
+
+
+@app.command()
+def verify(
+    database: Warehouse = None,
+    ledger: LedgerFile = None,
+    head: Annotated[str | None, typer.Option("--head", metavar="HASH", help="A hash that a row must have.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Check that no row was changed, removed, moved or put in, and print the hash of the newest row.
+
+    That the newest rows were removed can only be seen with --head, the hash that was printed before.
+
+    Example: sqlanon ledger verify --db clinic.duckdb
+    """
+    with _opened(database, ledger) as session:
+        newest = session.verify_ledger(head)
+    if as_json:
+        write_json({"head": newest, "met": True})
+    else:
+        write(f"{newest}\n")
+    say("Every row is as it was written.")
+
+
+@contextmanager
+def _opened(database: Path | None, ledger: Path | None, *, read_only: bool = True) -> Iterator[Session]:
+    """A session on the ledger of a warehouse, or on that of a file, which is made only to be written."""
+    if (database is None) == (ledger is None):
+        raise typer.BadParameter("give one of --db and --ledger")
+    if ledger is not None:
+        if read_only and not ledger.exists():
+            raise typer.BadParameter(f"there is no file {ledger}", param_hint="--ledger")
+        with keeping_ledger(ledger) as session:
+            yield session
+    elif database is not None:
+        with existing(database, read_only=read_only, option="--db") as session:
+            yield session
+
+
+def _entries(session: Session) -> list[Entry]:
+    from sqlanon.model.ledger import Entry
+
+    return [Entry(**row) for row in session.ledger().to_pylist()]
+
+
+def _account(session: Session, dataset: str) -> tuple[str, Account]:
+    """The name under which the ledger knows a data set, and its account."""
+    from sqlanon.model.datasets import dataset_named
+    from sqlanon.model.ledger import account
+
+    name = dataset_named(dataset)
+    return name, account(_entries(session), name)
+
+
+def _json(name: str, account: Account) -> dict[str, Any]:
+    budgets = {"cap": account.cap, "spent": account.spent, "remaining": account.remaining}
+    return {
+        "dataset": name,
+        **{key: None if budget is None else budget.model_dump(mode="json") for key, budget in budgets.items()},
+    }

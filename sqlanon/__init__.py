@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sqlanon import evaluation
     from sqlanon.connection import connect
     from sqlanon.errors import (
         EngineError,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
         UnsatisfiableError,
         VerificationError,
     )
+    from sqlanon.model.budget import Budget
     from sqlanon.model.events import Event
     from sqlanon.model.fit import Fit, PartitionRelease
     from sqlanon.model.policy import Policy
@@ -45,6 +47,7 @@ __all__ = [
     "NCP",
     "AlphaKAnonymity",
     "BetaLikeness",
+    "Budget",
     "DMStar",
     "DeltaDisclosure",
     "DeltaPresence",
@@ -75,6 +78,7 @@ __all__ = [
     "Verification",
     "VerificationError",
     "connect",
+    "evaluation",
 ]
 
 _HOMES = {
@@ -87,6 +91,7 @@ _HOMES = {
         "UnsatisfiableError",
         "VerificationError",
     ),
+    "model.budget": ("Budget",),
     "model.events": ("Event",),
     "model.fit": ("Fit", "PartitionRelease"),
     "model.policy": ("Policy",),
@@ -112,6 +117,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: ``sqlanon --help`` needs neither DuckDB nor pydantic."""
+    if name == "evaluation":
+        return import_module("sqlanon.evaluation")
     for home, public in _HOMES.items():
         if name in public:
             value: object = getattr(import_module(f"sqlanon.{home}"), name)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
 from sqlanon.cli import outcome, publishing, taxonomy, warehouse
+from sqlanon.cli.audit import audit_privacy
 from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
 from sqlanon.cli.interrupt import ignore_interrupts, interrupt_once
@@ -38,6 +40,8 @@ app.command()(on_this_machine(publishing.run))
 app.command()(on_this_machine(publishing.verify))
 app.command()(on_this_machine(fit))
 app.command()(on_this_machine(apply))
+if find_spec("sqlanon.evaluation.policies") is not None:  # what makes a policy repeatable
+    app.command()(on_this_machine(audit_privacy))
 
 
 def _show_version(wanted: bool) -> None:

@@ -78,7 +78,8 @@ def default_features(output: Any) -> Views:
 
     That is its size, how often each item is in it and each value in each field of its items, the value at each
     position of a vector and of each entry of a mapping, the sum of its numbers, the smallest and the largest.
-    Collections in a tuple of a few parts, such as ``(node, {cell: count})``, are looked at likewise.
+    A set or tuple of pairs of a key and a number, each key once, is looked at as a mapping, too. Collections in a tuple
+    of a few parts, such as ``(node, {cell: count})``, are looked at likewise.
     """
     counted = countable(output)
     return {OUTPUT: counted, **_views_of_collection(counted)}
@@ -102,11 +103,23 @@ def number(value: Hashable) -> float | None:
 def _views_of_collection(output: Hashable) -> dict[Name, Hashable]:
     if isinstance(output, Entries):
         return _views_of_entries(output)
+    entries = _entries_of(output)
     if isinstance(output, frozenset):
-        return _views_of_items(output)
+        return _views_of_items(output) if entries is None else _views_of_entries(entries)
     if isinstance(output, tuple):
-        return {**_views_of_items(output), **_views_of_positions(output), **_views_of_parts(output)}
+        views = {**_views_of_items(output), **_views_of_positions(output), **_views_of_parts(output)}
+        return views if entries is None else {**views, **_views_of_entries(entries)}
     return {}
+
+
+def _entries_of(output: Hashable) -> Entries | None:
+    """The mapping that a collection of pairs of a key and a number is; None if it is none."""
+    if not isinstance(output, tuple | frozenset) or not output:
+        return None
+    if not all(isinstance(item, tuple) and len(item) == 2 and is_number(item[1]) for item in output):
+        return None
+    keys = {item[0] for item in output if isinstance(item, tuple)}
+    return Entries(frozenset(output)) if len(keys) == len(output) else None
 
 
 def _views_of_items(items: tuple[Hashable, ...] | frozenset[Hashable]) -> dict[Name, Hashable]:

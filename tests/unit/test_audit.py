@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 import sqlanon as sa
 from sqlanon.evaluation import Audit, audit_privacy
 from sqlanon.evaluation.audit_bounds import lower_probability, upper_probability
-from sqlanon.evaluation.audit_events import ABSENT, Event, Samples
+from sqlanon.evaluation.audit_events import ABSENT, Event, Samples, _offered, weighed
 from sqlanon.evaluation.audit_outputs import countable, default_features
 from tests.conftest import ROOT, open_clinic
 
@@ -241,6 +241,14 @@ class TestFeatures:
         assert views["the sum of the entries with a certain value in a certain field (part 2)", (1, "Flu")] == 8
         assert views["the value of an entry (part 2)", ("old", "Flu")] == 3
 
+    def test_pairs_of_a_cell_and_a_count_are_a_mapping(self) -> None:
+        as_mapping = default_features({("old", "Flu"): 3, ("young", "Flu"): 5})
+        as_set = default_features(frozenset({(("old", "Flu"), 3), (("young", "Flu"), 5)}))
+        as_tuple = default_features(((("old", "Flu"), 3), (("young", "Flu"), 5)))
+        del as_mapping["the output"], as_set["the output"]  # type: ignore[attr-defined]
+        assert as_set == as_mapping
+        assert as_mapping.items() <= as_tuple.items()
+
     def test_own_features_see_the_output_as_it_was_returned(self) -> None:
         generator = np.random.default_rng(4)
 
@@ -262,6 +270,27 @@ class TestFeatures:
         assert counts.tolist() == [[3, 0], [2, 1], [2, 1], [5, 1]]
 
 
+class TestSearch:
+    @given(
+        st.lists(st.tuples(st.sampled_from([0, 1, 2.5, 7]), st.sampled_from("ab")), min_size=40, max_size=40),
+        st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abc")), min_size=40, max_size=40),
+        st.booleans(),
+    )
+    def test_every_event_that_is_offered_happened_as_often_as_is_said(
+        self, first: list[Any], second: list[Any], is_reversed: bool
+    ) -> None:
+        weighing = Samples(Counter(second), Counter(first), 40)
+        choosing = Samples(Counter(first), Counter(second), 40)
+        views, tally = weighed(weighing, lambda output: default_features(output[: 1 + (output[1] == "a")]))
+        kinds = set()
+        for nested in _offered(tally, choosing.tally(views), is_reversed):
+            events = [nested.event(position) for position in range(len(nested.more))]
+            kinds.add(events[0].values is None)
+            counted = choosing.count(events, views)
+            assert np.array_equal(counted[:, ::-1] if is_reversed else counted, np.c_[nested.more, nested.less])
+        assert kinds == {True, False}
+
+
 class TestReports:
     def test_no_value_is_told_unless_it_is_asked_for(self) -> None:
         def published(table: list[str]) -> list[str]:
@@ -270,7 +299,9 @@ class TestReports:
         arguments = (published, ["alice-1970", "bob"], ["bob"], 1_000)
         audit = audit_privacy(*arguments, claimed=ONE)
         assert audit.event == "the output is one value"
-        for text in (audit.model_dump_json(), audit._repr_html_(), repr(audit)):
+        page = audit._repr_html_()
+        assert "<svg" in page
+        for text in (audit.model_dump_json(), page, repr(audit)):
             assert "alice" not in text
         shown = audit_privacy(*arguments, claimed=ONE, show_event=True)
         assert shown.event is not None

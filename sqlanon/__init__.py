@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sqlanon import evaluation
     from sqlanon.connection import connect
     from sqlanon.errors import (
         BudgetError,
@@ -96,6 +97,7 @@ __all__ = [
     "Verification",
     "VerificationError",
     "connect",
+    "evaluation",
 ]
 
 _HOMES = {
@@ -146,6 +148,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: ``sqlanon --help`` needs neither DuckDB nor pydantic."""
+    if name == "evaluation":
+        return import_module("sqlanon.evaluation")
     for home, public in _HOMES.items():
         if name in public:
             value: object = getattr(import_module(f"sqlanon.{home}"), name)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from sqlanon.cli import ledger, outcome, publishing, taxonomy, warehouse
+from sqlanon.cli.audit import audit_privacy
 from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
 from sqlanon.cli.interrupt import ignore_interrupts, interrupt_once
@@ -39,6 +40,7 @@ app.command()(on_this_machine(publishing.run))
 app.command()(on_this_machine(publishing.verify))
 app.command()(on_this_machine(fit))
 app.command()(on_this_machine(apply))
+app.command()(on_this_machine(audit_privacy))
 
 
 def _show_version(wanted: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -15,6 +15,9 @@ from sqlanon.model.budget import spelled
 from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.ledger import Account, Entry
 from sqlanon.model.release import Guarantee, Measurement, ModelResult, PrivateReport, Release, Report
+
+if TYPE_CHECKING:
+    from sqlanon.evaluation.audit import Audit
 
 BEST_NODES = 10
 
@@ -168,6 +171,32 @@ def partition_view(release: PartitionRelease) -> list[RenderableType]:
         *guarantee_view(release.guarantee),
         *notes_view(report.notes),
     ]
+
+
+def audit_view(audit: Audit) -> list[RenderableType]:
+    """What a mechanism was shown to give away, against its claim."""
+    facts = table("what", "value", numbers=(1,), title="Privacy loss on the two tables")
+    facts.show_header = False
+    for what, value in audit_facts(audit):
+        facts.add_row(what, plain(value))
+    event = [] if audit.event is None else [plain(f"Event: {audit.event}.\n")]
+    return [facts, *event, *notes_view(audit.notes)]
+
+
+def audit_facts(audit: Audit) -> list[tuple[str, str]]:
+    """The numbers of an audit in words."""
+    facts = [
+        ("ε that was found" if audit.exact else "ε is at least", f"{audit.lower_bound:.4g}"),
+        ("ε and δ that are claimed", "–" if audit.claimed is None else str(audit.claimed)),
+        ("at δ", spelled(audit.delta)),
+    ]
+    if audit.runs is not None and audit.confidence is not None:
+        facts += [("with confidence", f"{audit.confidence:g}"), ("runs on each table", count(audit.runs))]
+    if audit.direction is not None and audit.event_runs is not None:
+        more, less = (count(runs) for runs in audit.event_runs)
+        facts.append(("the event happened", f"{more} against {less} times in {count(audit.bounded_runs)} runs"))
+        facts.append(("and is likelier on", audit.direction.partition(" over ")[0]))
+    return facts
 
 
 def suppression_sentence(report: Report) -> str:

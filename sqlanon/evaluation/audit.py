@@ -1,0 +1,329 @@
+"""Audits of privacy: what loss a mechanism can be shown to have on two neighbouring tables."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+from pydantic import ConfigDict
+
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.evaluation.audit_bounds import lower_losses
+from sqlanon.evaluation.audit_events import Event, Samples, best_event, weighed
+from sqlanon.evaluation.audit_outputs import Features, Views, countable, default_features
+from sqlanon.evaluation.exact import Distribution, hockey_stick, smallest_epsilon
+from sqlanon.model.budget import Budget, Exact, ExactNumber
+from sqlanon.model.policy import Policy
+from sqlanon.model.release import Document
+
+if TYPE_CHECKING:
+    from sqlanon.session import Session
+
+FEWEST_RUNS = 4
+"""A quarter of the runs each is needed to weigh values and to choose an event, and half to bound it."""
+
+BOUNDED_PROBABILITIES = 4
+"""Each of the two directions bounds two; the chance of an error is shared out evenly among them."""
+
+DIRECTIONS = ("table over neighbour", "neighbour over table")
+
+
+@runtime_checkable
+class Repeatable(Protocol):
+    """A mechanism that can be run many times at once.
+
+    It may have an attribute ``claimed``, the :class:`Budget` that it is held to if the audit is told of no other.
+    """
+
+    def outcomes(self, table: Any, runs: int) -> Mapping[Any, int]:
+        """How often each output came, of so many runs, all independent of each other and of those of other calls."""
+
+
+@runtime_checkable
+class Enumerable(Protocol):
+    """A mechanism so small that its outputs can be listed; it may have an attribute ``claimed`` as well."""
+
+    def distribution(self, table: Any) -> Mapping[Any, float]:
+        """The probability of each output. Those of tails that are cut off are left out, and the rest are exact."""
+
+
+class Audit(Document):
+    """The loss that a mechanism was shown to have on two neighbours.
+
+    Attributes:
+        lower_bound: ε is at least this at ``delta``, with ``confidence``; 0 if nothing was found, which proves nothing.
+            If ``exact``, it is ε itself for these neighbours (inf if there is none), or below it if tails were cut off.
+        delta: δ that it holds at.
+        confidence: that all that is said is true; None if exact.
+        runs: of the mechanism on each of the two tables; None if exact.
+        direction: on which of them the event is likelier, such as ``table over neighbour``; None if nothing was found.
+        event: what told the tables apart, in words; None if exact, or nothing was found.
+        bounded_runs: the runs on each of the tables that the bound is from; others chose the event.
+        event_runs: in how many of them the event happened, on the likelier table first.
+        claimed: what the mechanism was held to.
+        violates: whether the bound is above what is claimed; None without a claim.
+        exact: whether the distributions of outputs were compared, and not runs.
+        divergence: the larger hockey-stick divergence of both directions at the claimed ε, if exact.
+        notes: what the result does not say.
+    """
+
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    lower_bound: float
+    delta: ExactNumber
+    confidence: float | None
+    runs: int | None
+    direction: str | None
+    event: str | None
+    bounded_runs: int | None = None
+    event_runs: tuple[int, int] | None = None
+    claimed: Budget | None
+    violates: bool | None
+    exact: bool
+    divergence: float | None = None
+    notes: tuple[str, ...]
+
+    def chart(self, path: str | Path, *, replace: bool = False) -> None:
+        """Draw what was claimed against what was found, as .html, .svg, .png or .json (Vega-Lite).
+
+        Raises:
+            EngineError: altair is not installed, or the file exists or cannot be written.
+            PolicyError: the file has another ending.
+        """
+        from sqlanon.evaluation.audit_chart import write_chart
+
+        write_chart({"audit": self}, path, replace=replace)
+
+    def _repr_html_(self) -> str:
+        from sqlanon.evaluation.audit_chart import svg
+
+        table = super()._repr_html_()
+        try:
+            return table + svg({"audit": self})
+        except EngineError:
+            return table  # a notebook without the extra shows the numbers
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """An event and what it proves."""
+
+    direction: str
+    event: Event
+    counts: tuple[int, int]
+    lower_bound: float
+
+
+def audit_privacy(
+    method: Callable[[Any], Any] | Repeatable | Enumerable | Policy,
+    table: Any,
+    neighbour: Any,
+    runs: int = 100_000,
+    confidence: float = 0.95,
+    *,
+    claimed: Budget | None = None,
+    delta: Exact | None = None,
+    features: Features | None = None,
+    show_event: bool = False,
+    session: Session | None = None,
+) -> Audit:
+    """Run a mechanism many times on two neighbouring tables and bound from below what ε it has.
+
+    The event, a set of outputs, that tells the tables apart best is chosen on one half of the runs, in either
+    direction, and its probabilities are bounded on the other half by Clopper and Pearson; the chance of an error is
+    shared out among all four bounds. So a mechanism that keeps its claim is called a violation with probability at most
+    1 - ``confidence``. That no violation is found proves nothing: it only says how far a search went.
+
+    No runs are made of a mechanism that lists its outputs: ε is then computed.
+
+    Args:
+        method: a function of a table that returns an output, which can be hashed or is a collection or array of what
+            can; a :class:`Repeatable`; an :class:`Enumerable`; or a policy with a privacy budget, and its ``session``.
+        table, neighbour: what the mechanism takes; it is for you to see to it that they are neighbours.
+        runs: on each table, at least 4; 100,000 show a loss of ε = 1 to some hundredths.
+        confidence: above 0 and below 1.
+        claimed: what the mechanism is held to; else its own attribute ``claimed``, if it has one.
+        delta: δ at which ε is bounded, exact; else that of the claim, or 0.
+        features: turns an output into views by name, of which events are made; a name is a text, or a pair of a text
+            and an item that reports keep to themselves. Else :func:`default_features`.
+        show_event: whether the event may be described with values from outputs, which can be cell values.
+        session: where a policy runs; for a policy only.
+
+    Raises:
+        PolicyError: an argument makes no sense, or an output cannot be counted.
+        EngineError: scipy is not installed and runs are to be judged.
+    """
+    _check(method, runs, confidence, session)
+    mechanism = _mechanism(method, session)
+    claim = claimed if claimed is not None else getattr(mechanism, "claimed", None)
+    at = _delta_of(claim, delta)
+    if isinstance(mechanism, Enumerable):
+        return _computed(mechanism.distribution(table), mechanism.distribution(neighbour), claim, at)
+
+    sampled = _sampled(mechanism, table, neighbour, runs)
+    views = default_features if features is None else _checked_features(features, mechanism)
+    found = _best_finding(*sampled, views, delta=float(at), error=(1 - confidence) / BOUNDED_PROBABILITIES)
+    bound = 0.0 if found is None else found.lower_bound
+    return Audit(
+        lower_bound=bound,
+        delta=at,
+        confidence=confidence,
+        runs=runs,
+        direction=None if found is None else found.direction,
+        event=None if found is None else found.event.described(with_values=show_event),
+        bounded_runs=sampled[-1].runs,
+        event_runs=None if found is None else found.counts,
+        claimed=claim,
+        violates=_violates(bound, claim),
+        exact=False,
+        notes=("A lower bound for these two tables: that no more was found is no proof that there is no more.",),
+    )
+
+
+def _mechanism(
+    method: Callable[[Any], Any] | Repeatable | Enumerable | Policy, session: Session | None
+) -> Repeatable | Enumerable:
+    if isinstance(method, Policy):
+        # By name: policies build on what is here, and audits of other mechanisms do without them.
+        made: Repeatable = import_module("sqlanon.evaluation.policies").repeatable(session, method)
+        return made
+    return method if isinstance(method, Repeatable | Enumerable) else _Repeated(method)
+
+
+def _delta_of(claim: Budget | None, delta: Exact | None) -> Fraction:
+    """δ at which a loss is bounded: that of the claim, if there is one."""
+    given = None if delta is None else Budget(0, delta).delta
+    if claim is None:
+        return given or Fraction(0)
+    if given is not None and given != claim.delta:
+        raise PolicyError("the audit cannot be made:", ["delta differs from that of the claim; leave it out"])
+    return claim.delta
+
+
+def _sampled(mechanism: Repeatable, table: Any, neighbour: Any, runs: int) -> tuple[Samples, Samples, Samples]:
+    """A quarter of the runs to weigh values, a quarter to choose an event, and half to bound it."""
+    weighing, choosing, bounding = (
+        Samples(_outcomes(mechanism, table, size), _outcomes(mechanism, neighbour, size), size)
+        for size in (runs // 4, runs // 4, runs - 2 * (runs // 4))
+    )
+    return weighing, choosing, bounding
+
+
+def _best_finding(
+    weighing: Samples, choosing: Samples, bounding: Samples, features: Features, *, delta: float, error: float
+) -> _Finding | None:
+    """The better of what is found in either direction; None if neither shows a loss."""
+    views, tally = weighed(weighing, features)
+    chosen = choosing.tally(views)
+    events = {
+        is_reversed: event
+        for is_reversed in (False, True)
+        if (event := best_event(tally, chosen, choosing.runs, is_reversed=is_reversed, delta=delta, error=error))
+    }
+    findings = []
+    for (is_reversed, event), counts in zip(events.items(), bounding.count([*events.values()], views), strict=True):
+        more, less = counts[::-1] if is_reversed else counts
+        bound = lower_losses(np.array([more]), np.array([less]), bounding.runs, delta=delta, error=error)[0]
+        findings.append(_Finding(DIRECTIONS[is_reversed], event, (int(more), int(less)), float(bound)))
+    return max(
+        (found for found in findings if found.lower_bound > 0), key=lambda found: found.lower_bound, default=None
+    )
+
+
+def _computed(first: Distribution, second: Distribution, claim: Budget | None, at: Fraction) -> Audit:
+    """The audit of a mechanism by what it does exactly."""
+    ways = [(first, second), (second, first)]
+    bounds = [smallest_epsilon(*way, float(at)).lower for way in ways]
+    divergences = [] if claim is None else [hockey_stick(*way, float(claim.epsilon)).lower for way in ways]
+    bound = max(bounds)
+    return Audit(
+        lower_bound=bound,
+        delta=at,
+        confidence=None,
+        runs=None,
+        direction=DIRECTIONS[bounds.index(bound)] if bound > 0 else None,
+        event=None,
+        claimed=claim,
+        violates=_violates(bound, claim),
+        exact=True,
+        divergence=max(divergences, default=None),
+        notes=("Computed for these two tables: it says nothing of others.",),
+    )
+
+
+def _violates(bound: float, claim: Budget | None) -> bool | None:
+    return None if claim is None else bound > claim.epsilon
+
+
+def _outcomes(mechanism: Repeatable, table: Any, runs: int) -> Mapping[Any, int]:
+    outcomes = mechanism.outcomes(table, runs)
+    counted = sum(outcomes.values())
+    if counted != runs or any(count < 0 for count in outcomes.values()):
+        raise PolicyError(
+            "the outputs of the mechanism cannot be counted:",
+            [f"outcomes() was asked for {runs:,} runs and returned counts of {counted:,}"],
+        )
+    return outcomes
+
+
+class _Repeated:
+    """A function, called once a run."""
+
+    def __init__(self, method: Callable[[Any], Any]) -> None:
+        self._method = method
+        self._originals: dict[Hashable, Any] = {}
+
+    def outcomes(self, table: Any, runs: int) -> Mapping[Hashable, int]:
+        counts: Counter[Hashable] = Counter()
+        for _ in range(runs):
+            output = self._method(table)
+            counted = countable(output)
+            counts[counted] += 1
+            if counted is not output:
+                self._originals.setdefault(counted, output)
+        return counts
+
+    def original(self, counted: Hashable) -> Any:
+        """The output as it was returned."""
+        return self._originals.get(counted, counted)
+
+
+def _checked_features(features: Features, mechanism: Repeatable) -> Features:
+    """The views of the caller on what the mechanism returned, as values that can be counted."""
+
+    def views(output: Any) -> Views:
+        found = features(mechanism.original(output) if isinstance(mechanism, _Repeated) else output)
+        if not isinstance(found, Mapping):
+            raise PolicyError("the audit cannot be made:", ["features must return a mapping of names to values"])
+        return {name: countable(value) for name, value in found.items()}
+
+    return views
+
+
+def _check(
+    method: object,
+    runs: object,
+    confidence: object,
+    session: Session | None,
+) -> None:
+    """Refuse what makes no sense, all at once."""
+    problems = []
+    if not isinstance(method, Policy | Repeatable | Enumerable) and not callable(method):
+        problems.append("method must be a function of a table, or have outcomes(table, runs) or distribution(table)")
+    if isinstance(method, Policy) and session is None:
+        problems.append("a policy needs a session to run in: give session=")
+    if session is not None and not isinstance(method, Policy):
+        problems.append("session is for a policy; leave it out")
+    if isinstance(runs, bool) or not isinstance(runs, int) or runs < FEWEST_RUNS:
+        problems.append(f"runs must be a whole number of at least {FEWEST_RUNS}")
+    if not (isinstance(confidence, float) and math.isfinite(confidence) and 0 < confidence < 1):
+        problems.append("confidence must be above 0 and below 1")
+    if problems:
+        raise PolicyError("the audit cannot be made:", problems)

@@ -1,0 +1,136 @@
+"""The chart of audits: what was claimed against what was found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.errors import PolicyError
+from sqlanon.model.budget import spelled
+from sqlanon.model.extras import extra_module
+from sqlanon.run.files import staged_file
+
+if TYPE_CHECKING:
+    from sqlanon.evaluation.audit import Audit
+
+FORMATS = ("html", "svg", "png", "json")
+COLOURS = {True: "#d62728", False: "#4c78a8", None: "#7f7f7f"}
+VERDICTS = {True: "found, above the claim", False: "found, not above the claim", None: "found, without a claim"}
+"""Of bounds, by whether they violate a claim."""
+
+BLACK = "#222222"
+
+
+def write_chart(audits: Mapping[str, Audit], path: str | Path, *, replace: bool = False) -> None:
+    """Draw audits by name, one above the other, as a file.
+
+    Raises:
+        EngineError: altair is not installed, or the file exists or cannot be written.
+        PolicyError: the file ends in none of .html, .svg, .png and .json.
+    """
+    target = Path(path)
+    kind = refuse_format(target)
+    drawn = chart(audits)
+    with staged_file(target, replace=replace) as staged:
+        # Inline, so that the page needs nothing from elsewhere.
+        drawn.save(str(staged), format=kind, **({"inline": True} if kind == "html" else {}))
+
+
+def refuse_format(path: Path) -> str:
+    """The format that a file's ending asks for.
+
+    Raises:
+        PolicyError: there is none.
+    """
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in FORMATS:
+        raise PolicyError("the chart cannot be drawn:", [f"{path} ends in none of .{', .'.join(FORMATS)}"])
+    return kind
+
+
+def required_altair() -> Any:
+    """The module that draws.
+
+    Raises:
+        EngineError: it is not installed.
+    """
+    return extra_module("altair", extra="report", purpose="A chart")
+
+
+def svg(audits: Mapping[str, Audit]) -> str:
+    """The chart as an SVG element.
+
+    Raises:
+        EngineError: altair is not installed.
+    """
+    converter = extra_module("vl_convert", extra="report", purpose="A chart")
+    return str(converter.vegalite_to_svg(chart(audits).to_dict()))
+
+
+def chart(audits: Mapping[str, Audit]) -> Any:
+    """The chart as altair has it: a bar from 0 to each lower bound, and a mark at each claim.
+
+    Raises:
+        EngineError: altair is not installed.
+    """
+    altair = required_altair()
+    end = _end(audits)
+    rows = [_row(name, audit, end) for name, audit in audits.items()]
+    shown = [verdict for verdict in VERDICTS if any(audit.violates is verdict for audit in audits.values())]
+    names = altair.Y("name:N", title=None, sort=None)
+    scale = altair.Scale(domain=[0, end])
+    colours = altair.Scale(
+        domain=[VERDICTS[verdict] for verdict in shown], range=[COLOURS[verdict] for verdict in shown]
+    )
+    legend = altair.Legend(orient="bottom")
+    base = altair.Chart(altair.InlineData(rows))
+    found = base.mark_bar(height=16).encode(
+        y=names,
+        x=altair.X("found:Q", title="ε", scale=scale),
+        color=altair.Color("verdict:N", title=None, legend=legend, scale=colours),
+    )
+    words = base.mark_text(align="left", dx=6, color=BLACK).encode(y=names, x=altair.X("end:Q"), text="words:N")
+    claims = (
+        base.transform_filter("isValid(datum.claimed)")
+        .mark_tick(color=BLACK, thickness=3, size=26)
+        .encode(y=names, x=altair.X("claimed:Q"))
+    )
+    title = altair.TitleParams("Privacy loss: claimed against found", subtitle=_subtitle(audits), anchor="start")
+    return (found + words + claims).properties(title=title, width=480, height=altair.Step(36))
+
+
+def _row(name: str, audit: Audit, end: float) -> dict[str, Any]:
+    bound = audit.lower_bound
+    found = end if math.isinf(bound) else bound
+    claimed = None if audit.claimed is None else float(audit.claimed.epsilon)
+    figure = "∞" if math.isinf(bound) else f"{bound:.3g}"
+    return {
+        "name": name,
+        "found": found,
+        "claimed": claimed,
+        "end": max(found, claimed or 0.0),
+        "words": f"ε = {figure}" if audit.exact else f"ε ≥ {figure}",
+        "verdict": VERDICTS[audit.violates],
+    }
+
+
+def _end(audits: Mapping[str, Audit]) -> float:
+    """Where the axis ends, with room for words behind the longest bar."""
+    marks = [audit.lower_bound for audit in audits.values() if math.isfinite(audit.lower_bound)]
+    marks += [float(audit.claimed.epsilon) for audit in audits.values() if audit.claimed is not None]
+    return 1.25 * (max(marks, default=0.0) or 1.0)
+
+
+def _subtitle(audits: Mapping[str, Audit]) -> list[str]:
+    """What the bars are, of all that is drawn: the black marks are the claims."""
+    facts = dict.fromkeys(_facts(audit) for audit in audits.values())
+    return ["bars: ε that was found; black marks: ε that was claimed", *facts]
+
+
+def _facts(audit: Audit) -> str:
+    at = f"at δ = {spelled(audit.delta)}"
+    if audit.exact:
+        return f"{at}, computed"
+    return f"{at}, from {audit.runs:,} runs on each table, with confidence {audit.confidence:g}"

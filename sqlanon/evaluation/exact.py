@@ -1,0 +1,118 @@
+"""How far two finite distributions are apart, exactly: hockey-stick divergence and the ε that belongs to a δ.
+
+A mechanism is (ε, δ)-differentially private if and only if H_ε(P || Q) = max over events S of P(S) - e^ε Q(S) is at
+most δ for its outputs P, Q on all neighbours, both ways (Barthe & Olmedo 2013, theorem 1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.errors import PolicyError
+
+Floats = NDArray[np.float64]
+Distribution = Mapping[Any, float]
+"""The probability of each output. What they lack of 1 may be anywhere but at the outputs that are listed."""
+
+ROUNDING = 1e-13
+"""What a sum of probabilities may be off by because they are floats."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The least and the greatest that a number can be; the same but for rounding if nothing was left out."""
+
+    lower: float
+    upper: float
+
+
+def hockey_stick(first: Distribution, second: Distribution, epsilon: float) -> Bounds:
+    """H_ε(first || second), one way: call it with the arguments exchanged for the other.
+
+    Args:
+        first, second: the distributions. Tails may be cut off: ``lower`` then takes it that they hide no difference,
+            and ``upper`` that all of them is one.
+        epsilon: ε >= 0.
+
+    Raises:
+        PolicyError: they are no distributions, or ε is negative.
+    """
+    if not epsilon >= 0:
+        raise PolicyError("the divergence cannot be computed:", ["epsilon must not be negative"])
+    pair = _aligned(first, second)
+    return Bounds(_divergence(*pair.hidden, epsilon), min(1.0, _divergence(*pair.shown, epsilon)))
+
+
+def smallest_epsilon(first: Distribution, second: Distribution, delta: float) -> Bounds:
+    """The smallest ε >= 0 for which H_ε(first || second) is at most δ, one way; inf if there is none.
+
+    ``lower`` is rounded down by what sums of floats may be off by, so that it can be held against a claim.
+
+    Args:
+        first, second: as :func:`hockey_stick` takes them.
+        delta: δ in [0, 1).
+
+    Raises:
+        PolicyError: they are no distributions, or δ is not in [0, 1).
+    """
+    if not 0 <= delta < 1:
+        raise PolicyError("the smallest epsilon cannot be computed:", ["delta must be at least 0 and below 1"])
+    pair = _aligned(first, second)
+    return Bounds(_tightest(*pair.hidden, delta, -ROUNDING), _tightest(*pair.shown, delta, ROUNDING))
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """The probabilities of the same events, as favourable to the mechanism as can be and as unfavourable."""
+
+    hidden: tuple[Floats, Floats]
+    shown: tuple[Floats, Floats]
+
+
+def _aligned(first: Distribution, second: Distribution) -> _Pair:
+    """Where one leaves an output out, all that it lacks of 1 may be there, or nothing of it."""
+    first_lacks, second_lacks = _lacking(first, "first"), _lacking(second, "second")
+    both = [output for output in first if output in second]
+    alone = math.fsum(probability for output, probability in first.items() if output not in second)
+    shared = np.array([[first[output] for output in both], [second[output] for output in both]], dtype=float)
+    certain = alone if alone > ROUNDING else 0.0
+    return _Pair(
+        (np.append(shared[0], certain), np.append(shared[1], min(1.0, second_lacks))),
+        (np.append(shared[0], alone + first_lacks), np.append(shared[1], 0.0)),
+    )
+
+
+def _lacking(distribution: Mapping[Hashable, float], name: str) -> float:
+    values = list(distribution.values())
+    total = math.fsum(values)
+    if not min(values, default=0.0) >= 0:
+        problem = f"the {name} distribution has probabilities that are not at least 0"
+        raise PolicyError("the divergence cannot be computed:", [problem])
+    if not total <= 1 + ROUNDING:
+        problem = f"the probabilities of the {name} distribution add up to {total:.9g}, which is more than 1"
+        raise PolicyError("the divergence cannot be computed:", [problem])
+    return 1 - total if 1 - total > ROUNDING else 0.0
+
+
+def _divergence(first: Floats, second: Floats, epsilon: float) -> float:
+    with np.errstate(over="ignore", divide="ignore"):
+        scaled = np.exp(epsilon + np.log(second))
+    return math.fsum(np.maximum(0.0, first - scaled).tolist())
+
+
+def _tightest(first: Floats, second: Floats, delta: float, rounding: float) -> float:
+    """The greatest ln((P(S) - δ) / Q(S)); the best event is one of those that take the likeliest outputs first."""
+    kept = first > 0
+    with np.errstate(divide="ignore"):
+        order = np.argsort(-(np.log(first[kept]) - np.log(second[kept])), kind="stable")
+    event_first, event_second = np.cumsum(first[kept][order]), np.cumsum(second[kept][order])
+    excess = event_first * (1 + rounding) - delta * (1 - rounding)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        losses = np.where(excess > 0, np.log(excess) - np.log(event_second * (1 - rounding)), -np.inf)
+    return float(max(0.0, losses.max(initial=0.0)))

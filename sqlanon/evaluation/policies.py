@@ -1,0 +1,109 @@
+"""Policies with a private method as mechanisms that can be audited: a hundred thousand releases in one go, in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sqlanon.compiler import private as queries
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.evaluation.audit_outputs import countable
+from sqlanon.mechanisms.accountant import Accountant
+from sqlanon.mechanisms.source import RandomSource
+from sqlanon.methods import full_domain
+from sqlanon.methods import private as method
+from sqlanon.methods.private import Draws
+from sqlanon.model.budget import Budget
+from sqlanon.model.lattice import Levels
+from sqlanon.model.methods import ROLLED_UP
+from sqlanon.model.policy import Policy
+from sqlanon.run.private import bounded, prepared, private_method
+
+if TYPE_CHECKING:
+    from sqlanon.session import Session
+
+RUNS_AT_ONCE = 100_000
+"""How many releases are drawn together at most: each takes a row per combination."""
+
+
+class AuditedPolicy:
+    """The mechanism of a policy: what a run would publish, as its node with a hash and the rows of all that is shown.
+
+    Nothing is written or spent: what is drawn to be audited must not be published.
+
+    Args:
+        session: where the tables are.
+        policy: the policy, with a private method.
+        source: the source of chance.
+    """
+
+    def __init__(self, session: Session, policy: Policy, source: RandomSource) -> None:
+        self._session = session
+        self._policy = policy
+        self._source = source
+
+    @property
+    def claimed(self) -> Budget | None:
+        """What a release of the policy promises; None if it promises nothing."""
+        wanted = private_method(self._policy)
+        return wanted.budget if wanted.claims_privacy else None
+
+    def outcomes(self, table: str, runs: int) -> Mapping[object, int]:
+        """Draw so many releases of a table; each different one with the number of runs in which it was drawn."""
+        found: dict[object, int] = {}
+        for start in range(0, runs, RUNS_AT_ONCE):
+            for outcome, count in self._drawn(table, min(RUNS_AT_ONCE, runs - start)):
+                found[outcome] = found.get(outcome, 0) + count
+        return found
+
+    def _drawn(self, table: str, runs: int) -> list[tuple[object, int]]:
+        engine = self._session._engine
+        bound = prepared(engine, engine.resolve(table), self._policy)
+        wanted = private_method(self._policy)
+        accountant = Accountant(None, dataset="", method=wanted.name, policy_sha256=self._policy.sha256())
+        draws = Draws(wanted, self._source, accountant.charge(wanted.budgets))
+        found: list[tuple[object, int]] = []
+        with engine.transaction():
+            encoded = full_domain.encode_table(
+                engine, bounded(engine, bound, self._source), label_losses=("ncp",), may_be_empty=True
+            )
+            domains = method.public_domains(engine, encoded.plan)
+            for levels, count in method.chosen_nodes(engine, encoded, draws, domains, runs):
+                relations = method.draw_counts(engine, encoded, levels, draws, domains.at(levels), count)
+                query = queries.outcomes(encoded.plan, levels, relations, with_left_over=ROLLED_UP in draws.charges)
+                found += _counted(engine, query, levels, count)
+                method.drop_counts(engine, keep_domain=True)
+            method.drop_counts(engine)
+            full_domain.drop_tables(engine, encoded)
+        return found
+
+
+def repeatable(session: Session | None, policy: Policy, source: RandomSource | None = None) -> AuditedPolicy:
+    """A policy as a mechanism to audit, with the operating system's randomness if no other source is given.
+
+    Raises:
+        PolicyError: the policy has no private method, or OpenDP is not installed.
+    """
+    if session is None:
+        raise PolicyError("a policy is audited where its tables are: give the session")
+    if policy.method is None:
+        raise PolicyError("the policy has no private method: there is no ε to audit")
+    if source is None:
+        from sqlanon.mechanisms.opendp import OpenDPSource
+
+        source = OpenDPSource()
+    return AuditedPolicy(session, policy, source)
+
+
+def _counted(engine: Engine, query: exp.Query, levels: Levels, runs: int) -> list[tuple[object, int]]:
+    """What was shown in how many runs at a node; the runs that show nothing are those that are left."""
+    rows = engine.fetch(query, "outcomes", "count")
+    shown = [
+        (countable((levels, {item["anon_place"]: item["anon_noisy_rows"] for item in row["shown"]})), int(row["runs"]))
+        for row in rows
+    ]
+    silent = runs - sum(count for _, count in shown)
+    return [*shown, (countable((levels, {})), silent)] if silent else shown

@@ -1,0 +1,30 @@
+"""Packages that only some of the work needs, and that are installed with an extra."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+from sqlanon.errors import EngineError
+
+
+def extra_module(name: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import a module that an extra of this package brings.
+
+    Args:
+        name: the module, such as ``scipy.stats``.
+        extra: the extra that it comes with.
+        purpose: what it is needed for, as the beginning of a sentence.
+
+    Raises:
+        EngineError: it is not installed; the message has the line that installs it.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise EngineError(
+            f"{purpose} needs {name.partition('.')[0]}, which is not installed; install it with: "
+            f"pip install 'sqlanon[{extra}]'",
+            step="import",
+            original=error,
+        ) from None

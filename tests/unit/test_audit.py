@@ -1,0 +1,430 @@
+"""Audits find mechanisms guilty that are, with power, and others not, but for the chance that they state."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from typer.testing import CliRunner
+
+import sqlanon as sa
+from sqlanon.evaluation import Audit, audit_privacy
+from sqlanon.evaluation.audit_bounds import lower_probability, upper_probability
+from sqlanon.evaluation.audit_events import ABSENT, Event, Samples, _offered, weighed
+from sqlanon.evaluation.audit_outputs import countable, default_features
+from tests.conftest import ROOT, open_clinic
+
+ONE = sa.Budget(1)
+Draw = Callable[[np.random.Generator, Any, int], Any]
+
+
+@dataclass
+class Vectorised:
+    """A mechanism that draws all runs at once: ``draw(generator, table, runs)`` has an output a row."""
+
+    draw: Draw
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        self.generator = np.random.default_rng(self.seed)
+
+    def outcomes(self, table: Any, runs: int) -> Mapping[Any, int]:
+        return Counter(map(countable, self.draw(self.generator, table, runs).tolist()))
+
+
+def geometric(generator: np.random.Generator, table: int, runs: int, epsilon: float = 1.0) -> Any:
+    """A count with discrete Laplace noise: ε-private."""
+    p = 1 - math.exp(-epsilon)
+    return table + generator.geometric(p, runs) - generator.geometric(p, runs)
+
+
+def randomized_response(generator: np.random.Generator, table: int, runs: int) -> Any:
+    """A bit that is flipped with probability 1 / (1 + e): 1-private, and tight."""
+    return table ^ (generator.random(runs) < 1 / (1 + math.e))
+
+
+class TestBounds:
+    def test_they_are_those_of_clopper_and_pearson(self) -> None:
+        for successes in (0, 1, 17, 99, 100):
+            interval = binomtest(successes, 100).proportion_ci(confidence_level=0.9, method="exact")
+            counts = np.array([successes])
+            assert lower_probability(counts, 100, 0.05)[0] == pytest.approx(interval.low)
+            assert upper_probability(counts, 100, 0.05)[0] == pytest.approx(interval.high)
+
+
+class TestPower:
+    def test_a_geometric_mechanism_shows_nearly_all_that_it_loses(self) -> None:
+        for seed in range(5):
+            audit = audit_privacy(Vectorised(geometric, seed), 10, 11, claimed=ONE)
+            assert 0.9 < audit.lower_bound <= 1
+            assert audit.violates is False
+
+    def test_it_is_guilty_of_a_claim_that_is_a_little_too_low(self) -> None:
+        audit = audit_privacy(Vectorised(geometric), 10, 11, claimed=sa.Budget("0.9"))
+        assert audit.violates
+        assert not audit.exact
+
+    def test_randomized_response(self) -> None:
+        assert 0.9 < audit_privacy(Vectorised(randomized_response), 0, 1).lower_bound <= 1
+
+    def test_raw_rows_are_found_and_no_finite_number_of_runs_shows_infinity(self) -> None:
+        """Table 5 of the specification with and without its last row (E1)."""
+        rows = [("M", "Gastritis"), ("M", "Pneumonia"), ("F", "Anemia"), ("M", "Stroke")]
+        generator = np.random.default_rng(1)
+
+        def published(table: list[tuple[str, str]]) -> list[tuple[str, str]]:
+            """Counterfeits hide how many rows there are, and their order hides nothing."""
+            counterfeits = [table[index] for index in generator.integers(0, len(table), generator.poisson(2))]
+            return sorted([*table, *counterfeits])
+
+        audit = audit_privacy(published, rows, rows[:-1], runs=2_000, claimed=ONE)
+        assert 4 < audit.lower_bound < math.inf
+        assert audit.event_runs == (1_000, 0)
+
+    def test_a_threshold_on_single_rows_leaks_whatever_delta_is_claimed(self) -> None:
+        """A class of one row is published with probability e^-ε / 2 = 0.45, and never without it (E5)."""
+
+        def draw(generator: np.random.Generator, table: int, runs: int) -> Any:
+            return (table > 0) & (table > 2 + generator.laplace(scale=1 / 0.1, size=runs))
+
+        audit = audit_privacy(Vectorised(draw), 1, 0, claimed=sa.Budget("0.1", "0.4"))
+        assert audit.violates
+        assert audit.lower_bound > 5
+        assert not audit_privacy(Vectorised(draw), 1, 0, claimed=sa.Budget("0.1", "0.46")).violates
+
+    def test_noise_of_one_sign_is_found_by_the_size_of_the_output(self) -> None:
+        """Rows are only ever added: 6 rows come from 6, never from 7 (E2). Each release differs from all others."""
+        generator = np.random.default_rng(2)
+
+        def published(table: int) -> list[float]:
+            added = max(0, round(generator.laplace(scale=1 / 0.3)))
+            return generator.normal(size=table + added).tolist()
+
+        audit = audit_privacy(published, 7, 6, runs=4_000, claimed=ONE)
+        assert audit.violates
+        assert audit.direction == "neighbour over table"
+        assert audit.event == "its size is below 7 or absent"
+
+    def test_a_threshold_that_classes_share_is_found(self) -> None:
+        """Two classes of equal size are never told apart, unless one has a row more (E6)."""
+
+        def draw(generator: np.random.Generator, table: tuple[int, int], runs: int) -> Any:
+            sizes = np.array(table)
+            return sizes > (3 + generator.laplace(scale=2, size=runs))[:, None]
+
+        audit = audit_privacy(Vectorised(draw), (4, 5), (4, 4), claimed=ONE)
+        assert audit.violates
+        assert audit.event_runs is not None
+        assert audit.event_runs[1] == 0
+
+    def test_a_loss_that_is_spread_over_many_counts_is_found_in_all_of_them_together(self) -> None:
+        """Noise for one count on each of 16: no count shows more than ε = 0.3, all together can show 4.8."""
+
+        def draw(generator: np.random.Generator, table: int, runs: int) -> Any:
+            return table + generator.laplace(scale=1 / 0.3, size=(runs, 16))
+
+        audit = audit_privacy(Vectorised(draw), 0, 1, runs=8_000)
+        assert audit.lower_bound > 1
+
+    def test_a_tail_is_found_where_no_output_comes_twice(self) -> None:
+        def draw(generator: np.random.Generator, table: int, runs: int) -> Any:
+            return table + generator.laplace(size=runs)
+
+        audit = audit_privacy(Vectorised(draw), 0, 1, runs=20_000)
+        assert 0.85 < audit.lower_bound <= 1
+        assert audit.event is not None
+        assert re.search(r"threshold", audit.event)
+
+    def test_the_presence_of_one_item_among_many_is_found(self) -> None:
+        generator = np.random.default_rng(3)
+
+        def published(table: frozenset[str]) -> frozenset[str]:
+            noise = {f"item {number}" for number in generator.integers(0, 40, 12)}
+            return frozenset(noise | (table if generator.random() < 0.3 else set()))
+
+        audit = audit_privacy(published, frozenset({"rare"}), frozenset(), runs=4_000, claimed=ONE, show_event=True)
+        assert audit.violates
+        assert audit.event == "how often an item is in it, for 'rare', is at least 1"
+
+
+class TestSoundness:
+    """No false alarms, but for the stated chance, and fewer than that, since it is shared among four bounds."""
+
+    @pytest.mark.parametrize(
+        ("draw", "table", "neighbour"), [(randomized_response, 0, 1), (geometric, 0, 1)], ids=["response", "geometric"]
+    )
+    def test_a_mechanism_that_is_as_private_as_it_claims_and_no_more(
+        self, draw: Draw, table: int, neighbour: int
+    ) -> None:
+        alarms = sum(
+            bool(audit_privacy(Vectorised(draw, seed), table, neighbour, 2_000, claimed=ONE).violates)
+            for seed in range(150)
+        )
+        assert alarms <= 0.05 * 150
+
+    def test_a_mechanism_that_ignores_its_table_shows_nothing_at_low_confidence(self) -> None:
+        """So many outputs to choose from that an event bounded on the runs that chose it would nearly always alarm."""
+
+        def draw(generator: np.random.Generator, _: int, runs: int) -> Any:
+            return generator.integers(0, 6, size=(runs, 3))
+
+        alarms = sum(audit_privacy(Vectorised(draw, seed), 0, 1, 800, 0.8).lower_bound > 0 for seed in range(60))
+        assert alarms <= 0.2 * 60
+
+    def test_a_delta_that_is_allowed_is_no_violation(self) -> None:
+        def draw(generator: np.random.Generator, table: int, runs: int) -> Any:
+            return (generator.random(runs) < 0.1) * table
+
+        assert not audit_privacy(Vectorised(draw), 1, 0, 20_000, claimed=sa.Budget("0.01", "0.11")).violates
+        assert audit_privacy(Vectorised(draw), 1, 0, 20_000, claimed=sa.Budget("0.01", "0.08")).violates
+
+
+class TestExact:
+    def test_randomized_response_is_computed(self) -> None:
+        truth = math.e / (1 + math.e)
+        method = SimpleNamespace(distribution=lambda bit: {bit: truth, 1 - bit: 1 - truth}, claimed=ONE)
+        audit = audit_privacy(method, 0, 1)
+        assert audit.exact
+        assert audit.lower_bound == pytest.approx(1)
+        assert audit.violates is False
+        assert (audit.runs, audit.confidence, audit.claimed) == (None, None, ONE)
+        assert audit.divergence == pytest.approx(0, abs=1e-12)
+        lower = audit_privacy(method, 0, 1, claimed=sa.Budget("0.99"))
+        assert lower.violates
+        assert lower.divergence == pytest.approx(truth - math.exp(0.99) * (1 - truth))
+
+    def test_what_only_one_table_can_give_is_an_infinite_loss(self) -> None:
+        method = SimpleNamespace(distribution=lambda table: {table: 1.0})
+        audit = audit_privacy(method, "a", "b", claimed=ONE)
+        assert audit.lower_bound == math.inf
+        assert json.loads(audit.model_dump_json())["lower_bound"] == "Infinity"
+
+
+class TestFeatures:
+    @given(
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=2),
+            lambda parts: st.lists(parts, max_size=4) | st.dictionaries(st.text(max_size=2), parts, max_size=4),
+        )
+    )
+    def test_anything_that_is_made_of_values_has_views(self, output: Any) -> None:
+        views = default_features(output)
+        assert default_features(countable(output)) == views
+        assert all(hash(value) is not None for value in views.values())
+
+    def test_equal_outputs_of_different_types_are_equal(self) -> None:
+        assert countable(np.array([[1, 2], [3, 4]])) == countable([(1, 2), [3.0, 4]])
+        assert countable({"a": {1, 2}, "b": math.nan}) == countable({"b": np.float64("nan"), "a": frozenset({2, 1})})
+
+    def test_rows_are_seen_by_item_and_by_field(self) -> None:
+        views = default_features([("M", "Flu"), ("F", "Flu"), ("M", "Flu")])
+        items = {name[1]: count for name, count in views.items() if isinstance(name, tuple)}
+        assert items == {("M", "Flu"): 2, ("F", "Flu"): 1, (0, "M"): 2, (0, "F"): 1, (1, "Flu"): 3}
+
+    def test_counts_by_cell_are_added_up_by_field_in_any_part(self) -> None:
+        views = default_features((1, {("old", "Flu"): 3, ("young", "Flu"): 5}))
+        assert views["the sum of its numbers (part 2)"] == 8
+        assert views["the sum of the entries with a certain value in a certain field (part 2)", (1, "Flu")] == 8
+        assert views["the value of an entry (part 2)", ("old", "Flu")] == 3
+
+    def test_pairs_of_a_cell_and_a_count_are_a_mapping(self) -> None:
+        as_mapping = default_features({("old", "Flu"): 3, ("young", "Flu"): 5})
+        as_set = default_features(frozenset({(("old", "Flu"), 3), (("young", "Flu"), 5)}))
+        as_tuple = default_features(((("old", "Flu"), 3), (("young", "Flu"), 5)))
+        del as_mapping["the output"], as_set["the output"]  # type: ignore[attr-defined]
+        assert as_set == as_mapping
+        assert as_mapping.items() <= as_tuple.items()
+
+    def test_own_features_see_the_output_as_it_was_returned(self) -> None:
+        generator = np.random.default_rng(4)
+
+        def published(table: int) -> dict[str, Any]:
+            return {"noise": generator.normal(), "count": int(geometric(generator, table, 1)[0])}
+
+        audit = audit_privacy(published, 3, 4, 4_000, features=lambda output: {"the count": output["count"]})
+        assert 0.6 < audit.lower_bound <= 1
+        assert audit.event is not None
+        assert "the count" in audit.event or "evidence" in audit.event
+
+    def test_an_event_holds_for_what_was_counted(self) -> None:
+        outputs = [3, 5, 5, 8, None]
+        samples = Samples(Counter(outputs), Counter(outputs[:1]), 5)
+        above, below = Event("the output", threshold=5.0), Event("the output", threshold=5.0, is_below=True)
+        some = Event("the output", values=frozenset({3, 8}))
+        missing = Event("its size", values=frozenset({ABSENT}))
+        counts = samples.count([above, below, some, missing], default_features)
+        assert counts.tolist() == [[3, 0], [2, 1], [2, 1], [5, 1]]
+
+
+class TestSearch:
+    @given(
+        st.lists(st.tuples(st.sampled_from([0, 1, 2.5, 7]), st.sampled_from("ab")), min_size=40, max_size=40),
+        st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abc")), min_size=40, max_size=40),
+        st.booleans(),
+    )
+    def test_every_event_that_is_offered_happened_as_often_as_is_said(
+        self, first: list[Any], second: list[Any], is_reversed: bool
+    ) -> None:
+        weighing = Samples(Counter(second), Counter(first), 40)
+        choosing = Samples(Counter(first), Counter(second), 40)
+        views, tally = weighed(weighing, lambda output: default_features(output[: 1 + (output[1] == "a")]))
+        kinds = set()
+        for nested in _offered(tally, choosing.tally(views), is_reversed):
+            events = [nested.event(position) for position in range(len(nested.more))]
+            kinds.add(events[0].values is None)
+            counted = choosing.count(events, views)
+            assert np.array_equal(counted[:, ::-1] if is_reversed else counted, np.c_[nested.more, nested.less])
+        assert kinds == {True, False}
+
+
+class TestReports:
+    def test_no_value_is_told_unless_it_is_asked_for(self) -> None:
+        def published(table: list[str]) -> list[str]:
+            return table
+
+        arguments = (published, ["alice-1970", "bob"], ["bob"], 1_000)
+        audit = audit_privacy(*arguments, claimed=ONE)
+        assert audit.event == "the output is one value"
+        page = audit._repr_html_()
+        assert "<svg" in page
+        for text in (audit.model_dump_json(), page, repr(audit)):
+            assert "alice" not in text
+        shown = audit_privacy(*arguments, claimed=ONE, show_event=True)
+        assert shown.event is not None
+        assert "alice-1970" in shown.event
+
+    def test_it_reads_back_from_json(self) -> None:
+        audit = audit_privacy(Vectorised(geometric), 0, 1, 2_000, claimed=sa.Budget("0.5", "1e-6"))
+        assert Audit.model_validate_json(audit.model_dump_json()) == audit
+        assert json.loads(audit.model_dump_json())["claimed"] == {"epsilon": "0.5", "delta": "0.000001"}
+
+    def test_the_chart_shows_claim_and_finding(self, tmp_path: Path) -> None:
+        audit = audit_privacy(Vectorised(geometric), 0, 1, 2_000, claimed=sa.Budget("0.2"))
+        for ending, content in (("json", "claimed"), ("svg", "<svg"), ("html", "<html")):
+            audit.chart(tmp_path / f"chart.{ending}")
+            assert content in (tmp_path / f"chart.{ending}").read_text().lower()
+        chart = json.loads((tmp_path / "chart.json").read_text())
+        ((row,),) = chart["datasets"].values()
+        assert (row["claimed"], row["found"]) == (0.2, audit.lower_bound)
+        assert row["verdict"] == "found, above the claim"
+        with pytest.raises(sa.EngineError, match="exists"):
+            audit.chart(tmp_path / "chart.svg")
+        with pytest.raises(sa.PolicyError, match="ends in none"):
+            audit.chart(tmp_path / "chart.gif")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["chart.html", "chart.json", "chart.svg"]
+
+    def test_without_the_extras_it_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        audit = audit_privacy(Vectorised(geometric), 0, 1, 2_000)
+        monkeypatch.setitem(sys.modules, "altair", None)
+        with pytest.raises(sa.EngineError, match=re.escape("pip install 'sqlanon[report]'")):
+            audit.chart(tmp_path / "chart.svg")
+        assert audit._repr_html_().startswith("<table>")
+        monkeypatch.setitem(sys.modules, "scipy.stats", None)
+        with pytest.raises(sa.EngineError, match=re.escape("pip install 'sqlanon[eval]'")):
+            audit_privacy(Vectorised(geometric), 0, 1, 2_000)
+
+
+class TestBadInput:
+    def test_all_problems_are_told_at_once(self) -> None:
+        with pytest.raises(sa.PolicyError) as refused:
+            audit_privacy("no method", 0, 1, 3, 1.0)
+        assert len(refused.value.problems) == 3
+        for delta in ("0.1", 0.1, -1, 2):
+            with pytest.raises(sa.PolicyError, match="delta"):
+                audit_privacy(Vectorised(geometric), 0, 1, claimed=ONE, delta=delta)
+
+    def test_outputs_that_cannot_be_counted(self) -> None:
+        class Opaque:
+            __hash__ = None  # type: ignore[assignment]
+
+        with pytest.raises(sa.PolicyError, match="Opaque has no hash"):
+            audit_privacy(lambda _: Opaque(), 0, 1, 8)
+
+    def test_counts_that_do_not_add_up(self) -> None:
+        with pytest.raises(sa.PolicyError, match="asked for 2 runs and returned counts of 3"):
+            audit_privacy(SimpleNamespace(outcomes=lambda *_: {0: 3}), 0, 1, 8)
+
+    def test_a_policy_needs_a_session(self) -> None:
+        policy = sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)])
+        with pytest.raises(sa.PolicyError, match="needs a session"):
+            audit_privacy(policy, "visits", "fewer_visits")
+
+    def test_what_the_mechanism_raises_is_raised(self) -> None:
+        def broken(_: int) -> int:
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            audit_privacy(broken, 0, 1, 8)
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
+    """``audit-privacy`` on a warehouse, for policies whose releases are noisy counts of rows."""
+    import duckdb
+
+    from sqlanon.cli.audit import audit_privacy as audit_command
+    from sqlanon.cli.options import on_this_machine
+
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        open_clinic(connection)
+        connection.execute("CREATE TABLE fewer_visits AS FROM visits LIMIT 11")
+
+    class Counted(Vectorised):
+        claimed = ONE
+
+        def __init__(self, session: sa.Session) -> None:
+            super().__init__(geometric)
+            self.session = session
+
+        def outcomes(self, table: Any, runs: int) -> Mapping[Any, int]:
+            ((count,),) = self.session.connection.table(table).count("*").fetchall()  # type: ignore[misc]
+            return super().outcomes(count, runs)
+
+    policies = ModuleType("sqlanon.evaluation.policies")
+    policies.repeatable = lambda session, _: Counted(session)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "sqlanon.evaluation.policies", policies)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policy.toml").write_text((ROOT / "README.md").read_text().split("```toml\n")[1].split("```")[0])
+    app = typer.Typer()
+    app.command()(on_this_machine(audit_command))
+
+    def invoke(*options: str) -> Any:
+        arguments = ["visits", "fewer_visits", "--db", "clinic.duckdb", "--policy", "policy.toml", "--runs", "20000"]
+        return CliRunner().invoke(app, [*arguments, *options])
+
+    return invoke
+
+
+class TestCommand:
+    def test_what_keeps_its_claim_ends_well(self, command: Callable[..., Any], tmp_path: Path) -> None:
+        result = command("--json", "--chart", "chart.svg")
+        assert result.exit_code == 0, result.output
+        document = json.loads(result.stdout)
+        assert 0.8 < document["lower_bound"] <= 1
+        assert document["violates"] is False
+        assert (tmp_path / "chart.svg").exists()
+
+    def test_a_violation_is_exit_code_3(self, command: Callable[..., Any]) -> None:
+        result = command("--epsilon", "0.5")
+        assert result.exit_code == 3
+        assert "ε is at least" in result.output
+        assert "(ε = 0.5, δ = 0)" in result.output
+
+    def test_bad_options_are_refused_before_any_run(self, command: Callable[..., Any]) -> None:
+        assert command("--delta", "0.1").exit_code == 2
+        assert isinstance(command("--chart", "chart.gif").exception, sa.PolicyError)
+        assert isinstance(command("--confidence", "2").exception, sa.PolicyError)

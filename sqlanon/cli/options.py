@@ -57,6 +57,18 @@ TimeLimit = Annotated[
     float | None,
     typer.Option("--time-limit", metavar="SECONDS", help="Make do with the best node found after so long."),
 ]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option("--ledger", metavar="FILE", help="The DuckDB file whose ledger is charged; else that of --db."),
+]
+Dataset = Annotated[
+    str | None,
+    typer.Option("--dataset", metavar="NAME", help="Whose budget a private method spends, if not the source's own."),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="N", help="Draw the same again: what is released is stamped NOT PRIVATE."),
+]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace what is there.")]
 Attribute = Annotated[str, typer.Argument(help="The quasi-identifier that the taxonomy is for.")]
 TaxonomySource = Annotated[
@@ -115,7 +127,9 @@ def on_this_machine(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @contextmanager
-def existing(database: Path, *, read_only: bool = True, option: str = "DB") -> Iterator[Session]:
+def existing(
+    database: Path, *, read_only: bool = True, option: str = "DB", ledger: Path | None = None
+) -> Iterator[Session]:
     """A session on a file that must be there.
 
     Raises:
@@ -123,7 +137,7 @@ def existing(database: Path, *, read_only: bool = True, option: str = "DB") -> I
     """
     if not database.exists():
         raise typer.BadParameter(f"there is no file {database}", param_hint=option)
-    with _connected(database, read_only=read_only) as session:
+    with _connected(database, read_only=read_only, ledger=ledger) as session:
         yield session
 
 
@@ -142,14 +156,14 @@ def keeping_ledger(ledger: Path) -> AbstractContextManager[Session]:
 
 
 @contextmanager
-def reading(database: Path | None) -> Iterator[Session]:
-    """A session that changes no file: on a warehouse opened read-only, or in memory without one."""
+def reading(database: Path | None, ledger: Path | None = None) -> Iterator[Session]:
+    """A session that changes no file but its ledger: on a warehouse opened read-only, or in memory without one."""
     if database is not None:
-        with existing(database, option="--db") as session:
+        with existing(database, option="--db", ledger=ledger) as session:
             yield session
         return
     try:
-        with _connected() as session:
+        with _connected(ledger=ledger) as session:
             yield session
     except EngineError as error:
         if error.step == "source":
@@ -157,13 +171,18 @@ def reading(database: Path | None) -> Iterator[Session]:
         raise
 
 
-def writing(database: Path | None, into: Destination) -> AbstractContextManager[Session]:
-    """A session that can write the target, and nothing else if that is a file or a folder."""
-    if into.kind != "table":
-        return reading(database)
+def writing(
+    database: Path | None, into: Destination, ledger: Path | None = None, *, is_charged: bool = False
+) -> AbstractContextManager[Session]:
+    """A session that can write the target, and nothing else if that is a file or a folder.
+
+    What is charged is written to the ledger: to its file, or else to the warehouse.
+    """
+    if into.kind != "table" and (ledger is not None or not is_charged or database is None):
+        return reading(database, ledger)
     if database is None:
         raise typer.BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
-    return existing(database, read_only=False, option="--db")
+    return existing(database, read_only=False, option="--db", ledger=ledger)
 
 
 def load_taxonomies(session: Session, given: list[str] | None) -> None:

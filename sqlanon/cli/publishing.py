@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sqlanon.cli.options import (
+    Dataset,
     Events,
     Json,
     LatticeTarget,
+    LedgerFile,
     OptionalDatabase,
     PartitionBy,
     PolicyFile,
     Replace,
     RowsPerFile,
+    Seed,
     Source,
     Target,
     TaxonomyFiles,
@@ -126,29 +129,43 @@ def run(
     rows_per_file: RowsPerFile = None,
     partition_by: PartitionBy = None,
     time_limit: TimeLimit = None,
+    dataset: Dataset = None,
+    ledger: LedgerFile = None,
+    seed: Seed = None,
     replace: Replace = False,
     as_events: Events = False,
     as_json: Json = False,
 ) -> None:
-    """Publish the best generalization of a table that meets the policy, verified.
+    """Publish the best generalization of a table that meets the policy, verified; or what its private method draws.
 
     A file or a folder leaves the warehouse as it is; with a table, --taxonomy is stored in the warehouse. Where the
-    target is the release of the same policy from the same Parquet files, nothing is done.
+    target is the release of the same policy from the same Parquet files, nothing is done. What a private method spends
+    is written to --ledger, or to the warehouse, before anything is drawn.
 
     Example: sqlanon run visits --db clinic.duckdb --policy policy.toml --into visits_k5
     """
     from sqlanon.cli.views import release_view
+    from sqlanon.mechanisms.seeded import SeededSource
     from sqlanon.model.destination import destination
 
     wanted = _policy(policy)
     layout: dict[str, Any] = {"rows_per_file": rows_per_file, "partition_by": partition_by or ()}
+    is_charged = wanted.method is not None and wanted.method.claims_privacy and seed is None
     with (
         progress(as_events=as_events, quiet=as_json) as told,
-        writing(database, destination(into, **layout)) as session,
+        writing(database, destination(into, **layout), ledger, is_charged=is_charged) as session,
     ):
         load_taxonomies(session, taxonomies)
         release = session.anonymize(
-            source, wanted, into, replace=replace, progress=told, time_limit=time_limit, **layout
+            source,
+            wanted,
+            into,
+            replace=replace,
+            progress=told,
+            time_limit=time_limit,
+            dataset=dataset,
+            random_source=None if seed is None else SeededSource(seed),
+            **layout,
         )
     if release.unchanged and not as_events:
         say(f"Unchanged: {into} was made from these files by this policy; --replace makes it anew.")

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sqlanon import evaluation
     from sqlanon.connection import connect
     from sqlanon.errors import (
         EngineError,
@@ -75,6 +76,7 @@ __all__ = [
     "Verification",
     "VerificationError",
     "connect",
+    "evaluation",
 ]
 
 _HOMES = {
@@ -117,6 +119,8 @@ def __getattr__(name: str) -> object:
             value: object = getattr(import_module(f"sqlanon.{home}"), name)
             globals()[name] = value
             return value
+    if name == "evaluation":
+        return import_module("sqlanon.evaluation")
     raise AttributeError(f"module 'sqlanon' has no attribute {name!r}")
 
 

@@ -155,6 +155,8 @@ def __getattr__(name: str) -> object:
             value: object = getattr(import_module(f"sqlanon.{home}"), name)
             globals()[name] = value
             return value
+    if name == "evaluation":
+        return import_module("sqlanon.evaluation")
     raise AttributeError(f"module 'sqlanon' has no attribute {name!r}")
 
 

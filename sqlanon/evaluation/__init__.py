@@ -1,16 +1,51 @@
-"""What a release is worth, and whether a mechanism keeps what it claims."""
+"""What a release is worth, and whether a mechanism keeps what it claims.
+
+>>> from sqlanon import evaluation
+>>> print(evaluation.CountQuery(column="age", width=5, where={"diagnosis": "stroke"}))
+count of age by 5 where diagnosis
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sqlanon.evaluation.audit import Audit, Enumerable, Repeatable, audit_privacy
+    from sqlanon.evaluation.policies import AuditedPolicy, repeatable
+    from sqlanon.evaluation.queries import query_answers, query_errors
+    from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
 
-__all__ = ["Audit", "Enumerable", "Repeatable", "audit_privacy"]
+__all__ = [
+    "Audit",
+    "AuditedPolicy",
+    "AverageQuery",
+    "CountQuery",
+    "Enumerable",
+    "GroupQuery",
+    "Repeatable",
+    "audit_privacy",
+    "query_answers",
+    "query_errors",
+    "repeatable",
+    "stroke_queries",
+]
+
+_HOMES = {
+    "audit": ("Audit", "Enumerable", "Repeatable", "audit_privacy"),
+    "policies": ("AuditedPolicy", "repeatable"),
+    "queries": ("query_answers", "query_errors"),
+    "workload": ("AverageQuery", "CountQuery", "GroupQuery", "stroke_queries"),
+}
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: the command line looks in here before it needs any of it."""
-    if name in __all__:
-        return getattr(import_module("sqlanon.evaluation.audit"), name)
+    """Import a public name when it is first used, as ``sqlanon`` itself does."""
+    for home, public in _HOMES.items():
+        if name in public:
+            value: object = getattr(import_module(f"sqlanon.evaluation.{home}"), name)
+            globals()[name] = value
+            return value
     raise AttributeError(f"module 'sqlanon.evaluation' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,147 @@
+"""Query workloads: what counts and averages by group are on a release instead of its original."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from sqlanon.compiler import taxonomies
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.errors import PolicyError
+from sqlanon.evaluation import answers
+from sqlanon.evaluation.answers import Tables
+from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
+from sqlanon.model.base import did_you_mean
+
+if TYPE_CHECKING:
+    from sqlanon.session import Session
+
+__all__ = ["AverageQuery", "CountQuery", "GroupQuery", "query_answers", "query_errors", "stroke_queries"]
+
+ERRORS = pa.schema(
+    [
+        ("query", pa.string()),
+        ("group_count", pa.int64()),
+        ("unanswered_groups", pa.int64()),
+        ("unknown_groups", pa.int64()),
+        ("mean_absolute_error", pa.float64()),
+        ("root_mean_square_error", pa.float64()),
+        ("mean_relative_error", pa.float64()),
+        ("total_relative_error", pa.float64()),
+    ]
+)
+ANSWERS = pa.schema(
+    [
+        ("group_label", pa.string()),
+        ("group_start", pa.float64()),
+        ("truth", pa.float64()),
+        ("answer", pa.float64()),
+    ]
+)
+
+
+def query_errors(
+    session: Session,
+    original: str | Path,
+    released: str | Path,
+    workload: Iterable[GroupQuery],
+    *,
+    without_masked: Sequence[str] = (),
+) -> pa.Table:
+    """How wrong the answers from a release are, a row per query.
+
+    What a label stands for is taken to be spread evenly over the values under it: a row counts for a group, and for a
+    condition, with their share of these values, and with the midpoint of its label where it is averaged. Counterfeit
+    rows count like any other. The errors are measured on the original: they are no part of what a differentially
+    private release promises, and publishing them would break the promise.
+
+    Args:
+        session: where both tables and the taxonomies of generalized columns are.
+        original: the table with the true answers.
+        released: its release.
+        workload: the queries.
+        without_masked: the quasi-identifiers of the release, to leave rows with ``*`` in all of them out; otherwise
+            these are spread over the whole domain.
+
+    Returns:
+        a table with columns query (in words, without values), group_count (groups of either table), unanswered_groups
+        (with a true average and none from the release), unknown_groups (the reverse; both are left out of the errors),
+        mean_absolute_error and root_mean_square_error in the unit of the answers, mean_relative_error over the groups
+        with a true answer above 0, and total_relative_error, the sum of the absolute errors over the sum of the truth.
+        Errors are NULL where there is nothing to divide by.
+
+    Raises:
+        PolicyError: the workload has no query, or a table lacks a column; all are listed.
+        EngineError: a column that is to be numbers has other values, or its taxonomy lacks a label of the release; or
+            the database refused a step.
+
+    Source: Lee et al. 2017, query error rate; Lee and Chung 2020, tables 9 to 12.
+    """
+    queries = list(workload)
+    if not queries:
+        raise PolicyError("a workload needs at least one query")
+    engine, tables = _prepared(session, original, released, queries, without_masked)
+    with engine.transaction():
+        rows = [
+            {"query": str(query), **found}
+            for query in queries
+            for found in engine.fetch(taxonomies.at(answers.errors(tables, query), engine.taxonomy), str(query))
+        ]
+    return pa.Table.from_pylist(rows, schema=ERRORS)
+
+
+def query_answers(
+    session: Session,
+    original: str | Path,
+    released: str | Path,
+    query: GroupQuery,
+    *,
+    without_masked: Sequence[str] = (),
+) -> pa.Table:
+    """The answers to one query from an original and from its release, a row per group; see :func:`query_errors`.
+
+    Returns:
+        a table with columns group_label (the interval or value), group_start (where the interval starts; NULL without
+        a width), truth and answer, in the order of the groups. It has true answers: keep it like the original.
+
+    Raises:
+        PolicyError, EngineError: as :func:`query_errors`.
+    """
+    engine, tables = _prepared(session, original, released, [query], without_masked)
+    found = engine.fetch(taxonomies.at(answers.compared(tables, query), engine.taxonomy), str(query))
+    return pa.Table.from_pylist(found, schema=ANSWERS)
+
+
+def _prepared(
+    session: Session,
+    original: str | Path,
+    released: str | Path,
+    queries: Sequence[GroupQuery],
+    without_masked: Sequence[str],
+) -> tuple[Engine, Tables]:
+    """The engine of a session, and both tables if they have the columns that the queries read.
+
+    Raises:
+        PolicyError: a table lacks columns; all are listed.
+    """
+    engine: Engine = session._engine
+    true, shown = session._resolve(original), session._resolve(released)
+    read = list(dict.fromkeys(name for query in queries for name in query.columns))
+    problems = [*_missing(engine, true, read), *_missing(engine, shown, list(dict.fromkeys([*read, *without_masked])))]
+    if problems:
+        raise PolicyError("the queries cannot be asked:", problems)
+    if not engine.has_taxonomies:
+        engine.prepare_taxonomies()
+    return engine, Tables(true.relation, shown.relation, tuple(without_masked))
+
+
+def _missing(engine: Engine, table: ResolvedSource, names: Iterable[str]) -> list[str]:
+    columns = [column.name for column in engine.describe(table.relation)]
+    return [
+        f'{table.description} has no column "{name}"{did_you_mean(name, columns)}'
+        for name in names
+        if name not in columns
+    ]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
         UnsatisfiableError,
         VerificationError,
     )
+    from sqlanon.mechanisms.opendp import OpenDPSource
+    from sqlanon.mechanisms.seeded import SeededSource
     from sqlanon.model.budget import Budget
     from sqlanon.model.events import Event
     from sqlanon.model.fit import Fit, PartitionRelease
@@ -62,6 +64,7 @@ __all__ = [
     "KMap",
     "MConcealing",
     "Measurement",
+    "OpenDPSource",
     "PartitionRelease",
     "Policy",
     "PolicyError",
@@ -69,6 +72,7 @@ __all__ = [
     "RecursiveCLDiversity",
     "Release",
     "Report",
+    "SeededSource",
     "Session",
     "SqlanonError",
     "TCloseness",
@@ -91,6 +95,8 @@ _HOMES = {
         "UnsatisfiableError",
         "VerificationError",
     ),
+    "mechanisms.opendp": ("OpenDPSource",),
+    "mechanisms.seeded": ("SeededSource",),
     "model.budget": ("Budget",),
     "model.events": ("Event",),
     "model.fit": ("Fit", "PartitionRelease"),

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.probability import Probability
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 class RandomSource(Protocol):
@@ -26,7 +28,7 @@ class RandomSource(Protocol):
     def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
         """Independent noise for a vector of integer counts, such that the noisy vector costs what the charge says in ε.
 
-        P(Z = z) = (1 - a) / (1 + a) * a^|z| with a = exp(-1 / scale), scale no smaller than sensitivity / ε.
+        P(Z = z) = (1 - a) / (1 + a) * a^|z| with a = exp(-1 / scale) at the scale of :func:`~.scales.scale_for`.
 
         Args:
             size: how many draws.
@@ -37,8 +39,21 @@ class RandomSource(Protocol):
             BudgetError: ε of the charge is 0, or the loss would exceed it.
         """
 
+    def discrete_laplace_tail(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
+        """Draws of :meth:`discrete_laplace` that are 0 or more: P(j) = (1 - a) * a^j.
+
+        By how much the noise of empty cells exceeds a threshold of 0 or more where it does, with :meth:`binomial` for
+        how many cells that is. Together with the noise of the other cells they are one noisy vector, at one charge.
+
+        Raises:
+            BudgetError: as :meth:`discrete_laplace`.
+        """
+
     def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
         """The position of a score that is nearly the largest, once per run, each run at the cost of the charge.
+
+        By permute-and-flip (McKenna & Sheldon 2020), which expects no smaller score than the exponential mechanism of
+        the same ε does: the largest of the scores with exponential noise of scale 2 * sensitivity / ε.
 
         Args:
             scores: integers, so that no rounding of sums widens their sensitivity; shape (candidates,).
@@ -53,11 +68,23 @@ class RandomSource(Protocol):
     def thinned(self, counts: Integers, probability: Fraction) -> Integers:
         """How many of each count stay if each unit stays with a probability of its own chance, in steps of 2^-64."""
 
-    def binomial(self, trials: int, probability: Fraction, *, runs: int = 1) -> Integers:
-        """How many of so many trials succeed, exactly, also for 10^15 trials of probability 10^-15; shape (runs,)."""
+    def binomial(self, trials: int, probability: Probability, *, runs: int = 1) -> Integers:
+        """How many of so many trials succeed, exactly, also for 10^15 trials of probability 10^-15; shape (runs,).
+
+        Takes time in proportion to the mean, which should be no larger than what can be listed.
+        """
 
     def chosen(self, population: int, count: int) -> Integers:
         """So many different numbers below ``population``, each set of them equally likely, ascending."""
 
     def seed(self) -> int:
         """64 random bits, for orders that are made in SQL."""
+
+    def laplace(self, size: int, scale: float) -> Floats:
+        """Laplace noise in floating point, for algorithms as they were published: it claims nothing."""
+
+    def softmax_choice(self, log_weights: Floats, *, runs: int = 1) -> Integers:
+        """A position with probability in proportion to exp(weight), in floating point: it claims nothing.
+
+        This is the exponential mechanism as published, with weights ε * score / (2 * sensitivity); shape (runs,).
+        """

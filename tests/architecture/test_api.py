@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import sqlanon as sa
@@ -16,7 +17,21 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "sqlanon"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_MODULE = 400
-SOURCES_OF_CHANCE = {"random", "secrets", "uuid", "opendp", "numpy.random"}
+SQL_FILES = sorted((ROOT / "sql").rglob("*.sql"))
+SOURCES_OF_CHANCE = {"sqlanon/mechanisms/opendp.py", "sqlanon/mechanisms/seeded.py"}
+MODULES_OF_CHANCE = re.compile(r"(random|secrets|uuid|opendp|numpy\.random)(\.|$)")
+CHANCE_IN_PYTHON = re.compile(
+    r"\b(urandom|getrandom|np\.random|numpy\.random|exp\.(?:Rand|Randn|Uuid|TableSample))\b"
+    r"|[\"'](random|setseed|uuid|gen_random_uuid|uuidv4|uuidv7)[\"']",
+    re.IGNORECASE,
+)
+CHANCE_IN_SQL = re.compile(
+    r"\b(random|setseed|uuid|gen_random_uuid|uuidv4|uuidv7)\s*\(|\b(TABLESAMPLE|USING\s+SAMPLE)\b", re.IGNORECASE
+)
+NO_DRAWS = {
+    "sqlanon/compiler/encoding.py": ['"UUID"'],  # the name of a type
+    "sqlanon/run/sidecar.py": ['"uuid"'],  # the name of an entry, which says nothing of any row
+}
 SQL_KEYWORDS = re.compile(
     r"\b(SELECT\s(?!query)|INSERT\s+INTO|CREATE\s+(OR|TABLE|TEMP|VIEW|MACRO|SCHEMA)|DROP\s+(TABLE|VIEW|SCHEMA)|DELETE\s+FROM|"
     r"UPDATE\s+\S+\s+SET|COPY\s+\(|ATTACH\s|FROM\s+\S+\s+(WHERE|GROUP|ORDER|JOIN)|GROUP\s+BY|ORDER\s+BY|UNION\s+ALL)"
@@ -107,8 +122,12 @@ class TestModules:
             assert runtime is not None
             assert "import duckdb" not in runtime, "only for a type"
 
-    def test_it_has_no_source_of_chance(self, path: Path) -> None:
-        assert not SOURCES_OF_CHANCE.intersection(imported(path))
+    def test_only_the_sources_know_chance(self, path: Path) -> None:
+        if name_of(path) in SOURCES_OF_CHANCE:
+            return
+        assert not [name for name in imported(path) if MODULES_OF_CHANCE.match(name)]
+        found = [match[0] for match in CHANCE_IN_PYTHON.finditer(path.read_text())]
+        assert found == NO_DRAWS.get(name_of(path), [])
 
     def test_no_sql_is_put_together_as_text(self, path: Path) -> None:
         for node in ast.walk(tree_of(path)):
@@ -130,3 +149,36 @@ def test_the_check_for_sql_in_strings_finds_some() -> None:
     for text in ("SELECT * FROM x", "CREATE OR REPLACE TABLE t", "FROM t WHERE a", "DELETE FROM t", "a GROUP BY b"):
         assert SQL_KEYWORDS.search(text)
     assert not SQL_KEYWORDS.search("a SELECT-free text that says from where it comes")
+
+
+@pytest.mark.parametrize("path", SQL_FILES, ids=name_of)
+def test_no_statement_draws(path: Path) -> None:
+    assert not CHANCE_IN_SQL.search(re.sub(r"--.*", "", path.read_text()))
+
+
+def test_the_check_for_chance_finds_some() -> None:
+    for name in ("random", "secrets", "opendp.prelude", "numpy.random", "uuid.uuid4"):
+        assert MODULES_OF_CHANCE.match(name)
+    assert not MODULES_OF_CHANCE.match("sqlanon.mechanisms.opendp")
+    for text in ("os.urandom(8)", "np.random.default_rng()", 'exp.func("RANDOM")', "exp.Rand()", "exp.TableSample(x)"):
+        assert CHANCE_IN_PYTHON.search(text)
+    assert not CHANCE_IN_PYTHON.search("the order is random, the name a uuid; a RandomSource")
+    for text in (
+        "random()",
+        "RANDOM ( )",
+        "uuidv7()",
+        "FROM t TABLESAMPLE 10%",
+        "FROM t USING  SAMPLE 5",
+        "setseed(1)",
+    ):
+        assert CHANCE_IN_SQL.search(text)
+    assert not CHANCE_IN_SQL.search("SELECT random_column, hash(x) FROM sample")
+
+
+def test_what_is_random_in_duckdb_is_checked_for() -> None:
+    chance = re.compile("rand|uuid|seed|sample|shuffle")
+    volatile = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE stability LIKE '%VOLATILE%'"
+    with duckdb.connect() as connection:
+        names = [name for (name,) in connection.sql(volatile).fetchall() if chance.search(name)]
+    assert "random" in names
+    assert all(CHANCE_IN_SQL.search(f"{name}()") for name in names)

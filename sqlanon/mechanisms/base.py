@@ -1,0 +1,48 @@
+"""What all sources share: the draws that are made of uniform words, and the noise that is made of other noise."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.mechanisms import binomial, continuous, words
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.probability import Probability
+from sqlanon.mechanisms.source import Floats, Integers, RandomSource
+
+
+class WordSource(RandomSource):
+    """A source that has uniform 64-bit words."""
+
+    @abstractmethod
+    def _words(self, count: int) -> NDArray[np.uint64]:
+        """So many independent uniform words."""
+
+    def discrete_laplace_tail(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
+        found = np.empty(0, dtype=np.int64)
+        while True:  # at least half of the draws are 0 or more
+            drawn = self.discrete_laplace(2 * (size - len(found)), charge, sensitivity=sensitivity)
+            found = np.concatenate([found, drawn[drawn >= 0]])[:size]
+            if len(found) == size:
+                return found
+
+    def thinned(self, counts: Integers, probability: Fraction) -> Integers:
+        return words.thinned(counts, probability, self._words)
+
+    def binomial(self, trials: int, probability: Probability, *, runs: int = 1) -> Integers:
+        return binomial.binomial(trials, probability, runs, self._words)
+
+    def chosen(self, population: int, count: int) -> Integers:
+        return words.chosen(population, count, self._words)
+
+    def seed(self) -> int:
+        return words.one_word(self._words)
+
+    def laplace(self, size: int, scale: float) -> Floats:
+        return continuous.laplace(words.uniforms(size, self._words), scale)
+
+    def softmax_choice(self, log_weights: Floats, *, runs: int = 1) -> Integers:
+        return continuous.softmax_choice(log_weights, words.uniforms(runs, self._words))

@@ -1,0 +1,90 @@
+"""The source of private releases: OpenDP's exact samplers, and the entropy of the system."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from types import ModuleType
+from typing import Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.errors import PolicyError
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.base import WordSource
+from sqlanon.mechanisms.scales import require_covered, scale_for
+from sqlanon.mechanisms.source import Integers
+
+DRAWS_AT_ONCE = 100_000
+"""OpenDP takes and gives lists, which are some ten times as large as arrays."""
+
+
+class Mechanism(Protocol):
+    """What of OpenDP's ``Measurement`` is used, which has no types."""
+
+    def __call__(self, data: list[int]) -> list[int] | int:
+        """Draw."""
+
+    def map(self, sensitivity: int) -> float:
+        """What a draw costs in ε, rounded up."""
+
+
+class OpenDPSource(WordSource):
+    """Noise and choices by OpenDP, which also says what they cost; all else from the entropy of the system.
+
+    Draws exact distributions in integers and rationals, which leave no trace of the data in low digits as floating
+    point does. How long a draw takes is not hidden: do not let an adversary measure it.
+
+    Raises:
+        PolicyError: OpenDP is not installed.
+    """
+
+    def __init__(self) -> None:
+        _opendp()
+
+    @property
+    def is_private(self) -> bool:
+        return True
+
+    def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
+        mechanism = _laplace(scale_for(charge.budget.epsilon, sensitivity))
+        require_covered(charge, mechanism.map(sensitivity))
+        portions = [mechanism([0] * min(DRAWS_AT_ONCE, size - start)) for start in range(0, size, DRAWS_AT_ONCE)]
+        return np.concatenate([np.empty(0, dtype=np.int64), *(np.array(drawn, dtype=np.int64) for drawn in portions)])
+
+    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
+        mechanism = _noisy_max(scale_for(charge.budget.epsilon, 2 * sensitivity))
+        require_covered(charge, mechanism.map(sensitivity))
+        candidates = scores.tolist()
+        return np.array([mechanism(candidates) for _ in range(runs)], dtype=np.int64)
+
+    def _words(self, count: int) -> NDArray[np.uint64]:
+        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+
+
+@lru_cache(maxsize=1)
+def _opendp() -> ModuleType:
+    try:
+        import opendp.prelude as dp
+    except ImportError:
+        raise PolicyError(
+            "differential privacy needs OpenDP, which is not installed", ["install it: pip install 'sqlanon[dp]'"]
+        ) from None
+    dp.enable_features("contrib")
+    return dp
+
+
+@lru_cache(maxsize=16)
+def _laplace(scale: float) -> Mechanism:
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    return cast(Mechanism, dp.m.make_laplace(*space, scale))
+
+
+@lru_cache(maxsize=16)
+def _noisy_max(scale: float) -> Mechanism:
+    """Permute-and-flip, which is what OpenDP's noisy max is for pure differential privacy."""
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+    return cast(Mechanism, dp.m.make_noisy_max(*space, dp.max_divergence(), scale))

@@ -1,0 +1,92 @@
+"""Probabilities as precise as they are asked for: no float decides a guarantee or an exact draw."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from itertools import count
+from typing import Protocol
+
+Interval = tuple[Fraction, Fraction]
+"""The least and the greatest that a number can be."""
+
+DIGITS_PER_BIT = Fraction(30103, 100000)
+FEWEST_BITS = 64
+
+
+class Refinable(Hashable, Protocol):
+    """A probability with no finite digits, such as one made of powers of e."""
+
+    def bounds(self, bits: int) -> Interval:
+        """Two numbers in [0, 1], no further apart than 2^-bits, with the probability between them."""
+
+
+Probability = Fraction | Refinable
+
+
+@dataclass(frozen=True)
+class Complement:
+    """The probability of the opposite."""
+
+    of: Refinable
+
+    def bounds(self, bits: int) -> Interval:
+        low, high = self.of.bounds(bits)
+        return 1 - high, 1 - low
+
+
+def bounds(probability: Probability, bits: int) -> Interval:
+    """Two numbers in [0, 1], no further apart than 2^-bits, with the probability between them."""
+    return (probability, probability) if isinstance(probability, Fraction) else probability.bounds(bits)
+
+
+def complement(probability: Probability) -> Probability:
+    """The probability of the opposite."""
+    return 1 - probability if isinstance(probability, Fraction) else Complement(probability)
+
+
+def is_at_most(probability: Probability, limit: Fraction) -> bool:
+    """Whether a probability is no greater than a limit, which an irrational one never equals, so that this ends."""
+    if isinstance(probability, Fraction):
+        return probability <= limit
+    for bits in (FEWEST_BITS << doublings for doublings in count()):
+        low, high = probability.bounds(bits)
+        if high <= limit:
+            return True
+        if low > limit:
+            return False
+    raise AssertionError("precision has no end")
+
+
+def require_probability(probability: Probability) -> None:
+    """Refuse a fraction that is no probability.
+
+    Raises:
+        ValueError: it is below 0 or above 1.
+    """
+    if isinstance(probability, Fraction) and not 0 <= probability <= 1:
+        raise ValueError(f"{probability} is no probability: it is not between 0 and 1")
+
+
+def exponential(exponent: Fraction, bits: int) -> Interval:
+    """Bounds of e^-x for x >= 0, no further apart than 2^-bits.
+
+    Python documents ``Decimal.exp`` as correctly rounded, so its neighbours enclose what it stands for.
+    """
+    if exponent > bits:
+        return Fraction(0), Fraction(1, 2**bits)
+    digits = int(bits * DIGITS_PER_BIT) + len(str(bits)) + 4
+    least, most = (_quotient(-exponent, digits, rounding) for rounding in (ROUND_FLOOR, ROUND_CEILING))
+    context = _context(digits, ROUND_FLOOR)
+    low, high = least.exp(context).next_minus(context), most.exp(context).next_plus(context)
+    return max(Fraction(low), Fraction(0)), min(Fraction(high), Fraction(1))
+
+
+def _quotient(number: Fraction, digits: int, rounding: str) -> Decimal:
+    return _context(digits, rounding).divide(Decimal(number.numerator), Decimal(number.denominator))
+
+
+def _context(digits: int, rounding: str) -> Context:
+    return Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)

@@ -1,0 +1,82 @@
+"""Exact draws made of uniform 64-bit words, from wherever these come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.mechanisms.probability import require_probability
+from sqlanon.mechanisms.source import Floats, Integers
+
+Words = Callable[[int], NDArray[np.uint64]]
+"""So many independent uniform words."""
+
+WORD = 64
+WORDS_AT_ONCE = 1 << 17
+MOST_POPULATION = 2**63
+
+
+def one_word(words: Words) -> int:
+    """A uniform number below 2^64."""
+    return int(words(1)[0])
+
+
+def uniforms(size: int, words: Words) -> Floats:
+    """The middles of 2^52 equal parts of (0, 1): never 0, never 1."""
+    return ((words(size) >> np.uint64(WORD - 52)).astype(np.float64) + 0.5) * 2.0**-52
+
+
+def thinned(counts: Integers, probability: Fraction, words: Words) -> Integers:
+    """How many of each count stay if each unit stays where a word of its own is below ⌊2^64 * probability⌋.
+
+    Rounded down, as fewer units that stay never cost more. The units lie one after the other, count after count, and
+    are looked at in portions, so that memory is bounded.
+    """
+    require_probability(probability)
+    if (counts < 0).any():
+        raise ValueError("a count below 0 has no units to keep")
+    limit = int(probability * 2**WORD)
+    if limit == 2**WORD:
+        return counts.astype(np.int64)
+    ends = np.cumsum(counts, dtype=np.int64)
+    units = int(ends[-1]) if len(ends) else 0
+    kept_until_end = np.zeros(len(ends), dtype=np.int64)
+    kept_before = 0
+    for start in range(0, units, WORDS_AT_ONCE):
+        stop = min(start + WORDS_AT_ONCE, units)
+        kept = kept_before + np.cumsum(words(stop - start) < np.uint64(limit))
+        first, last = np.searchsorted(ends, [start, stop], side="right")
+        kept_until_end[first:last] = kept[ends[first:last] - start - 1]
+        kept_before = int(kept[-1])
+    return np.diff(kept_until_end, prepend=0)
+
+
+def chosen(population: int, count: int, words: Words) -> Integers:
+    """So many different numbers below ``population``, ascending: the first different ones of a uniform sequence.
+
+    Of more than half of the population, those that stay behind are drawn instead.
+    """
+    if not 0 <= count <= population <= MOST_POPULATION:
+        raise ValueError(f"cannot choose {count} of {population}: at most all, and of at most 2^63")
+    if 2 * count > population:
+        left = np.ones(population, dtype=np.bool_)
+        left[chosen(population, population - count, words)] = False
+        return np.flatnonzero(left)
+    found = np.empty(0, dtype=np.int64)
+    while len(found) < count:
+        drawn = np.concatenate([found, _below(population, count - len(found), words)])
+        found = drawn[np.sort(np.unique(drawn, return_index=True)[1])]
+    return np.sort(found)
+
+
+def _below(population: int, size: int, words: Words) -> Integers:
+    """Uniform numbers below ``population``: the lowest bits of words, drawn again where they are too large."""
+    mask = np.uint64((1 << (population - 1).bit_length()) - 1)
+    found = np.empty(0, dtype=np.int64)
+    while len(found) < size:
+        drawn = words(size - len(found)) & mask
+        found = np.concatenate([found, drawn[drawn < np.uint64(population)].astype(np.int64)])
+    return found

@@ -1,0 +1,213 @@
+"""Every draw of both sources against exact probabilities, with power: what is 30 % off is rejected.
+
+The test is that of Kolmogorov with the bound of Massart, which holds for any distribution and any sample size: the
+empirical distribution function is nowhere further than sqrt(ln(2 / error) / 2n) from the right one, but for a chance of
+at most ``error``. A distribution further away than twice that is rejected as surely: what is 30 % off has to be.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import sqlanon as sa
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.discrete_laplace import empty_cell_probability, pure_threshold
+from sqlanon.mechanisms.source import RandomSource
+
+FALSE_ALARM = 1e-9
+OFF = (0.7, 1.3)
+
+Numbers = NDArray[Any]
+Cumulative = Callable[[Numbers], Numbers]
+
+
+@pytest.fixture(params=["seeded", "opendp"])
+def source(request: pytest.FixtureRequest) -> RandomSource:
+    return sa.SeededSource(20) if request.param == "seeded" else sa.OpenDPSource()
+
+
+def charge(epsilon: str) -> Charge:
+    return Charge("test", sa.Budget(epsilon), None)
+
+
+def bound(sample: Numbers) -> float:
+    return math.sqrt(math.log(2 / FALSE_ALARM) / (2 * len(sample)))
+
+
+def distance(sample: Numbers, cumulative: Cumulative) -> float:
+    """Between what a sample and a distribution have up to a number; of whole numbers if the sample is."""
+    values, counts = np.unique(sample, return_counts=True)
+    until = np.cumsum(counts) / len(sample)
+    before = values - 1 if sample.dtype.kind == "i" else values
+    above = np.abs(until - cumulative(values)).max()
+    below = np.abs(until - counts / len(sample) - cumulative(before)).max()
+    return float(max(above, below))
+
+
+def assert_fits(sample: Numbers, right: Cumulative, *wrong: Cumulative) -> None:
+    """A sample is taken for one of the right distribution, and not for one of the wrong ones, by no luck."""
+    assert distance(sample, right) <= bound(sample)
+    grid = np.linspace(sample.min(), sample.max(), 1000).astype(sample.dtype)
+    for other in wrong:
+        assert np.abs(right(grid) - other(grid)).max() > 2 * bound(sample), "the sample is too small to tell"
+        assert distance(sample, other) > bound(sample)
+
+
+def assert_fits_only(sample: Numbers, family: Callable[[float], Cumulative], *wrong: Cumulative) -> None:
+    """A sample is taken for one of the distribution of a factor of 1, and of no factor that is 30 % off."""
+    assert_fits(sample, family(1), *map(family, OFF), *wrong)
+
+
+def listed(masses: Sequence[float], *, first: int = 0) -> Cumulative:
+    """The distribution function of whole numbers from ``first`` up, with these probabilities."""
+    assert math.isclose(math.fsum(masses), 1, abs_tol=1e-9)
+    steps = np.concatenate([[0], np.cumsum(masses)])
+    return lambda numbers: steps[np.clip(numbers - first + 1, 0, len(masses))]
+
+
+def discrete_laplace_masses(scale: float, most: int = 200) -> list[float]:
+    base = math.exp(-1 / scale)
+    return [(1 - base) / (1 + base) * base ** abs(value) for value in range(-most, most + 1)]
+
+
+def binomial_masses(trials: int, probability: float) -> list[float]:
+    return [
+        math.comb(trials, count) * probability**count * (1 - probability) ** (trials - count)
+        for count in range(trials + 1)
+    ]
+
+
+def poisson_masses(mean: float) -> list[float]:
+    return [math.exp(-mean) * mean**count / math.factorial(count) for count in range(60)]
+
+
+def permute_and_flip_masses(scores: Sequence[int], scale: float) -> list[float]:
+    """By its definition: in a random order, take the first candidate whose coin says so."""
+    masses = [0.0] * len(scores)
+    for order in itertools.permutations(range(len(scores))):
+        still = 1 / math.factorial(len(scores))
+        for candidate in order:
+            heads = math.exp((scores[candidate] - max(scores)) / scale)
+            masses[candidate] += still * heads
+            still *= 1 - heads
+    return masses
+
+
+def softmax_masses(log_weights: Sequence[float]) -> list[float]:
+    weights = [math.exp(weight) for weight in log_weights]
+    return [weight / math.fsum(weights) for weight in weights]
+
+
+def laplace_cumulative(scale: float) -> Cumulative:
+    return lambda numbers: np.where(numbers < 0, np.exp(numbers / scale) / 2, 1 - np.exp(-numbers / scale) / 2)
+
+
+@pytest.mark.parametrize(("epsilon", "sensitivity", "scale"), [("0.5", 1, 2.0), ("0.5", 3, 6.0), ("2", 1, 0.5)])
+def test_discrete_laplace(source: RandomSource, epsilon: str, sensitivity: int, scale: float) -> None:
+    noise = source.discrete_laplace(40_000, charge(epsilon), sensitivity=sensitivity)
+    assert noise.dtype == np.int64
+    assert_fits_only(noise, lambda factor: listed(discrete_laplace_masses(factor * scale), first=-200))
+
+
+def test_discrete_laplace_draws_are_independent(source: RandomSource) -> None:
+    """As sums of neighbours and of draws of two calls."""
+    one, other = (source.discrete_laplace(30_000, charge("0.5")) for _ in range(2))
+    masses = discrete_laplace_masses(2)
+    sums = listed(np.convolve(masses, masses).tolist(), first=-400)
+    for left, right in ((one[::2], one[1::2]), (one, other)):
+        assert_fits(left + right, sums)
+    assert distance(one + one, sums) > 2 * bound(one), "what the test is to find"
+
+
+def test_discrete_laplace_tail(source: RandomSource) -> None:
+    exceeding = source.discrete_laplace_tail(20_000, charge("0.5"))
+    assert len(exceeding) == 20_000
+
+    def masses(scale: float) -> list[float]:
+        base = math.exp(-1 / scale)
+        return [(1 - base) * base**count for count in range(200)]
+
+    assert_fits_only(exceeding, lambda factor: listed(masses(factor * 2)))
+
+
+@pytest.mark.parametrize(("sensitivity", "scale"), [(1, 4.0), (2, 8.0)])
+def test_exponential_mechanism(source: RandomSource, sensitivity: int, scale: float) -> None:
+    scores = [0, *(-sensitivity * below for below in (7, 6, 8, 7, 8))]
+    positions = source.exponential_mechanism(np.array(scores), charge("0.5"), sensitivity=sensitivity, runs=9_000)
+    assert positions.shape == (9_000,)
+    masses = permute_and_flip_masses(scores, scale)
+    published = softmax_masses([score / scale for score in scores])
+    assert_fits_only(
+        positions, lambda factor: listed(permute_and_flip_masses(scores, factor * scale)), listed(published)
+    )
+    assert np.dot(scores, masses) > np.dot(scores, published), "the exponential mechanism is expected to choose worse"
+
+
+def test_thinned(source: RandomSource) -> None:
+    kept = source.thinned(np.full(20_000, 7), Fraction(2, 5))
+    assert_fits_only(kept, lambda factor: listed(binomial_masses(7, factor * 0.4)))
+
+
+@pytest.mark.parametrize("threshold", [None, pure_threshold(10**15, Fraction(1))], ids=["fraction", "tail"])
+def test_binomial_of_many_trials(source: RandomSource, threshold: int | None) -> None:
+    """Which is Poisson's, up to 10^-15."""
+    if threshold is None:
+        probability, mean = Fraction(1, 10**15), 1.0
+    else:
+        probability = empty_cell_probability(threshold, Fraction(1))
+        mean = 10**15 * math.exp(-threshold) / (1 + math.exp(-1))
+    successes = source.binomial(10**15, probability, runs=20_000)
+    assert_fits_only(successes, lambda factor: listed(poisson_masses(factor * mean)))
+
+
+@pytest.mark.parametrize("probability", [Fraction(2, 5), Fraction(3, 5)])
+def test_binomial_in_parts(source: RandomSource, probability: Fraction) -> None:
+    successes = source.binomial(400, probability, runs=3_000)
+    assert_fits_only(successes, lambda factor: listed(binomial_masses(400, factor * float(probability))))
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_chosen(source: RandomSource, count: int) -> None:
+    """All subsets are as likely as each other, and each member is in as many as it should."""
+    subsets = {subset: place for place, subset in enumerate(itertools.combinations(range(5), count))}
+    drawn = [tuple(source.chosen(5, count).tolist()) for _ in range(4_000)]
+    assert_fits(np.array([subsets[subset] for subset in drawn]), listed([0.1] * 10))
+    for member in range(5):
+        chosen = np.array([int(member in subset) for subset in drawn])
+        assert_fits_only(chosen, lambda factor: listed([1 - factor * count / 5, factor * count / 5]))
+
+
+def test_seed(source: RandomSource) -> None:
+    seeds = [source.seed() for _ in range(4_000)]
+    assert len(set(seeds)) == len(seeds)
+    for shift in range(0, 64, 4):
+        digits = np.array([seed >> shift & 15 for seed in seeds])
+        assert_fits(digits, listed([1 / 16] * 16), listed([off / 16 for off in OFF for _ in range(8)]))
+
+
+def test_laplace(source: RandomSource) -> None:
+    noise = source.laplace(20_000, 3.0)
+    assert_fits_only(noise, lambda factor: laplace_cumulative(factor * 3))
+
+
+def test_softmax_choice(source: RandomSource) -> None:
+    log_weights = np.array([0.5, -1, 2, 0.0])
+    positions = source.softmax_choice(1000 + log_weights, runs=20_000)
+    assert_fits_only(positions, lambda factor: listed(softmax_masses((factor * log_weights).tolist())))
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    one, other, third = (sa.SeededSource(seed) for seed in (3, 3, 4))
+    assert [source.seed() for source in (one, other)] == [sa.SeededSource(3).seed()] * 2
+    noise = [source.discrete_laplace(50, charge("0.1")).tolist() for source in (one, other, third)]
+    assert noise[0] == noise[1] != noise[2]
+    assert not one.is_private
+    assert sa.OpenDPSource().is_private

@@ -16,8 +16,8 @@ from pydantic import ConfigDict
 
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.evaluation.audit_bounds import lower_losses
-from sqlanon.evaluation.audit_events import Event, Samples, best_event, weighed
-from sqlanon.evaluation.audit_outputs import Features, Views, countable, default_features
+from sqlanon.evaluation.audit_events import Event, Samples, best_event, uses_evidence, weighed
+from sqlanon.evaluation.audit_outputs import Features, Views, countable, views_of
 from sqlanon.evaluation.exact import Distribution, hockey_stick, smallest_epsilon
 from sqlanon.model.budget import Budget, Exact, ExactNumber
 from sqlanon.model.policy import Policy
@@ -43,7 +43,11 @@ class Repeatable(Protocol):
     """
 
     def outcomes(self, table: Any, runs: int) -> Mapping[Any, int]:
-        """How often each output came, of so many runs, all independent of each other and of those of other calls."""
+        """How often each output came, of so many runs, all independent of each other and of those of other calls.
+
+        Outputs are best numbers, texts, and tuples and frozensets of them: what is made of cells and counts as
+        ``frozenset({(cell, count), ...})`` is looked at cell by cell.
+        """
 
 
 @runtime_checkable
@@ -152,7 +156,8 @@ def audit_privacy(
         claimed: what the mechanism is held to; else its own attribute ``claimed``, if it has one.
         delta: δ at which ε is bounded, exact; else that of the claim, or 0.
         features: turns an output into views by name, of which events are made; a name is a text, or a pair of a text
-            and an item that reports keep to themselves. Else :func:`default_features`.
+            and an item that reports keep to themselves. Else those of
+            :func:`~sqlanon.evaluation.audit_outputs.default_features`.
         show_event: whether the event may be described with values from outputs, which can be cell values.
         session: where a policy runs; for a policy only.
 
@@ -168,7 +173,7 @@ def audit_privacy(
         return _computed(mechanism.distribution(table), mechanism.distribution(neighbour), claim, at)
 
     sampled = _sampled(mechanism, table, neighbour, runs)
-    views = default_features if features is None else _checked_features(features, mechanism)
+    views = views_of if features is None else _checked_features(features, mechanism)
     found = _best_finding(*sampled, views, delta=float(at), error=(1 - confidence) / BOUNDED_PROBABILITIES)
     bound = 0.0 if found is None else found.lower_bound
     return Audit(
@@ -227,8 +232,9 @@ def _best_finding(
         for is_reversed in (False, True)
         if (event := best_event(tally, chosen, choosing.runs, is_reversed=is_reversed, delta=delta, error=error))
     }
+    counted = bounding.count([*events.values()], views if uses_evidence(events.values()) else features)
     findings = []
-    for (is_reversed, event), counts in zip(events.items(), bounding.count([*events.values()], views), strict=True):
+    for (is_reversed, event), counts in zip(events.items(), counted, strict=True):
         more, less = counts[::-1] if is_reversed else counts
         bound = lower_losses(np.array([more]), np.array([less]), bounding.runs, delta=delta, error=error)[0]
         findings.append(_Finding(DIRECTIONS[is_reversed], event, (int(more), int(less)), float(bound)))

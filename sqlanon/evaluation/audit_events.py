@@ -155,6 +155,11 @@ def weighed(training: Samples, features: Features) -> tuple[Features, Tally]:
     return with_evidence, tally
 
 
+def uses_evidence(events: Iterable[Event]) -> bool:
+    """Whether the evidence has to be weighed to know whether one of them happened."""
+    return any(event.name == EVIDENCE for event in events)
+
+
 def best_event(
     trained: Tally, chosen: Tally, runs: int, *, is_reversed: bool, delta: float, error: float
 ) -> Event | None:

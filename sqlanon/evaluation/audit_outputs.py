@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from numbers import Real
 from typing import Any, TypeGuard
 
@@ -81,13 +82,23 @@ def default_features(output: Any) -> Views:
     A set or tuple of pairs of a key and a number, each key once, is looked at as a mapping, too. Collections in a tuple
     of a few parts, such as ``(node, {cell: count})``, are looked at likewise.
     """
-    counted = countable(output)
+    return views_of(countable(output))
+
+
+def views_of(counted: Hashable) -> Views:
+    """As :func:`default_features`, of an output as :func:`countable` makes it."""
     return {OUTPUT: counted, **_views_of_collection(counted)}
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Whether it is a real number; the usual types are told without the slow look at abstract ones."""
-    return type(value) is int or type(value) is float or (type(value) is not str and isinstance(value, Real))
+    """Whether it is a real number."""
+    return _is_real(type(value))  # type: ignore[arg-type]  # mypy holds that types have no hash
+
+
+@cache
+def _is_real(kind: type) -> bool:
+    """Kept by type: the look at abstract types is slow, and values are many."""
+    return issubclass(kind, Real)
 
 
 def number(value: Hashable) -> float | None:
@@ -107,7 +118,9 @@ def _views_of_collection(output: Hashable) -> dict[Name, Hashable]:
     if isinstance(output, frozenset):
         return _views_of_items(output) if entries is None else _views_of_entries(entries)
     if isinstance(output, tuple):
-        views = {**_views_of_items(output), **_views_of_positions(output), **_views_of_parts(output)}
+        if entries is None and len(output) <= FEW_PARTS and any(map(_has_views, output)):
+            return {**_views_of_positions(output), **_views_of_parts(output)}
+        views = {**_views_of_items(output), **_views_of_positions(output)}
         return views if entries is None else {**views, **_views_of_entries(entries)}
     return {}
 
@@ -152,15 +165,17 @@ def _views_of_positions(vector: tuple[Hashable, ...]) -> dict[Name, Hashable]:
 
 
 def _views_of_parts(parts: tuple[Hashable, ...]) -> dict[Name, Hashable]:
-    """The views of the collections that an output is composed of; rows, tuples of plain values, are none."""
-    if len(parts) > FEW_PARTS:
-        return {}
-    views: dict[Name, Hashable] = {}
-    for position, part in enumerate(parts, start=1):
-        if isinstance(part, frozenset | Entries) or (isinstance(part, tuple) and any(map(_is_collection, part))):
-            for name, value in _views_of_collection(part).items():
-                views[_in_part(name, position)] = value
-    return views
+    return {
+        _in_part(name, position): value
+        for position, part in enumerate(parts, start=1)
+        if _has_views(part)
+        for name, value in _views_of_collection(part).items()
+    }
+
+
+def _has_views(part: Hashable) -> bool:
+    """Whether a part is a collection to be looked at by itself; rows, tuples of plain values, are none."""
+    return isinstance(part, frozenset | Entries) or (isinstance(part, tuple) and any(map(_is_collection, part)))
 
 
 def _in_part(name: Name, position: int) -> Name:

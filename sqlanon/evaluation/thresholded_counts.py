@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 
 from sqlanon.errors import PolicyError
+from sqlanon.mechanisms.discrete_laplace import Mass, Tail
+from sqlanon.mechanisms.scales import scale_for
 
 Cell = tuple[str, str]
 """A class and a value."""
@@ -16,6 +19,8 @@ Published = tuple[tuple[tuple[Cell, int], ...], tuple[tuple[str, int], ...]]
 """The cells that are published, with their noisy counts, and the rolled-up values with theirs; both in their order."""
 
 MOST_RELEASES = 1_000_000
+BITS = 320
+"""Probabilities as small as 10^-80 have all digits of a float."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +28,14 @@ class NoisyThreshold:
     """Discrete Laplace noise on counts above 0; those that reach the threshold with it are published.
 
     Attributes:
-        epsilon: the noise Z has P(Z = z) proportional to e^(-epsilon |z|).
+        epsilon: what the noise costs, above 0.
         threshold: the smallest noisy count that is published.
         largest: the largest count that there is in the tables to be compared. Noisy counts above it are one outcome,
             named by the smallest of them: all of them are equally much likelier for one count than for another, so that
             putting them together hides nothing.
     """
 
-    epsilon: float
+    epsilon: Fraction
     threshold: int
     largest: int
 
@@ -134,14 +139,18 @@ class ThresholdedCounts:
 
 
 @cache
-def _mass(epsilon: float, value: int) -> float:
+def _mass(epsilon: Fraction, value: int) -> float:
     """P(Z = value)."""
-    return math.tanh(epsilon / 2) * math.exp(-epsilon * abs(value))
+    return float(Mass(_scale(epsilon), value).bounds(BITS)[0])
 
 
 @cache
-def _tail(epsilon: float, least: int) -> float:
+def _tail(epsilon: Fraction, least: int) -> float:
     """P(Z >= least)."""
-    if least <= 0:
-        return 1 - _tail(epsilon, 1 - least)
-    return math.exp(-epsilon * least) / (1 + math.exp(-epsilon))
+    return float(Tail(_scale(epsilon), least).bounds(BITS)[0])
+
+
+@cache
+def _scale(epsilon: Fraction) -> Fraction:
+    """The scale that the sources draw at."""
+    return Fraction(scale_for(epsilon, 1))

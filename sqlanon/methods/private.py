@@ -228,7 +228,9 @@ def _scored(
     engine: Engine, table: EncodedTable, nodes: Sequence[Levels], threshold: int
 ) -> Iterator[tuple[Levels, int]]:
     context = table.context
-    roll_ups = RollUps(engine, table.plan, context.row_count, table.cell_count, context.losses.distinct_labels)
+    roll_ups = RollUps(
+        engine, table.plan, context.row_count, table.cell_count, context.losses.distinct_labels, is_told=False
+    )
     try:
         for batch in batches(nodes, NODES_AT_ONCE):
             for source, together in roll_ups.statements(batch):

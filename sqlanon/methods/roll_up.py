@@ -81,6 +81,7 @@ class RollUps:
         row_count: rows of the source.
         cell_count: how many cells they make.
         label_counts: by quasi-identifier and level, how many labels are present.
+        is_told: whether it is told by :meth:`learn` of the classes of nodes; else it guesses them from cells.
     """
 
     engine: Engine
@@ -88,6 +89,7 @@ class RollUps:
     row_count: int
     cell_count: int
     label_counts: Sequence[Sequence[int]]
+    is_told: bool = True
     _made: list[RolledUp] = field(default_factory=list)
 
     def __post_init__(self) -> None:

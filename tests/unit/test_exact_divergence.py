@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from numpy.typing import NDArray
 import sqlanon as sa
 from sqlanon.evaluation.exact import Bounds, hockey_stick, smallest_epsilon
 from sqlanon.evaluation.thresholded_counts import NoisyThreshold, ThresholdedCounts
+from sqlanon.mechanisms.discrete_laplace import threshold
 
-CELL, ROLL_UP = 0.7, 0.5
+CELL, ROLL_UP = Fraction("0.7"), Fraction("0.5")
+CELL_THRESHOLD, ROLL_UP_THRESHOLD = (threshold(epsilon, Fraction("0.001")) for epsilon in (CELL, ROLL_UP))
 Pair = tuple[dict[Any, float], dict[Any, float]]
 ROWS = 28
 """Every cell has up to so many rows."""
@@ -92,8 +95,8 @@ class TestDivergence:
 def private_counts(rows: int, others: int, *, rolled_up_exactly: bool = False) -> Pair:
     """The releases of one value with two cells, and those with one row more in the first."""
     mechanism = ThresholdedCounts(
-        NoisyThreshold(CELL, 11, largest=max(rows + 1, others)),
-        None if rolled_up_exactly else NoisyThreshold(ROLL_UP, 14, largest=rows + 1 + others),
+        NoisyThreshold(CELL, CELL_THRESHOLD, largest=max(rows + 1, others)),
+        None if rolled_up_exactly else NoisyThreshold(ROLL_UP, ROLL_UP_THRESHOLD, largest=rows + 1 + others),
     )
     first, second = (mechanism.distribution({("1", "v"): rows + more, ("2", "v"): others}) for more in (0, 1))
     return first, second
@@ -106,9 +109,12 @@ def both_ways(pair: Pair, epsilon: float) -> tuple[float, float]:
 class TestThresholdedCounts:
     """spec/ipa.md B2, "Exact check"."""
 
+    def test_the_thresholds(self) -> None:
+        assert (CELL_THRESHOLD, ROLL_UP_THRESHOLD) == (11, 14)
+
     def test_the_divergence_at_the_sum_of_epsilons_is_below_the_sum_of_deltas(self) -> None:
         pairs = itertools.product(range(ROWS), range(ROWS + 1))
-        found = np.array([both_ways(private_counts(*pair), CELL + ROLL_UP) for pair in pairs])
+        found = np.array([both_ways(private_counts(*pair), float(CELL + ROLL_UP)) for pair in pairs])
         assert found.max() == pytest.approx(1.545e-3, abs=5e-7)
         assert (found <= 2e-3).all()
 
@@ -136,7 +142,9 @@ class TestThresholdedCounts:
     def test_they_are_what_simulation_gives(self) -> None:
         """A histogram of the published cells and roll-ups of three cells of two values."""
         table = {("1", "v"): 3, ("2", "v"): 1, ("1", "w"): 2}
-        mechanism = ThresholdedCounts(NoisyThreshold(0.5, 3, largest=3), NoisyThreshold(0.4, 2, largest=4))
+        mechanism = ThresholdedCounts(
+            NoisyThreshold(Fraction(1, 2), 3, largest=3), NoisyThreshold(Fraction(2, 5), 2, largest=4)
+        )
         expected = mechanism.distribution(table)
         assert math.fsum(expected.values()) == pytest.approx(1, abs=1e-12)
         generator = np.random.default_rng(5)
@@ -163,7 +171,9 @@ class TestThresholdedCounts:
             assert event.mean() == pytest.approx(probability, abs=4 * math.sqrt(probability / runs))
 
     def test_what_is_too_large_is_refused(self) -> None:
-        mechanism = ThresholdedCounts(NoisyThreshold(1, 2, largest=3), NoisyThreshold(1, 2, largest=3))
+        mechanism = ThresholdedCounts(
+            NoisyThreshold(Fraction(1), 2, largest=3), NoisyThreshold(Fraction(1), 2, largest=3)
+        )
         with pytest.raises(sa.PolicyError) as refused:
             mechanism.distribution({("1", "v"): 4, ("2", "v"): -1, ("2", "w"): 5})
         assert len(refused.value.problems) == 3
@@ -171,7 +181,7 @@ class TestThresholdedCounts:
             mechanism.distribution({(str(number), "v"): 0 for number in range(20)})
 
 
-def below(epsilon: float, least: int) -> float:
+def below(epsilon: Fraction, least: int) -> float:
     """P(Z < least)."""
     a = math.exp(-epsilon)
     return sum((1 - a) / (1 + a) * a ** abs(z) for z in range(-200, least))

@@ -66,9 +66,20 @@ NOISY_LEFT_OVER = Relation("anon_noisy_left_over", "cell")
 def node_scores(
     plan: Encoding, batch: Sequence[Levels], threshold: int, *, cells: Relation | None, apart: bool
 ) -> exp.Query:
-    """``node``, ``cell_count`` and ``score`` of a batch of nodes; scores are in parts of :data:`WHOLE` of a row."""
+    """``node``, ``row_count`` and ``score`` of the combinations that reach a threshold at each node of a batch.
+
+    Scores are in parts of :data:`WHOLE` of a row. All rows of other combinations are at risk, so that their part of the
+    score is known without a look at what their labels lose. Nodes without any that reach it are left out.
+    """
+
+    def reaching(grouping: Grouping) -> exp.Select:
+        rows = exp.Sum(this=column(ROW_COUNT))
+        query = grouping.select([row_sum(name=ROWS)], grouping.cells(), *map(column, _values(plan)))
+        query.set("having", exp.Having(this=exp.GTE(this=rows, expression=number(threshold))))
+        return query
+
     losses = LabelLosses(plan, batch, ("ncp",), units=WHOLE)
-    combinations = losses.beside(of_all_nodes(plan, batch, cells, _rows_by_value, apart=apart))
+    combinations = losses.beside(of_all_nodes(plan, batch, cells, reaching, apart=apart))
     known = [aliased(number(WHOLE), "anon_whole"), aliased(number(threshold), "anon_threshold")]
     return over(template("node_score"), select([exp.Star(), *known], subquery(combinations, "anon_scored")))
 
@@ -233,10 +244,6 @@ def _noisy(counts: Relation, noise: Relation, threshold: int) -> exp.Select:
     reached = exp.GTE(this=column(NOISY), expression=number(threshold))
     noisy = select([exp.Star(), aliased(total, NOISY)], subquery(sums, "anon_sums"))
     return select([exp.Star(), aliased(reached, IS_SHOWN)], subquery(noisy, "anon_noisy"))
-
-
-def _rows_by_value(grouping: Grouping) -> exp.Select:
-    return grouping.select([row_sum(name=ROWS)], grouping.cells(), *map(column, _values(grouping.plan)))
 
 
 def _values(plan: Encoding) -> list[str]:

@@ -129,11 +129,12 @@ def scores(engine: Engine, table: EncodedTable, nodes: Sequence[Levels], thresho
     """
     if table.context.row_count > MOST_ROWS:
         raise PolicyError(f"a node can be chosen privately for up to {MOST_ROWS:,} rows; give the method a public node")
-    found = np.zeros(len(nodes), dtype=np.int64)
-    places = {levels: place for place, levels in enumerate(nodes)}
-    for levels, score in _scored(engine, table, nodes, threshold):
-        found[places[levels]] = score
-    return found
+    rows = table.context.row_count
+    found = {
+        levels: private.WHOLE * (reaching - rows) + score
+        for levels, reaching, score in _scored(engine, table, nodes, threshold)
+    }
+    return np.array([found[levels] for levels in nodes], dtype=np.int64)
 
 
 def chosen_nodes(
@@ -226,22 +227,38 @@ def _draw_left_over(engine: Engine, table: EncodedTable, draws: Draws, threshold
 
 def _scored(
     engine: Engine, table: EncodedTable, nodes: Sequence[Levels], threshold: int
-) -> Iterator[tuple[Levels, int]]:
+) -> Iterator[tuple[Levels, int, int]]:
+    """Nodes with the rows of the combinations that reach the threshold there, and the score of these.
+
+    From the top down: below a node without any there are none, and those of many a large node need not be counted
+    (Beyer and Ramakrishnan 1999 compute iceberg cubes like that).
+    """
     context = table.context
     roll_ups = RollUps(
         engine, table.plan, context.row_count, table.cell_count, context.losses.distinct_labels, is_told=False
     )
+    without: set[Levels] = set()
     try:
-        for batch in batches(nodes, NODES_AT_ONCE):
-            for source, together in roll_ups.statements(batch):
+        for batch in batches(sorted(nodes, key=sum, reverse=True), NODES_AT_ONCE):
+            below = [levels for levels in batch if not without.isdisjoint(_above(levels))]
+            asked = [levels for levels in batch if levels not in set(below)]
+            found: dict[Levels, tuple[int, int]] = {}
+            for source, together in roll_ups.statements(asked):
                 apart = source.row_count > APART
                 query = private.node_scores(table.plan, together, threshold, cells=source.cells, apart=apart)
                 for row in engine.fetch(query, "scores of nodes", "node"):
-                    levels = together[row["node"]]
-                    roll_ups.learn_cells(levels, row["cell_count"])
-                    yield levels, row["score"]
+                    found[together[row["node"]]] = row["row_count"], row["score"]
+            for levels in batch:
+                yield levels, *found.get(levels, (0, 0))
+            without |= {levels for levels in batch if levels not in found}
     finally:
         roll_ups.drop()
+
+
+def _above(levels: Levels) -> Iterator[Levels]:
+    """The nodes that are more general by one step."""
+    for position, depth in enumerate(levels):
+        yield (*levels[:position], depth + 1, *levels[position + 1 :])
 
 
 def _count(engine: Engine, relation: Relation) -> int:

@@ -114,10 +114,6 @@ class RollUps:
         for summary in summaries:
             self._classes.learn(summary.levels, summary.class_count)
 
-    def learn_cells(self, levels: Levels, cell_count: int) -> None:
-        """Take note of how many cells a node has, where its classes were not counted."""
-        self._classes.learn(levels, max(1, cell_count // self._most_others))
-
     def drop(self) -> None:
         """Remove all that was made."""
         for relation in self._made:
@@ -172,8 +168,8 @@ class RollUps:
         cells = rolled_up(self.plan, levels, source.cells, in_order=source is self._cells)
         self.engine.run(Step(relation, cells, "cells rolled up"))
         row_count = int(self.engine.fetch(counted_rows(relation), "cells rolled up")[0]["rows"])
-        if self._most_others == 1:
-            self._classes.learn(levels, row_count)
+        if not self.is_told or self._most_others == 1:
+            self._classes.learn(levels, max(1, row_count // self._most_others))
         self._made.append(RolledUp(levels, relation, row_count))
 
     @property

@@ -60,7 +60,10 @@ def _successes(trials: int, probability: Probability, word: int, words: Words) -
 
 @lru_cache(maxsize=16)
 def _cumulative(trials: int, probability: Probability, bits: int) -> Cumulative:
-    """As far as a uniform number of so many bits can tell; complete unless its last entry is below 1."""
+    """As far as a uniform number of so many bits can tell; complete unless its last entry is below 1.
+
+    P(B <= k) falls as the probability rises: its bounds are those of the greatest and of the least it can be.
+    """
     precision = 2 * bits + trials.bit_length() + 4 * LARGEST_MEAN
     one = 1 << precision
     low, high = bounds(probability, precision)
@@ -76,8 +79,8 @@ def _cumulative(trials: int, probability: Probability, bits: int) -> Cumulative:
         if lows[-1] >= (1 << bits) - 1:
             return lows, highs
         left, following = trials - successes, successes + 1
-        mass_low = mass_low * left * rare // (following * (one - rare))
-        mass_high = -(-mass_high * left * often // (following * (one - often)))
+        mass_low = mass_low * left * often // (following * (one - often))
+        mass_high = -(-mass_high * left * rare // (following * (one - rare)))
     return [*lows, 1 << bits], [*highs, 1 << bits]
 
 

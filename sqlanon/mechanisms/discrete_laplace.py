@@ -52,11 +52,11 @@ class Tail:
 def threshold(epsilon: Fraction, delta: Fraction, *, rows: int = 1) -> int:
     """The smallest count to publish, so that cells that nobody listed beforehand cost no more than δ.
 
-    Noise of scale ``rows`` / ε, which is a source's at sensitivity ``rows``, is added to the cells that are there, and
-    those that reach the threshold are published.
-    An individual owns up to ``rows`` rows, anywhere. Without them, cells of theirs may be empty, which publishes
-    nothing; with them, such a cell of x rows is published with probability P(x + Z >= τ). The result is the smallest
-    τ >= ``rows`` for which P(``rows`` + Z >= τ) <= δ and ``rows`` * P(1 + Z >= τ) <= δ.
+    Noise of scale ``rows`` / ε, which is a source's at sensitivity ``rows``, is added to the cells that are there,
+    and those that reach the threshold are published. An individual owns up to ``rows`` rows, anywhere. Without them,
+    cells of theirs may be empty, which publishes nothing; with them, such a cell of x rows is published with
+    probability P(x + Z >= τ). The result is the smallest τ >= ``rows`` for which P(``rows`` + Z >= τ) <= δ and
+    ``rows`` * P(1 + Z >= τ) <= δ.
 
     Proof. Write c for ``rows``, b for 1 / a, and let the individual's rows in otherwise empty cells be x_1, ..., x_d,
     each 1 or more, at most c together. (1) The union bound gives a chance of at most q = Σ P(Z >= τ - x_i) that any of

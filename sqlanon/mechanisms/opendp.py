@@ -33,8 +33,8 @@ class Mechanism(Protocol):
 class OpenDPSource(WordSource):
     """Noise and choices by OpenDP, which also says what they cost; all else from the entropy of the system.
 
-    Draws exact distributions in integers and rationals, which leave no trace of the data in low digits as floating
-    point does. How long a draw takes is not hidden: do not let an adversary measure it.
+    All but :meth:`laplace` and :meth:`softmax_choice` draw exactly, in integers and rationals: floating point would
+    leave traces of the data in its last digits. How long a draw takes is not hidden: let no adversary measure it.
 
     Raises:
         PolicyError: OpenDP is not installed.
@@ -50,8 +50,11 @@ class OpenDPSource(WordSource):
     def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
         mechanism = _laplace(scale_for(charge.budget.epsilon, sensitivity))
         require_covered(charge, mechanism.map(sensitivity))
-        portions = [mechanism([0] * min(DRAWS_AT_ONCE, size - start)) for start in range(0, size, DRAWS_AT_ONCE)]
-        return np.concatenate([np.empty(0, dtype=np.int64), *(np.array(drawn, dtype=np.int64) for drawn in portions)])
+        noise = np.empty(size, dtype=np.int64)
+        for start in range(0, size, DRAWS_AT_ONCE):
+            portion = noise[start : start + DRAWS_AT_ONCE]
+            portion[:] = mechanism([0] * len(portion))
+        return noise
 
     def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
         mechanism = _noisy_max(scale_for(charge.budget.epsilon, 2 * sensitivity))

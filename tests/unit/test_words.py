@@ -6,6 +6,7 @@ import itertools
 import math
 import tracemalloc
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -16,9 +17,9 @@ from numpy.typing import NDArray
 
 import sqlanon as sa
 from sqlanon.mechanisms import words
-from sqlanon.mechanisms.binomial import binomial
+from sqlanon.mechanisms.binomial import _cumulative, binomial
 from sqlanon.mechanisms.discrete_laplace import Tail
-from sqlanon.mechanisms.probability import bounds
+from sqlanon.mechanisms.probability import Interval, bounds
 
 WORD = st.integers(0, 2**64 - 1)
 
@@ -45,7 +46,32 @@ def cumulative(trials: int, probability: Fraction) -> list[Fraction]:
     return list(itertools.accumulate(masses))
 
 
+@dataclass(frozen=True)
+class Vague:
+    """A probability of which no more is known than this."""
+
+    low: Fraction
+    high: Fraction
+
+    def bounds(self, bits: int) -> Interval:
+        return self.low, self.high
+
+
 class TestBinomial:
+    @given(
+        trials=st.integers(0, 12),
+        ends=st.tuples(*[st.fractions(0, Fraction(1, 2), max_denominator=50)] * 2).map(sorted),
+        between=st.fractions(0, 1, max_denominator=5),
+    )
+    def test_bounds_hold_for_all_that_the_probability_may_be(
+        self, trials: int, ends: list[Fraction], between: Fraction
+    ) -> None:
+        least, most = ends
+        right = cumulative(trials, least + between * (most - least))
+        low, high = _cumulative(trials, Vague(least, most), 64)
+        for below, expected, above in zip(low, right, high, strict=False):
+            assert below <= expected * 2**64 <= above
+
     @given(
         trials=st.integers(0, 30),
         probability=st.fractions(0, Fraction(1, 2), max_denominator=100),

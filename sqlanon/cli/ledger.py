@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sqlanon.cli.options import Json, existing, keeping_ledger
+from sqlanon.cli.options import Json, existing, keeping_ledger, on_this_machine
 from sqlanon.cli.output import say, show, write, write_json
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ app = typer.Typer(help="Budgets: what was spent of the privacy of each data set,
 
 
 @app.command(name="show")
+@on_this_machine
 def show_(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json = False) -> None:
     """Show every charge and cap, and what each data set has left.
 
@@ -48,6 +49,7 @@ def show_(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json =
 
 
 @app.command()
+@on_this_machine
 def cap(
     dataset: Dataset,
     database: Warehouse = None,
@@ -80,6 +82,7 @@ def cap(
 
 
 @app.command()
+@on_this_machine
 def remaining(dataset: Dataset, database: Warehouse = None, ledger: LedgerFile = None, as_json: Json = False) -> None:
     """Print what a data set has left.
 
@@ -94,6 +97,7 @@ def remaining(dataset: Dataset, database: Warehouse = None, ledger: LedgerFile =
 
 
 @app.command()
+@on_this_machine
 def verify(
     database: Warehouse = None,
     ledger: LedgerFile = None,

@@ -233,7 +233,8 @@ def test_every_command_that_opens_a_warehouse_can_be_bounded(folder: Path) -> No
     from sqlanon.cli.app import app
 
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    commands |= commands.pop("taxonomy").commands
+    for group in ("taxonomy", "ledger"):
+        commands |= {f"{group} {name}": command for name, command in commands.pop(group).commands.items()}
     bounded = {name for name, command in commands.items() if "threads" in {each.name for each in command.params}}
     assert set(commands) - bounded == {"demo", "schema", "sql"}
     refused = sqlanon(*published("measure"), "--memory-limit", "lots", "--threads", "0", folder=folder)

@@ -43,7 +43,6 @@ END;
 -- anon.label_values and anon.value_without_taxonomy.
 --
 -- Returns: DOUBLE in [0, 1].
--- Source: Lee et al. 2017, the uniform spread of generalized values.
 -- Example:
 --   SELECT anon.label_share('age', '[30, 40)', 34) AS decade, anon.label_share('diagnosis', 'flu', 'flu') AS kept;
 CREATE OR REPLACE MACRO anon.label_share(attribute, label, value) AS (

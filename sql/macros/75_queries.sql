@@ -67,7 +67,6 @@ GROUP BY group_label;
 -- anon.label_values and anon.value_without_taxonomy.
 --
 -- Returns: label VARCHAR, value VARCHAR, share DOUBLE in (0, 1]; the shares of a label sum to 1.
--- Source: Lee et al. 2017, the uniform spread of generalized values.
 -- Example:
 --   WITH released AS (FROM anon.generalize('visits', MAP {'sex': 1}))
 --   FROM anon.spread_labels('released', 'sex') ORDER BY ALL;

@@ -24,6 +24,7 @@ from typer.testing import CliRunner
 import sqlanon as sa
 from sqlanon.evaluation import Audit, audit_privacy
 from sqlanon.evaluation.audit_bounds import lower_probability, upper_probability
+from sqlanon.evaluation.audit_chart import write_chart
 from sqlanon.evaluation.audit_events import ABSENT, Event, Samples, _offered, weighed
 from sqlanon.evaluation.audit_outputs import countable, default_features
 from tests.conftest import ROOT, open_clinic
@@ -207,11 +208,17 @@ class TestExact:
         assert lower.violates
         assert lower.divergence == pytest.approx(truth - math.exp(0.99) * (1 - truth))
 
-    def test_what_only_one_table_can_give_is_an_infinite_loss(self) -> None:
+    def test_what_only_one_table_can_give_is_an_infinite_loss(self, tmp_path: Path) -> None:
         method = SimpleNamespace(distribution=lambda table: {table: 1.0})
         audit = audit_privacy(method, "a", "b", claimed=ONE)
         assert audit.lower_bound == math.inf
         assert json.loads(audit.model_dump_json())["lower_bound"] == "Infinity"
+        write_chart({"publishes": audit, "again": audit}, tmp_path / "chart.json")
+        (rows,) = json.loads((tmp_path / "chart.json").read_text())["datasets"].values()
+        assert [(row["name"], row["words"], row["claimed"]) for row in rows] == [
+            ("publishes", "ε = ∞", 1.0),
+            ("again", "ε = ∞", 1.0),
+        ]
 
 
 class TestFeatures:

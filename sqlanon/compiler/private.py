@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.compiler.encoding import ONE_TEXT_PER_VALUE, ROW_COUNT, Encoding, row_sum
-from sqlanon.compiler.grouping import Grouping, at_node, node_keys, of_all_nodes
+from sqlanon.compiler.grouping import Grouping, at_node, by_key, node_keys, of_all_nodes
 from sqlanon.compiler.label_losses import LabelLosses
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
@@ -20,6 +20,7 @@ from sqlanon.compiler.nodes import (
     aliased,
     all_of,
     ascending,
+    bits,
     column,
     count_rows,
     filtered,
@@ -82,6 +83,26 @@ def node_scores(
     combinations = losses.beside(of_all_nodes(plan, batch, cells, reaching, apart=apart))
     known = [aliased(number(WHOLE), "anon_whole"), aliased(number(threshold), "anon_threshold")]
     return over(template("node_score"), select([exp.Star(), *known], subquery(combinations, "anon_scored")))
+
+
+def reaching_cells(plan: Encoding, levels: Levels, threshold: int, cells: Relation, made: Relation) -> Step:
+    """The step that makes the cells, of some, whose combination at a node reaches a threshold.
+
+    At a node below, no other cells can be in a combination that reaches it.
+    """
+    grouping = by_key(plan, levels, cells)
+    keys = [*grouping.keys, *_values(plan)]
+    reached = exp.GTE(this=exp.Sum(this=column(ROW_COUNT)), expression=number(threshold))
+    combinations = grouping.select([], grouping.cells(), *map(column, _values(plan)))
+    combinations.set("having", exp.Having(this=reached))
+    masks = plan.keys.node_masks(levels)
+    of_cell: list[exp.Expr] = [bits(column(plan.key(word), cells.name), number(mask)) for word, mask in masks.items()]
+    of_cell += [column(name, cells.name) for name in _values(plan)]
+    on = all_of([same(part, column(key, "anon_reaching")) for part, key in zip(of_cell, keys, strict=True)])
+    words = [plan.key(word) for word in range(plan.keys.word_count)]
+    query = select([column(name, cells.name) for name in (*words, *plan.carried)], cells.table)
+    query = query.join(subquery(combinations, "anon_reaching"), on=on, join_type="semi", copy=False)
+    return Step(made, query, "cells that may reach the threshold")
 
 
 def combinations(plan: Encoding, levels: Levels) -> Step:

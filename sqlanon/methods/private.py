@@ -6,7 +6,7 @@ Source: spec/ipa.md B2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,14 +22,10 @@ from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.discrete_laplace import empty_cell_probability, pure_threshold, threshold
 from sqlanon.mechanisms.source import Integers, RandomSource
-from sqlanon.methods.full_domain import APART, EncodedTable
-from sqlanon.methods.roll_up import RollUps
+from sqlanon.methods.full_domain import EncodedTable
+from sqlanon.methods.iceberg import reaching_scores
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods import CELLS, NODE, ROLLED_UP, PrivateMethod
-from sqlanon.search.problem import batches
-
-NODES_AT_ONCE = 64
-"""How many nodes are scored at once at most."""
 
 MOST_ROWS = 1 << 32
 """How many rows scores can count, as integers of 63 bits in parts of a row."""
@@ -132,7 +128,7 @@ def scores(engine: Engine, table: EncodedTable, nodes: Sequence[Levels], thresho
     rows = table.context.row_count
     found = {
         levels: private.WHOLE * (reaching - rows) + score
-        for levels, reaching, score in _scored(engine, table, nodes, threshold)
+        for levels, reaching, score in reaching_scores(engine, table, nodes, threshold)
     }
     return np.array([found[levels] for levels in nodes], dtype=np.int64)
 
@@ -223,42 +219,6 @@ def _draw_left_over(engine: Engine, table: EncodedTable, draws: Draws, threshold
     noise = draws.noise(ROLLED_UP, count)
     engine.put(private.NOISE_OF_LEFT_OVER, pa.table({private.PLACE: np.arange(count), private.NOISE: noise}))
     engine.run(private.noisy_left_over(threshold))
-
-
-def _scored(
-    engine: Engine, table: EncodedTable, nodes: Sequence[Levels], threshold: int
-) -> Iterator[tuple[Levels, int, int]]:
-    """Nodes with the rows of the combinations that reach the threshold there, and the score of these.
-
-    From the top down: below a node without any there are none, and those of many a large node need not be counted
-    (Beyer and Ramakrishnan 1999 compute iceberg cubes like that).
-    """
-    context = table.context
-    roll_ups = RollUps(
-        engine, table.plan, context.row_count, table.cell_count, context.losses.distinct_labels, is_told=False
-    )
-    without: set[Levels] = set()
-    try:
-        for batch in batches(sorted(nodes, key=sum, reverse=True), NODES_AT_ONCE):
-            below = [levels for levels in batch if not without.isdisjoint(_above(levels))]
-            asked = [levels for levels in batch if levels not in set(below)]
-            found: dict[Levels, tuple[int, int]] = {}
-            for source, together in roll_ups.statements(asked):
-                apart = source.row_count > APART
-                query = private.node_scores(table.plan, together, threshold, cells=source.cells, apart=apart)
-                for row in engine.fetch(query, "scores of nodes", "node"):
-                    found[together[row["node"]]] = row["row_count"], row["score"]
-            for levels in batch:
-                yield levels, *found.get(levels, (0, 0))
-            without |= {levels for levels in batch if levels not in found}
-    finally:
-        roll_ups.drop()
-
-
-def _above(levels: Levels) -> Iterator[Levels]:
-    """The nodes that are more general by one step."""
-    for position, depth in enumerate(levels):
-        yield (*levels[:position], depth + 1, *levels[position + 1 :])
 
 
 def _count(engine: Engine, relation: Relation) -> int:

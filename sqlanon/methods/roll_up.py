@@ -106,8 +106,12 @@ class RollUps:
         for source in dict.fromkeys(sources.values()):
             nodes = [levels for levels in batch if sources[levels] is source]
             classes = np.minimum(self._classes.expected(nodes), source.row_count)
-            for together in _together(nodes, source.row_count + CLASS_ROWS * classes):
+            for together in counted_together(nodes, source.row_count + CLASS_ROWS * classes):
                 yield source, together
+
+    def cost(self, levels: Levels) -> float:
+        """What it takes to read what a node would be counted from now, in rows that are in order."""
+        return self._cheapest_below(levels).cost
 
     def learn(self, summaries: Sequence[NodeSummary]) -> None:
         """Take note of how many classes nodes have."""
@@ -230,7 +234,7 @@ class ClassCounts:
         )
 
 
-def _together(nodes: Sequence[Levels], costs: NDArray[np.float64]) -> Iterator[list[Levels]]:
+def counted_together(nodes: Sequence[Levels], costs: NDArray[np.float64]) -> Iterator[list[Levels]]:
     """Nodes in their order, as many at once as cost no more than a statement should."""
     together: list[Levels] = []
     left = 0.0

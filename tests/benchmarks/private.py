@@ -22,7 +22,7 @@ import duckdb
 
 import sqlanon as sa
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.methods import full_domain, private
+from sqlanon.methods import full_domain, iceberg, private
 from sqlanon.methods.roll_up import RollUps
 from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
 from sqlanon.run.prepare import prepare
@@ -124,7 +124,7 @@ def checks(path: Path) -> tuple[float, float]:
         engine, table.plan, table.context.row_count, table.cell_count, table.context.losses.distinct_labels
     )
     began = time.perf_counter()
-    for batch in batches(nodes, private.NODES_AT_ONCE):
+    for batch in batches(nodes, iceberg.NODES_AT_ONCE):
         full_domain.rolled_up_summaries(engine, table, roll_ups, Inquiry(batch, None, lambda: None, "counts"))
     checked = time.perf_counter() - began
     some = nodes[:: max(1, len(nodes) // PLAIN_NODES)]

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from fractions import Fraction
 
 import duckdb
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,35 +16,16 @@ import sqlanon as sa
 from sqlanon.compiler import private
 from sqlanon.compiler.macros import schema_statements
 from sqlanon.compiler.private import WHOLE
-from sqlanon.mechanisms.accountant import Charge
-from sqlanon.mechanisms.source import Integers
 from sqlanon.methods import full_domain, iceberg
 from sqlanon.methods import private as method
 from sqlanon.run.private import prepared
 from tests import oracle
+from tests.fixed_noise import FixedNoise
 from tests.strategies import Case, cases
 
 EXAMPLES = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SMALL = sa.Budget(2, "0.4")
 """With so much δ, combinations of two or three rows are shown."""
-
-
-class FixedNoise:
-    """A source that adds the same to every count, and takes the node of the largest score."""
-
-    is_private = False
-
-    def __init__(self, noise: int) -> None:
-        self.noise = noise
-
-    def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
-        return np.full(size, self.noise, dtype=np.int64)
-
-    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
-        return np.full(runs, scores.argmax())
-
-    def seed(self) -> int:
-        return 1
 
 
 @contextmanager

@@ -1,0 +1,30 @@
+"""A source of chance that leaves nothing to chance, for tests of what is made of its draws."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.source import Integers
+
+
+class FixedNoise:
+    """A source that adds the same to every count, and takes the node of the largest score."""
+
+    is_private = False
+
+    def __init__(self, noise: int) -> None:
+        self.noise = noise
+        self.sensitivities: list[int] = []
+        """Of the draws so far."""
+
+    def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
+        self.sensitivities.append(sensitivity)
+        return np.full(size, self.noise, dtype=np.int64)
+
+    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
+        self.sensitivities.append(sensitivity)
+        return np.full(runs, scores.argmax())
+
+    def seed(self) -> int:
+        return 1

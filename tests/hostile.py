@@ -1,0 +1,86 @@
+"""Neighbouring tables that a private mechanism is most likely to tell apart, and policies for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import duckdb
+
+import sqlanon as sa
+
+Person = tuple[int, str, str | None]
+"""Age, sex and diagnosis."""
+
+FLU, COLD, LAST = "flu", "cold", "x-last"
+VALUES = [FLU, COLD, LAST]
+FIRST_CELL: Person = (0, "f", FLU)
+LAST_CELL: Person = (3, "m", LAST)
+BUDGET = sa.Budget(1, "0.01")
+"""A δ that an audit can see."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Some people, and one more."""
+
+    people: Sequence[Person]
+    one_more: Person
+
+    @property
+    def tables(self) -> tuple[list[Person], list[Person]]:
+        """Without and with that one."""
+        return list(self.people), [*self.people, self.one_more]
+
+
+def pairs(cells: int, rolled_up: int) -> dict[str, Pair]:
+    """By what makes them hostile, given the thresholds of combinations and of what they do not show."""
+    crowd = [(1, "f", FLU)] * (cells + 10)
+    strangers: list[Person] = [(age, sex, COLD) for age in range(4) for sex in "fm"]
+    return {
+        "an empty table": Pair([], FIRST_CELL),
+        "a rare value": Pair(crowd, (1, "f", COLD)),
+        "a value that nobody else has, alone in its class": Pair(crowd, LAST_CELL),
+        "a singleton class": Pair(crowd, (3, "m", FLU)),
+        "a pair, of one": Pair([*crowd, (3, "m", FLU)], (3, "m", FLU)),
+        "one below the threshold": Pair([FIRST_CELL] * (cells - 2), FIRST_CELL),
+        "at the threshold": Pair([FIRST_CELL] * (cells - 1), FIRST_CELL),
+        "above the threshold": Pair([FIRST_CELL] * cells, FIRST_CELL),
+        "left over, at its threshold": Pair((strangers * rolled_up)[: rolled_up - 1], strangers[rolled_up - 1 & 7]),
+        "left over, and its combination at the threshold": Pair(
+            [(2, "f", COLD)] * (cells - 1) + strangers[:3], (2, "f", COLD)
+        ),
+        "the first of the domain": Pair(crowd, FIRST_CELL),
+        "the last of the domain": Pair([LAST_CELL] * 3, LAST_CELL),
+        "no value": Pair(crowd, (1, "f", None)),
+    }
+
+
+@contextmanager
+def session_on(pair: Pair) -> Iterator[sa.Session]:
+    """A session with the tables ``without`` and ``with_one``, and declared taxonomies."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        for name, people in zip(("without", "with_one"), pair.tables, strict=True):
+            connection.execute(f"CREATE TABLE {name} (age INTEGER, sex VARCHAR, diagnosis VARCHAR)")
+            if people:
+                connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", people)
+        session = sa.connect(connection)
+        session.load_taxonomy("age", sa.Taxonomy.intervals([2], minimum=0, maximum=3))
+        session.load_taxonomy("sex", sa.Taxonomy.flat(["f", "m"]))
+        session.load_taxonomy("diagnosis", sa.Taxonomy.flat(VALUES))
+        yield session
+
+
+def policy(method: sa.IPA | sa.Histogram) -> sa.Policy:
+    """A policy for these tables."""
+    return sa.Policy(quasi_identifiers=["age", "sex"], sensitive=["diagnosis"], method=method)
+
+
+METHODS = {
+    "IPA": sa.IPA(budget=BUDGET),
+    "IPA at a public node": sa.IPA(budget=BUDGET, node={"age": 1, "sex": 0}),
+    "IPA, pure": sa.IPA(budget=sa.Budget(1), node={"age": 2, "sex": 0}),
+    "Histogram": sa.Histogram(budget=sa.Budget(1), node={"age": 1, "sex": 1}),
+    "Histogram with δ": sa.Histogram(budget=BUDGET),
+}

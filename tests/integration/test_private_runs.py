@@ -1,0 +1,346 @@
+"""Private releases from end to end: what is charged, refused, promised and written, and what a killed run leaves."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.mechanisms import opendp
+from tests.commands import environment, sqlanon
+from tests.conftest import ROOT
+from tests.fixed_noise import FixedNoise
+
+HOSTILE = '"a""b"; drop table x --'
+ROLES: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "sensitive": ["illness"], "identifiers": ["person"]}
+METHOD = sa.IPA(budget=sa.Budget(1, "0.01"))
+POLICY = sa.Policy(**ROLES, method=METHOD)
+TOML = """
+quasi_identifiers = ["age", "sex"]
+sensitive = ["illness"]
+identifiers = ["person"]
+method = { model = "ipa", budget = { epsilon = 1.0, delta = 0.01 } }
+"""
+
+
+def make_warehouse(path: Path | str, rows: int = 400) -> sa.Session:
+    """A warehouse with invented people, two rows each, and declared taxonomies."""
+    session = sa.connect(path)
+    session.connection.execute(
+        f"""
+        CREATE TABLE people AS
+        SELECT
+            i // 2 AS person, 20 + i % 7 AS age, ['f', 'm'][1 + i % 2] AS sex, ['flu', 'cold'][1 + i % 3 % 2] AS illness
+        FROM range({rows}) AS numbers (i)
+        """
+    )
+    session.load_taxonomy("age", sa.Taxonomy.intervals([5], minimum=20, maximum=29))
+    session.load_taxonomy("sex", sa.Taxonomy.flat(["f", "m"]))
+    return session
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[sa.Session]:
+    with make_warehouse(tmp_path / "w.duckdb") as found:
+        yield found
+
+
+def rows_of(session: sa.Session, table: str) -> int:
+    return session.connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]
+
+
+class TestCharges:
+    def test_a_release_is_charged_step_by_step(self, session: sa.Session) -> None:
+        release = session.anonymize("people", POLICY, "released")
+        assert session.spent("people") == sa.Budget(1, "0.01")
+        assert session.ledger().select(["position", "purpose", "epsilon", "delta"]).to_pylist() == [
+            {"position": 0, "purpose": "node", "epsilon": "0.1", "delta": "0"},
+            {"position": 1, "purpose": "cells", "epsilon": "0.6", "delta": "0.005"},
+            {"position": 2, "purpose": "rolled-up", "epsilon": "0.3", "delta": "0.005"},
+        ]
+        assert [spent.position for spent in release.report.spent] == [0, 1, 2]
+        assert release.guarantee.budget == sa.Budget(1, "0.01")
+        assert release.report.stamp is None
+        assert rows_of(session, "released") == release.report.released_rows > 0
+
+    def test_what_is_not_left_is_refused_and_nothing_lost(self, session: sa.Session) -> None:
+        session.cap("people", sa.Budget("1.5", "0.1"))
+        session.anonymize("people", POLICY, "released")
+        before = session.connection.execute("SELECT * FROM released").fetchall()
+        with pytest.raises(sa.BudgetError, match=r"0\.5 is left"):
+            session.anonymize("people", POLICY, "released", replace=True)
+        assert session.remaining("people") == sa.Budget("0.5", "0.09")
+        assert session.connection.execute("SELECT * FROM released").fetchall() == before
+
+    def test_nothing_is_charged_for_what_cannot_be_released(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "taken.parquet").write_text("something else")
+        with pytest.raises(sa.EngineError):
+            session.anonymize("people", POLICY, tmp_path / "taken.parquet")
+        session.connection.execute("UPDATE people SET age = 99 WHERE person = 3")
+        with pytest.raises(sa.TaxonomyError):
+            session.anonymize("people", POLICY, "released")
+        assert session.spent("people") == sa.Budget(0)
+
+    def test_what_fails_after_the_charge_stays_charged(self, session: sa.Session) -> None:
+        def fail(event: sa.Event) -> None:
+            if (event.stage, event.state) == ("verify", "started"):
+                raise RuntimeError("enough")
+
+        with pytest.raises(RuntimeError, match="enough"):
+            session.anonymize("people", POLICY, "released", progress=fail)
+        assert session.spent("people") == sa.Budget(1, "0.01")
+        tables = session.connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL").fetchall()
+        assert ("released",) not in tables
+        assert not [name for (name,) in tables if name.startswith("anon_")]
+
+    def test_a_seeded_release_costs_nothing_and_says_what_it_is(self, session: sa.Session, tmp_path: Path) -> None:
+        into = tmp_path / "seeded.parquet"
+        releases = [
+            session.anonymize("people", POLICY, into, replace=True, random_source=sa.SeededSource(4)) for _ in range(2)
+        ]
+        assert releases[0].model_dump(exclude={"report"}) == releases[1].model_dump(exclude={"report"})
+        assert releases[0].report.stamp == "NOT PRIVATE"
+        assert releases[0].guarantee.budget is None
+        assert releases[0].guarantee.claims == ()
+        assert json.loads(session.provenance(into) or "")["sqlanon"]["stamp"] == "NOT PRIVATE"
+        assert session.spent("people") == sa.Budget(0)
+
+    def test_a_killed_run_leaves_its_charge_and_no_release(self, tmp_path: Path) -> None:
+        make_warehouse(tmp_path / "w.duckdb").close()
+        program = """
+import os, signal, sqlanon as sa
+from tests.integration.test_private_runs import POLICY
+def die(event):
+    if (event.stage, event.state) == ("release", "started"):
+        os.kill(os.getpid(), signal.SIGKILL)
+with sa.connect("w.duckdb") as session:
+    session.anonymize("people", POLICY, INTO, progress=die)
+"""
+        for into in ("released", "released.parquet"):
+            killed = subprocess.run(
+                [sys.executable, "-c", program.replace("INTO", repr(into))],
+                cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), check=False, timeout=60,
+            )  # fmt: skip
+            assert killed.returncode == -signal.SIGKILL
+        with sa.connect(tmp_path / "w.duckdb") as session:
+            assert session.spent("people") == sa.Budget(2, "0.02")
+            assert session.verify_ledger()
+            assert (
+                session.connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'released'").fetchall()
+                == []
+            )
+            assert not (tmp_path / "released.parquet").exists()
+            assert session.anonymize("people", POLICY, tmp_path / "released.parquet").report.released_rows > 0
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["released.parquet", "w.duckdb"]
+
+    def test_of_two_processes_one_gets_the_last_of_a_budget(self, tmp_path: Path) -> None:
+        with make_warehouse(tmp_path / "w.duckdb") as session:
+            dataset = "people"
+            session.connection.execute("COPY people TO ? (FORMAT parquet)", [str(tmp_path / "people.parquet")])
+        with sa.connect(ledger=tmp_path / "l.duckdb") as custodian:
+            custodian.cap(dataset, sa.Budget(1, "0.01"))
+        (tmp_path / "private.toml").write_text(TOML)
+
+        def run(place: int) -> int:
+            return sqlanon(
+                "run", "people", "--db", "w.duckdb", "--policy", "private.toml", "--into", f"{place}.parquet",
+                "--ledger", "l.duckdb", folder=tmp_path,
+            ).returncode  # fmt: skip
+
+        with ThreadPoolExecutor(2) as both:
+            codes = sorted(both.map(run, range(2)))
+        assert codes == [0, 4]
+        assert len(list(tmp_path.glob("[01].parquet"))) == 1
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("changes", "problems"),
+        [
+            ({"insensitive": ["x"]}, ['cannot publish the insensitive "x"']),
+            ({"sensitive": ["illness", "y"]}, ["one sensitive column"]),
+            (
+                {"privacy": [sa.KAnonymity(2)], "suppression_limit": 0.1},
+                ["takes no privacy model", "takes no suppression"],
+            ),
+            ({"row_weight": "person"}, ["counts rows"]),
+            ({"method": sa.IPA(rows_per_individual=2)}, ["rows_per_individual needs individual"]),
+            ({"method": sa.IPA(node={"age": 1})}, ["method.node must give every quasi-identifier"]),
+        ],
+        ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+    )
+    def test_policies_that_ask_for_more(self, changes: dict[str, Any], problems: list[str]) -> None:
+        with pytest.raises(sa.PolicyError) as error:
+            sa.Policy(**{**ROLES, "method": METHOD, **changes})
+        assert all(any(problem in line for line in error.value.problems) for problem in problems)
+
+    @pytest.mark.parametrize(
+        ("method", "problem"),
+        [
+            ({"budget": {"epsilon": 0.1}}, "method.budget.epsilon: must be exact"),
+            ({"budget": {"epsilon": 0}}, "ε must be positive"),
+            ({"split": {"cells": "0.5", "rolled-up": "0.5"}}, "positive shares that add up to 1"),
+            ({"spilt": {}}, 'did you mean "split"?'),
+            ({"variant": "papre"}, "method.variant"),
+        ],
+        ids=["a float", "no ε", "a split without the node", "a slip", "no variant"],
+    )
+    def test_methods_that_make_no_sense(self, method: dict[str, Any], problem: str) -> None:
+        with pytest.raises(sa.PolicyError) as error:
+            sa.Policy(**ROLES, method={"model": "ipa", **method})
+        assert any(problem in line for line in error.value.problems)
+
+    def test_domains_that_were_read_off_the_data(self, session: sa.Session) -> None:
+        session.load_taxonomy("age", sa.Taxonomy.intervals([5]), source="people")
+        with pytest.raises(sa.TaxonomyError, match="read off the data") as error:
+            session.anonymize("people", POLICY, "released")
+        assert error.value.problems == ('"age"',)
+        accepted = POLICY.model_copy(update={"method": METHOD.model_copy(update={"accept_observed_domain": True})})
+        promised = session.anonymize("people", accepted, "released").guarantee
+        assert any('values of "age" occur' in line for line in promised.conditions)
+
+    def test_a_pure_release_without_a_declared_domain(self, session: sa.Session) -> None:
+        pure = sa.Policy(**ROLES, method=sa.IPA(budget=sa.Budget(1)))
+        with pytest.raises(sa.TaxonomyError, match="without a taxonomy"):
+            session.anonymize("people", pure, "released")
+        session.load_taxonomy("illness", sa.Taxonomy.flat(["flu"]))
+        with pytest.raises(sa.TaxonomyError, match="does not know"):
+            session.anonymize("people", pure, "released")
+        session.load_taxonomy("illness", sa.Taxonomy.flat(["flu", "cold", "plague"]))
+        release = session.anonymize("people", pure, "released")
+        assert release.guarantee.budget == sa.Budget(1)
+
+    def test_a_domain_too_large_to_be_numbered(self) -> None:
+        names = [f"q{place}" for place in range(8)]
+        with make_warehouse(":memory:") as session:
+            columns = ", ".join(f"age AS {name}" for name in names)
+            session.connection.execute(f"CREATE TABLE wide AS SELECT {columns}, illness FROM people")
+            for name in names:
+                session.load_taxonomy(name, sa.Taxonomy.intervals([100], minimum=0, maximum=999))
+            session.load_taxonomy("illness", sa.Taxonomy.flat(["flu", "cold"]))
+            policy = sa.Policy(quasi_identifiers=names, sensitive=["illness"], method=sa.Histogram())
+            with pytest.raises(sa.PolicyError, match="more than can be numbered"):
+                session.anonymize("wide", policy, "released", random_source=sa.SeededSource(1))
+
+    def test_places_without_a_ledger(self, session: sa.Session, tmp_path: Path) -> None:
+        with make_warehouse(":memory:") as in_memory, pytest.raises(sa.EngineError, match="ledger="):
+            in_memory.anonymize("people", POLICY, "released")
+        with pytest.raises(sa.PolicyError, match="dataset="):
+            session.anonymize("SELECT * FROM people", POLICY, "released")
+        release = session.anonymize("SELECT * FROM people", POLICY, "released", dataset="people")
+        assert release.report.spent[0].position == 0
+        session.close()
+        with (
+            sa.connect(tmp_path / "w.duckdb", read_only=True) as read_only,
+            pytest.raises(sa.EngineError, match="ledger="),
+        ):
+            read_only.anonymize("people", POLICY, tmp_path / "released.parquet")
+
+    def test_what_is_done_with_privacy_models(self, session: sa.Session, tmp_path: Path) -> None:
+        session.anonymize("people", POLICY, "released")
+        for refused in (
+            lambda: session.verify("released", POLICY),
+            lambda: session.measure("people", POLICY),
+            lambda: session.lattice("people", POLICY),
+            lambda: session.fit("people", POLICY, tmp_path / "fit"),
+            lambda: session.anonymize("people", POLICY, "other", time_limit=1),
+        ):
+            with pytest.raises(sa.PolicyError):
+                refused()
+
+    def test_a_level_or_a_type_that_does_not_fit(self, session: sa.Session) -> None:
+        at_node = POLICY.model_copy(update={"method": METHOD.model_copy(update={"node": {"age": 9, "sex": 0}})})
+        with pytest.raises(sa.PolicyError, match='"age" has levels 0 to 2, so not 9'):
+            session.anonymize("people", at_node, "released")
+        session.connection.execute("CREATE TABLE measured AS SELECT * REPLACE (random() AS illness) FROM people")
+        with pytest.raises(sa.PolicyError, match="cast it to VARCHAR"):
+            session.anonymize("measured", POLICY, "released")
+
+    def test_without_opendp(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        opendp._opendp.cache_clear()
+        monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+        monkeypatch.setitem(sys.modules, "opendp", None)
+        with pytest.raises(sa.PolicyError) as error:
+            session.anonymize("people", POLICY, "released")
+        assert "pip install 'sqlanon[dp]'" in str(error.value)
+        assert session.spent("people") == sa.Budget(0)
+
+
+class TestIndividuals:
+    def test_no_more_rows_of_one_are_counted_than_is_allowed(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE people SET person = 1 WHERE person < 50")  # 100 rows of one person
+        for most in (1, 3):
+            noise = FixedNoise(0)
+            method = sa.IPA(budget=sa.Budget(9, "0.9"), node={"age": 2, "sex": 1}, rows_per_individual=most)
+            policy = sa.Policy(**ROLES, individual="person", method=method)
+            release = session.anonymize("people", policy, "released", replace=True, random_source=noise)
+            assert noise.sensitivities == [most, most]
+            assert release.report.released_rows == (151 if most == 1 else 150 * 2 + 3)
+            assert "person" in release.guarantee.neighbours
+
+    def test_rows_of_nobody_are_refused(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE people SET person = NULL WHERE person < 5")
+        policy = sa.Policy(**ROLES, individual="person", method=METHOD)
+        with pytest.raises(sa.PolicyError) as error:
+            session.anonymize("people", policy, "released")
+        assert error.value.problems == ('"person": NULL in 10 rows, which belong to no individual',)
+        assert session.spent("people") == sa.Budget(0)
+
+    def test_the_rows_of_others_stay_when_one_comes(self, session: sa.Session) -> None:
+        """What is kept of an individual depends on their own rows and the seed alone."""
+        from sqlanon.compiler.bounded import bounded_rows
+
+        engine = session._engine
+
+        def kept(source: str) -> set[tuple[Any, ...]]:
+            rows = bounded_rows(engine.resolve(source).relation, "person", 1, seed=5)
+            return set(session.connection.execute(f"SELECT * FROM {rows.sql('duckdb')}").fetchall())
+
+        fewer = kept("SELECT * FROM people WHERE person <> 7")
+        assert {row for row in kept("people") if row[0] != 7} == fewer
+
+
+def test_what_is_written_depends_on_nothing_but_what_is_shown(tmp_path: Path) -> None:
+    """Files of tables that differ in a row that is not shown are the same, byte by byte."""
+    files = []
+    for extra in (False, True):
+        with make_warehouse(":memory:") as session:
+            if extra:
+                session.connection.execute("INSERT INTO people VALUES (9999, 29, 'f', 'plague')")
+            into = tmp_path / f"{extra}.parquet"
+            session.anonymize("people", POLICY, into, random_source=FixedNoise(-2))
+            files.append(into.read_bytes())
+    assert files[0] == files[1]
+
+
+def test_hostile_names_and_null_values(tmp_path: Path) -> None:
+    with sa.connect(tmp_path / "w.duckdb") as session:
+        name = '"' + HOSTILE.replace('"', '""') + '"'
+        session.connection.execute(
+            f"CREATE TABLE {name} AS SELECT CASE WHEN i % 5 > 0 THEN i % 3 END AS {name}, "
+            "CASE WHEN i % 4 > 0 THEN 'it''s' END AS \"select\" FROM range(500) AS numbers (i)"
+        )
+        session.load_taxonomy(HOSTILE, sa.Taxonomy.intervals([2], minimum=0, maximum=3))
+        policy = sa.Policy(quasi_identifiers=[HOSTILE], sensitive=["select"], method=METHOD)
+        release = session.anonymize(HOSTILE, policy, f"{HOSTILE} out")
+        out = '"' + f"{HOSTILE} out".replace('"', '""') + '"'
+        assert rows_of(session, out) == release.report.released_rows > 400
+        assert {row[0] for row in session.connection.execute(f'SELECT "select" FROM {out}').fetchall()} == {
+            "it's",
+            None,
+        }
+
+
+def test_explained_steps_run_without_a_row_of_chance(session: sa.Session) -> None:
+    purposes = [step.purpose for step in session.explain("people", POLICY)]
+    assert "score a batch of nodes (here: the bottom)" in purposes
+    assert purposes[-1] == "the release"
+    assert not any("random" in step.sql.lower() for step in session.explain("people", POLICY))

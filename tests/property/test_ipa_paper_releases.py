@@ -1,0 +1,107 @@
+"""What IPA as published shows, and what nodes are worth to it, against the oracle; chance is fixed and known."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sqlanon as sa
+from sqlanon.mechanisms.source import Floats, Integers
+from tests import oracle
+from tests.property.test_private_releases import SMALL, quoted, table_of
+from tests.strategies import Case, cases
+
+EXAMPLES = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+T = 3
+EPSILONS = {step: float(budget.epsilon) for step, budget in sa.IPA(variant="paper", budget=SMALL).budgets.items()}
+
+
+class FixedChance:
+    """The same noise for every class, the same number for every counterfeit row, and the node of the most utility."""
+
+    is_private = False
+
+    def __init__(self, threshold: float, counterfeits: float, uniform: float) -> None:
+        noise = {(T - 1) / EPSILONS["suppression"]: threshold, 1 / EPSILONS["insertion"]: counterfeits}
+        self.noise = noise
+        self.number = uniform
+        self.utilities: list[float] = []
+
+    def laplace(self, size: int, scale: float) -> Floats:
+        return np.full(size, self.noise[scale], dtype=np.float64)
+
+    def uniform(self, size: int) -> Floats:
+        return np.full(size, self.number)
+
+    def softmax_choice(self, log_weights: Floats, *, runs: int = 1) -> Integers:
+        self.utilities += list(log_weights[0, 1:] * 6 / EPSILONS["candidates"])
+        return log_weights.argmax(axis=1) if np.isinf(log_weights[0, 0]) else np.zeros(runs, dtype=np.int64)
+
+    def seed(self) -> int:
+        return 1
+
+
+chances = st.builds(
+    FixedChance,
+    st.sampled_from([-2.5, -1.0, 0.0, 1.0]),
+    st.sampled_from([-3.0, 0.4, 0.5, 1.0, 2.6]),
+    # No share of up to five values that weigh the same, where the last bit would decide.
+    st.integers(0, 996).map(lambda place: (place + 0.5) / 997),
+)
+
+
+def expected(case: Case, chance: FixedChance, node: dict[str, int]) -> tuple[Counter[tuple[oracle.Value, ...]], float]:
+    threshold, counterfeits = chance.noise.values()
+    return oracle.release_as_published(
+        case.rows,
+        case.taxonomies,
+        node,
+        case.sensitive,
+        threshold=T + threshold,
+        counterfeits=max(0, int(np.floor(counterfeits + 0.5))),
+        uniform=chance.number,
+        epsilon=EPSILONS["value"],
+    )
+
+
+@EXAMPLES
+@given(cases(max_rows=16, max_quasi_identifiers=3), chances)
+def test_a_public_node_shows_what_the_oracle_shows(case: Case, chance: FixedChance) -> None:
+    with table_of(case, variant="paper", threshold=T, node=case.node) as (session, policy):
+        release = session.anonymize("given", policy, "released", random_source=chance)
+        shown = ", ".join(map(quoted, [*case.quasi_identifiers, case.sensitive]))
+        rows = session.connection.execute(f"SELECT {shown} FROM released").fetchall()
+        assert Counter(rows) == expected(case, chance, case.node)[0]
+        assert len(rows) == release.report.released_rows
+        assert session.connection.execute("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall() == [(0,)]
+
+
+@EXAMPLES
+@given(cases(max_rows=16, max_quasi_identifiers=3), chances)
+def test_all_nodes_are_worth_what_the_oracle_says_and_the_drawn_one_is_shown(case: Case, chance: FixedChance) -> None:
+    with table_of(case, variant="paper", threshold=T) as (session, policy):
+        release = session.anonymize("given", policy, "released", random_source=chance)
+        nodes = oracle.lattice(case.taxonomies, case.quasi_identifiers)
+        utilities = [expected(case, chance, node)[1] for node in nodes]
+        assert sorted(chance.utilities) == pytest.approx(sorted(utilities), abs=1e-9)
+        shown = ", ".join(map(quoted, [*case.quasi_identifiers, case.sensitive]))
+        rows = session.connection.execute(f"SELECT {shown} FROM released").fetchall()
+        assert Counter(rows) == expected(case, chance, release.node)[0]
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    """Nor does it show which rows are counterfeit: rows are sorted."""
+    rows = [{"a": number % 3, "s": "xyz"[number % 2]} for number in range(12)]
+    taxonomy = [[str(value), "*"] for value in range(3)]
+    found = []
+    for given_rows in (rows, rows[::-1]):
+        case = Case(given_rows, {"a": "INTEGER", "s": "VARCHAR"}, {"a": taxonomy}, "s", {"a": 0})
+        with table_of(case, variant="paper", threshold=T, node=case.node) as (session, policy):
+            session.anonymize("given", policy, "released", random_source=FixedChance(0, 2, 0.9))
+            found.append(session.connection.execute("SELECT * FROM released").fetchall())
+    assert found[0] == found[1] == sorted(found[0])
+    assert len(found[0]) == 18

@@ -3,50 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.mechanisms.source import Floats, Integers
 from tests import oracle
+from tests.fixed_chance import FixedChance
 from tests.property.test_private_releases import SMALL, quoted, table_of
 from tests.strategies import Case, cases
 
 EXAMPLES = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 T = 3
-EPSILONS = {step: float(budget.epsilon) for step, budget in sa.IPA(variant="paper", budget=SMALL).budgets.items()}
-
-
-class FixedChance:
-    """The same noise for every class, the same number for every counterfeit row, and the node of the most utility."""
-
-    is_private = False
-
-    def __init__(self, threshold: float, counterfeits: float, uniform: float) -> None:
-        noise = {(T - 1) / EPSILONS["suppression"]: threshold, 1 / EPSILONS["insertion"]: counterfeits}
-        self.noise = noise
-        self.number = uniform
-        self.utilities: list[float] = []
-
-    def laplace(self, size: int, scale: float) -> Floats:
-        return np.full(size, self.noise[scale], dtype=np.float64)
-
-    def uniform(self, size: int) -> Floats:
-        return np.full(size, self.number)
-
-    def softmax_choice(self, log_weights: Floats, *, runs: int = 1) -> Integers:
-        self.utilities += list(log_weights[0, 1:] * 6 / EPSILONS["candidates"])
-        return log_weights.argmax(axis=1) if np.isinf(log_weights[0, 0]) else np.zeros(runs, dtype=np.int64)
-
-    def seed(self) -> int:
-        return 1
-
+PAPER = sa.IPA(variant="paper", threshold=T, budget=SMALL)
 
 chances = st.builds(
-    FixedChance,
+    partial(FixedChance, PAPER),
     st.sampled_from([-2.5, -1.0, 0.0, 1.0]),
     st.sampled_from([-3.0, 0.4, 0.5, 1.0, 2.6]),
     # No share of up to five values that weigh the same, where the last bit would decide.
@@ -55,16 +29,15 @@ chances = st.builds(
 
 
 def expected(case: Case, chance: FixedChance, node: dict[str, int]) -> tuple[Counter[tuple[oracle.Value, ...]], float]:
-    threshold, counterfeits = chance.noise.values()
     return oracle.release_as_published(
         case.rows,
         case.taxonomies,
         node,
         case.sensitive,
-        threshold=T + threshold,
-        counterfeits=max(0, int(np.floor(counterfeits + 0.5))),
+        threshold=chance.threshold,
+        counterfeits=chance.counterfeits,
         uniform=chance.number,
-        epsilon=EPSILONS["value"],
+        epsilon=chance.value_epsilon,
     )
 
 
@@ -101,7 +74,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
     for given_rows in (rows, rows[::-1]):
         case = Case(given_rows, {"a": "INTEGER", "s": "VARCHAR"}, {"a": taxonomy}, "s", {"a": 0})
         with table_of(case, variant="paper", threshold=T, node=case.node) as (session, policy):
-            session.anonymize("given", policy, "released", random_source=FixedChance(0, 2, 0.9))
+            session.anonymize("given", policy, "released", random_source=FixedChance(PAPER, 0, 2, 0.9))
             found.append(session.connection.execute("SELECT * FROM released").fetchall())
     assert found[0] == found[1] == sorted(found[0])
     assert len(found[0]) == 18

@@ -114,24 +114,6 @@ def draw_counts(engine: Engine, table: EncodedTable, draws: Draws, chosen: Chose
     return [private.NOISY_COMBINATIONS]
 
 
-def outcomes(engine: Engine, table: EncodedTable, draws: Draws, runs: int) -> list[tuple[object, int]]:
-    """What so many releases of a table would show, each different outcome with the number of runs in which it is.
-
-    An outcome is the node, the number of rows, and for all that is shown a hash of labels and value with its number of
-    rows, in the order of the hashes: no value of a cell.
-    """
-    found: list[tuple[object, int]] = []
-    for chosen in chosen_nodes(engine, table, draws, runs):
-        combinations = draw_counts(engine, table, draws, chosen)
-        query = private.outcomes(table.plan, chosen.levels, combinations, with_left_over=True)
-        rows = engine.fetch(query, "outcomes", "count")
-        silent = len(chosen.perturbation.runs) - sum(row["runs"] for row in rows)
-        shown = [(_outcome(chosen.levels, row["shown"]), int(row["runs"])) for row in rows]
-        found += [*shown, *([(_outcome(chosen.levels, []), silent)] if silent else [])]
-    drop_counts(engine)
-    return found
-
-
 def drop_counts(engine: Engine) -> None:
     """Remove the temporary tables of :func:`chosen_nodes` and :func:`draw_counts`."""
     for relation in (*queries.RELATIONS, private.NOISY_COMBINATIONS, private.NOISY_LEFT_OVER):
@@ -143,9 +125,7 @@ def _all_perturbed(
 ) -> Iterator[tuple[list[Levels], Integers, Perturbation]]:
     """All nodes, so many at a time: how many classes each has, and what chance gives for them, class after class."""
     context, plan = table.context, table.plan
-    roll_ups = RollUps(
-        engine, plan, context.row_count, table.cell_count, context.losses.distinct_labels, is_told=False
-    )
+    roll_ups = RollUps(engine, plan, context.row_count, table.cell_count, context.losses.distinct_labels, is_told=False)
     try:
         for batch in batches(context.lattice.nodes(), max(1, NODES_AT_ONCE // runs)):
             for source, nodes in roll_ups.statements(batch):
@@ -229,11 +209,6 @@ def _counterfeits(noise: Floats) -> Integers:
     """Noise as a number of rows to add: rounded, halves away from 0, and none if there would be fewer."""
     counts: Integers = np.maximum(np.floor(noise + 0.5), 0).astype(np.int64)
     return counts
-
-
-def _outcome(levels: Levels, shown: Sequence[dict[str, int]]) -> object:
-    counts = tuple((item["anon_place"], item["anon_noisy_rows"]) for item in shown)
-    return levels, sum(count for _, count in counts), counts
 
 
 def _epsilon(draws: Draws, step: str) -> float:

@@ -15,8 +15,9 @@ import pytest
 import sqlanon as sa
 from sqlanon.compiler import ipa_paper as queries
 from sqlanon.compiler.macros import install_script
+from sqlanon.evaluation.audit import audit_privacy
+from sqlanon.evaluation.policies import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant
-from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.mechanisms.source import Floats, Integers, RandomSource
 from sqlanon.methods import full_domain, ipa_paper
 from sqlanon.methods.private import Draws
@@ -87,19 +88,13 @@ def policy_of(method: sa.IPA) -> sa.Policy:
 
 def outcomes(
     warehouse: sa.Session, table: str, method: sa.IPA, runs: int, source: RandomSource | None = None
-) -> list[tuple[tuple[int, ...], int, dict[str, int], int]]:
-    """Node, rows, rows by hash of labels and value, and the number of runs of all that many releases show."""
-    engine, policy = warehouse._engine, policy_of(method)
-    accountant = Accountant(None, dataset="", method="ipa", policy_sha256=policy.sha256())
-    draws = Draws(method, source or SeededSource(7), accountant.charge(method.budgets))
-    with engine.transaction():
-        bound = prepared(engine, engine.resolve(table), policy)
-        encoded = full_domain.encode_table(engine, bound, label_losses=("ncp",), may_be_empty=True)
-        found = ipa_paper.outcomes(engine, encoded, draws, runs)
-        full_domain.drop_tables(engine, encoded)
-    assert sum(count for _, count in found) == runs
-    assert len({outcome for outcome, _ in found}) == len(found)
-    return [(levels, rows, dict(shown), count) for (levels, rows, shown), count in found]
+) -> list[tuple[tuple[int, ...], dict[str, int], int]]:
+    """Node, rows by hash of labels and value, and the number of runs of all that many releases show."""
+    audited = AuditedPolicy(warehouse, policy_of(method), source or sa.SeededSource(7))
+    assert audited.claimed is None
+    found = audited.outcomes(table, runs)
+    assert sum(found.values()) == runs
+    return [(levels, dict(shown.items), count) for (levels, shown), count in found.items()]
 
 
 def hashed(*parts: str) -> str:
@@ -138,11 +133,11 @@ class TestTablesOfThePaper:
         table_7 = self.released(warehouse, 0, 0)
         table_8 = self.released(warehouse, 0, 1.2)
         assert table_8 - table_7 == {(*TEENS, "Gastritis"): 1, (*TWENTIES, "Anemia"): 1}
-        loss, utility = warehouse.connection.execute(
-            "SELECT information_loss, utility "
+        (utility,) = warehouse.connection.execute(
+            "SELECT utility "
             "FROM anon.information_loss('table_5', 'released', MAP {'years': 1, 'gender': 0, 'zip_code': 1}, 'disease')"
         ).fetchone()
-        assert (loss, utility) == pytest.approx((0.464021, 2.535979), abs=5e-7)
+        assert utility == pytest.approx(2.535979, abs=5e-7)
         assert self.utility(warehouse) == pytest.approx(utility, abs=1e-12)
 
     def utility(self, warehouse: sa.Session) -> float:
@@ -168,7 +163,7 @@ class TestChances:
         method = sa.IPA(variant="paper", threshold=t, node={"team": 0, "size": 0})
         found = outcomes(warehouse, "singleton", method, runs)
         masked = hashed("*", "S")
-        share = sum(count for _, _, shown, count in found if masked not in shown) / runs
+        share = sum(count for _, shown, count in found if masked not in shown) / runs
         assert deviations(share, math.exp(-0.1) / 2, runs) < OUTLYING
         assert deviations(share, math.exp(-0.1 * (t - 1)) / 2 if t > 2 else math.exp(-1) / 2, runs) > 2 * OUTLYING
 
@@ -177,8 +172,8 @@ class TestChances:
         runs = 50_000
         found = outcomes(warehouse, "crowd", sa.IPA(variant="paper", node={"team": 0, "size": 0}), runs)
         added = Counter[int]()
-        for _, rows, _, count in found:
-            added[rows - 1000] += count
+        for _, shown, count in found:
+            added[sum(shown.values()) - 1000] += count
         mean = sum(rows * count for rows, count in added.items()) / runs
         spread = math.sqrt(sum(rows**2 * count for rows, count in added.items()) / runs - mean**2)
         assert abs(mean - 1.660) < OUTLYING * spread / math.sqrt(runs)
@@ -194,10 +189,10 @@ class TestChances:
         found = outcomes(warehouse, "teams", method, 10_000)
         has = {"G": 1, "P": 2, "A": 0, "D": 0, "S": 0}
         added = {
-            value: sum((shown.get(hashed("2", value), 0) - rows) * count for _, _, shown, count in found)
+            value: sum((shown.get(hashed("2", value), 0) - rows) * count for _, shown, count in found)
             for value, rows in has.items()
         }
-        assert all({hashed("2", "G"), hashed("2", "P"), hashed("*", "S")} <= shown.keys() for _, _, shown, _ in found)
+        assert all({hashed("2", "G"), hashed("2", "P"), hashed("*", "S")} <= shown.keys() for _, shown, _ in found)
 
         def unlikely(probabilities: list[float]) -> float:
             total = sum(added.values())
@@ -212,7 +207,7 @@ class TestChances:
         runs, source, engine = 4_000, RememberingSource(3), warehouse._engine
         method = sa.IPA(variant="paper", budget=sa.Budget(50))
         drawn = Counter[tuple[int, ...]]()
-        for levels, _, _, count in outcomes(warehouse, "teams", method, runs, source):
+        for levels, _, count in outcomes(warehouse, "teams", method, runs, source):
             drawn[levels] += count
         nodes = prepared(engine, engine.resolve("teams"), policy_of(method)).lattice.nodes()
         counts = np.array([drawn[levels] for levels in nodes])
@@ -224,7 +219,7 @@ class TestChances:
         assert np.abs(counts - runs / 4).max() / spread.max() > 2 * OUTLYING
 
 
-class RememberingSource(SeededSource):
+class RememberingSource(sa.SeededSource):
     """A seeded source that keeps the weights of what it chooses between."""
 
     def __init__(self, seed: int) -> None:
@@ -242,9 +237,7 @@ class TestBrokenPromises:
         method = sa.IPA(variant="paper", node={"team": 1, "size": 1})
         stroke = {hashed("S"), hashed("*", "S")}
         shares = {
-            table: sum(
-                count for _, _, shown, count in outcomes(warehouse, table, method, 5_000) if stroke & shown.keys()
-            )
+            table: sum(count for _, shown, count in outcomes(warehouse, table, method, 5_000) if stroke & shown.keys())
             for table in ("teams", "teams_of_six")
         }
         assert shares == {"teams": 5_000, "teams_of_six": 0}
@@ -253,12 +246,21 @@ class TestBrokenPromises:
         """E2: six rows never come of seven, and of six when no class that is kept gets counterfeit rows."""
         runs, method = 20_000, sa.IPA(variant="paper", node={"team": 0, "size": 1})
         shares = [
-            sum(count for _, rows, _, count in outcomes(warehouse, table, method, runs) if rows == 6) / runs
+            sum(count for _, shown, count in outcomes(warehouse, table, method, runs) if sum(shown.values()) == 6)
+            / runs
             for table in ("teams", "teams_of_six")
         ]
         suppressed, none_added = math.exp(-0.1) / 2, 1 - math.exp(-0.15) / 2
         assert shares[0] == 0
         assert deviations(shares[1], (suppressed + (1 - suppressed) * none_added) ** 2, runs) < OUTLYING
+
+    def test_an_audit_finds_it_guilty(self, warehouse: sa.Session) -> None:
+        """What it is said to cost is ε = 1."""
+        method = sa.IPA(variant="paper", node={"team": 1, "size": 1})
+        audited = AuditedPolicy(warehouse, policy_of(method), sa.SeededSource(5))
+        audit = audit_privacy(audited, "teams", "teams_of_six", runs=4_000, claimed=sa.Budget(1, "1e-6"))
+        assert audit.violates
+        assert audit.lower_bound > 5
 
 
 class TestWhatIsSaid:
@@ -291,9 +293,21 @@ class TestWhatIsSaid:
         found = []
         for seed in (1, 1, 2):
             policy = policy_of(sa.IPA(variant="paper"))
-            warehouse.anonymize("teams", policy, "released", replace=True, random_source=SeededSource(seed))
+            warehouse.anonymize("teams", policy, "released", replace=True, random_source=sa.SeededSource(seed))
             found.append(warehouse.connection.execute("FROM released").fetchall())
         assert found[0] == found[1] != found[2]
+
+    def test_what_is_shown_is_what_was_drawn_between(self, warehouse: sa.Session) -> None:
+        """The rows are made again for the node that is drawn: they are worth what that node was, to the last row."""
+        policy, engine = policy_of(sa.IPA(variant="paper", reveal_diagnostics=True)), warehouse._engine
+        nodes = list(prepared(engine, engine.resolve("teams"), policy).lattice.nodes())
+        for seed in range(6):
+            source = RememberingSource(seed)
+            release = warehouse.anonymize("teams", policy, "released", replace=True, random_source=source)
+            (weights,) = np.column_stack(source.weights)
+            utility = weights[nodes.index(tuple(release.node.values()))] * 6 / 0.3
+            assert release.report.diagnostics is not None
+            assert 3 - release.report.diagnostics["information_loss"] == pytest.approx(utility, abs=1e-12)
 
     def test_every_step_is_explained_in_the_order_of_the_run(self, warehouse: sa.Session) -> None:
         steps = warehouse.explain("teams", policy_of(sa.IPA(variant="paper")))

@@ -620,6 +620,55 @@ def private_release(
     return published
 
 
+def release_as_published(
+    rows: Rows,
+    taxonomies: Taxonomies,
+    node: Node,
+    sensitive: str,
+    *,
+    threshold: float,
+    counterfeits: int,
+    uniform: float,
+    epsilon: float,
+) -> tuple[Counter[tuple[Value, ...]], float]:
+    """What IPA as published shows at a node, and its utility, if all classes are given the same by chance.
+
+    Each class of more rows than the threshold gets so many counterfeit rows, all with the value that a uniform number
+    falls on: first come the values that the class has, then the others, both in their order.
+    """
+    values = value_order(row[sensitive] for row in rows)
+    published: Counter[tuple[Value, ...]] = Counter()
+    lost, rates = 0.0, {}
+    for labels, members in classes(generalize(rows, taxonomies, node), list(node)).items():
+        if len(members) <= threshold:
+            published.update((*["*"] * len(node), row[sensitive]) for row in members)
+            lost += len(members)
+            rates["masked"] = 0.0
+            continue
+        has = Counter(row[sensitive] for row in members)
+        in_turn = sorted(values, key=lambda value: value not in has)
+        scores = [value_score(has[value], len(members), len(values), len(has)) for value in in_turn]
+        weights = [math.exp(epsilon * score / 2) for score in scores]
+        fallen = next(at for at in range(len(weights)) if uniform * sum(weights) < sum(weights[: at + 1]))
+        published.update([(*labels, row[sensitive]) for row in members])
+        published.update([(*labels, in_turn[fallen])] * counterfeits)
+        size = len(members) + counterfeits
+        found = [leaves(taxonomies[name], node[name], label) for name, label in zip(node, labels, strict=True)]
+        losses = [ncp_share(count, len(taxonomies[name])) for name, count in zip(node, found, strict=True)]
+        lost += size * sum(losses) / len(losses)
+        rates[labels] = counterfeits / size
+    if not rows:
+        return published, 3.0
+    released = [value for *_, value in published.elements()]
+    distance = equal_distance(released, [row[sensitive] for row in rows])
+    return published, 3 - (lost / len(released) + distance + sum(rates.values()) / len(rates))
+
+
+def value_score(count: int, class_size: int, values: int, class_values: int) -> float:
+    """IPA, equation 3."""
+    return count / (class_size + 1) if count else 1 / ((class_size + 1) * (values - class_values))
+
+
 # Releases beside their original
 
 

@@ -21,3 +21,25 @@ least(row_count, greatest(0, 2 * (threshold - 1) - row_count));
 --   SELECT anon.node_score_of(row_count, loss, 1000, 24) AS score FROM (VALUES (10, 137), (50, 137)) AS cells (row_count, loss);
 CREATE OR REPLACE MACRO anon.node_score_of(row_count, loss, whole, threshold) AS
 -sum(loss * row_count + (whole - loss) * anon.unsure_rows_of(row_count, threshold));
+
+-- How much a value speaks for itself in a class when a counterfeit row gets a value in IPA as published: by its share of
+-- the rows, or, if the class does not have it, by what one more row leaves to all such values together. value_count is
+-- the number of values in the whole table, class_values that of the values in the class.
+--
+-- Returns: DOUBLE in [0, 1]; NULL for a value that the class does not have if it has all values.
+-- Source: Lee and Chung 2020, equation 3.
+-- Example:
+--   SELECT anon.value_score_of(2, 3, 5, 2) AS present, anon.value_score_of(0, 3, 5, 2) AS absent;
+CREATE OR REPLACE MACRO anon.value_score_of(row_count, class_size, value_count, class_values) AS
+CASE
+    WHEN row_count > 0 THEN row_count / (class_size + 1)
+    ELSE 1 / ((class_size + 1) * nullif(value_count - class_values, 0))
+END;
+
+-- The weight with which a value of a score is drawn in IPA as published, where scores are said to have sensitivity 1.
+--
+-- Returns: DOUBLE of 1 or more; NULL for no score.
+-- Source: Lee and Chung 2020, equation 4.
+-- Example:
+--   SELECT anon.value_weight_of(anon.value_score_of(2, 3, 5, 2), 0.3) AS weight;
+CREATE OR REPLACE MACRO anon.value_weight_of(score, epsilon) AS exp(epsilon * score / 2);

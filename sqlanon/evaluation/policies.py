@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -13,8 +13,9 @@ from sqlanon.errors import PolicyError
 from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods import full_domain
+from sqlanon.methods import full_domain, ipa_paper
 from sqlanon.methods import private as method
+from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.methods.private import Draws
 from sqlanon.model.budget import Budget
 from sqlanon.model.lattice import Levels
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 RUNS_AT_ONCE = 100_000
 """How many releases are drawn together at most: each takes a row per combination."""
+
+Shown = tuple[Levels, int, exp.Query]
+"""A node, in how many runs it is drawn, and the query that counts what these show."""
 
 
 class AuditedPolicy:
@@ -70,13 +74,11 @@ class AuditedPolicy:
             encoded = full_domain.encode_table(
                 engine, bounded(engine, bound, self._source), label_losses=("ncp",), may_be_empty=True
             )
-            domains = method.public_domains(engine, encoded.plan)
-            for levels, count in method.chosen_nodes(engine, encoded, draws, domains, runs):
-                relations = method.draw_counts(engine, encoded, levels, draws, domains.at(levels), count)
-                query = queries.outcomes(encoded.plan, levels, relations, with_left_over=ROLLED_UP in draws.charges)
+            drawn = _as_published if wanted.variant == "paper" else _privately
+            for levels, count, query in drawn(engine, encoded, draws, runs):
                 found += _counted(engine, query, levels, count)
-                method.drop_counts(engine, keep_domain=True)
             method.drop_counts(engine)
+            ipa_paper.drop_counts(engine)
             full_domain.drop_tables(engine, encoded)
         return found
 
@@ -96,6 +98,22 @@ def repeatable(session: Session | None, policy: Policy, source: RandomSource | N
 
         source = OpenDPSource()
     return AuditedPolicy(session, policy, source)
+
+
+def _privately(engine: Engine, encoded: EncodedTable, draws: Draws, runs: int) -> Iterator[Shown]:
+    domains = method.public_domains(engine, encoded.plan)
+    for levels, count in method.chosen_nodes(engine, encoded, draws, domains, runs):
+        relations = method.draw_counts(engine, encoded, levels, draws, domains.at(levels), count)
+        with_left_over = ROLLED_UP in draws.charges
+        yield levels, count, queries.outcomes(encoded.plan, levels, relations, with_left_over=with_left_over)
+        method.drop_counts(engine, keep_domain=True)
+
+
+def _as_published(engine: Engine, encoded: EncodedTable, draws: Draws, runs: int) -> Iterator[Shown]:
+    for chosen in ipa_paper.chosen_nodes(engine, encoded, draws, runs):
+        relations = ipa_paper.draw_counts(engine, encoded, draws, chosen)
+        query = queries.outcomes(encoded.plan, chosen.levels, relations, with_left_over=True)
+        yield chosen.levels, len(chosen.perturbation.runs), query
 
 
 def _counted(engine: Engine, query: exp.Query, levels: Levels, runs: int) -> list[tuple[object, int]]:

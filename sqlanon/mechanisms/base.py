@@ -41,8 +41,11 @@ class WordSource(RandomSource):
     def seed(self) -> int:
         return words.one_word(self._words)
 
+    def uniform(self, size: int) -> Floats:
+        return words.uniforms(size, self._words)
+
     def laplace(self, size: int, scale: float) -> Floats:
-        return continuous.laplace(words.uniforms(size, self._words), scale)
+        return continuous.laplace(self.uniform(size), scale)
 
     def softmax_choice(self, log_weights: Floats, *, runs: int = 1) -> Integers:
-        return continuous.softmax_choice(log_weights, words.uniforms(runs, self._words))
+        return continuous.softmax_choice(log_weights, self.uniform(runs))

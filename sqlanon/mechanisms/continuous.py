@@ -15,7 +15,13 @@ def laplace(uniforms: Floats, scale: float) -> Floats:
 
 
 def softmax_choice(log_weights: Floats, uniforms: Floats) -> Integers:
-    """A position for each number in (0, 1), with probability in proportion to the exponential of its weight."""
-    cumulative = np.cumsum(np.exp(log_weights - np.max(log_weights)))
-    positions: Integers = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
+    """A position for each number in (0, 1), with probability in proportion to the exponential of its weight.
+
+    Args:
+        log_weights: shape (candidates,), or a row for each number, shape (numbers, candidates).
+        uniforms: the numbers.
+    """
+    weights = np.exp(log_weights - np.max(log_weights, axis=-1, keepdims=True))
+    cumulative = np.cumsum(weights, axis=-1)
+    positions: Integers = np.sum(cumulative <= uniforms[:, None] * cumulative[..., -1:], axis=-1, dtype=np.int64)
     return positions

@@ -80,6 +80,9 @@ class RandomSource(Protocol):
     def seed(self) -> int:
         """64 random bits, for orders that are made in SQL."""
 
+    def uniform(self, size: int) -> Floats:
+        """Numbers between 0 and 1, neither of them among these, for choices that are made in SQL: it claims nothing."""
+
     def laplace(self, size: int, scale: float) -> Floats:
         """Laplace noise in floating point, for algorithms as they were published: it claims nothing."""
 
@@ -87,4 +90,8 @@ class RandomSource(Protocol):
         """A position with probability in proportion to exp(weight), in floating point: it claims nothing.
 
         This is the exponential mechanism as published, with weights ε * score / (2 * sensitivity); shape (runs,).
+
+        Args:
+            log_weights: those of all runs, shape (candidates,), or of each, shape (runs, candidates); -inf for never.
+            runs: how many independent choices.
         """

@@ -22,11 +22,16 @@ ROLLED_UP = "rolled-up"
 DEFAULT_SPLIT = {NODE: Fraction(1, 10), CELLS: Fraction(6, 10), ROLLED_UP: Fraction(3, 10)}
 """What IPA spends on: the choice of a node, the counts of cells, and those of what cells did not show."""
 
+SUPPRESSION = "suppression"
+INSERTION = "insertion"
+VALUE = "value"
+CANDIDATES = "candidates"
+
 PAPER_SPLIT = {
-    "suppression": Fraction(1, 10),
-    "insertion": Fraction(3, 10),
-    "value": Fraction(3, 10),
-    "candidates": Fraction(3, 10),
+    SUPPRESSION: Fraction(1, 10),
+    INSERTION: Fraction(3, 10),
+    VALUE: Fraction(3, 10),
+    CANDIDATES: Fraction(3, 10),
 }
 """What the algorithm as published is said to spend on: Lee & Chung 2020, section 5."""
 

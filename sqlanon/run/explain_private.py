@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
-from sqlanon.compiler import private, unseen
+from sqlanon.compiler import ipa_paper, private, unseen
 from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows
 from sqlanon.compiler.encoding import Encoding, encoding
+from sqlanon.compiler.nodes import Relation
 from sqlanon.compiler.release import release
 from sqlanon.compiler.release_labels import label_steps, label_types
 from sqlanon.engines.base import Engine, ResolvedSource
@@ -14,10 +15,13 @@ from sqlanon.methods import private as method
 from sqlanon.methods.full_domain import encode_taxonomies
 from sqlanon.methods.private import Domains
 from sqlanon.model.lattice import Levels
-from sqlanon.model.methods import CELLS, ROLLED_UP
+from sqlanon.model.methods import CELLS, ROLLED_UP, VALUE
 from sqlanon.model.policy import Policy
 from sqlanon.run.explained import ExplainedStep, explained
 from sqlanon.run.private import prepared, private_method
+
+Drawing = Generator[ExplainedStep, None, tuple[list[Relation], bool]]
+"""Steps, and in the end the relations of combinations, and whether what they do not show is drawn as well."""
 
 
 def explain_private(engine: Engine, source: ResolvedSource, policy: Policy) -> list[ExplainedStep]:
@@ -34,11 +38,35 @@ def explain_private(engine: Engine, source: ResolvedSource, policy: Policy) -> l
     return [
         *steps,
         explained("count the cells and find unmapped values", cell_counts(plan)),
-        *_drawn(plan, method.public_node(plan.bound) or bound.lattice.bottom, domains),
+        *_shown(plan, method.public_node(plan.bound) or bound.lattice.bottom, domains),
     ]
 
 
-def _drawn(plan: Encoding, levels: Levels, domains: Domains) -> Iterator[ExplainedStep]:
+def _shown(plan: Encoding, levels: Levels, domains: Domains) -> Iterator[ExplainedStep]:
+    """What is shown of a node, and how it becomes the release."""
+    is_paper = private_method(plan.bound.policy).variant == "paper"
+    drawn = _drawn_as_published(plan, levels) if is_paper else _drawn(plan, levels, domains)
+    relations, with_left_over = yield from drawn
+    yield from (explained("the type of its labels", statement) for statement in label_types(plan, levels))
+    shown = private.equal_rows(plan, levels, relations, with_left_over=with_left_over)
+    for step in (*label_steps(plan, levels), shown):
+        yield explained(step.purpose, step.query, step.makes.name)
+    yield explained("the release", release(plan))
+
+
+def _drawn_as_published(plan: Encoding, levels: Levels) -> Drawing:
+    wanted = private_method(plan.bound.policy)
+    epsilon = float(wanted.budgets[VALUE].epsilon)
+    made = [ipa_paper.values(plan), *ipa_paper.class_steps(plan, [levels], epsilon), *ipa_paper.perturbation_steps()]
+    yield from (explained(step.purpose, step.query, step.makes.name) for step in made)
+    if wanted.chooses_node:
+        yield explained("what a batch of nodes is worth (here: the bottom)", ipa_paper.utilities())
+    shown = ipa_paper.shown_steps(plan, levels)
+    yield from (explained(step.purpose, step.query, step.makes.name) for step in shown)
+    return [private.NOISY_COMBINATIONS], True
+
+
+def _drawn(plan: Encoding, levels: Levels, domains: Domains) -> Drawing:
     wanted, domain = private_method(plan.bound.policy), domains.at(levels)
     least = method.thresholds(wanted, domain)
     if wanted.chooses_node:
@@ -55,8 +83,4 @@ def _drawn(plan: Encoding, levels: Levels, domains: Domains) -> Iterator[Explain
         steps.append(private.placed_left_over(plan, unseen.every_value(plan, rows, 1) if len(relations) > 1 else rows))
         steps.append(private.noisy_left_over(least[ROLLED_UP]))
     yield from (explained(step.purpose, step.query, step.makes.name) for step in steps)
-    yield from (explained("the type of its labels", statement) for statement in label_types(plan, levels))
-    shown = private.equal_rows(plan, levels, relations, with_left_over=ROLLED_UP in least)
-    for step in (*label_steps(plan, levels), shown):
-        yield explained(step.purpose, step.query, step.makes.name)
-    yield explained("the release", release(plan))
+    return relations, ROLLED_UP in least

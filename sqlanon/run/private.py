@@ -5,27 +5,28 @@ What is charged is in the ledger before anything is drawn, and stays there whate
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from sqlanon.compiler import private as queries
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.bounded import anonymous_rows, bounded_rows
 from sqlanon.compiler.diagnostics import diagnostics
+from sqlanon.compiler.nodes import Relation
 from sqlanon.compiler.partitions import refuse_columns
 from sqlanon.compiler.release import release as released_rows
 from sqlanon.compiler.release_labels import label_steps, label_types
-from sqlanon.compiler.unseen import Domain
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError, VerificationError
 from sqlanon.mechanisms.accountant import Accountant, Charge, Ledger
 from sqlanon.mechanisms.opendp import OpenDPSource
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods import full_domain
+from sqlanon.methods import full_domain, ipa_paper
 from sqlanon.methods import private as method
 from sqlanon.methods.full_domain import EncodedTable
-from sqlanon.methods.private import Draws
+from sqlanon.methods.private import Domains, Draws
 from sqlanon.model.destination import Destination
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods import ROLLED_UP, PrivateMethod
@@ -67,6 +68,23 @@ class Chance:
         if not chosen.is_private or not private_method(policy).claims_privacy:
             return cls(chosen, None, "")
         return cls(chosen, open_ledger(engine, ledger), dataset_of(source, dataset))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A node, and how its counts are drawn.
+
+    Attributes:
+        levels: the node.
+        draw_counts: draws them, and returns the relations that combinations are in.
+        with_left_over: whether what they do not show is drawn as well.
+        thresholds: the least noisy count that a step shows.
+    """
+
+    levels: Levels
+    draw_counts: Callable[[], list[Relation]]
+    with_left_over: bool
+    thresholds: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -166,16 +184,17 @@ def _run(engine: Engine, bound: BoundPolicy, target: Target, chance: Chance, sta
         domains = method.public_domains(engine, table.plan)
         draws = _charged(bound, chance)
         with stages.stage("search"):
-            ((levels, _),) = method.chosen_nodes(engine, table, draws, domains)
+            chosen = _chosen(engine, table, draws, domains)
         with stages.stage("release"):
-            drawn = _draw(engine, table, levels, draws, domains.at(levels))
+            drawn = _draw(engine, table, chosen, draws)
             written = target.write(
                 released_rows(table.plan), _provenance(bound, _report(bound, drawn, target.name, {})), streamed=True
             )
         with stages.stage("verify"):
             _refuse_unlike(engine, table, written)
-            found = _diagnosed(engine, bound, levels, written)
+            found = _diagnosed(engine, bound, drawn.levels, written)
         method.drop_counts(engine)
+        ipa_paper.drop_counts(engine)
         full_domain.drop_tables(engine, table)
         report = _report(bound, drawn, target.name, stages.seconds, found)
         stages.begin("publish")
@@ -192,18 +211,28 @@ def _charged(bound: BoundPolicy, chance: Chance) -> Draws:
     return Draws(wanted, chance.source, accountant.charge(wanted.budgets))
 
 
-def _draw(engine: Engine, table: EncodedTable, levels: Levels, draws: Draws, domain: Domain) -> Drawn:
+def _chosen(engine: Engine, table: EncodedTable, draws: Draws, domains: Domains) -> Chosen:
+    """Choose a node by the algorithm that the policy asks for."""
+    if draws.method.variant == "paper":
+        (node,) = ipa_paper.chosen_nodes(engine, table, draws)
+        return Chosen(node.levels, partial(ipa_paper.draw_counts, engine, table, draws, node), True, {})
+    ((levels, _),) = method.chosen_nodes(engine, table, draws, domains)
+    domain = domains.at(levels)
+    draw_counts = partial(method.draw_counts, engine, table, levels, draws, domain)
+    return Chosen(levels, draw_counts, ROLLED_UP in draws.charges, method.thresholds(draws.method, domain))
+
+
+def _draw(engine: Engine, table: EncodedTable, chosen: Chosen, draws: Draws) -> Drawn:
     """Draw what is published, and put it in the order in which it is."""
-    plan = table.plan
-    combinations = method.draw_counts(engine, table, levels, draws, domain)
+    plan, levels = table.plan, chosen.levels
+    combinations = chosen.draw_counts()
     for statement in label_types(plan, levels):
         engine.execute(statement, "types of labels")
     for step in label_steps(plan, levels):
         engine.run(step)
-    engine.run(queries.equal_rows(plan, levels, combinations, with_left_over=ROLLED_UP in draws.charges))
+    engine.run(queries.equal_rows(plan, levels, combinations, with_left_over=chosen.with_left_over))
     found = engine.fetch(queries.published_rows(), "published rows")[0]
-    least = method.thresholds(draws.method, domain)
-    return Drawn(levels, draws, least, int(found["rows"]), int(found["groups"]))
+    return Drawn(levels, draws, chosen.thresholds, int(found["rows"]), int(found["groups"]))
 
 
 def _refuse_unlike(engine: Engine, table: EncodedTable, written: ResolvedSource) -> None:

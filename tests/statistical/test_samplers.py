@@ -200,6 +200,12 @@ def test_seed(source: RandomSource) -> None:
         assert_fits(digits, listed([1 / 16] * 16), listed([off / 16 for off in OFF for _ in range(8)]))
 
 
+def test_uniform(source: RandomSource) -> None:
+    numbers = source.uniform(20_000)
+    assert numbers.min() > 0 and numbers.max() < 1
+    assert_fits(numbers, lambda values: np.clip(values, 0, 1), *(lambda values, off=off: values**off for off in OFF))
+
+
 def test_laplace(source: RandomSource) -> None:
     noise = source.laplace(20_000, 3.0)
     assert_fits_only(noise, lambda factor: laplace_cumulative(factor * 3))
@@ -209,6 +215,15 @@ def test_softmax_choice(source: RandomSource) -> None:
     log_weights = np.array([0.5, -1, 2, 0.0])
     positions = source.softmax_choice(1000 + log_weights, runs=20_000)
     assert_fits_only(positions, lambda factor: listed(softmax_masses((factor * log_weights).tolist())))
+
+
+def test_softmax_choice_by_the_weights_of_each_run(source: RandomSource) -> None:
+    """Candidates without a chance are never chosen; runs do not get the weights of others."""
+    log_weights = np.tile([[0.5, -1, 2, -np.inf], [-np.inf, 3, 0.0, 1]], (10_000, 1))
+    positions = source.softmax_choice(log_weights, runs=20_000)
+    for run, weights in enumerate(([0.5, -1, 2], [3, 0.0, 1])):
+        own = positions[run::2] - run
+        assert_fits_only(own, lambda factor, weights=weights: listed(softmax_masses([factor * w for w in weights])))
 
 
 def test_the_same_seed_draws_the_same() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from sqlanon.model.lattice import Levels
 from sqlanon.search.problem import batches
 
 NODES_AT_ONCE = 64
-"""How many nodes are scored before it is thought about what to make next."""
+"""How many nodes are scored at most before it is thought about what to make next."""
 
 NODES_AHEAD = 512
 """For how many nodes to come a relation is made, and from how many known ones it is chosen."""
@@ -137,7 +138,7 @@ def reaching_scores(
     iceberg = Iceberg(engine, table, threshold, roll_ups)
     left = sorted(nodes, key=sum, reverse=True)
     try:
-        for batch in batches(left, NODES_AT_ONCE):
+        for batch in _layers(left):
             iceberg.prepare(left)
             left = left[len(batch) :]
             asked = [levels for levels in batch if not iceberg.is_without(levels)]
@@ -153,6 +154,12 @@ def reaching_scores(
     finally:
         iceberg.drop()
         roll_ups.drop()
+
+
+def _layers(nodes: Sequence[Levels]) -> Iterator[list[Levels]]:
+    """The nodes, in the order of their heights, so many at a time and of one height: none of them is below another."""
+    for _, layer in groupby(nodes, key=sum):
+        yield from batches(layer, NODES_AT_ONCE)
 
 
 def _statements(

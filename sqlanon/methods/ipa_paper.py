@@ -19,6 +19,7 @@ from sqlanon.compiler import ipa_paper as queries
 from sqlanon.compiler import private
 from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.methods.full_domain import APART, EncodedTable
 from sqlanon.methods.private import Draws, public_node
@@ -33,6 +34,9 @@ NODES_AT_ONCE = 64
 MOST_LOSS = 3
 """The three losses of a node are 1 each at most, which is also what the paper takes for their sensitivity."""
 
+MOST_COUNTERFEITS = 100_000_000
+"""How many counterfeit rows one statement may be expected to draw: each takes three numbers."""
+
 
 @dataclass(frozen=True)
 class Perturbation:
@@ -40,7 +44,7 @@ class Perturbation:
 
     Attributes:
         runs: which runs they are for.
-        thresholds: how large a class must not be to be suppressed; shape (runs, classes).
+        thresholds: a class is kept if it has more rows; shape (runs, classes).
         counterfeits: how many rows are added to a class that is kept; shape (runs, classes).
         uniforms: a number between 0 and 1 for each of these rows, run after run, class after class.
     """
@@ -52,8 +56,13 @@ class Perturbation:
 
     @classmethod
     def drawn(cls, draws: Draws, runs: int, classes: int) -> Perturbation:
-        """Draw for so many classes; with a threshold t of 1 there is no noise on it."""
+        """Draw for so many classes; with a threshold t of 1 there is no noise on it.
+
+        Raises:
+            PolicyError: there would be too many counterfeit rows.
+        """
         t, size = _method(draws).threshold, runs * classes
+        _refuse_many_counterfeits(size, 1 / _epsilon(draws, INSERTION))
         thresholds = t + draws.source.laplace(size, (t - 1) / _epsilon(draws, SUPPRESSION))
         counterfeits = _counterfeits(draws.source.laplace(size, 1 / _epsilon(draws, INSERTION)))
         return cls(
@@ -203,6 +212,16 @@ def _newly_held(
         if chose.any():
             classes = slice(int(ends[place] - class_counts[place]), int(ends[place]))
             yield ChosenNode(levels, perturbation.part(chose, classes))
+
+
+def _refuse_many_counterfeits(classes: int, scale: float) -> None:
+    # Half of the noise is positive, and as large as its scale on average.
+    expected = classes * scale / 2
+    if expected > MOST_COUNTERFEITS:
+        raise PolicyError(
+            f"{expected:.0e} counterfeit rows would be drawn for the classes of a few nodes; raise ε or the share of "
+            f'"{INSERTION}" in it, or take more general nodes with minimum_levels or a public node'
+        )
 
 
 def _counterfeits(noise: Floats) -> Integers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 from collections import Counter
@@ -217,6 +218,42 @@ class TestChances:
         spread = np.sqrt((chances * (1 - chances)).sum(axis=0))
         assert (np.abs(counts - chances.sum(axis=0)) / spread).max() < OUTLYING
         assert np.abs(counts - runs / 4).max() / spread.max() > 2 * OUTLYING
+
+    def test_a_part_of_what_chance_gave_is_that_of_its_runs_and_classes(self) -> None:
+        whole = ipa_paper.Perturbation(
+            np.arange(3),
+            np.arange(12.0).reshape(3, 4),
+            np.array([[2, 0, 1, 3], [0, 0, 4, 1], [1, 2, 0, 0]]),
+            np.arange(14.0),
+        )
+        runs, classes = np.array([True, False, True]), slice(1, 4)
+        wanted = {place: given for place, given in by_place(whole).items() if place[0] != 1 and place[1] >= 1}
+        assert by_place(whole.part(runs, classes), first_class=1) == wanted
+        assert by_place(whole.part(runs).part(np.array([False, True]))) == {
+            place: given for place, given in by_place(whole).items() if place[0] == 2
+        }
+
+    def test_noise_that_would_add_more_rows_than_can_be_held_is_refused(self, warehouse: sa.Session) -> None:
+        """Before any is drawn, with what to do about it; what was there stays."""
+        warehouse.connection.execute("CREATE OR REPLACE TABLE released AS SELECT 1 AS untouched")
+        policy = policy_of(sa.IPA(variant="paper", budget=sa.Budget("1e-9")))
+        with pytest.raises(sa.PolicyError, match=r"counterfeit rows would be drawn .* raise ε"):
+            warehouse.anonymize("teams", policy, "released", replace=True, random_source=sa.SeededSource(1))
+        assert warehouse.connection.execute("FROM released").fetchall() == [(1,)]
+        temporary = "SELECT count(*) FROM duckdb_tables() WHERE temporary"
+        assert warehouse.connection.execute(temporary).fetchall() == [(0,)]
+
+
+def by_place(given: ipa_paper.Perturbation, first_class: int = 0) -> dict[tuple[int, int], tuple[float, list[float]]]:
+    """By run and class, the threshold and the numbers of the counterfeit rows."""
+    numbers = iter(given.uniforms.tolist())
+    found = {
+        (run, first_class + place): (threshold, list(itertools.islice(numbers, count)))
+        for run, *rows in zip(given.runs.tolist(), given.thresholds.tolist(), given.counterfeits.tolist(), strict=True)
+        for place, (threshold, count) in enumerate(zip(*rows, strict=True))
+    }
+    assert list(numbers) == []
+    return found
 
 
 class RememberingSource(sa.SeededSource):

@@ -22,7 +22,7 @@ from sqlanon.model.lattice import Levels
 from sqlanon.search.problem import batches
 
 NODES_AT_ONCE = 64
-"""How many nodes are scored at most before it is thought about what to make next."""
+"""For how many nodes at once it is thought about what to roll up."""
 
 NODES_AHEAD = 512
 """For how many nodes to come a relation is made, and from how many known ones it is chosen."""
@@ -138,33 +138,33 @@ def reaching_scores(
     iceberg = Iceberg(engine, table, threshold, roll_ups)
     left = sorted(nodes, key=sum, reverse=True)
     try:
-        for batch in _layers(left):
-            iceberg.prepare(left)
-            left = left[len(batch) :]
-            asked = [levels for levels in batch if not iceberg.is_without(levels)]
-            found: dict[Levels, tuple[int, int]] = {}
-            for cells, row_count, together in _statements(iceberg, roll_ups, asked):
-                query = private.node_scores(table.plan, together, threshold, cells=cells, apart=row_count > APART)
-                for row in engine.fetch(query, "scores of nodes", "node"):
-                    found[together[row["node"]]] = row["row_count"], row["score"]
-            for levels in batch:
-                rows, score = found.get(levels, (0, 0))
-                iceberg.learn(levels, rows)
-                yield levels, rows, score
+        for batch in batches(left, NODES_AT_ONCE):
+            roll_ups.prepare(batch)
+            for _, layer in groupby(batch, key=sum):
+                iceberg.prepare(left)
+                found = _scored(engine, table, iceberg, list(layer))
+                for levels, (rows, score) in found.items():
+                    iceberg.learn(levels, rows)
+                    yield levels, rows, score
+                left = left[len(found) :]
     finally:
         iceberg.drop()
         roll_ups.drop()
 
 
-def _layers(nodes: Sequence[Levels]) -> Iterator[list[Levels]]:
-    """The nodes, in the order of their heights, so many at a time and of one height: none of them is below another."""
-    for _, layer in groupby(nodes, key=sum):
-        yield from batches(layer, NODES_AT_ONCE)
+def _scored(
+    engine: Engine, table: EncodedTable, iceberg: Iceberg, layer: Sequence[Levels]
+) -> dict[Levels, tuple[int, int]]:
+    """Some nodes of one height, of which none is below another, with their rows and their scores."""
+    found = dict.fromkeys(layer, (0, 0))
+    for cells, row_count, together in _statements(iceberg, [each for each in layer if not iceberg.is_without(each)]):
+        query = private.node_scores(table.plan, together, iceberg.threshold, cells=cells, apart=row_count > APART)
+        for row in engine.fetch(query, "scores of nodes", "node"):
+            found[together[row["node"]]] = row["row_count"], row["score"]
+    return found
 
 
-def _statements(
-    iceberg: Iceberg, roll_ups: RollUps, asked: Sequence[Levels]
-) -> Iterator[tuple[Relation, int, list[Levels]]]:
+def _statements(iceberg: Iceberg, asked: Sequence[Levels]) -> Iterator[tuple[Relation, int, list[Levels]]]:
     """The nodes by what they are counted from, as many together as one statement takes."""
     sources = {levels: iceberg.source(levels) for levels in asked}
     for made in dict.fromkeys(source for source in sources.values() if source is not None):
@@ -172,7 +172,7 @@ def _statements(
         for together in counted_together(nodes, np.full(len(nodes), float(made.row_count))):
             yield made.cells, made.row_count, together
     others = [levels for levels in asked if sources[levels] is None]
-    for source, together in roll_ups.statements(others) if others else ():
+    for source, together in iceberg.roll_ups.prepared_statements(others) if others else ():
         yield source.cells, source.row_count, together
 
 

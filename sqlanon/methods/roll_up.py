@@ -101,7 +101,11 @@ class RollUps:
 
     def statements(self, batch: Sequence[Levels]) -> Iterator[tuple[RolledUp, list[Levels]]]:
         """The nodes of a batch by the smallest relation at hand, as many together as one statement takes."""
-        self._prepare(batch)
+        self.prepare(batch)
+        yield from self.prepared_statements(batch)
+
+    def prepared_statements(self, batch: Sequence[Levels]) -> Iterator[tuple[RolledUp, list[Levels]]]:
+        """The same, of some of the nodes that it was prepared for."""
         sources = {levels: self._cheapest_below(levels) for levels in batch}
         for source in dict.fromkeys(sources.values()):
             nodes = [levels for levels in batch if sources[levels] is source]
@@ -124,7 +128,7 @@ class RollUps:
             self.engine.drop(relation.cells)
         self._made.clear()
 
-    def _prepare(self, batch: Sequence[Levels]) -> None:
+    def prepare(self, batch: Sequence[Levels]) -> None:
         """Make what is worth its cost: the best guess of the nodes to come is that they are like the recent ones.
 
         Searches that ask for a node at a time are not worth a look every time.

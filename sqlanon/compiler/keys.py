@@ -10,7 +10,7 @@ faster.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlanon.model.lattice import Levels
 
@@ -39,10 +39,12 @@ class KeyLayout:
     Attributes:
         fields: the field of each quasi-identifier (its position) at each level (its depth) below the top.
         word_count: how many words a key has.
+        always: a field that tells classes apart at every node; None if there is none.
     """
 
     fields: Mapping[tuple[int, int], Field] = field(default_factory=dict)
     word_count: int = 0
+    always: Field | None = None
 
     def label_masks(self, position: int, depth: int) -> dict[int, int]:
         """By word, the bits that tell the labels of a level apart; words without any are left out."""
@@ -55,11 +57,20 @@ class KeyLayout:
 
     def node_masks(self, levels: Levels) -> dict[int, int]:
         """By word, the bits that tell the classes of a node apart; words without any are left out."""
-        masks: dict[int, int] = {}
+        masks: dict[int, int] = {} if self.always is None else {self.always.word: self.always.mask}
         for position, depth in enumerate(levels):
             for word, mask in self.label_masks(position, depth).items():
                 masks[word] = masks.get(word, 0) | mask
         return dict(sorted(masks.items()))
+
+    def telling(self, largest: int) -> KeyLayout:
+        """The layout with one more field, for numbers up to the largest, in which classes differ at every node."""
+        width = largest.bit_length()
+        last = self.word_count - 1
+        free = min((place.shift for place in self.fields.values() if place.word == last), default=0)
+        if width <= free:
+            return replace(self, always=Field(last, 0, width))
+        return replace(self, always=Field(self.word_count, 0, width), word_count=self.word_count + 1)
 
 
 def key_layout(last_children: Mapping[tuple[int, int], int]) -> KeyLayout:

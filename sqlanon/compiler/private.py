@@ -7,6 +7,7 @@ relations that hold some have a run, so that an audit can draw a hundred thousan
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -18,9 +19,11 @@ from sqlanon.compiler.nodes import (
     Relation,
     Step,
     aliased,
+    all_bits,
     all_of,
     ascending,
     bits,
+    cast,
     column,
     count_rows,
     filtered,
@@ -53,6 +56,9 @@ IS_SHOWN = "anon_is_shown"
 COMBINATIONS = Relation("anon_combinations", "cell")
 """The combinations of the chosen node that some row has, with their number of rows and their place among them."""
 
+KEYED_CELLS = Relation("anon_keyed_cells", "cell")
+"""The cells with their sensitive value in the bits of their key: one number is grouped faster than two."""
+
 NOISE_OF_COMBINATIONS = Relation("anon_noise_of_combinations", "cell")
 NOISY_COMBINATIONS = Relation("anon_noisy_combinations", "cell")
 """The same with noise, once per run, and whether they are shown."""
@@ -64,19 +70,48 @@ NOISE_OF_LEFT_OVER = Relation("anon_noise_of_left_over", "cell")
 NOISY_LEFT_OVER = Relation("anon_noisy_left_over", "cell")
 
 
+def largest_value(plan: Encoding) -> exp.Query:
+    """One row, ``largest``: the largest code of a sensitive value."""
+    (name,) = plan.bound.policy.sensitive
+    largest = exp.func("coalesce", exp.Max(this=column(plan.sensitive(name))), number(0))
+    return select([aliased(largest, "largest")], plan.cells.table)
+
+
+def by_combination(plan: Encoding, largest: int) -> Encoding:
+    """The encoding of :data:`KEYED_CELLS`: its classes are combinations, with the sensitive value in their keys."""
+    counted = plan.bound.policy.model_copy(update={"sensitive": (), "method": None})
+    bound = replace(plan.bound, policy=counted, sensitive_shapes={})
+    return replace(plan, bound=bound, cells=KEYED_CELLS, keys=plan.keys.telling(largest))
+
+
+def keyed_cells(plan: Encoding, combined: Encoding) -> Step:
+    """The step that makes :data:`KEYED_CELLS`, in the order of their keys."""
+    (name,) = plan.bound.policy.sensitive
+    place = combined.keys.always
+    assert place is not None
+    value = cast(column(plan.sensitive(name)), "BIGINT")
+    words: dict[int, exp.Expr] = {word: column(plan.key(word)) for word in range(plan.keys.word_count)}
+    words[place.word] = all_bits([words[place.word], value]) if place.word in words else value
+    columns = [aliased(word, plan.key(index)) for index, word in words.items()]
+    query = select([*columns, column(ROW_COUNT)], plan.cells.table)
+    query.set("order", ascending(*(column(plan.key(index)) for index in words)))
+    return Step(KEYED_CELLS, query, "cells with their values in their keys")
+
+
 def node_scores(
     plan: Encoding, batch: Sequence[Levels], threshold: int, *, cells: Relation | None, apart: bool
 ) -> exp.Query:
     """``node``, ``row_count`` and ``score`` of the combinations that reach a threshold at each node of a batch.
+
+    The encoding is that of :func:`by_combination`.
 
     Scores are in parts of :data:`WHOLE` of a row. All rows of other combinations are at risk, so that their part of the
     score is known without a look at what their labels lose. Nodes without any that reach it are left out.
     """
 
     def reaching(grouping: Grouping) -> exp.Select:
-        rows = exp.Sum(this=column(ROW_COUNT))
-        query = grouping.select([row_sum(name=ROWS)], grouping.cells(), *map(column, _values(plan)))
-        query.set("having", exp.Having(this=exp.GTE(this=rows, expression=number(threshold))))
+        query = grouping.select([row_sum(name=ROWS)], grouping.cells())
+        query.set("having", exp.Having(this=_reaches(threshold)))
         return query
 
     losses = LabelLosses(plan, batch, ("ncp",), units=WHOLE)
@@ -88,21 +123,27 @@ def node_scores(
 def reaching_cells(plan: Encoding, levels: Levels, threshold: int, cells: Relation, made: Relation) -> Step:
     """The step that makes the cells, of some, whose combination at a node reaches a threshold.
 
-    At a node below, no other cells can be in a combination that reaches it.
+    At a node below, no other cells can be in a combination that reaches it. The encoding is that of
+    :func:`by_combination`.
     """
     grouping = by_key(plan, levels, cells)
-    keys = [*grouping.keys, *_values(plan)]
-    reached = exp.GTE(this=exp.Sum(this=column(ROW_COUNT)), expression=number(threshold))
-    combinations = grouping.select([], grouping.cells(), *map(column, _values(plan)))
-    combinations.set("having", exp.Having(this=reached))
+    combinations = grouping.select([], grouping.cells())
+    combinations.set("having", exp.Having(this=_reaches(threshold)))
     masks = plan.keys.node_masks(levels)
-    of_cell: list[exp.Expr] = [bits(column(plan.key(word), cells.name), number(mask)) for word, mask in masks.items()]
-    of_cell += [column(name, cells.name) for name in _values(plan)]
-    on = all_of([same(part, column(key, "anon_reaching")) for part, key in zip(of_cell, keys, strict=True)])
+    on = all_of(
+        [
+            bits(column(plan.key(word), cells.name), number(mask)).eq(column(plan.key(word), "anon_reaching"))
+            for word, mask in masks.items()
+        ]
+    )
     words = [plan.key(word) for word in range(plan.keys.word_count)]
     query = select([column(name, cells.name) for name in (*words, *plan.carried)], cells.table)
     query = query.join(subquery(combinations, "anon_reaching"), on=on, join_type="semi", copy=False)
     return Step(made, query, "cells that may reach the threshold")
+
+
+def _reaches(threshold: int) -> exp.GTE:
+    return exp.GTE(this=exp.Sum(this=column(ROW_COUNT)), expression=number(threshold))
 
 
 def combinations(plan: Encoding, levels: Levels) -> Step:

@@ -8,7 +8,7 @@ where counting costs most, few cells are left to be counted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import numpy as np
@@ -30,7 +30,7 @@ NODES_AHEAD = 512
 FEW = 0.5
 """The cells that may reach the threshold are worth a relation of their own if they hold so little of all rows."""
 
-MAKING = 6
+MAKING = 1
 """How much longer it takes to choose and to keep cells than to read them in order."""
 
 
@@ -131,9 +131,15 @@ def reaching_scores(
     engine: Engine, table: EncodedTable, nodes: Sequence[Levels], threshold: int
 ) -> Iterator[tuple[Levels, int, int]]:
     """Nodes with the rows of the combinations that reach a threshold there, and the score of these."""
+    table = _by_combination(engine, table)
     context = table.context
     roll_ups = RollUps(
-        engine, table.plan, context.row_count, table.cell_count, context.losses.distinct_labels, is_told=False
+        engine,
+        table.plan,
+        context.row_count,
+        table.cell_count,
+        context.losses.distinct_labels,
+        are_combinations=True,
     )
     iceberg = Iceberg(engine, table, threshold, roll_ups)
     left = sorted(nodes, key=sum, reverse=True)
@@ -150,6 +156,21 @@ def reaching_scores(
     finally:
         iceberg.drop()
         roll_ups.drop()
+        engine.drop(private.KEYED_CELLS)
+
+
+def _by_combination(engine: Engine, table: EncodedTable) -> EncodedTable:
+    """The table with combinations for classes.
+
+    To their number belong the sensitive values, as if they were labels of the first quasi-identifier.
+    """
+    values = int(engine.fetch(private.largest_value(table.plan), "sensitive values")[0]["largest"])
+    combined = private.by_combination(table.plan, values)
+    engine.run(private.keyed_cells(table.plan, combined))
+    first, *others = table.context.losses.distinct_labels
+    labels = (tuple(count * max(values, 1) for count in first), *others)
+    losses = replace(table.context.losses, distinct_labels=labels)
+    return replace(table, plan=combined, context=replace(table.context, losses=losses))
 
 
 def _scored(

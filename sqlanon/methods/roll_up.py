@@ -81,7 +81,8 @@ class RollUps:
         row_count: rows of the source.
         cell_count: how many cells they make.
         label_counts: by quasi-identifier and level, how many labels are present.
-        is_told: whether it is told by :meth:`learn` of the classes of nodes; else it guesses them from cells.
+        are_combinations: whether the cells are in order, and differ in nothing but their keys, of which classes have
+            one each; nobody then tells it by :meth:`learn` how many classes nodes have.
     """
 
     engine: Engine
@@ -89,11 +90,12 @@ class RollUps:
     row_count: int
     cell_count: int
     label_counts: Sequence[Sequence[int]]
-    is_told: bool = True
+    are_combinations: bool = False
     _made: list[RolledUp] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._cells = RolledUp((0,) * len(self.label_counts), self.plan.cells, self.cell_count, UNSORTED)
+        row_cost = 1 if self.are_combinations else UNSORTED
+        self._cells = RolledUp((0,) * len(self.label_counts), self.plan.cells, self.cell_count, row_cost)
         self._classes = ClassCounts(self.label_counts)
         self._classes.learn(self._cells.levels, self.cell_count)
         self._recent: deque[Levels] = deque(maxlen=RECENT_NODES)
@@ -176,8 +178,8 @@ class RollUps:
         cells = rolled_up(self.plan, levels, source.cells, in_order=source is self._cells)
         self.engine.run(Step(relation, cells, "cells rolled up"))
         row_count = int(self.engine.fetch(counted_rows(relation), "cells rolled up")[0]["rows"])
-        if not self.is_told or self._most_others == 1:
-            self._classes.learn(levels, max(1, row_count // self._most_others))
+        if self._most_others == 1:
+            self._classes.learn(levels, row_count)
         self._made.append(RolledUp(levels, relation, row_count))
 
     @property

@@ -23,6 +23,9 @@ from sqlanon.run.private import prepared, private_method
 Drawing = Generator[ExplainedStep, None, tuple[list[Relation], bool]]
 """Steps, and in the end the relations of combinations, and whether what they do not show is drawn as well."""
 
+VALUES = 255
+"""As many sensitive values are taken to be there: how many there are is not known before rows are read."""
+
 
 def explain_private(engine: Engine, source: ResolvedSource, policy: Policy) -> list[ExplainedStep]:
     """The steps in order, at the node that is public or else at the bottom; see :meth:`sqlanon.Session.explain`."""
@@ -70,7 +73,10 @@ def _drawn(plan: Encoding, levels: Levels, domains: Domains) -> Drawing:
     wanted, domain = private_method(plan.bound.policy), domains.at(levels)
     least = method.thresholds(wanted, domain)
     if wanted.chooses_node:
-        scores = private.node_scores(plan, [levels], least[CELLS], cells=None, apart=True)
+        combined = private.by_combination(plan, VALUES)
+        keyed = private.keyed_cells(plan, combined)
+        yield explained(keyed.purpose, keyed.query, keyed.makes.name)
+        scores = private.node_scores(combined, [levels], least[CELLS], cells=None, apart=True)
         yield explained("score a batch of nodes (here: the bottom)", scores)
     steps = [private.combinations(plan, levels), private.noisy_combinations(least[CELLS])]
     relations = [private.NOISY_COMBINATIONS]

@@ -7,7 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import PolicyError
 from sqlanon.model.budget import Budget
+from sqlanon.run.datasets import is_here, known_dataset
 from sqlanon.run.ledger import open_ledger, read_ledger, table_of
 
 
@@ -27,11 +29,11 @@ class Accounts:
 
     def spent(self, dataset: str) -> Budget:
         """What a data set has spent in all: the sum of its charges."""
-        return read_ledger(self._engine, self._ledger_file).account(dataset).spent
+        return read_ledger(self._engine, self._ledger_file).account(self._named(dataset)).spent
 
     def remaining(self, dataset: str) -> Budget | None:
         """What a data set has left; None without a cap, when ε has no bound and δ must stay below 1."""
-        return read_ledger(self._engine, self._ledger_file).account(dataset).remaining
+        return read_ledger(self._engine, self._ledger_file).account(self._named(dataset)).remaining
 
     def cap(self, dataset: str, budget: Budget | None) -> None:
         """Bound what a data set may spend in all, or lift the bound with None; either is a row of the ledger.
@@ -40,9 +42,18 @@ class Accounts:
         the ledger can raise a cap, but not unseen.
 
         Raises:
+            PolicyError: it is the name of a view or a query, or the cap is no budget.
             EngineError: there is no place for a ledger: the warehouse is no DuckDB file, or read-only.
         """
-        open_ledger(self._engine, self._ledger_file).cap(dataset, budget)
+        if budget is not None and not isinstance(budget, Budget):
+            raise PolicyError(f"a cap is a Budget or None, no {type(budget).__name__}")
+        open_ledger(self._engine, self._ledger_file).cap(self._named(dataset), budget)
+
+    def knows(self, dataset: str) -> bool:
+        """Whether a data set is a table or file here, or stands in the ledger: a name that is neither may be a slip."""
+        name = self._named(dataset)
+        entries = read_ledger(self._engine, self._ledger_file).entries()
+        return is_here(self._engine, dataset) or any(entry.dataset == name for entry in entries)
 
     def ledger(self) -> pa.Table:
         """All rows of the ledger, in their order.
@@ -52,6 +63,9 @@ class Accounts:
             text; NULL in a cap that was lifted), spent_at (UTC), policy_sha256, previous_sha256, sha256.
         """
         return table_of(read_ledger(self._engine, self._ledger_file).entries())
+
+    def _named(self, dataset: str) -> str:
+        return known_dataset(self._engine, dataset)
 
     def verify_ledger(self, head: str | None = None) -> str:
         """Check that no row of the ledger was changed, removed, moved or put in.

@@ -27,6 +27,12 @@ class SqlanonError(Exception):
     """Base of all errors of this package; catch it to catch them all."""
 
 
+def with_spent(error: BaseException, epsilon: str, delta: str) -> None:
+    """Have an error tell that a budget was spent before it came: in its notes, and as ``error.spent``."""
+    error.add_note(f"ε = {epsilon} and δ = {delta} were charged before, and stay so: see the ledger")
+    error.spent = {"epsilon": epsilon, "delta": delta}  # type: ignore[attr-defined]
+
+
 class _ProblemsError(SqlanonError):
     """An error that reports every problem that was found, not just the first."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sqlanon.errors import EngineError, VerificationError
+from sqlanon.errors import EngineError, PolicyError, VerificationError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.model.destination import destination
 from sqlanon.model.fit import Fit, PartitionRelease
@@ -16,6 +16,7 @@ from sqlanon.model.policy import Policy
 from sqlanon.model.release import Measurement, Release, Verification
 from sqlanon.run.anonymize import anonymize
 from sqlanon.run.apply import apply
+from sqlanon.run.chance import Chance
 from sqlanon.run.explain import explain
 from sqlanon.run.explained import ExplainedStep
 from sqlanon.run.fit import fit
@@ -23,7 +24,7 @@ from sqlanon.run.flatten import flatten
 from sqlanon.run.folders import note_of
 from sqlanon.run.lattice import lattice
 from sqlanon.run.measure import beside_release, measure, verify
-from sqlanon.run.private import Chance, anonymize_privately
+from sqlanon.run.private import anonymize_privately
 from sqlanon.run.progress import Progress, silent
 from sqlanon.run.stopping import refuse_stopping, stopping
 from sqlanon.warehouse_session import WarehouseSession
@@ -153,6 +154,8 @@ class Session(WarehouseSession):
             return anonymize_privately(
                 self._engine, resolved, policy, target, chance, replace=replace, progress=progress
             )
+        if dataset is not None or random_source is not None:
+            raise PolicyError("dataset and random_source are for private methods, of which the policy has none")
         return anonymize(self._engine, resolved, policy, target, replace=replace, progress=progress, stopped=stopped)
 
     def fit(

@@ -73,10 +73,13 @@ def cap(
         raise typer.BadParameter("give --epsilon and --delta, or --lift")
     budget = None if epsilon is None else Budget(epsilon, delta or 0)
     with _opened(database, ledger, read_only=False) as session:
+        is_known = session.knows(dataset)
         session.cap(dataset, budget)
         name, found = _account(session, dataset)
     if as_json:
         write_json(_json(name, found))
+    if not is_known:
+        say(f'Note: "{name}" is no table or file here, and nothing was charged to it yet; is that how it is spelled?')
     bound = "has no cap any more" if budget is None else f"may spend {budget} in all"
     say(f'Data set "{name}" {bound}; it has spent {found.spent} so far.')
 

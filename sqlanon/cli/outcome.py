@@ -41,6 +41,9 @@ USAGE_ERRORS = typer.BadParameter.__bases__
 
 SPELLINGS = (
     ("replace=True", "--replace"),
+    ("ledger=", "--ledger"),
+    ("dataset=", "--dataset"),
+    ("accept_observed_domain=True", "accept_observed_domain = true"),
     ("open it with read_only=True and write the release to a Parquet file", "write the release to a Parquet file"),
 )
 """How a message of the Python interface is worded on the command line."""
@@ -54,6 +57,9 @@ def report_failure(error: BaseException, *, as_json: bool, as_events: bool, debu
     """
     debugging = _debugging(error) if debug or os.environ.get("SQLANON_DEBUG", "0") not in ("", "0") else None
     code, document = _failure(error)
+    if hasattr(error, "spent"):
+        document["spent"] = error.spent
+        document["problems"] += error.__notes__
     if as_events:
         write_event({"event": "failed", "exit_code": code, **document, **({"debug": debugging} if debugging else {})})
     else:

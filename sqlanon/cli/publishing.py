@@ -150,6 +150,8 @@ def run(
 
     wanted = _policy(policy)
     layout: dict[str, Any] = {"rows_per_file": rows_per_file, "partition_by": partition_by or ()}
+    if wanted.method is None and (dataset is not None or ledger is not None or seed is not None):
+        raise typer.BadParameter("--dataset, --ledger and --seed are for policies with a private method")
     is_charged = wanted.method is not None and wanted.method.claims_privacy and seed is None
     with (
         progress(as_events=as_events, quiet=as_json) as told,

@@ -105,7 +105,7 @@ def release_view(release: Release) -> list[RenderableType]:
 
 def private_view(release: Release, report: PrivateReport) -> list[RenderableType]:
     """A release of a private method: rows, node, what was spent and guarantee."""
-    rows = f"{count(report.released_rows)} rows, {count(report.released_groups)} different ones."
+    rows = f"{count(report.released_rows)} rows, of which {count(report.released_groups)} differ."
     stamp = [Text(report.stamp, "bold red")] if report.stamp else []
     spent = table("step", "ε", "δ", "shows counts from", numbers=(1, 2, 3))
     for each in report.spent:
@@ -124,11 +124,12 @@ def private_view(release: Release, report: PrivateReport) -> list[RenderableType
 
 def guarantee_view(guarantee: Guarantee) -> list[RenderableType]:
     """What is promised, on what it rests, and what it leaves out."""
-    return [
-        _sentences("Guarantee", guarantee.claims),
-        _sentences("As long as", guarantee.conditions),
-        _sentences("Not covered", guarantee.not_covered),
-    ]
+    parts = (
+        ("Guarantee", guarantee.claims),
+        ("As long as", guarantee.conditions),
+        ("Not covered", guarantee.not_covered),
+    )
+    return [_sentences(heading, sentences) for heading, sentences in parts if sentences]
 
 
 def notes_view(notes: Iterable[str]) -> list[RenderableType]:

@@ -4,13 +4,65 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.compiler.nodes import aliased, ascending, column, count_rows, number, select, string, subquery, text
+from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.compiler.nodes import (
+    aliased,
+    ascending,
+    column,
+    count_distinct,
+    count_rows,
+    exact_text,
+    filtered,
+    grouped,
+    number,
+    select,
+    string,
+    subquery,
+    text,
+    union_all,
+)
 
 
 def anonymous_rows(source: exp.Table | exp.Subquery, individual: str) -> exp.Query:
     """One row, ``rows``: how many belong to nobody."""
     nobody = column(individual).is_(exp.null())
     return select([aliased(count_rows(), "rows")], source.copy()).where(nobody, copy=False)
+
+
+def crowded(source: exp.Table | exp.Subquery, individual: str, most: int) -> exp.Query:
+    """One row, ``individuals``: how many have more rows than that."""
+    many = grouped(select([column(individual)], source.copy()), [column(individual)])
+    many.set("having", exp.Having(this=exp.GT(this=count_rows(), expression=number(most))))
+    return select([aliased(count_rows(), "individuals")], subquery(many, "anon_crowded"))
+
+
+def differences(first: BoundPolicy, second: BoundPolicy) -> exp.Query:
+    """One row, ``differing``: how many rows two sources differ by, or individuals if the policy tells whose they are.
+
+    An individual that both have with different rows counts as two: one that leaves, and one that comes.
+    """
+    policy = first.policy
+    individual = () if policy.individual is None else (policy.individual,)
+    names = [*policy.quasi_identifiers, *policy.sensitive, *individual]
+
+    def signed(bound: BoundPolicy, sign: int) -> exp.Select:
+        rows = [aliased(exact_text(column(name)), f"anon_{place}") for place, name in enumerate(names)]
+        return select([*rows, aliased(number(sign), "anon_sign")], bound.source.copy())
+
+    keys = [column(f"anon_{place}") for place in range(len(names))]
+    total = aliased(exp.Sum(this=column("anon_sign")), "anon_more")
+    changed = grouped(
+        select([*keys, total], subquery(union_all([signed(first, 1), signed(second, -1)]), "anon_both")), keys
+    )
+    if not individual:
+        counted: exp.Expr = exp.Sum(this=exp.Abs(this=column("anon_more")))
+    else:
+        last = column(f"anon_{len(names) - 1}")
+        signs = exp.Tuple(expressions=[last, exp.func("sign", column("anon_more"))])
+        moved = exp.NEQ(this=column("anon_more"), expression=number(0))
+        counted = filtered(count_distinct(signs), moved)
+    columns = [aliased(exp.func("coalesce", counted, number(0)), "differing")]
+    return select(columns, subquery(changed, "anon_changed"))
 
 
 def bounded_rows(source: exp.Table | exp.Subquery, individual: str, most: int, seed: int) -> exp.Subquery:

@@ -194,15 +194,18 @@ def equal_rows(plan: Encoding, levels: Levels, combinations: Sequence[Relation],
     return Step(EQUAL_ROWS, query, "equal rows")
 
 
-def outcomes(plan: Encoding, levels: Levels, combinations: Sequence[Relation], *, with_left_over: bool) -> exp.Query:
+def outcomes(
+    plan: Encoding, levels: Levels, combinations: Sequence[Relation], salt: int, *, with_left_over: bool
+) -> exp.Query:
     """``shown`` and ``runs``: what is shown and in how many runs it is just that, for those that show something.
 
-    It is a list of a hash of the labels and the value, and the noisy rows, of all that is shown: no value of a cell.
+    It is a list of a salted hash of the labels and the value, and the noisy rows, of all that is shown: no value of a
+    cell.
     """
     labels = [column(code) for _, code in node_keys(plan, levels)]
-    items = [_items(plan, relation, labels) for relation in combinations]
+    items = [_items(plan, relation, labels, salt) for relation in combinations]
     if with_left_over:
-        items.append(_items(plan, NOISY_LEFT_OVER, [string(MASK)]))
+        items.append(_items(plan, NOISY_LEFT_OVER, [string(MASK)], salt))
     item = exp.Struct(
         expressions=[
             exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in ("anon_place", "anon_noisy_rows")
@@ -214,9 +217,9 @@ def outcomes(plan: Encoding, levels: Levels, combinations: Sequence[Relation], *
     return grouped(counted_runs, [column("shown")])
 
 
-def _items(plan: Encoding, relation: Relation, labels: Sequence[exp.Expr]) -> exp.Select:
+def _items(plan: Encoding, relation: Relation, labels: Sequence[exp.Expr], salt: int) -> exp.Select:
     """What is shown of a relation: run, a hash of labels and value, noisy rows."""
-    parts = [*labels, *map(column, _raw_values(plan))]
+    parts = [string(str(salt)), *labels, *map(column, _raw_values(plan))]
     spelled = exp.func("to_json", exp.Array(expressions=[text(part) for part in parts]), dialect="duckdb")
     place = aliased(exp.func("md5", text(spelled)), PLACE)
     return select([column(RUN), place, column(NOISY)], relation.table).where(column(IS_SHOWN), copy=False)

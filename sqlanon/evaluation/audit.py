@@ -51,6 +51,14 @@ class Repeatable(Protocol):
 
 
 @runtime_checkable
+class Choosy(Protocol):
+    """A mechanism that can tell whether two tables are neighbours."""
+
+    def refuse_strangers(self, table: Any, neighbour: Any) -> None:
+        """Refuse tables that are none, of which a loss would say nothing."""
+
+
+@runtime_checkable
 class Enumerable(Protocol):
     """A mechanism so small that its outputs can be listed; it may have an attribute ``claimed`` as well."""
 
@@ -172,6 +180,8 @@ def audit_privacy(
     if isinstance(mechanism, Enumerable):
         return _computed(mechanism.distribution(table), mechanism.distribution(neighbour), claim, at)
 
+    if isinstance(mechanism, Choosy):
+        mechanism.refuse_strangers(table, neighbour)
     sampled = _sampled(mechanism, table, neighbour, runs)
     views = views_of if features is None else _checked_features(features, mechanism)
     found = _best_finding(*sampled, views, delta=float(at), error=(1 - confidence) / BOUNDED_PROBABILITIES)
@@ -188,7 +198,10 @@ def audit_privacy(
         claimed=claim,
         violates=_violates(bound, claim),
         exact=False,
-        notes=("A lower bound for these two tables: that no more was found is no proof that there is no more.",),
+        notes=(
+            "A lower bound for these two tables: that no more was found is no proof that there is no more.",
+            *getattr(mechanism, "notes", ()),
+        ),
     )
 
 
@@ -285,16 +298,28 @@ class _Repeated:
     def __init__(self, method: Callable[[Any], Any]) -> None:
         self._method = method
         self._originals: dict[Hashable, Any] = {}
+        self._has_returned = False
 
     def outcomes(self, table: Any, runs: int) -> Mapping[Hashable, int]:
         counts: Counter[Hashable] = Counter()
         for _ in range(runs):
-            output = self._method(table)
+            output = self._output(table)
             counted = countable(output)
             counts[counted] += 1
             if counted is not output:
                 self._originals.setdefault(counted, output)
         return counts
+
+    def _output(self, table: Any) -> Any:
+        """What a run gives, which can be that it fails: that is seen, too."""
+        try:
+            output = self._method(table)
+        except Exception as error:
+            if not self._has_returned:
+                raise  # it may never work
+            return f"failed: {type(error).__name__}"
+        self._has_returned = True
+        return output
 
     def original(self, counted: Hashable) -> Any:
         """The output as it was returned."""

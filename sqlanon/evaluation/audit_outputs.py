@@ -55,7 +55,7 @@ def countable(output: Any) -> Hashable:
     if type(output) in PLAIN:
         return output  # type: ignore[no-any-return]
     if isinstance(output, float):
-        return "not a number" if math.isnan(output) else output
+        return _countable_float(output)
     if isinstance(output, np.ndarray):
         return countable(output.tolist())
     if isinstance(output, Mapping):
@@ -72,6 +72,13 @@ def countable(output: Any) -> Hashable:
             [f"{type(output).__name__} has no hash; return numbers, texts, tuples, sets, mappings or arrays of them"],
         ) from None
     return output  # type: ignore[no-any-return]
+
+
+def _countable_float(output: float) -> Hashable:
+    if math.isnan(output):
+        return "not a number"
+    # Equal to 0, and yet seen by whoever looks.
+    return "minus zero" if output == 0 and math.copysign(1, output) < 0 else output
 
 
 def default_features(output: Any) -> Views:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.compiler import private as queries
+from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.compiler.bounded import crowded, differences
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.audit_outputs import countable
@@ -21,7 +23,7 @@ from sqlanon.model.budget import Budget
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods import ROLLED_UP
 from sqlanon.model.policy import Policy
-from sqlanon.run.private import bounded, prepared, private_method
+from sqlanon.run.prepare_private import bounded, prepared, private_method
 
 if TYPE_CHECKING:
     from sqlanon.session import Session
@@ -48,12 +50,35 @@ class AuditedPolicy:
         self._session = session
         self._policy = policy
         self._source = source
+        self._salt = source.seed()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of an audit must know."""
+        return ("Made from the data, and nothing was charged for it: the audit is as private as the data.",)
 
     @property
     def claimed(self) -> Budget | None:
         """What a release of the policy promises; None if it promises nothing."""
         wanted = private_method(self._policy)
         return wanted.budget if wanted.claims_privacy else None
+
+    def refuse_strangers(self, table: str, neighbour: str) -> None:
+        """Refuse tables that differ by more than a row, or by more than one individual if the policy knows them.
+
+        Raises:
+            PolicyError: they do, or not at all.
+        """
+        engine = self._session._engine
+        first, second = (prepared(engine, engine.resolve(name), self._policy) for name in (table, neighbour))
+        found = engine.fetch(differences(first, second), "differences")[0]
+        individual = self._policy.individual
+        what = "rows" if individual is None else f'values of "{individual}" with other rows'
+        if found["differing"] != 1:
+            raise PolicyError(
+                f"{first.description} and {second.description} are no neighbours:",
+                [f"{found['differing']:,} {what}, where neighbours differ by one"],
+            )
 
     def outcomes(self, table: str, runs: int) -> Mapping[object, int]:
         """Draw so many releases of a table; each different one with the number of runs in which it was drawn."""
@@ -66,6 +91,7 @@ class AuditedPolicy:
     def _drawn(self, table: str, runs: int) -> list[tuple[object, int]]:
         engine = self._session._engine
         bound = prepared(engine, engine.resolve(table), self._policy)
+        _refuse_crowded(engine, bound)
         wanted = private_method(self._policy)
         accountant = Accountant(None, dataset="", method=wanted.name, policy_sha256=self._policy.sha256())
         draws = Draws(wanted, self._source, accountant.charge(wanted.budgets))
@@ -75,7 +101,7 @@ class AuditedPolicy:
                 engine, bounded(engine, bound, self._source), label_losses=("ncp",), may_be_empty=True
             )
             drawn = _as_published if wanted.variant == "paper" else _privately
-            for levels, count, query in drawn(engine, encoded, draws, runs):
+            for levels, count, query in drawn(engine, encoded, draws, runs, self._salt):
                 found += _counted(engine, query, levels, count)
             method.drop_counts(engine)
             ipa_paper.drop_counts(engine)
@@ -100,19 +126,36 @@ def repeatable(session: Session | None, policy: Policy, source: RandomSource | N
     return AuditedPolicy(session, policy, source)
 
 
-def _privately(engine: Engine, encoded: EncodedTable, draws: Draws, runs: int) -> Iterator[Shown]:
+def _refuse_crowded(engine: Engine, bound: BoundPolicy) -> None:
+    """Refuse individuals with more rows than are counted: all runs would share the choice of them, which is chance too.
+
+    Raises:
+        PolicyError: there are some.
+    """
+    individual, most = bound.policy.individual, private_method(bound.policy).rows_per_individual
+    if (
+        individual is not None
+        and engine.fetch(crowded(bound.source, individual, most), "individuals")[0]["individuals"]
+    ):
+        raise PolicyError(
+            f"individuals of {bound.description} have more than {most:,} rows: an audit draws many releases at once, "
+            "which would share the choice of the rows that are counted; audit tables in which nobody has more"
+        )
+
+
+def _privately(engine: Engine, encoded: EncodedTable, draws: Draws, runs: int, salt: int) -> Iterator[Shown]:
     domains = method.public_domains(engine, encoded.plan)
     for levels, count in method.chosen_nodes(engine, encoded, draws, domains, runs):
         relations = method.draw_counts(engine, encoded, levels, draws, domains.at(levels), count)
         with_left_over = ROLLED_UP in draws.charges
-        yield levels, count, queries.outcomes(encoded.plan, levels, relations, with_left_over=with_left_over)
+        yield levels, count, queries.outcomes(encoded.plan, levels, relations, salt, with_left_over=with_left_over)
         method.drop_counts(engine, keep_domain=True)
 
 
-def _as_published(engine: Engine, encoded: EncodedTable, draws: Draws, runs: int) -> Iterator[Shown]:
+def _as_published(engine: Engine, encoded: EncodedTable, draws: Draws, runs: int, salt: int) -> Iterator[Shown]:
     for chosen in ipa_paper.chosen_nodes(engine, encoded, draws, runs):
         relations = ipa_paper.draw_counts(engine, encoded, draws, chosen)
-        query = queries.outcomes(encoded.plan, chosen.levels, relations, with_left_over=True)
+        query = queries.outcomes(encoded.plan, chosen.levels, relations, salt, with_left_over=True)
         yield chosen.levels, len(chosen.perturbation.runs), query
 
 

@@ -46,6 +46,9 @@ class Ledger(Protocol):
             EngineError: the ledger cannot be written, or was tampered with.
         """
 
+    def head(self) -> str:
+        """The hash of the newest row, which a release carries as a proof that the rows up to there were written."""
+
 
 class Accountant:
     """Pays for the draws of one run.

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.base import WordSource
 from sqlanon.mechanisms.scales import require_covered, scale_for
@@ -23,9 +24,14 @@ class SeededSource(WordSource):
 
     Args:
         seed: a whole number of 0 or more; the same seed gives the same draws in the same order.
+
+    Raises:
+        PolicyError: it is none.
     """
 
     def __init__(self, seed: int) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise PolicyError("the seed must be a whole number of 0 or more")
         self._generator = np.random.default_rng(seed)
 
     @property

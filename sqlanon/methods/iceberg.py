@@ -30,7 +30,7 @@ NODES_AHEAD = 512
 FEW = 0.5
 """The cells that may reach the threshold are worth a relation of their own if they hold so little of all rows."""
 
-MAKING = 1
+MAKING = 2
 """How much longer it takes to choose and to keep cells than to read them in order."""
 
 
@@ -145,7 +145,8 @@ def reaching_scores(
     left = sorted(nodes, key=sum, reverse=True)
     try:
         for batch in batches(left, NODES_AT_ONCE):
-            roll_ups.prepare(batch)
+            iceberg.prepare(left)
+            roll_ups.prepare([levels for levels in batch if iceberg.source(levels) is None])
             for _, layer in groupby(batch, key=sum):
                 iceberg.prepare(left)
                 found = _scored(engine, table, iceberg, list(layer))

@@ -1,7 +1,23 @@
 """Private methods: a node is drawn by its score, combinations get noise, those with few rows are left over.
 
 The conversation with the database: up go scores and how many counts there are, down come a node and noise.
-Source: spec/ipa.md B2.
+
+Why it is private. Let D' be D and one more row, or the rows of one more individual, of which c are counted at most;
+noise has scale c / ε, and a = exp(-ε / c).
+
+1. The node. A row changes the score of any node by g + (1 - g) s, where g in [0, 1] is what its labels lose and s is
+   how much the rows at risk change, -1, 0 or 1: by 1 at most, and by c for c rows. Scores are integers, so that this
+   holds to the last bit. Permute-and-flip at scale 2 c / ε is then ε-differentially private (McKenna and Sheldon
+   2020, theorem 1).
+2. Combinations. Given the node, D' differs from D in c rows of all combinations together. Where D has rows of one as
+   well, noise makes their counts ε-indistinguishable (Ghosh, Roughgarden and Sundararajan 2009). Where it has none, D
+   shows nothing, and D' shows something with a probability of δ at most: so the threshold is chosen, see
+   :func:`sqlanon.mechanisms.discrete_laplace.threshold`. With δ = 0 all combinations of the domain have noise.
+3. What is left over. Given what is shown, the rows that are not, by value, differ in c rows again: as in 2.
+4. What is written is a function of what was drawn. The steps compose adaptively, each being private whatever those
+   before it gave: ε and δ add up (Dwork and Roth 2014, theorem 3.16 and appendix B).
+
+Source: Lee & Chung 2020, corrected as in spec/ipa.md B2.
 """
 
 from __future__ import annotations

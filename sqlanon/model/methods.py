@@ -11,9 +11,13 @@ from pydantic_core import PydanticCustomError
 
 from sqlanon.model.base import PolicyValue, failed_checks
 from sqlanon.model.budget import Budget, Exact, ExactNumber
+from sqlanon.model.quality import Entropy
 
 if TYPE_CHECKING:
     from sqlanon.model.policy import Policy
+
+MOST_ROWS = 1 << 31
+"""Of one individual, and of a combination that is shown: larger numbers are a slip, and noise is drawn in 64 bits."""
 
 NODE = "node"
 CELLS = "cells"
@@ -46,8 +50,8 @@ class PrivateMethod(PolicyValue):
     budget: Budget
     variant: Literal["private", "paper"] = "private"
     node: dict[str, Annotated[int, Field(ge=0, strict=True)]] | None
-    rows_per_individual: Annotated[int, Field(ge=1, strict=True)] = 1
-    minimum_count: Annotated[int, Field(ge=1, strict=True)] = 1
+    rows_per_individual: Annotated[int, Field(ge=1, le=MOST_ROWS, strict=True)] = 1
+    minimum_count: Annotated[int, Field(ge=1, le=MOST_ROWS, strict=True)] = 1
     accept_observed_domain: bool = False
     reveal_diagnostics: bool = False
 
@@ -93,6 +97,8 @@ class PrivateMethod(PolicyValue):
             yield f"{self} takes no privacy model, such as {privacy}: what it promises is in its budget"
         if policy.suppression_limit or policy.suppression != "drop" or policy.search != "optimal":
             yield f"{self} takes no suppression_limit, suppression or search: its counts decide what is shown"
+        if policy.quality != Entropy():
+            yield f"{self} takes no quality model: how it scores nodes is part of its proof"
         if self.node is not None and self.node.keys() != set(policy.quasi_identifiers):
             yield "method.node must give every quasi-identifier its level, and nothing else"
 
@@ -216,9 +222,10 @@ class IPA(PrivateMethod):
 
 
 class Histogram(PrivateMethod):
-    """The generalized contingency table with noise: every combination of labels and value is counted.
+    """The generalized contingency table with noise on every combination of labels and value.
 
-    Of combinations that nobody has, those whose noise alone would show them are drawn, without going through all.
+    Of combinations that nobody has, those whose noise alone would show them are drawn, without going through all; with
+    δ > 0 they are not looked at.
 
     Source: the baseline of Lee & Chung 2020, section 5; spec/ipa.md B2, pure mode.
 

@@ -251,7 +251,10 @@ class Release(Document):
     unchanged: bool = False
 
     def _repr_html_(self) -> str:
-        return self.report._repr_html_()
+        if not isinstance(self.report, PrivateReport):
+            return self.report._repr_html_()
+        promised = self.guarantee.model_dump(mode="json", include={"claims", "conditions", "not_covered"})
+        return _html_table({**promised, **self.report.model_dump(mode="json")})
 
 
 def _html_table(document: dict[str, Any]) -> str:

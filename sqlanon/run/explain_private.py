@@ -18,7 +18,7 @@ from sqlanon.model.lattice import Levels
 from sqlanon.model.methods import CELLS, ROLLED_UP, VALUE
 from sqlanon.model.policy import Policy
 from sqlanon.run.explained import ExplainedStep, explained
-from sqlanon.run.private import prepared, private_method
+from sqlanon.run.prepare_private import prepared, private_method
 
 Drawing = Generator[ExplainedStep, None, tuple[list[Relation], bool]]
 """Steps, and in the end the relations of combinations, and whether what they do not show is drawn as well."""

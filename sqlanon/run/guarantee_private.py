@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.model.budget import one_after_the_other
 from sqlanon.model.methods import PrivateMethod
 from sqlanon.model.release import PrivateGuarantee, PrivateReport
 
 NOT_PRIVATE = "NOT PRIVATE"
 
+# The proof of each is in the docstring of sqlanon.methods.private.
+SELECTION = "permute-and-flip (McKenna and Sheldon 2020), or a public node"
 THEOREMS = {
-    "ipa": "exponential mechanism, geometric mechanism with a threshold on combinations, and the same on what they do "
-    "not show, composed adaptively (spec/ipa.md B2, proof)",
-    "histogram": "geometric mechanism with a threshold (spec/ipa.md B2, proof, step 2)",
+    ("ipa", False): f"{SELECTION}; geometric mechanism with a threshold on combinations, and on what they do not show; "
+    "adaptive composition",
+    ("ipa", True): f"{SELECTION}; geometric mechanism on all combinations of the domain, and on what they do not show; "
+    "adaptive composition",
+    ("histogram", False): "geometric mechanism with a threshold",
+    ("histogram", True): "geometric mechanism on all combinations of the domain",
 }
 
 
@@ -19,8 +25,8 @@ def why_void(method: PrivateMethod, source_is_private: bool) -> str | None:
     """Why a release promises nothing; None if it does."""
     if not method.claims_privacy:
         return (
-            "the algorithm as published is not differentially private for any ε: rows are published as they are "
-            "(spec/ipa.md, errors E1, E2 and E5)"
+            "the algorithm as published is not differentially private for any ε: rows are published as they "
+            "are, and counts only grow"
         )
     if not source_is_private:
         return "its noise is from a seeded source: whoever knows the seed can take it away"
@@ -29,24 +35,27 @@ def why_void(method: PrivateMethod, source_is_private: bool) -> str | None:
     return None
 
 
-def private_guarantee(bound: BoundPolicy, report: PrivateReport, *, source_is_private: bool) -> PrivateGuarantee:
+def private_guarantee(
+    bound: BoundPolicy, report: PrivateReport, *, is_private: bool, is_query: bool
+) -> PrivateGuarantee:
     """The claim of a private release, what it rests on, and what it does not cover."""
     policy, method = bound.policy, bound.policy.method
     assert method is not None
-    void = why_void(method, source_is_private)
+    void = why_void(method, is_private)
     neighbours = _neighbours(policy.individual, method.rows_per_individual)
-    epsilon, delta = method.budget.model_dump(mode="json").values()
+    spent = one_after_the_other(each.budget for each in report.spent)
+    epsilon, delta = spent.model_dump(mode="json").values()
     claim = (
         f"the release is differentially private with ε = {epsilon} and δ = {delta}: between tables that differ by "
         f"{neighbours}, the chance of any set of releases grows to exp({epsilon}) times itself plus {delta} at most"
     )
     return PrivateGuarantee(
         claims=() if void else (claim,),
-        conditions=() if void else _conditions(bound, report),
+        conditions=() if void else _conditions(bound, report, is_query=is_query),
         not_covered=(f"{NOT_PRIVATE}: {void}",) if void else NOT_COVERED,
-        budget=None if void else method.budget,
+        budget=None if void else spent,
         neighbours=neighbours,
-        theorem=THEOREMS[report.method] if method.claims_privacy else "none",
+        theorem="none" if void else THEOREMS[report.method, method.is_pure],
         void=void,
     )
 
@@ -64,15 +73,20 @@ def _neighbours(individual: str | None, rows: int) -> str:
     return f'the rows of one value of "{individual}", of which {rows:,} at most are counted'
 
 
-def _conditions(bound: BoundPolicy, report: PrivateReport) -> tuple[str, ...]:
+def _conditions(bound: BoundPolicy, report: PrivateReport, *, is_query: bool) -> tuple[str, ...]:
     conditions = []
     if bound.policy.individual is None:
         conditions.append("every individual owns one row; of n rows they are protected with n times ε")
+    if is_query:
+        conditions.append(
+            f"{bound.description} makes each of its rows from one row of the data set, whatever other rows there are"
+        )
     observed = [f'"{name}"' for name, domain in report.domains.items() if domain == "observed"]
     if observed:
         conditions.append(f"everybody knows which values of {', '.join(observed)} occur: they were read off the data")
     return (
         *conditions,
+        "everybody may know that the taxonomies have all values: that a run is refused says that they have not",
         "the schema, the taxonomies and the policy were chosen without a look at the data",
         "what other releases of the same rows spend is added to this; the ledger knows those that it was told of",
         "the operating system's randomness cannot be predicted",

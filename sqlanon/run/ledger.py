@@ -17,9 +17,9 @@ from sqlglot import exp
 
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import Relation, column, identifier, select
-from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.base import Engine
 from sqlanon.engines.refusals import holder_of, is_in_use, is_overtaken, is_unwritable, why_not_opened
-from sqlanon.errors import BudgetError, EngineError, PolicyError
+from sqlanon.errors import BudgetError, EngineError
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget, spelled
 from sqlanon.model.datasets import dataset_named
@@ -30,6 +30,9 @@ PATIENCE = 10.0
 """Seconds to wait for another program that has the ledger open, or that keeps being faster."""
 PAUSE = 0.05
 """Seconds from one attempt to the next."""
+
+HEADERS = 3 * 4096
+"""Bytes of the headers of a DuckDB file."""
 
 NEW = Relation("anon_new_entries", "count")
 TYPES = {"position": pa.int64(), "spent_at": pa.timestamp("us")}
@@ -187,7 +190,18 @@ class WarehouseLedger:
             reason = f"{self._name} cannot be written, and a charge must be"
         else:
             reason = why_not_opened(self._name, error.original)
+            if self._is_stub():
+                reason += "; it was never written, for the disk was full, and has no charge: remove it"
         return EngineError(reason, step="ledger", original=error.original)
+
+    def _is_stub(self) -> bool:
+        """Whether the file is too short to hold anything: not even its headers were written."""
+        return self._file is not None and self._file.exists() and self._file.stat().st_size < HEADERS
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is that of the warehouse."""
+        return self._file is None
 
     @property
     def _name(self) -> str:
@@ -236,26 +250,6 @@ def ledger_file(path: str | Path | None) -> Path | None:
         reason = "a private release needs a ledger that outlives the session; name a file with ledger="
         raise EngineError(reason, step="ledger")
     return Path(path).absolute()
-
-
-def dataset_of(source: ResolvedSource, given: str | None) -> str:
-    """The name under which the ledger knows the rows of a source.
-
-    Args:
-        source: what is to be released.
-        given: the name that the user gives; it wins.
-
-    Raises:
-        PolicyError: none is given, and the same rows could be had under another name.
-    """
-    if given is not None:
-        return dataset_named(given)
-    if source.dataset is None:
-        raise PolicyError(
-            f"{source.description} is no table of the warehouse and no Parquet file: its rows would get a fresh budget "
-            "under every name, so say with dataset= which data set they come from"
-        )
-    return source.dataset
 
 
 def table_of(entries: Sequence[Entry]) -> pa.Table:

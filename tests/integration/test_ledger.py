@@ -26,7 +26,8 @@ from sqlanon.mechanisms.accountant import Accountant, Expense
 from sqlanon.model.budget import Budget, one_after_the_other
 from sqlanon.model.ledger import START, Entry, chained, first_broken
 from sqlanon.run import ledger as ledger_module
-from sqlanon.run.ledger import WarehouseLedger, dataset_of, open_ledger
+from sqlanon.run.datasets import dataset_of
+from sqlanon.run.ledger import WarehouseLedger, open_ledger
 from tests.commands import document, sqlanon
 from tests.conftest import ROOT
 
@@ -415,9 +416,12 @@ class TestDataSets:
         ]  # fmt: skip
         with sa.connect() as session:
             source = session._engine.resolve("data/V.parquet")
-            for given_name in ("Main.VISITS", " visits "):
-                assert dataset_of(source, given_name) == "visits"
+            with pytest.raises(sa.PolicyError, match="dataset= is for queries and views"):
+                dataset_of(source, "visits")
             assert dataset_of(source, "data/v.PARQUET") == f"{folder}/data/v.parquet"
+            query = session._engine.resolve("SELECT 1")
+            for given_name in ("Main.VISITS", " visits "):
+                assert dataset_of(query, given_name) == "visits"
 
     def test_what_could_have_another_name_must_be_given_one(self, tmp_path: Path) -> None:
         change(tmp_path / "other.duckdb", "CREATE TABLE visits AS SELECT 1 AS i")

@@ -14,7 +14,7 @@ import sqlanon as sa
 from sqlanon.compiler.private import WHOLE
 from sqlanon.methods import full_domain
 from sqlanon.methods import private as method
-from sqlanon.run.private import prepared
+from sqlanon.run.prepare_private import prepared
 from tests.conftest import UCI_COLUMNS, reading
 
 DIMENSIONS = ["age", "education", "marital_status", "race", "sex"]

@@ -13,7 +13,7 @@ import sqlanon as sa
 from sqlanon.methods import private
 from sqlanon.methods.private import Domains, thresholds
 from sqlanon.model.methods import CELLS, ROLLED_UP, PrivateMethod
-from tests.hostile import METHODS, Pair, pairs, policy, session_on
+from tests.hostile import METHODS, Pair, Person, pairs, policy, session_on
 
 RUNS = 20_000
 CONFIDENCE = 0.9999
@@ -52,6 +52,32 @@ def test_nor_of_the_other_methods(method: str, name: str) -> None:
     wanted = METHODS[method]
     found = least(wanted)
     assert not audited(wanted, pairs(found[CELLS], found.get(ROLLED_UP, 5))[name]).violates
+
+
+def test_tables_that_are_no_neighbours_are_refused() -> None:
+    people: list[Person] = [(0, "f", "flu"), (1, "m", "cold")]
+    for others in ([], people, [(0, "f", "cold"), (1, "m", "cold")]):
+        with session_on(Pair(people, (2, "f", "flu"))) as session:
+            session.connection.execute("DELETE FROM with_one")
+            if others:
+                session.connection.executemany("INSERT INTO with_one VALUES (?, ?, ?)", others)
+            mechanism = sa.evaluation.repeatable(session, policy(METHODS["IPA"]), sa.SeededSource(1))
+            with pytest.raises(sa.PolicyError, match="no neighbours"):
+                sa.evaluation.audit_privacy(mechanism, "without", "with_one", 100)
+
+
+def test_individuals_with_more_rows_than_are_counted_are_refused() -> None:
+    with session_on(Pair([(0, "f", "flu"), (1, "f", "flu")], (2, "m", "flu"))) as session:
+        asked = policy(METHODS["IPA"]).model_dump(mode="json")
+        for individual, refused in (("sex", True), ("age", False)):
+            roles = {"quasi_identifiers": ["age" if refused else "sex"], "identifiers": [individual]}
+            with_individuals = sa.Policy(**{**asked, **roles, "individual": individual})
+            mechanism = sa.evaluation.repeatable(session, with_individuals, sa.SeededSource(1))
+            if refused:
+                with pytest.raises(sa.PolicyError, match="would share the choice"):
+                    mechanism.outcomes("without", 10)
+            else:
+                assert sum(mechanism.outcomes("without", 10).values()) == 10
 
 
 def test_the_audit_comes_close_to_what_is_claimed() -> None:

@@ -161,6 +161,102 @@ with sa.connect("w.duckdb") as session:
         assert len(list(tmp_path.glob("[01].parquet"))) == 1
 
 
+class TestAccounts:
+    def test_a_cap_holds_for_what_is_released_however_it_is_spelled(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "lake").mkdir()
+        session.connection.execute("COPY people TO ? (FORMAT parquet)", [str(tmp_path / "lake" / "a.parquet")])
+        session.connection.execute("CREATE VIEW seen AS FROM people")
+        for spelled, source in (('"people"', "people"), (str(tmp_path / "lake"), f"{tmp_path}/lake/")):
+            session.cap(spelled, sa.Budget("0.1"))
+            with pytest.raises(sa.BudgetError):
+                session.anonymize(source, POLICY, "released")
+        with pytest.raises(sa.PolicyError, match="no budget of its own"):
+            session.cap("seen", sa.Budget(1))
+        with pytest.raises(sa.PolicyError, match="a cap is a Budget"):
+            session.cap("people", 2.5)  # type: ignore[arg-type]
+        assert session.knows("people")
+        assert not session.knows("poeple")
+
+    def test_no_account_is_passed_by(self, session: sa.Session, tmp_path: Path) -> None:
+        session.cap("people", sa.Budget("0.5"))
+        with pytest.raises(sa.PolicyError, match="dataset= is for queries and views"):
+            session.anonymize("people", POLICY, "released", dataset="anything")
+        session.close()
+        with (
+            sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "fresh.duckdb") as beside,
+            pytest.raises(sa.EngineError, match="a ledger of its own"),
+        ):
+            beside.anonymize("people", POLICY, "released")
+
+    def test_only_opendp_itself_is_trusted(self, session: sa.Session) -> None:
+        class Quiet(sa.OpenDPSource):
+            """One that says so."""
+
+        release = session.anonymize("people", POLICY, "released", random_source=Quiet())
+        assert release.report.stamp == "NOT PRIVATE"
+        assert session.spent("people") == sa.Budget(0)
+
+    def test_what_is_promised_is_what_was_paid(self, session: sa.Session) -> None:
+        """Copies with changes go around the checks of a policy, and are checked where they are used."""
+        split = METHOD.model_copy(update={"split": {"node": 10, "cells": 20, "rolled-up": 20}})
+        for policy in (POLICY.model_copy(update={"method": split}), POLICY.model_copy(update={"sensitive": ()})):
+            with pytest.raises(sa.PolicyError):
+                session.anonymize("people", policy, "released")
+        assert session.spent("people") == sa.Budget(0)
+
+    def test_of_a_query_nobody_knows_what_its_rows_stand_for(self, session: sa.Session) -> None:
+        about_query = [
+            any("from one row of the data set" in line for line in release.guarantee.conditions)
+            for release in (
+                session.anonymize("people", POLICY, "released"),
+                session.anonymize("FROM people WHERE age > 20", POLICY, "some", dataset="people"),
+            )
+        ]
+        assert about_query == [False, True]
+
+    def test_a_release_carries_the_head_of_its_ledger(self, session: sa.Session) -> None:
+        session.anonymize("people", POLICY, "released")
+        noted = json.loads(session.provenance("released") or "")["sqlanon"]["ledger_sha256"]
+        assert session.verify_ledger(noted) == noted
+
+    def test_a_failure_tells_what_was_spent(self, session: sa.Session, tmp_path: Path) -> None:
+        def stop(event: sa.Event) -> None:
+            if (event.stage, event.state) == ("release", "started"):
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt) as error:
+            session.anonymize("people", POLICY, "released", progress=stop)
+        assert error.value.spent == {"epsilon": "1", "delta": "0.01"}
+        assert "see the ledger" in error.value.__notes__[0]
+
+    def test_what_cannot_be_drawn_is_not_charged(self, session: sa.Session) -> None:
+        tiny = POLICY.model_copy(update={"method": sa.IPA(budget=sa.Budget("1e-12", "1e-6"))})
+        with pytest.raises(sa.PolicyError, match="cannot be drawn with"):
+            session.anonymize("people", tiny, "released")
+        assert session.spent("people") == sa.Budget(0)
+
+    def test_a_ledger_that_could_not_be_written_says_what_to_do(self, tmp_path: Path) -> None:
+        make_warehouse(tmp_path / "w.duckdb").close()
+        program = """
+import resource, sqlanon as sa
+from tests.integration.test_private_runs import POLICY
+with sa.connect("w.duckdb", read_only=True, ledger="l.duckdb") as session:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    session.anonymize("people", POLICY, "released.parquet")
+"""
+        failed = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), check=False,
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert "EngineError" in failed.stderr
+        assert not (tmp_path / "released.parquet").exists()
+        with (
+            sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "l.duckdb") as session,
+            pytest.raises(sa.EngineError, match="it was never written, .* remove it"),
+        ):
+            session.anonymize("people", POLICY, tmp_path / "released.parquet")
+
+
 class TestRefusals:
     @pytest.mark.parametrize(
         ("changes", "problems"),
@@ -172,6 +268,7 @@ class TestRefusals:
                 ["takes no privacy model", "takes no suppression"],
             ),
             ({"row_weight": "person"}, ["counts rows"]),
+            ({"quality": sa.LM()}, ["takes no quality model"]),
             ({"method": sa.IPA(rows_per_individual=2)}, ["rows_per_individual needs individual"]),
             ({"method": sa.IPA(node={"age": 1})}, ["method.node must give every quasi-identifier"]),
         ],
@@ -246,12 +343,16 @@ class TestRefusals:
 
     def test_what_is_done_with_privacy_models(self, session: sa.Session, tmp_path: Path) -> None:
         session.anonymize("people", POLICY, "released")
+        syntactic = sa.Policy(**ROLES, privacy=[sa.KAnonymity(2)])
         for refused in (
             lambda: session.verify("released", POLICY),
             lambda: session.measure("people", POLICY),
             lambda: session.lattice("people", POLICY),
             lambda: session.fit("people", POLICY, tmp_path / "fit"),
             lambda: session.anonymize("people", POLICY, "other", time_limit=1),
+            lambda: session.anonymize("people", syntactic, "other", dataset="people"),
+            lambda: session.anonymize("people", syntactic, "other", random_source=sa.SeededSource(1)),
+            lambda: sa.SeededSource(-1),
         ):
             with pytest.raises(sa.PolicyError):
                 refused()

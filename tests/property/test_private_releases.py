@@ -18,7 +18,7 @@ from sqlanon.compiler.macros import schema_statements
 from sqlanon.compiler.private import WHOLE
 from sqlanon.methods import full_domain, iceberg
 from sqlanon.methods import private as method
-from sqlanon.run.private import prepared
+from sqlanon.run.prepare_private import prepared
 from tests import oracle
 from tests.fixed_noise import FixedNoise
 from tests.strategies import Case, cases

@@ -1,0 +1,58 @@
+"""Where a run of a private method takes chance from, and who pays for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.mechanisms.accountant import Ledger
+from sqlanon.mechanisms.opendp import OpenDPSource
+from sqlanon.mechanisms.source import RandomSource
+from sqlanon.model.policy import Policy
+from sqlanon.run.datasets import dataset_of, refuse_own_accounts
+from sqlanon.run.ledger import open_ledger
+from sqlanon.run.prepare_private import private_method
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Where a run takes chance from, and who pays: no ledger for what is not private.
+
+    Attributes:
+        source: where draws come from.
+        is_private: whether that is the operating system's randomness as OpenDP draws it; no other is trusted.
+        ledger: what is charged.
+        dataset: whose account it is.
+        is_query: whether the source is a query or a view, of which nobody but its author knows what its rows stand for.
+    """
+
+    source: RandomSource
+    is_private: bool
+    ledger: Ledger | None
+    dataset: str
+    is_query: bool
+
+    @classmethod
+    def found(
+        cls,
+        engine: Engine,
+        source: ResolvedSource,
+        policy: Policy,
+        dataset: str | None,
+        random_source: RandomSource | None,
+        ledger: Path | None,
+    ) -> Chance:
+        """The operating system's randomness if no other is given, and the ledger if what is drawn claims to be private.
+
+        Raises:
+            PolicyError: OpenDP is not installed, or the source needs a name as a data set, or has another one.
+            EngineError: there is no ledger that outlives the session, or another one knows the data set.
+        """
+        chosen = OpenDPSource() if random_source is None else random_source
+        is_private, is_query = type(chosen) is OpenDPSource, source.dataset is None
+        if not is_private or not private_method(policy).claims_privacy:
+            return cls(chosen, is_private, None, "", is_query)
+        name, opened = dataset_of(source, dataset), open_ledger(engine, ledger)
+        refuse_own_accounts(engine, opened, name)
+        return cls(chosen, is_private, opened, name, is_query)

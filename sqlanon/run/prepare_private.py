@@ -1,0 +1,122 @@
+"""From a source and a policy with a private method to what can be counted: all that can be refused before a charge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlanon.compiler import private as queries
+from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.compiler.bounded import anonymous_rows, bounded_rows
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.errors import BudgetError, PolicyError, TaxonomyError
+from sqlanon.mechanisms.scales import scale_for
+from sqlanon.mechanisms.source import RandomSource
+from sqlanon.methods import private as method
+from sqlanon.methods.private import Domains
+from sqlanon.model.methods import NODE, PrivateMethod
+from sqlanon.model.policy import Policy
+from sqlanon.run.prepare import prepare
+
+
+def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:
+    """A policy with a private method, bound to a source.
+
+    Raises:
+        PolicyError: as :func:`sqlanon.run.prepare.prepare`; or the sensitive column is no category.
+        TaxonomyError: likewise; or the values of a taxonomy were observed, and that is not accepted.
+    """
+    bound = prepare(engine, source, policy)
+    _refuse_node(bound)
+    _refuse_observed(bound)
+    _refuse_unfit_type(bound)
+    return bound
+
+
+def private_method(policy: Policy) -> PrivateMethod:
+    """The method of a policy that has one."""
+    assert policy.method is not None
+    return policy.method
+
+
+def bounded(engine: Engine, bound: BoundPolicy, source: RandomSource) -> BoundPolicy:
+    """The same with a source in which no individual has more rows than the method allows, if it knows individuals.
+
+    Raises:
+        PolicyError: rows belong to no individual.
+    """
+    individual = bound.policy.individual
+    if individual is None:
+        return bound
+    anonymous = engine.fetch(anonymous_rows(bound.source, individual), "individuals")[0]["rows"]
+    if anonymous:
+        raise PolicyError(
+            f"the policy does not fit {bound.description}:",
+            [f'"{individual}": NULL in {anonymous:,} rows, which belong to no individual'],
+        )
+    rows = bounded_rows(bound.source, individual, private_method(bound.policy).rows_per_individual, source.seed())
+    return replace(bound, source=rows, policy=bound.policy.model_copy(update={"individual": None}))
+
+
+def refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains) -> None:
+    """Find out before anything is charged.
+
+    Raises:
+        PolicyError: an ε is too small for noise of 64 bits.
+    """
+    wanted = private_method(bound.policy)
+    if wanted.variant == "paper":
+        return
+    try:
+        method.thresholds(wanted, domains.at(method.public_node(bound) or bound.lattice.bottom))
+        for step, budget in wanted.budgets.items():
+            whole = 2 * queries.WHOLE if step == NODE else 1
+            scale_for(budget.epsilon, whole * wanted.rows_per_individual)
+    except BudgetError as error:
+        raise PolicyError(f"the budget of the {wanted} cannot be drawn with: {error.heading}", error.problems) from None
+
+
+def _refuse_node(bound: BoundPolicy) -> None:
+    """A public node must be one of the lattice."""
+    node, lattice = method.public_node(bound), bound.lattice
+    problems = [
+        f'method.node: "{name}" has levels {least} to {most}, so not {level}'
+        for name, least, level, most in zip(
+            lattice.quasi_identifiers, lattice.bottom, node or (), lattice.top, strict=node is not None
+        )
+        if not least <= level <= most
+    ]
+    if problems:
+        raise PolicyError("the policy does not fit the taxonomies:", problems)
+
+
+def _refuse_observed(bound: BoundPolicy) -> None:
+    """Labels that were made from the data tell of it, whatever noise is added."""
+    observed = [name for name, domain in domains(bound).items() if domain == "observed"]
+    wanted = private_method(bound.policy)
+    if observed and wanted.claims_privacy and not wanted.accept_observed_domain:
+        raise TaxonomyError(
+            "the values of these taxonomies were read off the data, which would be published with them; declare them "
+            "(values of your own, or a range), or accept_observed_domain=True if everybody knows which values occur:",
+            [f'"{name}"' for name in observed],
+        )
+
+
+def _refuse_unfit_type(bound: BoundPolicy) -> None:
+    (name,) = bound.policy.sensitive
+    kind = next(found.type for found in bound.columns if found.name == name)
+    wanted = private_method(bound.policy)
+    if wanted.needs_value_domain and not queries.is_text(kind):
+        raise PolicyError(
+            f'with δ = 0 the values of "{name}" are those of its taxonomy; cast it from {kind} to VARCHAR'
+        )
+    if not queries.is_category(kind):
+        raise PolicyError(
+            f'"{name}" is published as a category, for which its type, {kind}, is not fit: equal values can be spelled '
+            "in several ways; cast it to VARCHAR in a view"
+        )
+
+
+def domains(bound: BoundPolicy) -> dict[str, str]:
+    """Whether the values of each taxonomy that a method uses were declared or observed."""
+    shapes = dict(zip(bound.policy.quasi_identifiers, bound.shapes, strict=True)) | dict(bound.sensitive_shapes)
+    return {name: shape.domain for name, shape in shapes.items()}

@@ -252,7 +252,7 @@ with sa.connect("w.duckdb", read_only=True, ledger="l.duckdb") as session:
         assert not (tmp_path / "released.parquet").exists()
         with (
             sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "l.duckdb") as session,
-            pytest.raises(sa.EngineError, match="it was never written, .* remove it"),
+            pytest.raises(sa.EngineError, match=r"it was never written, .* remove it"),
         ):
             session.anonymize("people", POLICY, tmp_path / "released.parquet")
 

@@ -22,8 +22,6 @@ class FixedChance:
         utilities: of the nodes between which there was a choice.
     """
 
-    is_private = False
-
     def __init__(self, method: sa.IPA, threshold: float, counterfeits: float, uniform: float) -> None:
         self.epsilons = {step: float(budget.epsilon) for step, budget in method.budgets.items()}
         scale = (method.threshold - 1) / self.epsilons[SUPPRESSION]

@@ -11,8 +11,6 @@ from sqlanon.mechanisms.source import Integers
 class FixedNoise:
     """A source that adds the same to every count, and takes the node of the largest score."""
 
-    is_private = False
-
     def __init__(self, noise: int) -> None:
         self.noise = noise
         self.sensitivities: list[int] = []

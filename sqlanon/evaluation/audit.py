@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
@@ -200,9 +200,17 @@ def audit_privacy(
         exact=False,
         notes=(
             "A lower bound for these two tables: that no more was found is no proof that there is no more.",
+            *_too_few(sampled[-1].runs, claim, float(at), (1 - confidence) / BOUNDED_PROBABILITIES),
             *getattr(mechanism, "notes", ()),
         ),
     )
+
+
+def _too_few(runs: int, claim: Budget | None, delta: float, error: float) -> Iterator[str]:
+    """A warning if not even an event that always happens on one table, and never on the other, would be a violation."""
+    most = float(lower_losses(np.array([runs]), np.array([0]), runs, delta=delta, error=error)[0])
+    if claim is not None and most <= claim.epsilon:
+        yield f"So few runs cannot show more than ε = {most:.3g}: no mechanism would have failed this audit."
 
 
 def _mechanism(

@@ -43,10 +43,6 @@ class OpenDPSource(WordSource):
     def __init__(self) -> None:
         _opendp()
 
-    @property
-    def is_private(self) -> bool:
-        return True
-
     def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
         mechanism = _laplace(scale_for(charge.budget.epsilon, sensitivity))
         require_covered(charge, mechanism.map(sensitivity))

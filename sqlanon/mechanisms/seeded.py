@@ -34,10 +34,6 @@ class SeededSource(WordSource):
             raise PolicyError("the seed must be a whole number of 0 or more")
         self._generator = np.random.default_rng(seed)
 
-    @property
-    def is_private(self) -> bool:
-        return False
-
     def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
         scale = scale_for(charge.budget.epsilon, sensitivity)
         require_covered(charge, sensitivity / Fraction(scale))

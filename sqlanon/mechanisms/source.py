@@ -18,12 +18,9 @@ Floats = NDArray[np.float64]
 class RandomSource(Protocol):
     """Draws at a stated privacy loss, or with no loss of their own (post-processing and sampling).
 
-    Methods that take a charge check that what they do costs no more than it allows.
+    Methods that take a charge check that what they do costs no more than it allows. What is drawn from any other source
+    than :class:`~sqlanon.OpenDPSource` itself is stamped NOT PRIVATE.
     """
-
-    @property
-    def is_private(self) -> bool:
-        """Whether nobody can know the draws: false for a seeded source, whose releases are stamped NOT PRIVATE."""
 
     def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
         """Independent noise for a vector of integer counts, such that the noisy vector costs what the charge says in ε.

@@ -39,6 +39,7 @@ def private_report(
     seconds: Mapping[str, float],
     found: dict[str, float | None] | None = None,
 ) -> PrivateReport:
+    """The numbers of a run; ``found`` are its diagnostics."""
     wanted, lattice = drawn.draws.method, bound.lattice
     return PrivateReport(
         source=bound.description,

@@ -231,5 +231,3 @@ def test_the_same_seed_draws_the_same() -> None:
     assert [source.seed() for source in (one, other)] == [sa.SeededSource(3).seed()] * 2
     noise = [source.discrete_laplace(50, charge("0.1")).tolist() for source in (one, other, third)]
     assert noise[0] == noise[1] != noise[2]
-    assert not one.is_private
-    assert sa.OpenDPSource().is_private

@@ -435,3 +435,11 @@ class TestCommand:
         assert command("--delta", "0.1").exit_code == 2
         assert isinstance(command("--chart", "chart.gif").exception, sa.PolicyError)
         assert isinstance(command("--confidence", "2").exception, sa.PolicyError)
+
+
+def test_runs_that_are_too_few_to_fail_are_told() -> None:
+    notes = [
+        any("So few runs" in note for note in audit_privacy(len, [1], [1, 2], runs, claimed=sa.Budget(4)).notes)
+        for runs in (40, 4_000)
+    ]
+    assert notes == [True, False]

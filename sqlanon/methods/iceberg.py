@@ -17,7 +17,7 @@ from sqlanon.compiler import private
 from sqlanon.compiler.nodes import Relation
 from sqlanon.engines.base import Engine
 from sqlanon.methods.full_domain import APART, EncodedTable
-from sqlanon.methods.roll_up import STEP_ROWS, RollUps, counted_together
+from sqlanon.methods.roll_up import STEP_ROWS, RollUps, counted_together, is_below
 from sqlanon.model.lattice import Levels
 from sqlanon.search.problem import batches
 
@@ -72,7 +72,7 @@ class Iceberg:
     def source(self, levels: Levels) -> Reaching | None:
         """The fewest cells that a node can be counted from, None if that is for the roll-ups."""
         found = min(
-            (made for made in self._made if _is_below(levels, made.upper)),
+            (made for made in self._made if is_below(levels, made.upper)),
             key=lambda made: made.row_count,
             default=None,
         )
@@ -116,7 +116,7 @@ class Iceberg:
 
     def _cells_for(self, upper: Levels) -> Reaching | None:
         """The smallest relation that has all cells that reach the threshold at a node; None if it is that of all."""
-        usable = [made for made in self._made if _is_below(upper, made.upper)]
+        usable = [made for made in self._made if is_below(upper, made.upper)]
         return min(usable, key=lambda made: made.row_count, default=None)
 
     def _read(self, made: Reaching | None) -> float:
@@ -202,7 +202,3 @@ def _above(levels: Levels) -> Iterator[Levels]:
     """The nodes that are more general by one step."""
     for position, depth in enumerate(levels):
         yield (*levels[:position], depth + 1, *levels[position + 1 :])
-
-
-def _is_below(lower: Levels, upper: Levels) -> bool:
-    return all(low <= high for low, high in zip(lower, upper, strict=True))

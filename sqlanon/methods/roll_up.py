@@ -187,7 +187,7 @@ class RollUps:
         return BUDGET * self.cell_count - sum(relation.row_count for relation in self._made)
 
     def _cheapest_below(self, levels: Levels) -> RolledUp:
-        usable = (relation for relation in self._made if _is_below(relation.levels, levels))
+        usable = (relation for relation in self._made if is_below(relation.levels, levels))
         return min((self._cells, *usable), key=lambda relation: relation.cost)
 
     @cached_property
@@ -256,5 +256,6 @@ def counted_together(nodes: Sequence[Levels], costs: NDArray[np.float64]) -> Ite
         yield together
 
 
-def _is_below(lower: Levels, upper: Levels) -> bool:
+def is_below(lower: Levels, upper: Levels) -> bool:
+    """Whether a node is no more general than another."""
     return all(low <= high for low, high in zip(lower, upper, strict=True))

@@ -9,7 +9,8 @@ import pyarrow as pa
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PolicyError
 from sqlanon.model.budget import Budget
-from sqlanon.run.datasets import is_here, known_dataset
+from sqlanon.model.ledger import Account
+from sqlanon.run.datasets import known_dataset, resolved
 from sqlanon.run.ledger import open_ledger, read_ledger, table_of
 
 
@@ -29,11 +30,11 @@ class Accounts:
 
     def spent(self, dataset: str) -> Budget:
         """What a data set has spent in all: the sum of its charges."""
-        return read_ledger(self._engine, self._ledger_file).account(self._named(dataset)).spent
+        return self._account(dataset).spent
 
     def remaining(self, dataset: str) -> Budget | None:
         """What a data set has left; None without a cap, when ε has no bound and δ must stay below 1."""
-        return read_ledger(self._engine, self._ledger_file).account(self._named(dataset)).remaining
+        return self._account(dataset).remaining
 
     def cap(self, dataset: str, budget: Budget | None) -> None:
         """Bound what a data set may spend in all, or lift the bound with None; either is a row of the ledger.
@@ -47,13 +48,21 @@ class Accounts:
         """
         if budget is not None and not isinstance(budget, Budget):
             raise PolicyError(f"a cap is a Budget or None, no {type(budget).__name__}")
-        open_ledger(self._engine, self._ledger_file).cap(self._named(dataset), budget)
+        open_ledger(self._engine, self._ledger_file).cap(self.dataset_named(dataset), budget)
 
     def knows(self, dataset: str) -> bool:
         """Whether a data set is a table or file here, or stands in the ledger: a name that is neither may be a slip."""
-        name = self._named(dataset)
+        name = self.dataset_named(dataset)
         entries = read_ledger(self._engine, self._ledger_file).entries()
-        return is_here(self._engine, dataset) or any(entry.dataset == name for entry in entries)
+        return resolved(self._engine, dataset) is not None or any(entry.dataset == name for entry in entries)
+
+    def dataset_named(self, dataset: str) -> str:
+        """The name under which the ledger knows a data set, however it is spelled here.
+
+        Raises:
+            PolicyError: it is the name of a view or a query, which is charged to the data set that it is given.
+        """
+        return known_dataset(self._engine, dataset)
 
     def ledger(self) -> pa.Table:
         """All rows of the ledger, in their order.
@@ -63,9 +72,6 @@ class Accounts:
             text; NULL in a cap that was lifted), spent_at (UTC), policy_sha256, previous_sha256, sha256.
         """
         return table_of(read_ledger(self._engine, self._ledger_file).entries())
-
-    def _named(self, dataset: str) -> str:
-        return known_dataset(self._engine, dataset)
 
     def verify_ledger(self, head: str | None = None) -> str:
         """Check that no row of the ledger was changed, removed, moved or put in.
@@ -81,3 +87,6 @@ class Accounts:
             EngineError: names the first row that is wrong, or says that the noted one is missing.
         """
         return read_ledger(self._engine, self._ledger_file).verify(head)
+
+    def _account(self, dataset: str) -> Account:
+        return read_ledger(self._engine, self._ledger_file).account(self.dataset_named(dataset))

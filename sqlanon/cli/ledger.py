@@ -145,10 +145,9 @@ def _entries(session: Session) -> list[Entry]:
 
 def _account(session: Session, dataset: str) -> tuple[str, Account]:
     """The name under which the ledger knows a data set, and its account."""
-    from sqlanon.model.datasets import dataset_named
     from sqlanon.model.ledger import account
 
-    name = dataset_named(dataset)
+    name = session.dataset_named(dataset)
     return name, account(_entries(session), name)
 
 

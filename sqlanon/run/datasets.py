@@ -39,9 +39,8 @@ def known_dataset(engine: Engine, name: str) -> str:
     Raises:
         PolicyError: it is the name of a view, whose releases are charged to the data set that they are given.
     """
-    try:
-        source = engine.resolve(name)
-    except EngineError:
+    source = resolved(engine, name)
+    if source is None:
         return dataset_named(name)  # of data that is elsewhere
     if source.dataset is None:
         raise PolicyError(
@@ -50,13 +49,12 @@ def known_dataset(engine: Engine, name: str) -> str:
     return source.dataset
 
 
-def is_here(engine: Engine, name: str) -> bool:
-    """Whether a name is that of a table or of files that this session can read."""
+def resolved(engine: Engine, name: str) -> ResolvedSource | None:
+    """The table or the files of a name, None if this session can read none."""
     try:
-        engine.resolve(name)
+        return engine.resolve(name)
     except EngineError:
-        return False
-    return True
+        return None
 
 
 def refuse_own_accounts(engine: Engine, ledger: WarehouseLedger, dataset: str) -> None:

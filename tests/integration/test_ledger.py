@@ -503,6 +503,15 @@ class TestCommands:
         lifted = sqlanon("ledger", "cap", "visits", *place, "--lift", "--json", folder=tmp_path)
         assert json.loads(lifted.stdout)["cap"] is None
 
+    def test_accounts_are_those_of_what_is_released(self, tmp_path: Path) -> None:
+        change(tmp_path / "w.duckdb", "CREATE TABLE people AS SELECT 1 AS i; CREATE VIEW seen AS FROM people")
+        capped = sqlanon("ledger", "cap", '"people"', "--db", "w.duckdb", "--epsilon", "0.5", folder=tmp_path)
+        assert 'Data set "people" may spend' in capped.stderr
+        for spelled in ('"people"', "w.people", "PEOPLE"):
+            left = sqlanon("ledger", "remaining", spelled, "--db", "w.duckdb", folder=tmp_path)
+            assert left.stdout == "(ε = 0.5, δ = 0)\n"
+        assert sqlanon("ledger", "remaining", "seen", "--db", "w.duckdb", folder=tmp_path).returncode == 2
+
     def test_the_ledger_of_a_warehouse_is_verified(self, written: Path) -> None:
         place = ("--db", written.name)
         head = sqlanon("ledger", "verify", *place, folder=written.parent).stdout.strip()

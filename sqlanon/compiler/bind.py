@@ -86,6 +86,17 @@ class BoundPolicy:
         """The height of each quasi-identifier's taxonomy."""
         return tuple(shape.height for shape in self.shapes)
 
+    @property
+    def all_shapes(self) -> dict[str, TaxonomyShape]:
+        """The shape of every taxonomy that the policy uses, by the column that it is for."""
+        named = zip(self.policy.quasi_identifiers, self.shapes, strict=True)
+        return {**dict(named), **self.sensitive_shapes}
+
+    @property
+    def taxonomy_hashes(self) -> dict[str, str]:
+        """The hash of every taxonomy that the policy uses."""
+        return {name: shape.sha256 for name, shape in self.all_shapes.items()}
+
 
 def bind(
     policy: Policy,

@@ -34,13 +34,12 @@ from sqlanon.compiler.nodes import (
     select,
     subquery,
 )
-from sqlanon.compiler.private import IS_SHOWN, NOISY, NOISY_COMBINATIONS, NOISY_LEFT_OVER, RUN
+from sqlanon.compiler.private import IS_SHOWN, NOISY, NOISY_COMBINATIONS, NOISY_LEFT_OVER, PLACE_OF_VALUE, RUN
 from sqlanon.model.lattice import Levels
 
 CLASS = "anon_class"
 THRESHOLD = "anon_threshold"
 UNIFORM = "anon_uniform"
-PLACE_OF_VALUE = "anon_place_of_value"
 
 VALUES = Relation("anon_paper_values", "node")
 """The values of the sensitive column that the source has, by their place, with their number of rows."""

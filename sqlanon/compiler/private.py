@@ -49,6 +49,7 @@ WHOLE = 1 << 30
 ROWS = "anon_rows"
 RUN = "anon_run"
 PLACE = "anon_place"
+PLACE_OF_VALUE = "anon_place_of_value"
 NOISE = "anon_noise"
 NOISY = "anon_noisy_rows"
 IS_SHOWN = "anon_is_shown"
@@ -259,11 +260,6 @@ def published_rows() -> exp.Query:
     """One row: ``rows`` and ``groups`` of what is published."""
     rows = exp.func("coalesce", exp.Sum(this=column(ROW_COUNT)), number(0))
     return select([aliased(rows, "rows"), aliased(count_rows(), "groups")], EQUAL_ROWS.table)
-
-
-def counted(relation: Relation) -> exp.Query:
-    """One row, ``rows``: how many a relation has."""
-    return select([aliased(count_rows(), "rows")], relation.table)
 
 
 def _drawn(plan: Encoding) -> exp.Select:

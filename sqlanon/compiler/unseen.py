@@ -32,7 +32,7 @@ from sqlanon.compiler.nodes import (
     union_all,
     unnested,
 )
-from sqlanon.compiler.private import COMBINATIONS, IS_SHOWN, NOISY, RUN
+from sqlanon.compiler.private import COMBINATIONS, IS_SHOWN, NOISY, PLACE_OF_VALUE, RUN
 from sqlanon.model.lattice import Levels
 
 VALUES = Relation("anon_domain_values", "node")
@@ -47,7 +47,6 @@ DRAWN = Relation("anon_drawn_unseen", "cell")
 UNSEEN = Relation("anon_unseen", "cell")
 """The same with the codes of their labels and with their value."""
 
-PLACE_OF_VALUE = "anon_place_of_value"
 INDEX = "anon_index"
 GAP = "anon_gap"
 SHIFT = "anon_shift"

@@ -6,10 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt, StrictStr, model_validator
 
-from sqlanon.model.base import PolicyValue, failed_checks
-
-RESERVED = "anon_"
-"""How the names begin that the macros use themselves."""
+from sqlanon.model.base import RESERVED_PREFIX, PolicyValue, failed_checks
 
 
 class GroupQuery(PolicyValue):
@@ -30,10 +27,10 @@ class GroupQuery(PolicyValue):
 
     @model_validator(mode="after")
     def _check_names(self) -> GroupQuery:
-        reserved = [name for name in self.columns if name.casefold().startswith(RESERVED)]
+        reserved = [name for name in self.columns if name.casefold().startswith(RESERVED_PREFIX)]
         if reserved:
             raise failed_checks(
-                [f'column "{name}": names that start with {RESERVED} are reserved' for name in reserved]
+                [f'column "{name}": names that start with {RESERVED_PREFIX} are reserved' for name in reserved]
             )
         return self
 

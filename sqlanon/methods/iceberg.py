@@ -15,6 +15,7 @@ import numpy as np
 
 from sqlanon.compiler import private
 from sqlanon.compiler.nodes import Relation
+from sqlanon.compiler.roll_up import counted_rows
 from sqlanon.engines.base import Engine
 from sqlanon.methods.full_domain import APART, EncodedTable
 from sqlanon.methods.roll_up import STEP_ROWS, RollUps, counted_together, is_below
@@ -86,7 +87,7 @@ class Iceberg:
             made = Relation(f"anon_reaching_{len(self._made)}", "cell")
             source = self.table.plan.cells if cells is None else cells.cells
             self.engine.run(private.reaching_cells(self.table.plan, upper, self.threshold, source, made))
-            row_count = int(self.engine.fetch(private.counted(made), "cells that may reach the threshold")[0]["rows"])
+            row_count = int(self.engine.fetch(counted_rows(made), "cells that may reach the threshold")[0]["rows"])
             self._made.append(Reaching(upper, made, row_count))
 
     def drop(self) -> None:

@@ -32,6 +32,7 @@ from sqlanon.compiler import private, unseen
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.encoding import Encoding
 from sqlanon.compiler.nodes import Relation
+from sqlanon.compiler.roll_up import counted_rows
 from sqlanon.compiler.unseen import Domain
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
@@ -238,4 +239,4 @@ def _draw_left_over(engine: Engine, table: EncodedTable, draws: Draws, threshold
 
 
 def _count(engine: Engine, relation: Relation) -> int:
-    return int(engine.fetch(private.counted(relation), relation.name)[0]["rows"])
+    return int(engine.fetch(counted_rows(relation), relation.name)[0]["rows"])

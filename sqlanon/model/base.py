@@ -5,12 +5,18 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
+
+Level = Annotated[int, Field(ge=0, strict=True)]
+"""A level of a taxonomy."""
+
+RESERVED_PREFIX = "anon_"
+"""Names of columns may not start with this: the macros use such names inside."""
 
 
 class PolicyValue(BaseModel):

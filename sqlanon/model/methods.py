@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from sqlanon.model.base import PolicyValue, failed_checks
+from sqlanon.model.base import Level, PolicyValue, failed_checks
 from sqlanon.model.budget import Budget, Exact, ExactNumber
 from sqlanon.model.quality import Entropy
 
@@ -49,7 +49,7 @@ class PrivateMethod(PolicyValue):
 
     budget: Budget
     variant: Literal["private", "paper"] = "private"
-    node: dict[str, Annotated[int, Field(ge=0, strict=True)]] | None
+    node: dict[str, Level] | None = None
     rows_per_individual: Annotated[int, Field(ge=1, le=MOST_ROWS, strict=True)] = 1
     minimum_count: Annotated[int, Field(ge=1, le=MOST_ROWS, strict=True)] = 1
     accept_observed_domain: bool = False
@@ -150,7 +150,6 @@ class IPA(PrivateMethod):
 
     model: Literal["ipa"] = "ipa"
     budget: Budget = Field(default_factory=lambda: Budget(1, "1e-6"))
-    node: dict[str, Annotated[int, Field(ge=0, strict=True)]] | None = None
     split: dict[str, ExactNumber] | None = None
     threshold: Annotated[int, Field(ge=1, strict=True)] = 2
 
@@ -238,7 +237,6 @@ class Histogram(PrivateMethod):
     model: Literal["histogram"] = "histogram"
     variant: Literal["private"] = "private"
     budget: Budget = Field(default_factory=lambda: Budget(1))
-    node: dict[str, Annotated[int, Field(ge=0, strict=True)]] | None = None
 
     def __init__(
         self,
@@ -265,7 +263,7 @@ class Histogram(PrivateMethod):
 
     @property
     def budgets(self) -> dict[str, Budget]:
-        return {"cells": self.budget}
+        return {CELLS: self.budget}
 
 
 METHODS = (IPA, Histogram)

@@ -8,13 +8,13 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import PolicyValue, did_you_mean, failed_checks
+from sqlanon.model.base import RESERVED_PREFIX, Level, PolicyValue, did_you_mean, failed_checks
 from sqlanon.model.budget import WrittenFloat
 from sqlanon.model.methods import METHODS, AnyMethod, PrivateMethod
 from sqlanon.model.privacy import (
@@ -29,11 +29,6 @@ from sqlanon.model.privacy import (
 )
 from sqlanon.model.quality import QUALITY_MODELS, AnyQualityModel, Entropy, QualityModel
 from sqlanon.model.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, SearchName
-
-Level = Annotated[int, Field(ge=0, strict=True)]
-
-RESERVED_PREFIX = "anon_"
-"""Names of columns may not start with this: the macros use such names inside."""
 
 
 class Policy(PolicyValue):

@@ -18,7 +18,7 @@ from sqlanon.methods.full_domain import KEPT, EncodedTable
 from sqlanon.model.destination import Destination
 from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement, RowCounts
-from sqlanon.run.fit import protected_types, taxonomy_hashes
+from sqlanon.run.fit import protected_types
 from sqlanon.run.guarantee import guarantee_of_partitions
 from sqlanon.run.measure import Beside, verify
 from sqlanon.run.places import Place, place_of
@@ -134,7 +134,7 @@ def _refuse_rows_published_elsewhere(partition: Partition) -> None:
 
 
 def _refuse_other_taxonomies(fit: Fit, bound: BoundPolicy) -> None:
-    found = taxonomy_hashes(bound)
+    found = bound.taxonomy_hashes
     changed = [f'"{name}"' for name, known in fit.taxonomy_sha256.items() if found[name] != known]
     if changed:
         raise TaxonomyError("taxonomies have changed since the fit; load those that it was made with:", changed)

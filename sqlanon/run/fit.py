@@ -104,12 +104,6 @@ def protected_types(bound: BoundPolicy) -> dict[str, str]:
     return {name: types[name] for name in bound.policy.protected_columns}
 
 
-def taxonomy_hashes(bound: BoundPolicy) -> dict[str, str]:
-    """The hash of every taxonomy that a policy uses."""
-    named = dict(zip(bound.policy.quasi_identifiers, bound.shapes, strict=True))
-    return {name: shape.sha256 for name, shape in {**named, **bound.sensitive_shapes}.items()}
-
-
 def _given(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
     """The levels of a node that was given.
 
@@ -173,7 +167,7 @@ def _fit(found: Found, *, every_partition: bool, seconds: Mapping[str, float]) -
         node=lattice.named(found.node.levels),
         heights=lattice.named(lattice.heights),
         domains={name: shape.domain for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)},
-        taxonomy_sha256=taxonomy_hashes(bound),
+        taxonomy_sha256=bound.taxonomy_hashes,
         types=protected_types(bound),
         quality=policy.quality.measure,
         loss=policy.quality.loss(found.node, context),

@@ -118,5 +118,4 @@ def _refuse_unfit_type(bound: BoundPolicy) -> None:
 
 def domains(bound: BoundPolicy) -> dict[str, str]:
     """Whether the values of each taxonomy that a method uses were declared or observed."""
-    shapes = dict(zip(bound.policy.quasi_identifiers, bound.shapes, strict=True)) | dict(bound.sensitive_shapes)
-    return {name: shape.domain for name, shape in shapes.items()}
+    return {name: shape.domain for name, shape in bound.all_shapes.items()}

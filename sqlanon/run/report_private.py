@@ -79,13 +79,12 @@ def _spent(step: str, charge: Charge) -> Spent:
 
 def private_provenance(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> str:
     """What travels with the release: nothing that tells more of the data, such as how long a stage took."""
-    shapes = dict(zip(bound.policy.quasi_identifiers, bound.shapes, strict=True)) | dict(bound.sensitive_shapes)
     return note(
         stamp=report.stamp,
         ledger_sha256=None if chance.ledger is None else chance.ledger.head(),
         policy=bound.policy.model_dump(mode="json"),
         policy_sha256=bound.policy.sha256(),
-        taxonomy_sha256={name: shape.sha256 for name, shape in shapes.items()},
+        taxonomy_sha256=bound.taxonomy_hashes,
         node=report.node,
         report=report.model_dump(mode="json", exclude={"source", "into", "seconds", "diagnostics"}),
     )

@@ -28,10 +28,9 @@ def made_from(bound: BoundPolicy, read: Mapping[str, ResolvedSource], into: Dest
 
     ``files_sha256`` is None for tables and queries, of which it is not known whether they have changed.
     """
-    shapes = dict(zip(bound.policy.quasi_identifiers, bound.shapes, strict=True)) | dict(bound.sensitive_shapes)
     return {
         "policy_sha256": bound.policy.sha256(),
-        "taxonomy_sha256": {name: shape.sha256 for name, shape in shapes.items()},
+        "taxonomy_sha256": bound.taxonomy_hashes,
         "files_sha256": snapshot(read),
         "rows_per_file": into.rows_per_file,
         "partition_by": list(into.partition_by),

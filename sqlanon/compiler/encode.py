@@ -1,27 +1,15 @@
-"""Rows → cells: the one scan of the source.
-
-A cell is a distinct combination of quasi-identifiers (and of the sensitive columns that a privacy model looks at, and
-of the individual, if classes count individuals) with its number of rows. Every level of every quasi-identifier stands
-in it as a small integer, and all of them in the bits of a key, so that a node of the lattice is one GROUP BY over a
-number or two.
-"""
+"""Taxonomies → codes: every label of every level as a small integer, with its bits in a key and with what it loses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlglot import exp
 
 from sqlanon.compiler import taxonomies
 from sqlanon.compiler.encoding import (
-    INDIVIDUAL,
-    ONE_TEXT_PER_VALUE,
-    PEOPLE,
-    ROW_COUNT,
     VALUE,
-    WEIGHT,
     Encoding,
-    counted,
 )
 from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import (
@@ -32,13 +20,9 @@ from sqlanon.compiler.nodes import (
     cast,
     column,
     count_rows,
-    exact_text,
-    filtered,
-    grouped,
     number,
     same,
     select,
-    string,
     subquery,
     union_all,
     unnested,
@@ -70,36 +54,6 @@ def encode_labels(plan: Encoding) -> list[Step]:
     return steps
 
 
-def encode_rows(plan: Encoding) -> list[Step]:
-    """The steps that make the cells, and what classes are compared with."""
-    bound = plan.bound
-    steps = [Step(plan.cells, _cells(plan), "cells")]
-    steps += shares(plan)
-    if bound.population is not None:
-        steps.append(Step(plan.population_cells, _population_cells(plan, bound.population), "population"))
-    return steps
-
-
-def shares(plan: Encoding) -> list[Step]:
-    """The steps that make what classes are compared with, from the cells."""
-    return [Step(plan.values(name), _values(plan, name), f'shares of "{name}"') for name in plan.compared_columns]
-
-
-def cell_counts(plan: Encoding) -> exp.Query:
-    """One row: cells, rows, and how many of these have an unmapped value, a bad weight, or no individual."""
-    policy = plan.bound.policy
-    codes = [column(plan.code(position, 0)) for position in range(len(plan.codes))]
-    codes += [column(plan.sensitive_label(name, 1)) for name in plan.bound.sensitive_shapes]
-    counts = {"unmapped": exp.or_(*(code.is_(exp.null()) for code in codes), copy=False)}
-    if policy.row_weight is not None:
-        counts["unweighted"] = column(WEIGHT).is_(exp.null())
-    if policy.individual is not None:
-        counts["anonymous"] = column(INDIVIDUAL).is_(exp.null())
-    columns = [aliased(count_rows(), "cells"), aliased(_count_of_rows(), "rows")]
-    columns += [aliased(_count_of_rows(condition), name) for name, condition in counts.items()]
-    return select(columns, plan.cells.table)
-
-
 def last_children(plan: Encoding) -> exp.Query:
     """position, depth, last_child: the largest number that a label has among those under the same one."""
     return union_all(_last_children(plan, position) for position in range(len(plan.codes)))
@@ -114,19 +68,6 @@ def loss_steps(plan: Encoding) -> exp.Query | None:
         if plan.loss_varies(position, depth)
     ]
     return union_all(_loss_steps(plan, *place) for place in varying) if varying else None
-
-
-def unmapped_people(plan: Encoding) -> exp.Query:
-    """One row: people of the population with a value that no taxonomy knows."""
-    codes = [column(plan.code(position, 0)) for position in range(len(plan.codes))]
-    unmapped = exp.or_(*(code.is_(exp.null()) for code in codes), copy=False)
-    people = exp.func("coalesce", filtered(exp.Sum(this=column(PEOPLE)), unmapped), number(0))
-    return select([aliased(people, "unmapped")], plan.population_cells.table)
-
-
-def _count_of_rows(condition: exp.Expr | None = None) -> exp.Expr:
-    rows = exp.Sum(this=column(ROW_COUNT))
-    return exp.func("coalesce", rows if condition is None else filtered(rows, condition), number(0))
 
 
 def _last_children(plan: Encoding, position: int) -> exp.Select:
@@ -164,7 +105,7 @@ def _loss_steps(plan: Encoding, position: int, depth: int) -> exp.Select:
     return few
 
 
-def label_bits(plan: Encoding, position: int, depth: int, columns: Sequence[exp.Expr]) -> exp.Select:
+def label_bits(plan: Encoding, position: int, depth: int, columns: Iterable[exp.Expr]) -> exp.Select:
     """Some columns of the labels of a level, and their bits in the words of the key."""
     return select([*_words(plan, position, depth), *columns], plan.codes[position].table).distinct(copy=False)
 
@@ -251,7 +192,7 @@ def _coded_labels(plan: Encoding, attribute: str, depth: int, label_count: int) 
     return (
         exp.select(
             column("value", "anon_labels"),
-            aliased(cast(_rank(leaf_count.copy(), label, nulls_first=True), _code_type(label_count)), "code"),
+            aliased(cast(dense_rank(leaf_count.copy(), label, nulls_first=True), _code_type(label_count)), "code"),
             aliased(leaf_count, "leaf_count"),
         )
         .from_(labels)
@@ -259,142 +200,11 @@ def _coded_labels(plan: Encoding, attribute: str, depth: int, label_count: int) 
     )
 
 
-def _rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:
+def dense_rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:
+    """The place of some values among all that are different, from 1."""
     return exp.Window(this=exp.func("dense_rank"), order=ascending(*values, nulls_first=nulls_first))
 
 
 def _code_type(label_count: int) -> str:
     # One more than there are labels, for the NULL that every level knows.
     return next((name for largest, name in CODE_TYPES if label_count + 1 <= largest), "UBIGINT")
-
-
-def _cells(plan: Encoding) -> exp.Query:
-    """Group the rows by raw values first, then look up the codes of the few combinations that are left."""
-    policy = plan.bound.policy
-    query = _looked_up(plan, _combinations(plan))
-    for name in policy.protected_columns:
-        rank = cast(_rank(column(name, "anon_rows"), nulls_first=False), "UINTEGER")
-        query = query.select(aliased(rank, plan.sensitive(name)), copy=False)
-        if plan.holds_release:
-            query = query.select(aliased(column(name, "anon_rows"), plan.raw(name)), copy=False)
-    for name in plan.bound.sensitive_shapes:
-        query = _with_labels(plan, query, name)
-    if policy.individual is not None:
-        query = query.select(aliased(column(policy.individual, "anon_rows"), INDIVIDUAL), copy=False)
-    if policy.row_weight is not None:
-        query = query.select(column(WEIGHT, "anon_rows"), copy=False)
-    return query.select(column(ROW_COUNT, "anon_rows"), copy=False)
-
-
-def _looked_up(plan: Encoding, combinations: exp.Query) -> exp.Select:
-    """The codes of combinations of raw values at every level below the top, and the words of their keys."""
-    query = exp.select().from_(subquery(combinations, "anon_rows"))
-    for position in range(len(plan.codes)):
-        alias = _codes_alias(position)
-        raw = exact_text(column(plan.bound.policy.quasi_identifiers[position], "anon_rows"))
-        lookup = subquery(_codes_with_bits(plan, position), alias)
-        query = query.join(lookup, on=same(column(VALUE, alias), raw), join_type="left", copy=False)
-        query = query.select(*(column(name, alias) for name in _code_columns(plan, position)), copy=False)
-    return query.select(*(_key_word(plan, word) for word in range(plan.keys.word_count)), copy=False)
-
-
-def _codes_with_bits(plan: Encoding, position: int) -> exp.Select:
-    """The values of a quasi-identifier with their codes and their bits in the words of the key."""
-    codes = [column(name) for name in _code_columns(plan, position)]
-    return select([column(VALUE), *codes, *_words(plan, position, 0)], plan.codes[position].table)
-
-
-def _code_columns(plan: Encoding, position: int) -> list[str]:
-    return [plan.code(position, depth) for depth in plan.depths(position)]
-
-
-def _key_word(plan: Encoding, word: int) -> exp.Alias:
-    """A word of the key of a cell: the bits of its quasi-identifiers there."""
-    positions = [position for position in range(len(plan.codes)) if word in plan.keys.label_masks(position, 0)]
-    return aliased(all_bits(column(plan.key(word), _codes_alias(position)) for position in positions), plan.key(word))
-
-
-def _with_labels(plan: Encoding, query: exp.Select, name: str) -> exp.Select:
-    """The codes of a protected column's labels."""
-    relation = plan.sensitive_codes(name)
-    lookup = exp.alias_(relation.table, relation.name, table=True)
-    raw = exact_text(column(name, "anon_rows"))
-    query = query.join(lookup, on=same(column(VALUE, relation.name), raw), join_type="left", copy=False)
-    labels = [plan.sensitive_label(name, depth) for depth in plan.sensitive_depths(name)]
-    return query.select(*(column(label, relation.name) for label in labels), copy=False)
-
-
-def _combinations(plan: Encoding) -> exp.Query:
-    policy = plan.bound.policy
-    individual = () if policy.individual is None else (policy.individual,)
-    keys = {name: _key(plan, name) for name in policy.quasi_identifiers}
-    keys |= {name: _key(plan, name) if plan.holds_release else column(name) for name in policy.protected_columns}
-    keys |= {name: column(name) for name in individual}
-    columns = [aliased(key.copy(), name) for name, key in keys.items()]
-    columns.append(aliased(count_rows(), ROW_COUNT))
-    if policy.row_weight is not None:
-        columns.append(aliased(_weight(column(policy.row_weight)), WEIGHT))
-    return grouped(select(columns, plan.bound.source.copy()), list(keys.values()))
-
-
-def _weight(weight: exp.Expr) -> exp.Expr:
-    """The weight of a cell; NULL where a row has a weight that cannot be one."""
-    valid = exp.and_(
-        exp.GT(this=weight, expression=number(0)),
-        exp.LT(this=cast(weight.copy(), "DOUBLE"), expression=cast(string("infinity"), "DOUBLE")),
-    )
-    return exp.Case(
-        ifs=[
-            exp.If(
-                this=exp.func("bool_and", exp.func("coalesce", valid, exp.false())),
-                true=exp.Sum(this=cast(weight.copy(), "DOUBLE")),
-            )
-        ]
-    )
-
-
-def _key(plan: Encoding, name: str) -> exp.Expr:
-    """A column to group by: as text where equal values can have different texts.
-
-    Such as 0.0 and -0.0, one month and thirty days, or a and A under a collation.
-    """
-    return column(name) if plan.types[name] in ONE_TEXT_PER_VALUE else exact_text(column(name))
-
-
-def _values(plan: Encoding, name: str) -> exp.Query:
-    """The values of a compared column: code, share of the table, cumulative share, and the shares of its labels."""
-    code = plan.sensitive(name)
-    labels = [plan.sensitive_label(name, level) for level in range(1, plan.sensitive_height(name))]
-    carried = [aliased(exp.AnyValue(this=column(label)), label) for label in labels]
-    rows = aliased(counted(plan), "anon_rows")
-    counts = grouped(select([column(code), *carried, rows], plan.cells.table), [column(code)])
-    shares = [
-        aliased(_share(), "anon_share"),
-        aliased(_share(order=ascending(column(code))), "anon_cumulative"),
-        *(
-            aliased(_share(partition_by=[column(label)]), plan.label_share(level))
-            for level, label in enumerate(labels, 1)
-        ),
-    ]
-    return select([column(code), *(column(label) for label in labels), *shares], subquery(counts, "anon_counts"))
-
-
-def _share(partition_by: list[exp.Expr] | None = None, order: exp.Order | None = None) -> exp.Expr:
-    """The rows of a value, of its label, or of the values up to it, as a share of the whole table."""
-    rows: exp.Expr = column("anon_rows")
-    if partition_by is not None or order is not None:
-        rows = exp.Window(this=exp.Sum(this=rows), partition_by=partition_by or [], order=order)
-    return exp.Div(this=rows, expression=exp.Window(this=exp.Sum(this=column("anon_rows"))))
-
-
-def _population_cells(plan: Encoding, population: exp.Expr) -> exp.Query:
-    """The cells of the population, over the quasi-identifiers alone."""
-    names = plan.bound.policy.quasi_identifiers
-    keys = [exact_text(column(name)) for name in names]
-    columns = [aliased(key.copy(), name) for key, name in zip(keys, names, strict=True)]
-    people = grouped(select([*columns, aliased(count_rows(), PEOPLE)], population.copy()), keys)
-    return _looked_up(plan, people).select(column(PEOPLE, "anon_rows"), copy=False)
-
-
-def _codes_alias(position: int) -> str:
-    return f"anon_codes_{position}"

@@ -19,6 +19,7 @@ from sqlanon.compiler.nodes import (
     filtered,
     grouped,
     identifier,
+    made_once,
     number,
     select,
     string,
@@ -155,8 +156,7 @@ def _summaries(
         same = column(NODE, f"anon_{name}").eq(column("node", "anon_summaries"))
         query = query.join(subquery(found.by_node(), f"anon_{name}"), on=same, copy=False)
         query = query.select(aliased(column(BORNE, f"anon_{name}"), name), copy=False)
-    made = exp.CTE(this=classes.this, alias=exp.TableAlias(this=identifier(CLASSES)), materialized=True)
-    query.set("with_", exp.With(expressions=[made]))
+    query.set("with_", exp.With(expressions=[made_once(CLASSES, classes.this)]))
     return query
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.compiler import evaluate, taxonomies
+from sqlanon.compiler.cells import shares
 from sqlanon.compiler.classes import class_relation, within
-from sqlanon.compiler.encode import shares
 from sqlanon.compiler.encoding import ROW_COUNT, VALUE, Encoding, row_sum
 from sqlanon.compiler.grouping import CLASS_ROWS, at_node, node_keys
 from sqlanon.compiler.macros import template

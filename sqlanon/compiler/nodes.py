@@ -84,6 +84,11 @@ def subquery(query: exp.Query, alias: str) -> exp.Subquery:
     return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
 
 
+def made_once(name: str, query: exp.Query) -> exp.CTE:
+    """``name AS MATERIALIZED (query)``, for a WITH."""
+    return exp.CTE(this=query, alias=exp.TableAlias(this=identifier(name)), materialized=True)
+
+
 def string(value: str) -> exp.Literal:
     """A string literal."""
     return exp.Literal.string(value)

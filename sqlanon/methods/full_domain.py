@@ -13,7 +13,8 @@ from sqlglot import exp
 
 from sqlanon.compiler import evaluate, taxonomies
 from sqlanon.compiler.bind import BoundPolicy
-from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows, last_children, loss_steps, unmapped_people
+from sqlanon.compiler.cells import cell_counts, encode_rows, unmapped_people
+from sqlanon.compiler.encode import encode_labels, last_children, loss_steps
 from sqlanon.compiler.encoding import Encoding, LossStep, encoding
 from sqlanon.compiler.keys import key_layout
 from sqlanon.compiler.nodes import Relation, Step

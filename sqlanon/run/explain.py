@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.compiler import evaluate
-from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows
+from sqlanon.compiler.cells import cell_counts, encode_rows
+from sqlanon.compiler.encode import encode_labels
 from sqlanon.compiler.encoding import encoding
 from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
 from sqlanon.compiler.release_labels import label_steps, label_types

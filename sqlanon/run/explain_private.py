@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from sqlanon.compiler import ipa_paper, private, unseen
-from sqlanon.compiler.encode import cell_counts, encode_labels, encode_rows
+from sqlanon.compiler.cells import cell_counts, encode_rows
+from sqlanon.compiler.encode import encode_labels
 from sqlanon.compiler.encoding import Encoding, encoding
 from sqlanon.compiler.nodes import Relation
 from sqlanon.compiler.release import release

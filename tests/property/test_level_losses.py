@@ -10,7 +10,8 @@ from hypothesis import given, settings
 
 import sqlanon as sa
 from sqlanon.compiler import evaluate
-from sqlanon.compiler.encode import encode_labels, encode_rows
+from sqlanon.compiler.cells import encode_rows
+from sqlanon.compiler.encode import encode_labels
 from sqlanon.compiler.encoding import encoding
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.model.taxonomy import Taxonomy

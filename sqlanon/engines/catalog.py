@@ -19,6 +19,7 @@ from sqlanon.engines.lake import is_glob
 from sqlanon.errors import EngineError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.datasets import PARQUET_SUFFIXES, dataset_of_table
+from sqlanon.model.names import folded
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 """Runs a statement with bound values and hands out its rows, which are about the catalog."""
@@ -183,7 +184,7 @@ def not_found(rows: Rows, source: str) -> EngineError:
 
 
 def _look_up(rows: Rows, catalog: str, schema: str, name: str) -> Found | None:
-    found = rows(template("find_relation").sql(DIALECT), (catalog, schema, name))
+    found = rows(template("find_relation").sql(DIALECT), tuple(map(folded, (catalog, schema, name))))
     return Found(_table(*found[0][:3]), found[0][3]) if found else None
 
 

@@ -30,10 +30,17 @@ def resolve(source: str, rows: Rows, describe: Describe, warehouse: str) -> Reso
     if lake.is_folder(source):
         return _readable(source, _folder(source, rows), describe)
     if catalog.is_path(source):
-        return _readable(source, _files(f"Parquet {source}", source, rows, dataset_of_files(source)), describe)
+        dataset = dataset_of_files(_at_home(source, rows))
+        return _readable(source, _files(f"Parquet {source}", source, rows, dataset), describe)
     if catalog.is_query(source):
         return catalog.parse_query(source)
     raise catalog.not_found(rows, source)
+
+
+def _at_home(path: str, rows: Rows) -> str:
+    """A path with the home that the connection says; without one, it is that of the user."""
+    home = rows(template("home_directory").sql(DIALECT), ())[0][0] if path.startswith("~") else None
+    return home + path.removeprefix("~") if home else path
 
 
 def _folder(source: str, rows: Rows) -> ResolvedSource:

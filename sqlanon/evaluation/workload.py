@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field, StrictInt, StrictStr, model_validator
 
 from sqlanon.model.base import RESERVED_PREFIX, PolicyValue, failed_checks
+from sqlanon.model.names import folded
 
 
 class GroupQuery(PolicyValue):
@@ -27,7 +28,7 @@ class GroupQuery(PolicyValue):
 
     @model_validator(mode="after")
     def _check_names(self) -> GroupQuery:
-        reserved = [name for name in self.columns if name.casefold().startswith(RESERVED_PREFIX)]
+        reserved = [name for name in self.columns if folded(name).startswith(RESERVED_PREFIX)]
         if reserved:
             raise failed_checks(
                 [f'column "{name}": names that start with {RESERVED_PREFIX} are reserved' for name in reserved]

@@ -58,6 +58,9 @@ class Accountant:
         dataset: whose budget it spends.
         method: the mechanism, such as ``ipa``.
         policy_sha256: the hash of the policy that asked for it.
+
+    Attributes:
+        paid: what it has written down, charge by charge.
     """
 
     def __init__(self, ledger: Ledger | None, *, dataset: str, method: str, policy_sha256: str) -> None:
@@ -65,6 +68,7 @@ class Accountant:
         self._dataset = dataset
         self._method = method
         self._policy_sha256 = policy_sha256
+        self.paid: list[Budget] = []
 
     def charge(self, budgets: Mapping[str, Budget]) -> dict[str, Charge]:
         """Pay for steps that look at the same rows one after the other: their losses add up.
@@ -80,7 +84,10 @@ class Accountant:
             Expense(self._dataset, self._method, purpose, budget, self._policy_sha256)
             for purpose, budget in budgets.items()
         ]
-        positions = [None] * len(expenses) if self._ledger is None else self._ledger.commit(expenses)
+        if self._ledger is None:
+            return {expense.purpose: Charge(expense.purpose, expense.budget, None) for expense in expenses}
+        positions = self._ledger.commit(expenses)
+        self.paid += budgets.values()
         return {
             expense.purpose: Charge(expense.purpose, expense.budget, position)
             for expense, position in zip(expenses, positions, strict=True)

@@ -137,11 +137,8 @@ def thresholds(method: PrivateMethod, domain: Domain) -> dict[str, int]:
 def scores(engine: Engine, table: EncodedTable, nodes: Sequence[Levels], threshold: int) -> Integers:
     """The scores of some nodes, in parts of :data:`private.WHOLE` of a row; shape (nodes,).
 
-    Raises:
-        PolicyError: the table has too many rows for exact scores.
+    They are exact for up to :data:`MOST_ROWS` rows.
     """
-    if table.context.row_count > MOST_ROWS:
-        raise PolicyError(f"a node can be chosen privately for up to {MOST_ROWS:,} rows; give the method a public node")
     rows = table.context.row_count
     found = {
         levels: private.WHOLE * (reaching - rows) + score

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from sqlanon.errors import PolicyError
+from sqlanon.model.names import folded
 
 PARQUET_SUFFIXES = (".parquet", ".parq", ".pq")
 GLOB_CHARACTERS = frozenset("*?[")
 MAIN = "main"
-PLAIN = re.compile(r"[^\W\d]\w*")
-"""A name that needs no quotes."""
-PATH = re.compile(rf"\.{{0,2}}/.*|.*(/|{'|'.join(map(re.escape, PARQUET_SUFFIXES))})", re.IGNORECASE | re.DOTALL)
+PART = r'"(?:[^"]|"")+"|[^\W\d]\w*'
+TABLE = re.compile(rf"(?:{PART})(?:\.(?:{PART}))*")
+"""A name that is spelled as in SQL: parts with dots between them, in quotes where they need some."""
+NEEDS_QUOTES = re.compile(r'\s.*|.*\s|.*["./*?\[~:].*', re.DOTALL)
+"""What would be read as something else: several parts, or a path."""
+PATH = re.compile(
+    rf"(?:\.{{0,2}}/|~|file:).*|.*(?:/|{'|'.join(map(re.escape, PARQUET_SUFFIXES))})", re.IGNORECASE | re.DOTALL
+)
 """A name that is a path for sure: it begins or ends in a slash, or ends like a Parquet file."""
+LOCAL = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
 
 
 def dataset_named(given: str) -> str:
     """The name under which the ledger knows a data set.
 
-    Names are compared as DuckDB compares them, without regard to case; those of tables in schema ``main`` go without
-    it; paths are absolute and follow links.
+    Names are compared as DuckDB compares them, without regard to case, whatever quotes they are in; those of tables in
+    schema ``main`` go without it; paths are absolute and follow links.
 
     Raises:
         PolicyError: it is empty, or no text that can be stored.
@@ -29,32 +37,55 @@ def dataset_named(given: str) -> str:
     name = given.strip()
     try:
         name.encode()
-        absolute = _absolute(name) if PATH.fullmatch(name) and "://" not in name else name
+        path = dataset_of_files(name) if PATH.fullmatch(name) else None
     except ValueError:
         raise PolicyError("the name of the data set has characters that no name can have") from None
     if not name:
         raise PolicyError("the name of the data set is empty")
-    folded = absolute.lower()
-    schema, _, table = folded.partition(".")
-    return table if schema == MAIN and PLAIN.fullmatch(table) else folded
+    return _table(_parts(name)) if path is None else path
 
 
 def dataset_of_table(schema: str, table: str) -> str:
-    """The name of a table of the warehouse, schema-qualified."""
-    return dataset_named(f"{_quoted(schema)}.{_quoted(table)}")
+    """The name of a table of the warehouse."""
+    return _table([schema, table])
 
 
 def dataset_of_files(path: str) -> str:
     """The name of the Parquet files of a path, a glob or a folder."""
-    return dataset_named(path if "://" in path else _absolute(path))
+    local = LOCAL.sub("", path, count=1)
+    # Unlike that of a Path, this leaves what it does not know as it is.
+    return path if "://" in local else _absolute(Path(os.path.expanduser(local)))  # noqa: PTH111
 
 
-def _absolute(path: str) -> str:
-    """The path with links followed up to the first part that stands for others."""
-    parts = Path(path).parts
+def _absolute(path: Path) -> str:
+    """The path with links followed: all of one that is there, else up to the first part that stands for others."""
+    parts = path.parts
     fixed = next((place for place, part in enumerate(parts) if GLOB_CHARACTERS.intersection(part)), len(parts))
-    return str(Path(os.path.realpath(Path(*parts[:fixed])), *parts[fixed:]))
+    if path.exists():
+        fixed = len(parts)
+    here = Path(os.path.realpath(Path(*parts[:fixed])))
+    whole = str(Path(here, *parts[fixed:]))
+    return whole.lower() if _ignores_case(here) else whole
 
 
-def _quoted(name: str) -> str:
-    return name if PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'
+def _ignores_case(path: Path) -> bool:
+    """Whether the disk finds a path in whatever case, as those of some systems do."""
+    there = next(known for known in (path, *path.parents) if known.exists())
+    other = Path(str(there).swapcase())
+    return other != there and other.exists() and there.samefile(other)
+
+
+def _parts(name: str) -> list[str]:
+    """What a name is made of; one that is not spelled as in SQL is one part."""
+    if not TABLE.fullmatch(name):
+        return [name]
+    return [part[1:-1].replace('""', '"') if part[0] == '"' else part for part in re.findall(PART, name)]
+
+
+def _table(parts: Sequence[str]) -> str:
+    first, *others = (_spelled(folded(part)) for part in parts)
+    return ".".join(others if first == MAIN and len(others) == 1 else (first, *others))
+
+
+def _spelled(part: str) -> str:
+    return '"' + part.replace('"', '""') + '"' if NEEDS_QUOTES.fullmatch(part) else part

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, m
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import PolicyValue, did_you_mean, failed_checks
+from sqlanon.model.names import folded
 
 MAXIMUM_COLUMNS = 1_000
 """More columns of events are refused: each is to get a taxonomy, and a row that wide is nobody's but its own."""
@@ -84,9 +85,9 @@ class Flattening(PolicyValue):
 
     def _clashes(self) -> Iterable[str]:
         """Names that stand in the result more than once when case is ignored."""
-        folded = Counter(name.casefold() for name in self.columns)
+        times = Counter(map(folded, self.columns))
         for name in dict.fromkeys(self.columns):
-            if folded[name.casefold()] > 1:
+            if times[folded(name)] > 1:
                 yield f'the result would have more than one column "{name}"; rename the others in a view'
 
 

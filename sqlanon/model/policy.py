@@ -17,6 +17,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.base import RESERVED_PREFIX, Level, PolicyValue, did_you_mean, failed_checks
 from sqlanon.model.budget import WrittenFloat
 from sqlanon.model.methods import METHODS, AnyMethod, PrivateMethod
+from sqlanon.model.names import folded
 from sqlanon.model.privacy import (
     CLASS_SIZE,
     PRIVACY_MODELS,
@@ -270,13 +271,13 @@ class Policy(PolicyValue):
         seen: dict[str, str] = {}
         for role in ("quasi_identifiers", "sensitive", "identifiers", "insensitive"):
             for name in getattr(self, role):
-                if name.casefold() in seen:
-                    yield f'column "{name}" has two roles: {seen[name.casefold()]} and {role}'
-                seen[name.casefold()] = role
+                if folded(name) in seen:
+                    yield f'column "{name}" has two roles: {seen[folded(name)]} and {role}'
+                seen[folded(name)] = role
 
     def _reserved_columns(self) -> Iterable[str]:
         for name in (*self.quasi_identifiers, *self.sensitive, *self.identifiers, *self.insensitive):
-            if name.casefold().startswith(RESERVED_PREFIX):
+            if folded(name).startswith(RESERVED_PREFIX):
                 yield f'column "{name}" starts with the reserved "{RESERVED_PREFIX}"; rename it in a view'
 
     def _unsound_search(self) -> Iterable[str]:

@@ -53,6 +53,6 @@ class Chance:
         is_private, is_query = type(chosen) is OpenDPSource, source.dataset is None
         if not is_private or not private_method(policy).claims_privacy:
             return cls(chosen, is_private, None, "", is_query)
-        name, opened = dataset_of(source, dataset), open_ledger(engine, ledger)
+        name, opened = dataset_of(engine, source, dataset), open_ledger(engine, ledger)
         refuse_own_accounts(engine, opened, name)
         return cls(chosen, is_private, opened, name, is_query)

@@ -8,23 +8,25 @@ from sqlanon.model.datasets import dataset_named
 from sqlanon.run.ledger import WarehouseLedger
 
 
-def dataset_of(source: ResolvedSource, given: str | None) -> str:
+def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str:
     """The name under which the ledger knows the rows of a source.
 
     Args:
+        engine: the warehouse.
         source: what is to be released.
         given: the name that the user gives, for what has none of its own.
 
     Raises:
         PolicyError: none is given, and the same rows could be had under another name; or one is given to what has a
-            name, under which it would get a fresh budget.
+            name, under which it would get a fresh budget; or it is that of a view, which has no account.
     """
-    if given is not None and source.dataset not in (None, dataset_named(given)):
-        raise PolicyError(
-            f'{source.description} is known to the ledger as "{source.dataset}": dataset= is for queries and views'
-        )
     if given is not None:
-        return dataset_named(given)
+        known = known_dataset(engine, given)
+        if source.dataset not in (None, known):
+            raise PolicyError(
+                f'{source.description} is known to the ledger as "{source.dataset}": dataset= is for queries and views'
+            )
+        return known
     if source.dataset is None:
         raise PolicyError(
             f"{source.description} is no table of the warehouse and no Parquet file: its rows would get a fresh budget "
@@ -39,9 +41,10 @@ def known_dataset(engine: Engine, name: str) -> str:
     Raises:
         PolicyError: it is the name of a view, whose releases are charged to the data set that they are given.
     """
+    elsewhere = dataset_named(name)
     source = resolved(engine, name)
     if source is None:
-        return dataset_named(name)  # of data that is elsewhere
+        return elsewhere
     if source.dataset is None:
         raise PolicyError(
             f"{source.description} has no budget of its own: name the data set that its releases are charged to"

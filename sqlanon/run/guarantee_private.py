@@ -52,7 +52,7 @@ def private_guarantee(
     return PrivateGuarantee(
         claims=() if void else (claim,),
         conditions=() if void else _conditions(bound, report, is_query=is_query),
-        not_covered=(f"{NOT_PRIVATE}: {void}",) if void else NOT_COVERED,
+        not_covered=(f"{NOT_PRIVATE}: {void}",) if void else _not_covered(is_pure=method.is_pure),
         budget=None if void else spent,
         neighbours=neighbours,
         theorem="none" if void else THEOREMS[report.method, method.is_pure],
@@ -60,11 +60,19 @@ def private_guarantee(
     )
 
 
-NOT_COVERED = (
-    "what is concluded about an individual from what holds for many: that would be so without their rows, too",
-    "individuals whose rows depend on each other: a group of n is protected with n times ε",
-    "what the run tells besides the release: how long it took, its errors, and what it prints",
-)
+def _not_covered(*, is_pure: bool) -> tuple[str, ...]:
+    return (
+        "what is concluded about an individual from what holds for many: that would be so without their rows, too",
+        f"individuals whose rows depend on each other: a group of n is protected {_of_many(is_pure=is_pure)}",
+        "what the run tells besides the release: how long it took, its errors, and what it prints",
+    )
+
+
+def _of_many(*, is_pure: bool) -> str:
+    """How n rows are protected: δ + exp(ε) δ + ... + exp((n - 1) ε) δ, by going row by row (Vadhan 2017, lemma 2.2)."""
+    if is_pure:
+        return "with n times ε"
+    return "with n times ε and δ (exp(n ε) - 1) / (exp(ε) - 1), which from 1 on is no protection"
 
 
 def _neighbours(individual: str | None, rows: int) -> str:
@@ -74,9 +82,11 @@ def _neighbours(individual: str | None, rows: int) -> str:
 
 
 def _conditions(bound: BoundPolicy, report: PrivateReport, *, is_query: bool) -> tuple[str, ...]:
-    conditions = []
+    conditions, method = [], bound.policy.method
+    assert method is not None
     if bound.policy.individual is None:
-        conditions.append("every individual owns one row; of n rows they are protected with n times ε")
+        of_many = _of_many(is_pure=method.is_pure)
+        conditions.append(f"every individual owns one row; of n rows they are protected {of_many}")
     if is_query:
         conditions.append(
             f"{bound.description} makes each of its rows from one row of the data set, whatever other rows there are"

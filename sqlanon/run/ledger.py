@@ -16,7 +16,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.compiler.macros import template
-from sqlanon.compiler.nodes import Relation, column, identifier, select
+from sqlanon.compiler.nodes import Relation, column, identifier, select, string
 from sqlanon.engines.base import Engine
 from sqlanon.engines.refusals import holder_of, is_in_use, is_overtaken, is_unwritable, why_not_opened
 from sqlanon.errors import BudgetError, EngineError
@@ -136,6 +136,7 @@ class WarehouseLedger:
             try:
                 with engine.transaction():
                     before = self._read(engine)
+                    self._refuse_without_key(engine)
                     _refuse_overspending(before, rows)
                     new = list(chained(rows, before))
                     _create(engine)
@@ -164,6 +165,15 @@ class WarehouseLedger:
                 f"{reason}. No more is charged to it; look at anon.ledger, and at a backup", step="ledger"
             )
         return entries
+
+    def _refuse_without_key(self, engine: Engine) -> None:
+        """Refuse a copy of the table, in which simultaneous runs would overspend together."""
+        if not engine.has_ledger:
+            return
+        query = template("ledger_key").where(column("database_name").eq(string(engine.ledger.catalog)), copy=False)
+        if not engine.fetch(query, "the key of the ledger")[0]["is_keyed"]:
+            reason = f"{self._name} is a copy without its key, so runs at the same time could overspend together"
+            raise EngineError(f"{reason}: ALTER TABLE anon.ledger ADD PRIMARY KEY (position)", step="ledger")
 
     @contextmanager
     def _opened(self) -> Iterator[Engine]:

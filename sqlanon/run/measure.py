@@ -13,6 +13,7 @@ from sqlanon.compiler.verify import Comparison, generalized
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import did_you_mean
+from sqlanon.model.names import folded
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import Bound, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult, Verification
@@ -140,8 +141,8 @@ def verify(engine: Engine, release: ResolvedSource, policy: Policy, beside: Besi
         PolicyError: the release lacks a quasi-identifier or a protected sensitive column.
     """
     measurement = measure(engine, release, policy, beside)
-    names = {column.name.casefold() for column in engine.describe(release.relation)}
-    shortfalls = [f'it has the identifier "{name}"' for name in policy.identifiers if name.casefold() in names]
+    names = {folded(column.name) for column in engine.describe(release.relation)}
+    shortfalls = [f'it has the identifier "{name}"' for name in policy.identifiers if folded(name) in names]
     if measurement.row_count == 0:
         shortfalls.append("it has no rows")
     shortfalls += [

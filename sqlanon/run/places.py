@@ -12,6 +12,7 @@ from sqlanon.compiler.nodes import identifier
 from sqlanon.engines.base import Engine
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination
+from sqlanon.model.names import folded
 from sqlanon.run.folders import note_of
 
 
@@ -38,7 +39,7 @@ class Place(BaseModel):
     def _found_by(self) -> tuple[str | None, ...]:
         """A database has another name in each session that attaches its file; only one in memory is found by name."""
         kept = self.table if self.file is None else self.table[1:]
-        return (self.file, *(name.lower() for name in kept))
+        return (self.file, *map(folded, kept))
 
 
 def place_of(engine: Engine, into: Destination) -> Place:

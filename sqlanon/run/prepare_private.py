@@ -57,15 +57,18 @@ def bounded(engine: Engine, bound: BoundPolicy, source: RandomSource) -> BoundPo
     return replace(bound, source=rows, policy=bound.policy.model_copy(update={"individual": None}))
 
 
-def refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains) -> None:
+def refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count: int) -> None:
     """Find out before anything is charged.
 
     Raises:
-        PolicyError: an ε is too small for noise of 64 bits.
+        PolicyError: an ε is too small for noise of 64 bits, or the table has too many rows for exact scores.
     """
     wanted = private_method(bound.policy)
     if wanted.variant == "paper":
         return
+    if wanted.chooses_node and row_count > method.MOST_ROWS:
+        most = f"{method.MOST_ROWS:,}"
+        raise PolicyError(f"a node can be chosen privately for up to {most} rows; give the method a public node")
     try:
         method.thresholds(wanted, domains.at(method.public_node(bound) or bound.lattice.bottom))
         for step, budget in wanted.budgets.items():

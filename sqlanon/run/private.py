@@ -90,23 +90,32 @@ def anonymize_privately(
         bound = prepared(engine, source, policy)
         refuse_columns(policy, bound.columns, into.partition_by)
         read = read_by(engine, source, policy)
-        with target_for(engine, into, read, replace=replace) as target:
-            release = _run(engine, bound, target, chance, stages)
+        accountant = Accountant(
+            chance.ledger,
+            dataset=chance.dataset,
+            method=private_method(policy).name,
+            policy_sha256=policy.sha256(),
+        )
+        with _telling_what_was_spent(accountant), target_for(engine, into, read, replace=replace) as target:
+            release = _run(engine, bound, target, chance, accountant, stages)
     stages.finish()
     return release
 
 
-def _run(engine: Engine, bound: BoundPolicy, target: Target, chance: Chance, stages: Stages) -> Release:
+def _run(
+    engine: Engine, bound: BoundPolicy, target: Target, chance: Chance, accountant: Accountant, stages: Stages
+) -> Release:
     """The stages up to the last one, which has begun and ends where the target is left."""
     with engine.transaction():
         with stages.stage("encode"):
             counted = bounded(engine, bound, chance.source)
             table = full_domain.encode_table(engine, counted, label_losses=("ncp",), may_be_empty=True)
         domains = method.public_domains(engine, table.plan)
-        refuse_what_cannot_be_drawn(bound, domains)
-        draws = _charged(bound, chance)
-        with _telling_what_was_spent(draws, chance):
-            report = _published(engine, bound, table, draws, domains, target, chance, stages)
+        refuse_what_cannot_be_drawn(bound, domains, table.context.row_count)
+        wanted = private_method(bound.policy)
+        # All steps are paid for before the first draw, so that no run ends half paid.
+        draws = Draws(wanted, chance.source, accountant.charge(wanted.budgets))
+        report = _published(engine, bound, table, draws, domains, target, chance, stages)
         stages.begin("publish")
     promised = private_guarantee(bound, report, is_private=chance.is_private, is_query=chance.is_query)
     return Release(into=target.name, node=report.node, guarantee=promised, report=report)
@@ -139,24 +148,14 @@ def _published(
 
 
 @contextmanager
-def _telling_what_was_spent(draws: Draws, chance: Chance) -> Iterator[None]:
-    """Have whatever ends the run tell that it was charged."""
+def _telling_what_was_spent(accountant: Accountant) -> Iterator[None]:
+    """Have whatever ends the run tell what it was charged before."""
     try:
         yield
     except BaseException as error:
-        if chance.ledger is not None:
-            spent = one_after_the_other(charge.budget for charge in draws.charges.values())
-            with_spent(error, **spent.model_dump(mode="json"))
+        if accountant.paid:
+            with_spent(error, **one_after_the_other(accountant.paid).model_dump(mode="json"))
         raise
-
-
-def _charged(bound: BoundPolicy, chance: Chance) -> Draws:
-    """Pay for all steps before the first draw, so that no run ends half paid."""
-    wanted = private_method(bound.policy)
-    accountant = Accountant(
-        chance.ledger, dataset=chance.dataset, method=wanted.name, policy_sha256=bound.policy.sha256()
-    )
-    return Draws(wanted, chance.source, accountant.charge(wanted.budgets))
 
 
 def _chosen(engine: Engine, table: EncodedTable, draws: Draws, domains: Domains) -> Chosen:

@@ -24,6 +24,7 @@ import sqlanon as sa
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.mechanisms.accountant import Accountant, Expense
 from sqlanon.model.budget import Budget, one_after_the_other
+from sqlanon.model.datasets import dataset_named, dataset_of_table
 from sqlanon.model.ledger import START, Entry, chained, first_broken
 from sqlanon.run import ledger as ledger_module
 from sqlanon.run.datasets import dataset_of
@@ -172,7 +173,8 @@ class TestBudgets:
     def test_a_data_set_may_have_any_name(self, ledger: WarehouseLedger) -> None:
         names = ['a"; DROP TABLE anon.ledger; --', "new\nline", "été", "'", "x\0y", "[x]*", "λ" * 500, "{}", "NULL"]
         ledger.commit([expense(place + 1, dataset=name) for place, name in enumerate(names)])
-        assert [ledger.account(name.upper()).spent.epsilon for name in names] == list(range(1, len(names) + 1))
+        shouted = [name.upper() if name.isascii() else name for name in names]
+        assert [ledger.account(name).spent.epsilon for name in shouted] == list(range(1, len(names) + 1))
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +184,16 @@ def chain() -> list[Entry]:
 
 
 class TestTampering:
+    def test_a_copy_without_its_key_is_not_charged(self, written: Path) -> None:
+        change(
+            written, "CREATE TABLE t AS FROM anon.ledger; DROP TABLE anon.ledger; CREATE TABLE anon.ledger AS FROM t"
+        )
+        with pytest.raises(sa.EngineError, match=r"copy without its key.*ADD PRIMARY KEY"):
+            at(written).commit([expense(1)])
+        assert len(at(written).entries()) == 5
+        change(written, "ALTER TABLE anon.ledger ADD PRIMARY KEY (position)")
+        assert at(written).commit([expense(1)]) == [5]
+
     @given(position=st.integers(0, 4), column=st.sampled_from(sorted(COLUMNS)), value=st.text() | st.none())
     def test_a_changed_value_is_found(self, chain: list[Entry], position: int, column: str, value: str | None) -> None:
         changed = replace(chain[position], **{column: value})
@@ -402,26 +414,77 @@ class TestDataSets:
                 "COPY visits TO 'data/V.parquet'"
             )
             names = {
-                spelled: dataset_of(session._engine.resolve(spelled), None)
+                spelled: dataset_of(session._engine, session._engine.resolve(spelled), None)
                 for spelled in (
                     "VISITS", "main.visits", "w.main.visits", "clinic.visits", 'clinic."a.b"', '"clinic.a".b',
                     "data/V.parquet", "link/../data/V.parquet", "./data/*.parquet", "link/*.parquet", "data", "link/",
                 )
             }  # fmt: skip
-        folder = str(tmp_path.resolve()).lower()
+        folder = str(tmp_path.resolve())
         assert list(names.values()) == [
             "visits", "visits", "visits", "clinic.visits", 'clinic."a.b"', '"clinic.a".b',
-            f"{folder}/data/v.parquet", f"{folder}/data/v.parquet", f"{folder}/data/*.parquet",
+            f"{folder}/data/V.parquet", f"{folder}/data/V.parquet", f"{folder}/data/*.parquet",
             f"{folder}/data/*.parquet", f"{folder}/data", f"{folder}/data",
         ]  # fmt: skip
         with sa.connect() as session:
             source = session._engine.resolve("data/V.parquet")
             with pytest.raises(sa.PolicyError, match="dataset= is for queries and views"):
-                dataset_of(source, "visits")
-            assert dataset_of(source, "data/v.PARQUET") == f"{folder}/data/v.parquet"
+                dataset_of(session._engine, source, "visits")
+            assert dataset_of(session._engine, source, "./data/V.parquet") == f"{folder}/data/V.parquet"
             query = session._engine.resolve("SELECT 1")
             for given_name in ("Main.VISITS", " visits "):
-                assert dataset_of(query, given_name) == "visits"
+                assert dataset_of(session._engine, query, given_name) == "visits"
+
+    def test_quotes_make_no_other_name(self, tmp_path: Path) -> None:
+        with sa.connect(tmp_path / "w.duckdb") as session:
+            session.connection.execute(
+                'CREATE TABLE "My visits" AS SELECT 1 AS i; CREATE TABLE visits AS SELECT 1 AS i'
+            )
+            query = session._engine.resolve("FROM visits")
+            spellings = ("my visits", '"MY visits"', 'main."my visits"', 'w."my visits"', 'w.main."my visits"')
+            for spelled in spellings:
+                assert dataset_of(session._engine, session._engine.resolve(spelled), None) == "my visits"
+                assert dataset_of(session._engine, query, spelled) == "my visits"
+            for spelled in ('"visits"', "w.visits", "W.main.Visits", 'main."visits"'):
+                assert dataset_of(session._engine, query, spelled) == "visits"
+            session.connection.execute("CREATE VIEW seen AS FROM visits")
+            with pytest.raises(sa.PolicyError, match="no budget of its own"):
+                dataset_of(session._engine, query, "seen")
+        for spelled in spellings[:3]:
+            assert dataset_named(spelled) == "my visits"
+
+    @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda name: "\0" not in name))
+    def test_a_table_of_any_name_has_one_name(self, name: str) -> None:
+        of_table = dataset_of_table("main", name)
+        quoted = '"' + name.replace('"', '""') + '"'
+        assert of_table == dataset_named(of_table) == dataset_named(quoted) == dataset_named(f"main.{quoted}")
+        assert dataset_of_table("clinic", name) != of_table
+
+    def test_files_have_one_name_by_whatever_path(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("HOME", str(tmp_path))
+        for folder in ("lake[1]", "lake[1]/below", "lake", "LAKE"):
+            (tmp_path / folder).mkdir()
+        with sa.connect("w.duckdb") as session:
+            for folder in ("lake[1]", "lake", "LAKE"):
+                session.connection.execute(f"COPY (SELECT 1 AS i) TO '{folder}/a.parquet'")
+
+            def name(source: str) -> str:
+                return dataset_of(session._engine, session._engine.resolve(source), None)
+
+            one = str(tmp_path.resolve() / "lake" / "a.parquet")
+            for spelled in (
+                "lake/a.parquet",
+                "~/lake/a.parquet",
+                f"file:{one}",
+                f"file://{one}",
+                f"file://localhost{one}",
+            ):
+                assert name(spelled) == one == dataset_named(spelled)
+            session.connection.execute(f"SET home_directory = '{tmp_path / 'lake'}'")
+            assert name("~/a.parquet") == one
+            assert name("lake[1]") == name("lake[1]/../lake[1]/") == name("lake[1]/below/..")
+            assert name("lake") != name("LAKE")
 
     def test_what_could_have_another_name_must_be_given_one(self, tmp_path: Path) -> None:
         change(tmp_path / "other.duckdb", "CREATE TABLE visits AS SELECT 1 AS i")
@@ -433,11 +496,11 @@ class TestDataSets:
             session.connection.execute(f"ATTACH '{tmp_path / 'other.duckdb'}' AS other")
             for source in ("seen", "FROM visits", "t", "other.visits", "SELECT * FROM visits"):
                 with pytest.raises(sa.PolicyError, match="dataset="):
-                    dataset_of(session._engine.resolve(source), None)
-                assert dataset_of(session._engine.resolve(source), "Visits") == "visits"
+                    dataset_of(session._engine, session._engine.resolve(source), None)
+                assert dataset_of(session._engine, session._engine.resolve(source), "Visits") == "visits"
             for name in ("", "  ", "\ud800", "a\0.parquet"):
                 with pytest.raises(sa.PolicyError, match="the name of the data set"):
-                    dataset_of(session._engine.resolve("visits"), name)
+                    dataset_of(session._engine, session._engine.resolve("visits"), name)
 
 
 class TestSessions:
@@ -498,7 +561,7 @@ class TestCommands:
         shown = sqlanon("ledger", "show", *place, folder=tmp_path)
         assert "0.25" in shown.stdout and "\x1b" not in shown.stdout
         found = json.loads(sqlanon("ledger", "show", *place, "--json", folder=tmp_path).stdout)
-        assert [each["dataset"] for each in found["datasets"]] == ["visits", HOSTILE]
+        assert [each["dataset"] for each in found["datasets"]] == ["visits", dataset_named(HOSTILE)]
         assert [entry["epsilon"] for entry in found["entries"]] == ["1/3", "0.25"]
         lifted = sqlanon("ledger", "cap", "visits", *place, "--lift", "--json", folder=tmp_path)
         assert json.loads(lifted.stdout)["cap"] is None

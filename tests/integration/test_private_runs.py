@@ -15,6 +15,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.mechanisms import opendp
+from sqlanon.methods import private
 from tests.commands import environment, sqlanon
 from tests.conftest import ROOT
 from tests.fixed_noise import FixedNoise
@@ -219,15 +220,47 @@ class TestAccounts:
         noted = json.loads(session.provenance("released") or "")["sqlanon"]["ledger_sha256"]
         assert session.verify_ledger(noted) == noted
 
-    def test_a_failure_tells_what_was_spent(self, session: sa.Session, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("stage", ["release", "publish"])
+    def test_a_failure_tells_what_was_spent(self, session: sa.Session, tmp_path: Path, stage: str) -> None:
         def stop(event: sa.Event) -> None:
-            if (event.stage, event.state) == ("release", "started"):
+            if (event.stage, event.state) == (stage, "started"):
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt) as error:
             session.anonymize("people", POLICY, "released", progress=stop)
         assert error.value.spent == {"epsilon": "1", "delta": "0.01"}
         assert "see the ledger" in error.value.__notes__[0]
+
+    def test_a_target_that_comes_up_meanwhile_tells_what_was_spent(self, session: sa.Session, tmp_path: Path) -> None:
+        target = tmp_path / "released.parquet"
+
+        def meanwhile(event: sa.Event) -> None:
+            if (event.stage, event.state) == ("publish", "started"):
+                target.write_text("of somebody else")
+
+        with pytest.raises(sa.EngineError, match="exists") as error:
+            session.anonymize("people", POLICY, target, progress=meanwhile)
+        assert error.value.spent == {"epsilon": "1", "delta": "0.01"}
+        assert target.read_text() == "of somebody else"
+
+    def test_a_budget_of_before_is_not_told_of_as_spent(self, session: sa.Session) -> None:
+        session.cap("people", sa.Budget("0.1"))
+        with pytest.raises(sa.BudgetError) as error:
+            session.anonymize("people", POLICY, "released")
+        assert not hasattr(error.value, "spent")
+
+    def test_too_many_rows_for_exact_scores_are_refused_before_anything_is_charged(
+        self, session: sa.Session, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(private, "MOST_ROWS", 5)
+        with pytest.raises(sa.PolicyError, match="up to 5 rows; give the method a public node"):
+            session.anonymize("people", POLICY, "released")
+        assert session.spent("people") == sa.Budget(0)
+
+    def test_what_many_rows_have_is_told_with_its_delta(self, session: sa.Session) -> None:
+        guarantee = session.anonymize("people", POLICY, "released").guarantee
+        for lines in (guarantee.conditions, guarantee.not_covered):
+            assert any("n times ε and δ (exp(n ε) - 1) / (exp(ε) - 1)" in line for line in lines)
 
     def test_what_cannot_be_drawn_is_not_charged(self, session: sa.Session) -> None:
         tiny = POLICY.model_copy(update={"method": sa.IPA(budget=sa.Budget("1e-12", "1e-6"))})

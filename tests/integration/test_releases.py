@@ -302,6 +302,16 @@ class TestTargets:
         clinic.anonymize("visits", POLICY, into="expected")
         assert rows(clinic, "other.main.published") == rows(clinic, "expected")
 
+    @pytest.mark.parametrize("name", ["Ä", "ä"])
+    def test_letters_beyond_ascii_have_a_case(self, clinic: sa.Session, name: str) -> None:
+        """As DuckDB has it: the tables "Ä" and "ä" are two, and so are columns."""
+        clinic.connection.execute('CREATE TABLE "Ä" AS FROM visits LIMIT 4; CREATE TABLE "ä" AS FROM visits LIMIT 8')
+        clinic.connection.execute('ALTER TABLE "ä" ADD COLUMN "é" INTEGER; ALTER TABLE "ä" ADD COLUMN "É" INTEGER')
+        others = {"identifiers": ("id", "é"), "insensitive": ("É",)} if name == "ä" else {}
+        clinic.anonymize(name, POLICY.model_copy(update={**others, "suppression_limit": 1.0}), into="published")
+        assert len(rows(clinic, "published")) <= (4 if name == "Ä" else 8)
+        assert clinic._engine.resolve(name).relation.name == name
+
     def test_replacing_a_table(self, clinic: sa.Session) -> None:
         clinic.connection.execute("CREATE TABLE published AS SELECT 'old' AS state")
         with pytest.raises(sa.EngineError, match=r'"published" exists.*replace=True'):

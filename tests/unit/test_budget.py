@@ -43,7 +43,7 @@ class TestNumbers:
         with pytest.raises(PydanticCustomError):
             exact(value)
 
-    @pytest.mark.parametrize("value", ["1e-99999999999", "1E+10000", Decimal("1e-999999"), "9" * 5000])
+    @pytest.mark.parametrize("value", ["1e-99999999999", "1E+10000", "1e3_000_000", Decimal("1e-999999"), "9" * 5000])
     def test_a_number_that_would_fill_the_memory_is_refused(self, value: object) -> None:
         with pytest.raises(PydanticCustomError, match="must be a number"):
             exact(value)

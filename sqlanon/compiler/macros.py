@@ -69,16 +69,18 @@ def install_script() -> str:
     return "\n\n".join([*parts, "\n".join(comments)]) + "\n"
 
 
-def install_statements() -> list[str]:
+@cache
+def install_statements() -> tuple[str, ...]:
     """The statements of :func:`install_script`, one by one."""
     macro_statements = [statement for path in macro_files()[1:] for statement in _statements(path)]
     comments = [_comment_statement(macro).sql(DIALECT) for macro in macros().values()]
-    return [*schema_statements(), *macro_statements, *comments]
+    return (*schema_statements(), *macro_statements, *comments)
 
 
-def schema_statements() -> list[str]:
+@cache
+def schema_statements() -> tuple[str, ...]:
     """The statements that create schema ``anon`` and its tables, without the macros."""
-    return _statements(macro_files()[0])
+    return tuple(_statements(macro_files()[0]))
 
 
 def _statements(path: Path) -> list[str]:

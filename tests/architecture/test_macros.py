@@ -26,6 +26,8 @@ from sqlanon.compiler.macros import (
     sql_folder,
 )
 
+pytestmark = pytest.mark.one_line
+
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "clinic.sql"
 PREFIX = "anon_"
 

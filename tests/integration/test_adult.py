@@ -312,6 +312,7 @@ def minimal(nodes: list[Node]) -> set[Node]:
     }
 
 
+@pytest.mark.one_line
 @pytest.mark.parametrize(("k", "percent"), OLA_COUNTS)
 def test_ola_checks_as_many_nodes_as_the_spec_says(uci_lattices: dict[int, Rows], k: int, percent: int) -> None:
     outcome = answered(ola, uci_lattices[k], uci_policy(k, percent))
@@ -322,6 +323,7 @@ def test_ola_checks_as_many_nodes_as_the_spec_says(uci_lattices: dict[int, Rows]
         assert outcome.best.levels == ENTROPY_NODES[k, percent]
 
 
+@pytest.mark.one_line
 @pytest.mark.parametrize("search", ["ola", "incognito"])
 @pytest.mark.parametrize(("k", "percent"), PRINTED)
 def test_minimal_nodes_and_optima_of_the_printed_hierarchy(

@@ -15,6 +15,8 @@ from sqlanon.methods.private import Domains, thresholds
 from sqlanon.model.methods import CELLS, ROLLED_UP, PrivateMethod
 from tests.hostile import METHODS, Pair, Person, pairs, policy, session_on
 
+pytestmark = pytest.mark.one_line
+
 RUNS = 10_000
 CONFIDENCE = 0.9999
 """One in 10,000 audits may call a sound mechanism a violation; the seeds are fixed, so that it is settled by now."""

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 
 import sqlanon as sa
+from sqlanon.engines.base import Engine
 from sqlanon.methods import full_domain
+from sqlanon.methods.full_domain import EncodedTable
+from sqlanon.methods.roll_up import RollUps
 from sqlanon.model.lattice import Lattice, LevelLosses, LossContext, NodeSummary, total
 from sqlanon.run.prepare import prepare
-from sqlanon.search import Search, SearchOutcome, SearchProblem
+from sqlanon.search import Inquiry, Search, SearchOutcome, SearchProblem
 from tests.conftest import UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
 
 Node = tuple[int, ...]
@@ -83,26 +88,46 @@ def rows_by_node(table: pa.Table) -> dict[Node, dict[str, Any]]:
 
 
 def checked_nodes(session: sa.Session, policy: sa.Policy) -> dict[Node, dict[str, Any]]:
-    """What a search learns of every node, under the names of the lattice table."""
+    """What the cells of the source say of every node, under the names of the lattice table."""
     engine = session._engine
     bound = prepare(engine, engine.resolve("adult"), policy)
     table = full_domain.encode_table(engine, bound, label_losses=())
-    losses = table.context.losses
     rows = {}
     nodes = list(bound.lattice.nodes())
     for start in range(0, len(nodes), 64):
-        batch = nodes[start : start + 64]
-        for summary in full_domain.node_summaries(engine, table, batch):
-            levels = summary.levels
-            rows[levels] = {
-                **dataclasses.asdict(summary),
-                "node": list(bound.lattice.named(levels).items()),
-                "height": sum(levels),
-                "prec": total(losses.prec, levels),
-                "entropy": total(losses.entropy, levels),
-            }
+        rows |= rows_of(table, full_domain.node_summaries(engine, table, nodes[start : start + 64]))
     full_domain.drop_tables(engine, table)
     return rows
+
+
+@contextmanager
+def noted_nodes() -> Iterator[dict[Node, dict[str, Any]]]:
+    """What the searches of runs learn of nodes meanwhile, under the names of the lattice table."""
+    rows: dict[Node, dict[str, Any]] = {}
+    answer = full_domain.rolled_up_summaries
+
+    def noted(engine: Engine, table: EncodedTable, roll_ups: RollUps, inquiry: Inquiry) -> list[NodeSummary]:
+        summaries = answer(engine, table, roll_ups, inquiry)
+        rows.update(rows_of(table, summaries))
+        return summaries
+
+    with mock.patch.object(full_domain, "rolled_up_summaries", noted):
+        yield rows
+
+
+def rows_of(table: EncodedTable, summaries: Iterable[NodeSummary]) -> dict[Node, dict[str, Any]]:
+    """Summaries of nodes under the names of the lattice table."""
+    lattice, losses = table.context.lattice, table.context.losses
+    return {
+        summary.levels: {
+            **dataclasses.asdict(summary),
+            "node": list(lattice.named(summary.levels).items()),
+            "height": sum(summary.levels),
+            "prec": total(losses.prec, summary.levels),
+            "entropy": total(losses.entropy, summary.levels),
+        }
+        for summary in summaries
+    }
 
 
 def satisfying(rows: Rows, percent: int) -> list[Node]:

@@ -21,7 +21,7 @@ import rich.table  # noqa: F401
 
 import sqlanon as sa  # noqa: F401
 from sqlanon.cli import main
-from sqlanon.compiler.macros import macros
+from sqlanon.compiler.macros import install_statements
 
 LONGEST = 60
 """Seconds after which a command is ended by a signal."""
@@ -29,7 +29,7 @@ LONGEST = 60
 
 def serve() -> NoReturn:
     """Answer requests until stdin is closed."""
-    macros()
+    install_statements()  # which parses the macros
     gc.freeze()  # or every fork would copy the memory of all that is imported
     for line in sys.stdin:
         request = json.loads(line)

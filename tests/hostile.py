@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import duckdb
 
@@ -57,19 +57,24 @@ def pairs(cells: int, rolled_up: int) -> dict[str, Pair]:
     }
 
 
-@contextmanager
-def session_on(pair: Pair) -> Iterator[sa.Session]:
-    """A session with the tables ``without`` and ``with_one``, and declared taxonomies."""
-    with duckdb.connect(config={"threads": 1}) as connection:
-        for name, people in zip(("without", "with_one"), pair.tables, strict=True):
-            connection.execute(f"CREATE TABLE {name} (age INTEGER, sex VARCHAR, diagnosis VARCHAR)")
-            if people:
-                connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", people)
-        session = sa.connect(connection)
-        session.load_taxonomy("age", sa.Taxonomy.intervals([2], minimum=0, maximum=3))
-        session.load_taxonomy("sex", sa.Taxonomy.flat(["f", "m"]))
-        session.load_taxonomy("diagnosis", sa.Taxonomy.flat(VALUES))
-        yield session
+def session_on(pair: Pair) -> sa.Session:
+    """A session with the tables ``without`` and ``with_one``, and declared taxonomies; the same one every time."""
+    session = _session()
+    for name, people in zip(("without", "with_one"), pair.tables, strict=True):
+        session.connection.execute(f"CREATE OR REPLACE TABLE {name} (age INTEGER, sex VARCHAR, diagnosis VARCHAR)")
+        if people:
+            session.connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", people)
+    return session
+
+
+@cache
+def _session() -> sa.Session:
+    """In memory: loading the taxonomies takes a fifth of the time of an audit."""
+    session = sa.connect(duckdb.connect(config={"threads": 1}))
+    session.load_taxonomy("age", sa.Taxonomy.intervals([2], minimum=0, maximum=3))
+    session.load_taxonomy("sex", sa.Taxonomy.flat(["f", "m"]))
+    session.load_taxonomy("diagnosis", sa.Taxonomy.flat(VALUES))
+    return session
 
 
 def policy(method: sa.IPA | sa.Histogram) -> sa.Policy:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import cast
 
@@ -69,16 +69,18 @@ def install_script() -> str:
     return "\n\n".join([*parts, "\n".join(comments)]) + "\n"
 
 
-def install_statements() -> list[str]:
+@cache
+def install_statements() -> tuple[str, ...]:
     """The statements of :func:`install_script`, one by one."""
     macro_statements = [statement for path in macro_files()[1:] for statement in _statements(path)]
     comments = [_comment_statement(macro).sql(DIALECT) for macro in macros().values()]
-    return [*schema_statements(), *macro_statements, *comments]
+    return (*schema_statements(), *macro_statements, *comments)
 
 
-def schema_statements() -> list[str]:
+@cache
+def schema_statements() -> tuple[str, ...]:
     """The statements that create schema ``anon`` and its tables, without the macros."""
-    return _statements(macro_files()[0])
+    return tuple(_statements(macro_files()[0]))
 
 
 def _statements(path: Path) -> list[str]:
@@ -88,8 +90,17 @@ def _statements(path: Path) -> list[str]:
 
 def table_call(name: str, *arguments: exp.Expr) -> exp.Query:
     """The query that the table macro ``anon.<name>`` stands for, fully expanded."""
-    macro = macros()[name]
-    return cast(exp.Query, _substituted(macro, arguments))
+    if all(isinstance(argument, exp.Literal) for argument in arguments):
+        literals = tuple((argument.name, argument.is_string) for argument in arguments)
+        return cast(exp.Query, _call_of_literals(name, literals).copy())
+    return cast(exp.Query, _substituted(macros()[name], arguments))
+
+
+@lru_cache(maxsize=512)
+def _call_of_literals(name: str, literals: tuple[tuple[str, bool], ...]) -> exp.Expr:
+    """A call that runs make again and again, as of one level of a taxonomy: a copy takes a quarter of the time."""
+    arguments = (exp.Literal(this=text, is_string=is_string) for text, is_string in literals)
+    return _substituted(macros()[name], arguments)
 
 
 def scalar_call(name: str, *arguments: exp.Expr) -> exp.Expr:

@@ -14,6 +14,8 @@ import pytest
 import sqlanon as sa
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.one_line
+
 PACKAGE = ROOT / "sqlanon"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_MODULE = 400

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from sqlanon.compiler.macros import (
     macros,
     sql_folder,
 )
+
+pytestmark = pytest.mark.one_line
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "clinic.sql"
 PREFIX = "anon_"
@@ -224,8 +227,9 @@ def documented(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[Any, ..
     return {name: (row["kind"], row["parameters"], row["comment"]) for name, row in catalog(connection).items()}
 
 
+@cache
 def definitions() -> list[exp.Create]:
-    """The statements that create the macros, as they are written."""
+    """The statements that create the macros, as they are written: parsed once, as every macro asks for them."""
     statements = [tree for path in macro_files() for tree in sqlglot.parse(path.read_text("utf-8"), read=DIALECT)]
     return [tree for tree in statements if isinstance(tree, exp.Create) and tree.args["kind"] == "MACRO"]
 

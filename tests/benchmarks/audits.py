@@ -34,9 +34,8 @@ def main() -> None:
         for pair_name, pair in pairs(found[CELLS], found.get(ROLLED_UP, 5)).items():
             began = time.perf_counter()
             source = sa.SeededSource(len(audits)) if arguments.source == "seeded" else sa.OpenDPSource()
-            with session_on(pair) as session:
-                mechanism = sa.evaluation.repeatable(session, policy(method), source)
-                audit = sa.evaluation.audit_privacy(mechanism, "without", "with_one", arguments.runs, CONFIDENCE)
+            mechanism = sa.evaluation.repeatable(session_on(pair), policy(method), source)
+            audit = sa.evaluation.audit_privacy(mechanism, "without", "with_one", arguments.runs, CONFIDENCE)
             audits[f"{method_name}: {pair_name}"] = audit
             seconds = time.perf_counter() - began
             sys.stdout.write(

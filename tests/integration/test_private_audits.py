@@ -15,6 +15,8 @@ from sqlanon.methods.private import Domains, thresholds
 from sqlanon.model.methods import CELLS, ROLLED_UP, PrivateMethod
 from tests.hostile import METHODS, Pair, Person, pairs, policy, session_on
 
+pytestmark = pytest.mark.one_line
+
 RUNS = 10_000
 CONFIDENCE = 0.9999
 """One in 10,000 audits may call a sound mechanism a violation; the seeds are fixed, so that it is settled by now."""
@@ -30,9 +32,8 @@ def least(method: PrivateMethod) -> Mapping[str, int]:
 
 
 def audited(method: PrivateMethod, pair: Pair, runs: int = RUNS) -> sa.evaluation.Audit:
-    with session_on(pair) as session:
-        mechanism = sa.evaluation.repeatable(session, policy(method), sa.SeededSource(11))
-        return sa.evaluation.audit_privacy(mechanism, "without", "with_one", runs, CONFIDENCE)
+    mechanism = sa.evaluation.repeatable(session_on(pair), policy(method), sa.SeededSource(11))
+    return sa.evaluation.audit_privacy(mechanism, "without", "with_one", runs, CONFIDENCE)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,27 +58,27 @@ def test_nor_of_the_other_methods(method: str, name: str) -> None:
 def test_tables_that_are_no_neighbours_are_refused() -> None:
     people: list[Person] = [(0, "f", "flu"), (1, "m", "cold")]
     for others in ([], people, [(0, "f", "cold"), (1, "m", "cold")]):
-        with session_on(Pair(people, (2, "f", "flu"))) as session:
-            session.connection.execute("DELETE FROM with_one")
-            if others:
-                session.connection.executemany("INSERT INTO with_one VALUES (?, ?, ?)", others)
-            mechanism = sa.evaluation.repeatable(session, policy(METHODS["IPA"]), sa.SeededSource(1))
-            with pytest.raises(sa.PolicyError, match="no neighbours"):
-                sa.evaluation.audit_privacy(mechanism, "without", "with_one", 100)
+        session = session_on(Pair(people, (2, "f", "flu")))
+        session.connection.execute("DELETE FROM with_one")
+        if others:
+            session.connection.executemany("INSERT INTO with_one VALUES (?, ?, ?)", others)
+        mechanism = sa.evaluation.repeatable(session, policy(METHODS["IPA"]), sa.SeededSource(1))
+        with pytest.raises(sa.PolicyError, match="no neighbours"):
+            sa.evaluation.audit_privacy(mechanism, "without", "with_one", 100)
 
 
 def test_individuals_with_more_rows_than_are_counted_are_refused() -> None:
-    with session_on(Pair([(0, "f", "flu"), (1, "f", "flu")], (2, "m", "flu"))) as session:
-        asked = policy(METHODS["IPA"]).model_dump(mode="json")
-        for individual, refused in (("sex", True), ("age", False)):
-            roles = {"quasi_identifiers": ["age" if refused else "sex"], "identifiers": [individual]}
-            with_individuals = sa.Policy(**{**asked, **roles, "individual": individual})
-            mechanism = sa.evaluation.repeatable(session, with_individuals, sa.SeededSource(1))
-            if refused:
-                with pytest.raises(sa.PolicyError, match="would share the choice"):
-                    mechanism.outcomes("without", 10)
-            else:
-                assert sum(mechanism.outcomes("without", 10).values()) == 10
+    session = session_on(Pair([(0, "f", "flu"), (1, "f", "flu")], (2, "m", "flu")))
+    asked = policy(METHODS["IPA"]).model_dump(mode="json")
+    for individual, refused in (("sex", True), ("age", False)):
+        roles = {"quasi_identifiers": ["age" if refused else "sex"], "identifiers": [individual]}
+        with_individuals = sa.Policy(**{**asked, **roles, "individual": individual})
+        mechanism = sa.evaluation.repeatable(session, with_individuals, sa.SeededSource(1))
+        if refused:
+            with pytest.raises(sa.PolicyError, match="would share the choice"):
+                mechanism.outcomes("without", 10)
+        else:
+            assert sum(mechanism.outcomes("without", 10).values()) == 10
 
 
 def test_the_audit_comes_close_to_what_is_claimed() -> None:

@@ -23,6 +23,8 @@ from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.discrete_laplace import empty_cell_probability, pure_threshold
 from sqlanon.mechanisms.source import RandomSource
 
+pytestmark = pytest.mark.one_line
+
 FALSE_ALARM = 1e-9
 OFF = (0.7, 1.3)
 

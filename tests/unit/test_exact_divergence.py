@@ -19,6 +19,8 @@ from sqlanon.evaluation.exact import Bounds, hockey_stick, smallest_epsilon
 from sqlanon.evaluation.thresholded_counts import NoisyThreshold, ThresholdedCounts
 from sqlanon.mechanisms.discrete_laplace import threshold
 
+pytestmark = pytest.mark.one_line
+
 CELL, ROLL_UP = Fraction("0.7"), Fraction("0.5")
 CELL_THRESHOLD, ROLL_UP_THRESHOLD = (threshold(epsilon, Fraction("0.001")) for epsilon in (CELL, ROLL_UP))
 Pair = tuple[dict[Any, float], dict[Any, float]]

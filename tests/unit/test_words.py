@@ -21,6 +21,8 @@ from sqlanon.mechanisms.binomial import _cumulative, binomial
 from sqlanon.mechanisms.discrete_laplace import Tail
 from sqlanon.mechanisms.probability import Interval, bounds
 
+pytestmark = pytest.mark.one_line
+
 WORD = st.integers(0, 2**64 - 1)
 
 

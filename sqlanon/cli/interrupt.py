@@ -1,4 +1,4 @@
-"""Ctrl-C that works while the database is busy."""
+"""Ctrl-C, and its like from other programs, that work while the database is busy."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from types import FrameType
 PATIENCE = 5.0
 """Seconds after Ctrl-C in which it does nothing when it is pressed again: that is time to clean up."""
 
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Ctrl-C, what schedulers send before they kill, and a terminal that is closed."""
+
 
 def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
     """Let Ctrl-C interrupt the program as always, but not the cleaning up that follows."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        return  # a job in the background ignores Ctrl-C
     earliest = clock()
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
@@ -26,12 +27,16 @@ def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
             earliest = now + PATIENCE
             raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, interrupt)
+    for number in INTERRUPTS:
+        # A job in the background ignores Ctrl-C, and one under nohup the end of its terminal.
+        if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
+            signal.signal(number, interrupt)
 
 
 def ignore_interrupts() -> None:
     """Let Ctrl-C do nothing more: the command is over, and says itself how it ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in INTERRUPTS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
@@ -58,6 +63,6 @@ def interruptible(interrupt: Callable[[], None]) -> Iterator[None]:
 def _watch(reader: socket.socket, interrupt: Callable[[], None]) -> None:
     """Wait for signals until the other end is closed."""
     while signals := reader.recv(1):
-        if signals[0] == signal.SIGINT:
+        if signals[0] in INTERRUPTS:
             with suppress(Exception):  # the connection is already closed
                 interrupt()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,6 +32,15 @@ def is_folder(source: str) -> bool:
         return bool(source.strip()) and Path(source).is_dir()
     except (OSError, ValueError):
         return False  # no name that a file can have
+
+
+def unreadable_below(folder: str) -> str | None:
+    """A folder below one, or the folder itself, that may not be listed: a glob passes it by without a word."""
+    failed: list[OSError] = []
+    for _ in os.walk(folder, onerror=failed.append):
+        if failed:
+            break
+    return str(failed[0].filename) if failed else None
 
 
 def pattern_below(folder: str | Path, suffix: str = FILE_SUFFIX) -> str:

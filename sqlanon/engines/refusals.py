@@ -6,6 +6,9 @@ import re
 
 from sqlanon.errors import EngineError
 
+TOLD = frozenset({"BinderException", "CatalogException", "IOException"})
+"""Errors that are about names, paths and the words of a query, never about a value of a table."""
+
 OUR_ERROR = "Invalid Input Error: attribute "
 """How an error begins that a macro of ours has raised."""
 
@@ -77,4 +80,6 @@ def _reason(error: Exception) -> str:
         return "the name of a file or folder is too long"
     if text.startswith(OUR_ERROR):
         return text.removeprefix("Invalid Input Error: ").splitlines()[0]
+    if kind in TOLD:
+        return text.partition(" Error: ")[2].partition("\n")[0] or kind
     return kind

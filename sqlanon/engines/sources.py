@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
@@ -45,6 +45,8 @@ def _at_home(path: str, rows: Rows) -> str:
 
 def _folder(source: str, rows: Rows) -> ResolvedSource:
     """A folder with all that is below it; a release of ours with its own columns and types."""
+    if (unreadable := lake.unreadable_below(source)) is not None:
+        raise EngineError(f"the folder {unreadable} cannot be read, so its files would be left out", step="source")
     pattern = lake.pattern_below(source)
     found = _files(f"Parquet folder {source}", pattern, rows, dataset_of_files(source))
     note = lake.marked(source)
@@ -57,9 +59,41 @@ def _folder(source: str, rows: Rows) -> ResolvedSource:
 def _files(description: str, pattern: str, rows: Rows, dataset: str) -> ResolvedSource:
     matched = _matched(pattern, rows)
     files = lake.published(matched)
+    if len(files) > 1:
+        _refuse_unlike(description, files, rows)
     # The pattern itself where it will do: a list of many files makes every statement long.
     paths = pattern if len(files) == len(matched) else files
     return ResolvedSource(lake.reader(paths), description, files, dataset)
+
+
+def _refuse_unlike(description: str, files: Sequence[str], rows: Rows) -> None:
+    """Refuse files of several layouts: DuckDB takes the columns of the first, and casts the others to its types.
+
+    Raises:
+        EngineError: one has other columns or types than the first, or is no Parquet file.
+    """
+    unlike = template("unlike_files").sql(DIALECT)
+    try:
+        found = rows(unlike, (list(files),))
+    except EngineError as error:
+        broken = next((file for file in files if not _is_parquet(file, rows)), None)
+        reason = f"{description} cannot be read" if broken is None else f"{broken} cannot be read as a Parquet file"
+        raise EngineError(reason, step="source", original=error.original) from None
+    for first, other, *alone in found:
+        here, there = (", ".join(columns) or "nothing else" for columns in alone)
+        raise EngineError(
+            f"{description} has files of different columns: {first} has {here}, where {other} has {there}; bring them "
+            "to one form by a query over read_parquet with union_by_name = true",
+            step="source",
+        )
+
+
+def _is_parquet(file: str, rows: Rows) -> bool:
+    try:
+        rows(template("unlike_files").sql(DIALECT), ([file],))
+    except EngineError:
+        return False
+    return True
 
 
 def _matched(pattern: str, rows: Rows) -> list[str]:

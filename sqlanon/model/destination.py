@@ -63,7 +63,7 @@ def destination(
         return Destination(name, "folder", rows_per_file, columns)
     if name.lower().endswith(FILE_SUFFIX):
         return Destination(name, "file")
-    if isinstance(into, Path):
+    if isinstance(into, Path) or "/" in name:
         raise EngineError(
             f"{into} does not end in {FILE_SUFFIX}: a release goes to a table, a Parquet file, or a folder, whose name "
             "is a text that ends in a slash",

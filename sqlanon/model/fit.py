@@ -20,7 +20,7 @@ class Fit(Document):
         node, heights: the level of each quasi-identifier, and the height of its taxonomy.
         domains: whether each taxonomy's domain was declared or observed.
         taxonomy_sha256: the hash of every taxonomy that is used, those of sensitive columns included.
-        types: the type of each protected column.
+        types: the type of each column that is published as it is, or compared.
         quality, loss: the measure that was minimized, and its value on the source.
         search: how the node was found; ``given`` if it was not searched for.
         lattice_nodes, checked_nodes, proven_optimal, gap: as in :class:`Report`.

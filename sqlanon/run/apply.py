@@ -18,7 +18,7 @@ from sqlanon.methods.full_domain import KEPT, EncodedTable
 from sqlanon.model.destination import Destination
 from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement, RowCounts
-from sqlanon.run.fit import protected_types
+from sqlanon.run.fit import kept_types
 from sqlanon.run.guarantee import guarantee_of_partitions
 from sqlanon.run.measure import Beside, verify
 from sqlanon.run.places import Place, place_of
@@ -141,7 +141,7 @@ def _refuse_other_taxonomies(fit: Fit, bound: BoundPolicy) -> None:
 
 
 def _refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
-    found = protected_types(bound)
+    found = kept_types(bound)
     changed = [
         f'"{name}" is {found[name]}, where the fit has {known}; cast it in a view or a query'
         for name, known in fit.types.items()

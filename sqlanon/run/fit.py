@@ -93,15 +93,16 @@ def fit(
 
 
 def column_type(source_column: SourceColumn) -> str:
-    """The type in which a protected column is published and counted: texts for a column of an ENUM."""
+    """The type in which a column is published and counted: texts for a column of an ENUM."""
     kind = source_column.type.upper()
     return "VARCHAR" if kind.startswith("ENUM(") and kind.endswith(")") else source_column.type
 
 
-def protected_types(bound: BoundPolicy) -> dict[str, str]:
-    """The types of the protected columns."""
-    types = {known.name: column_type(known) for known in bound.columns}
-    return {name: types[name] for name in bound.policy.protected_columns}
+def kept_types(bound: BoundPolicy) -> dict[str, str]:
+    """The types of the columns that are published as they are, and of those that are compared."""
+    policy, types = bound.policy, {known.name: column_type(known) for known in bound.columns}
+    kept = dict.fromkeys((*policy.protected_columns, *policy.sensitive, *policy.insensitive))
+    return {name: types[name] for name in kept}
 
 
 def _given(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
@@ -168,7 +169,7 @@ def _fit(found: Found, *, every_partition: bool, seconds: Mapping[str, float]) -
         heights=lattice.named(lattice.heights),
         domains={name: shape.domain for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)},
         taxonomy_sha256=bound.taxonomy_hashes,
-        types=protected_types(bound),
+        types=kept_types(bound),
         quality=policy.quality.measure,
         loss=policy.quality.loss(found.node, context),
         search=found.search,

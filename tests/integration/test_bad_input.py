@@ -201,8 +201,20 @@ class TestPolicyAndSource:
         session.anonymize("people", policy(), into="works_again")
 
     def test_query_over_a_table_that_is_not_there(self, session: sa.Session, tmp_path: Path) -> None:
-        with refused(session, tmp_path, sa.EngineError, "CatalogException"):
+        with refused(session, tmp_path, sa.EngineError, "Table with name nowhere does not exist"):
             session.anonymize("SELECT * FROM nowhere", policy(), into="new")
+
+    def test_query_over_a_column_or_a_file_that_is_not_there(self, session: sa.Session, tmp_path: Path) -> None:
+        with refused(session, tmp_path, sa.EngineError, '"agee" not found in FROM clause'):
+            session.anonymize("SELECT agee FROM people", policy(), into="new")
+        with refused(session, tmp_path, sa.EngineError, "No files found that match", "nowhere.csv"):
+            session.anonymize("FROM read_csv('nowhere.csv')", policy(), into="new")
+
+    @pytest.mark.parametrize("into", ["releases/visits", "out/people.csv"])
+    def test_a_path_that_is_no_target(self, session: sa.Session, tmp_path: Path, into: str) -> None:
+        """And no name of a table that would be made instead."""
+        with refused(session, tmp_path, sa.EngineError, "does not end in .parquet"):
+            session.anonymize("people", policy(), into=into)
 
 
 class TestModels:

@@ -251,17 +251,24 @@ def read(terminal: int) -> bytes:
 
 class TestCtrlC:
     @pytest.mark.parametrize(
-        ("source", "policy", "stage", "step", "again"),
+        ("source", "policy", "stage", "step", "again", "number"),
         [
-            (ENDLESS, "quick.toml", "encode", "cells", None),
-            ("rows.parquet", "slow.toml", "search", None, None),
-            ("rows.parquet", "quick.toml", "release", "write the file", None),
-            ("rows.parquet", "quick.toml", "verify", None, None),
-            ("rows.parquet", "quick.toml", "release", "write the file", 0.01),
+            (ENDLESS, "quick.toml", "encode", "cells", None, signal.SIGINT),
+            ("rows.parquet", "slow.toml", "search", None, None, signal.SIGTERM),
+            ("rows.parquet", "quick.toml", "release", "write the file", None, signal.SIGINT),
+            ("rows.parquet", "quick.toml", "verify", None, None, signal.SIGHUP),
+            ("rows.parquet", "quick.toml", "release", "write the file", 0.01, signal.SIGINT),
         ],
     )
     def test_it_cancels(
-        self, lake: Path, source: str, policy: str, stage: str, step: str | None, again: float | None
+        self,
+        lake: Path,
+        source: str,
+        policy: str,
+        stage: str,
+        step: str | None,
+        again: float | None,
+        number: signal.Signals,
     ) -> None:
         before = contents(lake)
 
@@ -276,11 +283,11 @@ class TestCtrlC:
             try:
                 assert process.stderr is not None
                 assert any(has_come(json.loads(line)) for line in process.stderr)
-                process.send_signal(signal.SIGINT)
+                process.send_signal(number)
                 began = time.monotonic()
                 if again is not None:
                     time.sleep(again)
-                    process.send_signal(signal.SIGINT)
+                    process.send_signal(number)
                 stdout, stderr = process.communicate(timeout=20)
                 seconds = time.monotonic() - began
             finally:

@@ -312,6 +312,7 @@ class TestMisfits:
             (visits(("c1", 1, "x")), sa.TaxonomyError, '"town": 1 distinct values in 1 rows'),
             (f"SELECT *, 1 AS extra FROM ({NOVEMBER})", sa.PolicyError, 'column "extra" has no role'),
             (f"SELECT * REPLACE (1 AS illness) FROM ({NOVEMBER})", sa.PolicyError, '"illness" is INTEGER'),
+            (f"SELECT * REPLACE (1 AS note) FROM ({NOVEMBER})", sa.PolicyError, '"note" is INTEGER'),
             (f"{NOVEMBER} LIMIT 0", sa.PolicyError, "has no rows"),
         ],
     )

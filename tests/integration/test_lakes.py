@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from pyarrow import dataset
 
 import sqlanon as sa
+from sqlanon.engines import lake as lakes
 from sqlanon.run import folders
 from sqlanon.run.exchange import exchange
 
@@ -100,6 +101,63 @@ class TestSources:
         assert session.measure("people [1]*", POLICY).row_count == ROW_COUNT
         session.anonymize("people [1]*", POLICY, into="release [2]/", partition_by="zip")
         assert session.verify("release [2]", POLICY).met
+
+
+class TestFilesThatDiffer:
+    """DuckDB takes the columns of the first file, and casts those of the others without a word."""
+
+    @pytest.mark.parametrize(
+        ("changed", "said"),
+        [
+            (
+                "* REPLACE (cost + 0.75 AS cost)",
+                r'one\.parquet has "cost" BIGINT, where .*two\.parquet has "cost" DECIMAL',
+            ),
+            ("*, 1 AS note", r'one\.parquet has nothing else, where .*two\.parquet has "note" INTEGER'),
+            ("* EXCLUDE (cost)", r'one\.parquet has "cost" BIGINT, where .*two\.parquet has nothing else'),
+        ],
+        ids=["type", "one more", "one less"],
+    )
+    def test_they_are_no_source(self, session: sa.Session, lake: Path, changed: str, said: str) -> None:
+        (lake / "drift").mkdir()
+        session.connection.execute("COPY (FROM w.folk WHERE year = 2020) TO 'drift/one.parquet'")
+        session.connection.execute(f"COPY (SELECT {changed} FROM w.folk WHERE year = 2021) TO 'drift/two.parquet'")
+        for source in ("drift", "drift/*.parquet"):
+            with pytest.raises(sa.EngineError, match=f"files of different columns: .*{said}.*union_by_name"):
+                session.anonymize(source, POLICY, into="released.parquet")
+        assert not (lake / "released.parquet").exists()
+
+    def test_the_order_of_columns_is_none_of_it(self, session: sa.Session, lake: Path) -> None:
+        (lake / "drift").mkdir()
+        session.connection.execute("COPY (FROM w.folk WHERE year = 2020) TO 'drift/one.parquet'")
+        session.connection.execute(
+            "COPY (SELECT year, id, cost, illness, zip, age FROM w.folk WHERE year = 2021) TO 'drift/two.parquet'"
+        )
+        measured = session.measure("drift", POLICY)
+        assert measured == session.measure("w.folk", POLICY).model_copy(update={"source": measured.source})
+
+    def test_a_release_is_not_verified_beside_a_file_of_others(self, session: sa.Session, lake: Path) -> None:
+        session.anonymize("people", POLICY, into="release/")
+        session.connection.execute("COPY (FROM w.folk) TO 'release/part-00009.parquet'")
+        with pytest.raises(sa.EngineError, match=r'part-00009\.parquet has .*"id"'):
+            session.verify("release", POLICY)
+
+    def test_one_that_cannot_be_read_is_named(self, session: sa.Session, lake: Path) -> None:
+        broken = lake / "people" / "year=2021" / "z.parquet"
+        broken.write_bytes(b"PAR1")
+        with pytest.raises(sa.EngineError, match=r"year=2021/z\.parquet cannot be read as a Parquet file"):
+            session.measure("people", POLICY)
+
+    def test_folders_that_may_not_be_listed_are_not_passed_by(
+        self, session: sa.Session, lake: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(folder: str, onerror: Callable[[OSError], None]) -> Iterator[None]:
+            onerror(PermissionError(13, "Permission denied", f"{folder}/year=2021"))
+            yield
+
+        monkeypatch.setattr(lakes.os, "walk", refuse)
+        with pytest.raises(sa.EngineError, match="the folder people/year=2021 cannot be read"):
+            session.measure("people", POLICY)
 
 
 class TestLayouts:

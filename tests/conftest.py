@@ -76,6 +76,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """At the end all of it goes: else the database's bindings warn of what is left."""
+    gc.unfreeze()
+
+
 def data_folder(name: str) -> Path:
     """A folder of the data sets; the test is skipped where they are absent."""
     folder = DATA / name

@@ -79,7 +79,7 @@ def cap(
     if as_json:
         write_json(_json(name, found))
     if not is_known:
-        say(f'Note: "{name}" is no table or file here, and nothing was charged to it yet; is that how it is spelled?')
+        _doubt(name)
     bound = "has no cap any more" if budget is None else f"may spend {budget} in all"
     say(f'Data set "{name}" {bound}; it has spent {found.spent} so far.')
 
@@ -92,7 +92,10 @@ def remaining(dataset: Dataset, database: Warehouse = None, ledger: LedgerFile =
     Example: sqlanon ledger remaining visits --db clinic.duckdb
     """
     with _opened(database, ledger) as session:
+        is_known = session.knows(dataset)
         name, found = _account(session, dataset)
+    if not is_known:
+        _doubt(name)
     if as_json:
         write_json(_json(name, found))
     else:
@@ -120,6 +123,10 @@ def verify(
     else:
         write(f"{newest}\n")
     say("Every row is as it was written.")
+
+
+def _doubt(name: str) -> None:
+    say(f'Note: "{name}" is no table or file here, and nothing was charged to it yet; is that how it is spelled?')
 
 
 @contextmanager

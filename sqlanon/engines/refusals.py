@@ -74,6 +74,8 @@ def _reason(error: Exception) -> str:
     kind = type(error).__name__
     if "No space left on device" in text or "could not be written to disk" in text.lower():
         return "the disk is full"
+    if "max_temp_directory_size" in text:
+        return "its temp_directory is full; give it one with more room, or raise memory_limit"
     if kind == "OutOfMemoryException":
         return "it ran out of memory; raise memory_limit, or give it a temp_directory"
     if "File name too long" in text:

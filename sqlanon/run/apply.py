@@ -158,7 +158,7 @@ def _refuse_other_rows(engine: Engine, partition: Partition) -> None:
     if release_at(engine, entry.place) != entry.release:
         raise EngineError(
             f'a partition was published as "{name}" with this fit and is not there any more, but its rows count: '
-            "give another name, or replace=True",
+            "bring it back, or publish it anew with replace=True",
             step="target",
         )
     if not partition.has_rows_of(entry):

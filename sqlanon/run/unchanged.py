@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination
 from sqlanon.model.policy import Policy
 from sqlanon.model.release import Release, Report
-from sqlanon.run.files import bring_back
+from sqlanon.run.files import bring_back, tidy
 from sqlanon.run.folders import is_whole, note_of
 from sqlanon.run.guarantee import guarantee
 from sqlanon.run.provenance import code_sha256, noted
@@ -79,7 +80,11 @@ def published_earlier(
     differences = list(_differences(found, inputs))
     if not differences:
         try:
-            return _release(found, source, into)
+            earlier = _release(found, source, into)
+            if into.kind != "table":
+                with suppress(OSError):
+                    tidy(into.path)
+            return earlier
         except (ValidationError, KeyError, TypeError):
             differences = ["by another version of sqlanon"]
     name = f'table "{into.name}"' if into.kind == "table" else f"{into.kind} {into.name}"

@@ -389,6 +389,7 @@ class TestUnchanged:
         stages: list[str] = []
         first = session.anonymize("people", POLICY, into=into, **layout)
         before = {name: (lake / name).stat().st_mtime_ns for name in names_in(lake)}
+        (lake / f".{Path(into).name}.999999999.0.staged").write_bytes(b"of a process that is dead")
         again = session.anonymize(
             str(lake / "people"), POLICY, into=into, progress=lambda stage, *_: stages.append(stage), **layout
         )
@@ -456,6 +457,14 @@ class TestConnecting:
             session.measure("SELECT CAST(h AS INTEGER) AS h FROM t ORDER BY h", policy)
         session.close()
         assert not list(tmp_path.iterdir())
+
+    def test_a_full_temporary_directory_is_told_of(self, tmp_path: Path) -> None:
+        with sa.connect(memory_limit="30MB", temp_directory=tmp_path, threads=1) as session:
+            session.connection.execute("SET max_temp_directory_size = '1MB'")
+            session.load_taxonomy("i", sa.Taxonomy.from_rows([["0", "*"]]))
+            policy = sa.Policy(quasi_identifiers=["i"], identifiers=["h"], privacy=[sa.KAnonymity(2)])
+            with pytest.raises(sa.EngineError, match="its temp_directory is full"):
+                session.anonymize("SELECT hash(i) AS i, 1 AS h FROM range(3000000) AS r (i)", policy, "released")
 
     def test_a_session_in_memory_does_not_spill_to_the_working_folder(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -25,7 +25,8 @@ BY_QUALITY = pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: q
 def test_the_minimal_nodes_and_the_best_of_them_are_found(name: str, quality: object, data: st.DataObject) -> None:
     case = data.draw(cases(quality, monotonic=True))
     minimal = brute_force.minimal(set(case.satisfying))
-    expected = case.expected
+    # Another node can lose as little and suppress less, where labels that nobody has are all that is generalized.
+    expected = brute_force.answer([node for node in case.nodes if node.levels in minimal])
     outcome, _ = run(name, case)
     assert outcome.minimal_nodes == tuple(sorted(minimal))
     assert outcome.unsatisfiable == (expected is None)
@@ -37,7 +38,8 @@ def test_the_minimal_nodes_and_the_best_of_them_are_found(name: str, quality: ob
         assert outcome.best is not None
         assert outcome.best.levels == expected.best.levels
         assert outcome.loss == pytest.approx(expected.loss)
-        assert set(outcome.ties) == expected.ties & minimal
+        assert case.expected is not None and expected.loss == pytest.approx(case.expected.loss)
+        assert set(outcome.ties) == expected.ties
         assert outcome.proven_optimal
 
 

@@ -247,6 +247,7 @@ def session_folder(session: sa.Session) -> Path:
     return Path(row[0]).parent
 
 
+@pytest.mark.one_line
 @pytest.mark.parametrize("quality", [sa.Prec, sa.DMStar, sa.Entropy])
 @pytest.mark.parametrize(("k", "percent"), OPTIMA)
 def test_optimal_search_finds_what_the_lattice_says(

@@ -61,7 +61,7 @@ def _absolute(path: Path) -> str:
     """The path with links followed: all of one that is there, else up to the first part that stands for others."""
     parts = path.parts
     fixed = next((place for place, part in enumerate(parts) if GLOB_CHARACTERS.intersection(part)), len(parts))
-    if path.exists():
+    if _is_there(path):
         fixed = len(parts)
     here = Path(os.path.realpath(Path(*parts[:fixed])))
     whole = str(Path(here, *parts[fixed:]))
@@ -70,9 +70,14 @@ def _absolute(path: Path) -> str:
 
 def _ignores_case(path: Path) -> bool:
     """Whether the disk finds a path in whatever case, as those of some systems do."""
-    there = next(known for known in (path, *path.parents) if known.exists())
+    there = next(known for known in (path, *path.parents) if _is_there(known))
     other = Path(str(there).swapcase())
-    return other != there and other.exists() and there.samefile(other)
+    return other != there and _is_there(other) and there.samefile(other)
+
+
+def _is_there(path: Path) -> bool:
+    """Unlike :meth:`Path.exists`, this raises nothing where a name is too long, or a folder may not be entered."""
+    return os.path.exists(path)  # noqa: PTH110
 
 
 def _parts(name: str) -> list[str]:

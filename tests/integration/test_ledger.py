@@ -460,6 +460,10 @@ class TestDataSets:
         assert of_table == dataset_named(of_table) == dataset_named(quoted) == dataset_named(f"main.{quoted}")
         assert dataset_of_table("clinic", name) != of_table
 
+    @pytest.mark.parametrize("name", ["a" * 300 + ".parquet", "/" + "x" * 300 + "/", "y" * 5000 + "/*.parquet"])
+    def test_a_path_that_no_disk_takes_is_a_name_as_well(self, name: str) -> None:
+        assert dataset_named(name) == dataset_named(dataset_named(name))
+
     def test_files_have_one_name_by_whatever_path(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
         monkeypatch.setenv("HOME", str(tmp_path))

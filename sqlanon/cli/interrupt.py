@@ -13,8 +13,8 @@ from types import FrameType
 PATIENCE = 5.0
 """Seconds after Ctrl-C in which it does nothing when it is pressed again: that is time to clean up."""
 
-INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Ctrl-C, what schedulers send before they kill, and a terminal that is closed."""
+INTERRUPTS = [number for number in signal.Signals if number.name in ("SIGINT", "SIGTERM", "SIGHUP")]
+"""Ctrl-C, what schedulers send before they kill, and a terminal that is closed, which not every system tells."""
 
 
 def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:

@@ -84,10 +84,8 @@ class Accountant:
             Expense(self._dataset, self._method, purpose, budget, self._policy_sha256)
             for purpose, budget in budgets.items()
         ]
-        if self._ledger is None:
-            return {expense.purpose: Charge(expense.purpose, expense.budget, None) for expense in expenses}
-        positions = self._ledger.commit(expenses)
-        self.paid += budgets.values()
+        positions = [None] * len(expenses) if self._ledger is None else self._ledger.commit(expenses)
+        self.paid += [] if self._ledger is None else budgets.values()
         return {
             expense.purpose: Charge(expense.purpose, expense.budget, position)
             for expense, position in zip(expenses, positions, strict=True)

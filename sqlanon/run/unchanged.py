@@ -81,12 +81,13 @@ def published_earlier(
     if not differences:
         try:
             earlier = _release(found, source, into)
+        except (ValidationError, KeyError, TypeError):
+            differences = ["by another version of sqlanon"]
+        else:
             if into.kind != "table":
                 with suppress(OSError):
                     tidy(into.path)
             return earlier
-        except (ValidationError, KeyError, TypeError):
-            differences = ["by another version of sqlanon"]
     name = f'table "{into.name}"' if into.kind == "table" else f"{into.kind} {into.name}"
     raise EngineError(
         f"the {name} exists, made {' and '.join(differences)}; give another name, or replace=True", step="target"

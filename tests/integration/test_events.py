@@ -20,10 +20,20 @@ import sqlanon as sa
 from sqlanon.run import progress
 from tests.integration.test_cli import environment
 
-ROW_COUNT = 500_000
+ROW_COUNT = 1_000_000
 STAGES = ["encode", "search", "release", "verify", "publish"]
 LONGEST_CANCELLATION = 2.0
 """Seconds: twice what is promised, for machines that have other things to do."""
+
+ATTENTIVE = """
+from sqlanon.cli import main
+from sqlanon.engines import watching
+from sqlanon.run import progress
+
+watching.PERIOD = progress.PERIOD = 0.01
+main()
+"""
+"""The command, which looks at its statements so often that it sees all that take a while on fast machines, too."""
 
 ENDLESS = "SELECT rows.* FROM 'rows.parquet' AS rows, range(1000000000)"
 NUMBERS = (
@@ -86,7 +96,7 @@ def numbers_policy(search: str, **options: Any) -> sa.Policy:
 def command(policy: str, *more: str, source: str = "rows.parquet") -> list[str]:
     taxonomies = [word for name in "abc" for word in ("--taxonomy", f"{name}={name}.csv")]
     arguments = ["run", source, "--policy", policy, *taxonomies, "--into", "old.parquet", "--replace", *more]
-    return [sys.executable, "-m", "sqlanon", *arguments]
+    return [sys.executable, "-c", ATTENTIVE, *arguments]
 
 
 def events(stderr: str) -> list[dict[str, Any]]:

@@ -42,8 +42,12 @@ ALL_ROWS = "anon_all_rows"
 
 def level_losses(plan: Encoding) -> exp.Query:
     """Position, depth, separable losses and distinct labels of every quasi-identifier at every level, in one query."""
-    levels = union_all(_levels(plan, position) for position in range(len(plan.codes)))
-    return over(template("level_losses"), levels)
+    return over(template("level_losses"), labelled_values(plan))
+
+
+def labelled_values(plan: Encoding) -> exp.Query:
+    """The values of every quasi-identifier with their rows, once per level with their label there and what it loses."""
+    return union_all(_labelled_values(plan, position) for position in range(len(plan.codes)))
 
 
 def node_summaries(
@@ -122,8 +126,7 @@ def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
     return select([aliased(column(CLASS_ROWS), "row_count"), *columns], subquery(class_relation(masked), "anon_class"))
 
 
-def _levels(plan: Encoding, position: int) -> exp.Select:
-    """The values of one quasi-identifier with their rows, once per level with their label there and what it loses."""
+def _labelled_values(plan: Encoding, position: int) -> exp.Select:
     depths = range(plan.bound.shapes[position].height + 1)
     value_code = plan.code(position, 0)
     counted = ROW_COUNT if plan.bound.policy.row_weight is None else WEIGHT

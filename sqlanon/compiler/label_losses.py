@@ -107,11 +107,7 @@ class LabelLosses:
         terms = [self._loss(measure, position) for position in range(len(self._nodes_of))]
         share = self._units / len(terms)
         known = sum(math.floor(float(term.name) * share) for term in terms if isinstance(term, exp.Literal))
-        varying = [
-            cast(exp.Floor(this=exp.Mul(this=term, expression=double(share))), "BIGINT")
-            for term in terms
-            if not isinstance(term, exp.Literal)
-        ]
+        varying = [in_units(term, share) for term in terms if not isinstance(term, exp.Literal)]
         return functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [number(known), *varying])
 
     def _mean(self, measure: str) -> exp.Expr:
@@ -177,6 +173,11 @@ class LabelLosses:
         on = all_of([column(_label_bits(position, depth, word)).eq(column(plan.key(word), alias)) for word in words])
         lookup = subquery(label_bits(plan, position, depth, losses), alias)
         return classes.join(lookup, on=on, join_type="left", copy=False)
+
+
+def in_units(loss: exp.Expr, share: float) -> exp.Expr:
+    """A loss in [0, 1] as so many units of a share, rounded down."""
+    return cast(exp.Floor(this=exp.Mul(this=loss, expression=double(share))), "BIGINT")
 
 
 def _nodes_by_depth(batch: Sequence[Levels], position: int) -> dict[int, list[int]]:

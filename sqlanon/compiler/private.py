@@ -12,8 +12,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.compiler.encoding import ONE_TEXT_PER_VALUE, ROW_COUNT, Encoding, row_sum
-from sqlanon.compiler.grouping import Grouping, at_node, by_key, node_keys, of_all_nodes
-from sqlanon.compiler.label_losses import LabelLosses
+from sqlanon.compiler.evaluate import labelled_values
+from sqlanon.compiler.grouping import Grouping, at_node, node_keys, of_all_nodes
+from sqlanon.compiler.label_losses import LabelLosses, in_units
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
     Relation,
@@ -22,7 +23,6 @@ from sqlanon.compiler.nodes import (
     all_bits,
     all_of,
     ascending,
-    bits,
     cast,
     column,
     count_rows,
@@ -99,6 +99,19 @@ def keyed_cells(plan: Encoding, combined: Encoding) -> Step:
     return Step(KEYED_CELLS, query, "cells with their values in their keys")
 
 
+def level_losses(plan: Encoding) -> exp.Query:
+    """``position``, ``depth``, ``lost`` and ``most``: what the rows lose by their labels at every level, and the most.
+
+    In parts of :data:`WHOLE`, rounded as in scores: what the labels of a node lose is the sum over its levels.
+    """
+    part = in_units(column("anon_ncp"), WHOLE / len(plan.codes))
+    values = select([exp.Star(), aliased(part, "anon_part")], subquery(labelled_values(plan), "anon_levels"))
+    lost = cast(exp.Sum(this=exp.Mul(this=column("anon_value_rows"), expression=column("anon_part"))), "BIGINT")
+    keys = [column("position"), column("depth")]
+    most = exp.Max(this=column("anon_part"))
+    return grouped(select([*keys, aliased(lost, "lost"), aliased(most, "most")], subquery(values, "anon_parts")), keys)
+
+
 def node_scores(
     plan: Encoding, batch: Sequence[Levels], threshold: int, *, cells: Relation | None, apart: bool
 ) -> exp.Query:
@@ -112,39 +125,14 @@ def node_scores(
 
     def reaching(grouping: Grouping) -> exp.Select:
         query = grouping.select([row_sum(name=ROWS)], grouping.cells())
-        query.set("having", exp.Having(this=_reaches(threshold)))
+        reached = exp.GTE(this=exp.Sum(this=column(ROW_COUNT)), expression=number(threshold))
+        query.set("having", exp.Having(this=reached))
         return query
 
     losses = LabelLosses(plan, batch, ("ncp",), units=WHOLE)
     combinations = losses.beside(of_all_nodes(plan, batch, cells, reaching, apart=apart))
     known = [aliased(number(WHOLE), "anon_whole"), aliased(number(threshold), "anon_threshold")]
     return over(template("node_score"), select([exp.Star(), *known], subquery(combinations, "anon_scored")))
-
-
-def reaching_cells(plan: Encoding, levels: Levels, threshold: int, cells: Relation, made: Relation) -> Step:
-    """The step that makes the cells, of some, whose combination at a node reaches a threshold.
-
-    At a node below, no other cells can be in a combination that reaches it. The encoding is that of
-    :func:`by_combination`.
-    """
-    grouping = by_key(plan, levels, cells)
-    combinations = grouping.select([], grouping.cells())
-    combinations.set("having", exp.Having(this=_reaches(threshold)))
-    masks = plan.keys.node_masks(levels)
-    on = all_of(
-        [
-            bits(column(plan.key(word), cells.name), number(mask)).eq(column(plan.key(word), "anon_reaching"))
-            for word, mask in masks.items()
-        ]
-    )
-    words = [plan.key(word) for word in range(plan.keys.word_count)]
-    query = select([column(name, cells.name) for name in (*words, *plan.carried)], cells.table)
-    query = query.join(subquery(combinations, "anon_reaching"), on=on, join_type="semi", copy=False)
-    return Step(made, query, "cells that may reach the threshold")
-
-
-def _reaches(threshold: int) -> exp.GTE:
-    return exp.GTE(this=exp.Sum(this=column(ROW_COUNT)), expression=number(threshold))
 
 
 def combinations(plan: Encoding, levels: Levels) -> Step:

@@ -7,8 +7,9 @@ noise has scale c / ε, and a = exp(-ε / c).
 
 1. The node. A row changes the score of any node by g + (1 - g) s, where g in [0, 1] is what its labels lose and s is
    how much the rows at risk change, -1, 0 or 1: by 1 at most, and by c for c rows. Scores are integers, so that this
-   holds to the last bit. Permute-and-flip at scale 2 c / ε is then ε-differentially private (McKenna and Sheldon
-   2020, theorem 1).
+   holds to the last bit. Those that are too far below the best to be drawn are raised to max(scores) - r for a public
+   r: the best of scores that change by c at most changes by c at most, and so does the larger of two. Permute-and-flip
+   at scale 2 c / ε is then ε-differentially private (McKenna and Sheldon 2020, theorem 1).
 2. Combinations. Given the node, D' differs from D in c rows of all combinations together. Where D has rows of one as
    well, noise makes their counts ε-indistinguishable (Ghosh, Roughgarden and Sundararajan 2009). Where it has none, D
    shows nothing, and D' shows something with a probability of δ at most: so the threshold is chosen, see
@@ -22,7 +23,8 @@ Source: Lee & Chung 2020, corrected as in spec/ipa.md B2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,14 +40,15 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.discrete_laplace import empty_cell_probability, pure_threshold, threshold
+from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.full_domain import EncodedTable
-from sqlanon.methods.iceberg import reaching_scores
+from sqlanon.methods.scores import scores
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods import CELLS, NODE, ROLLED_UP, PrivateMethod
 
-MOST_ROWS = 1 << 32
-"""How many rows scores can count, as integers of 63 bits in parts of a row."""
+UNLIKELY = 2.0**-64
+"""The probability, at most, that a node is drawn whose score was not told from those of others far below the best."""
 
 MOST_COMBINATIONS = 1 << 62
 """How many combinations of labels and value a domain may have, to be numbered in 63 bits."""
@@ -134,17 +137,14 @@ def thresholds(method: PrivateMethod, domain: Domain) -> dict[str, int]:
     return {**found, CELLS: max(found[CELLS], method.minimum_count)}
 
 
-def scores(engine: Engine, table: EncodedTable, nodes: Sequence[Levels], threshold: int) -> Integers:
-    """The scores of some nodes, in parts of :data:`private.WHOLE` of a row; shape (nodes,).
+def reach(method: PrivateMethod, charge: Charge, nodes: int) -> int:
+    """How far below the best score nodes are told apart, in parts of :data:`private.WHOLE` of a row: a public number.
 
-    They are exact for up to :data:`MOST_ROWS` rows.
+    One further below would have to beat the best by noise alone, with a probability of at most exp(-reach / scale): for
+    all of them together that is no more than :data:`UNLIKELY`.
     """
-    rows = table.context.row_count
-    found = {
-        levels: private.WHOLE * (reaching - rows) + score
-        for levels, reaching, score in reaching_scores(engine, table, nodes, threshold)
-    }
-    return np.array([found[levels] for levels in nodes], dtype=np.int64)
+    scale = scale_for(charge.budget.epsilon, 2 * private.WHOLE * method.rows_per_individual)
+    return math.ceil(scale * (math.log(nodes) - math.log(UNLIKELY)))
 
 
 def chosen_nodes(
@@ -159,12 +159,14 @@ def chosen_nodes(
         return [(node, runs)]
     if not draws.method.chooses_node:
         return [(lattice.bottom, runs)]
-    nodes = list(lattice.nodes())
-    found = scores(engine, table, nodes, thresholds(draws.method, domains.at(lattice.bottom))[CELLS])
+    charge = draws.charges[NODE]
+    least = thresholds(draws.method, domains.at(lattice.bottom))[CELLS]
+    found = scores(engine, table, least, reach(draws.method, charge, lattice.size))
     sensitivity = private.WHOLE * draws.method.rows_per_individual
-    drawn = draws.source.exponential_mechanism(found, draws.charges[NODE], sensitivity=sensitivity, runs=runs)
+    drawn = draws.source.exponential_mechanism(found, charge, sensitivity=sensitivity, runs=runs)
     places, times = np.unique(drawn, return_counts=True)
-    return [(nodes[place], int(count)) for place, count in zip(places, times, strict=True)]
+    nodes = [lattice.node(np.unravel_index(place, lattice.shape)) for place in places]
+    return [(levels, int(count)) for levels, count in zip(nodes, times, strict=True)]
 
 
 def draw_counts(

@@ -13,6 +13,7 @@ from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods import private as method
 from sqlanon.methods.private import Domains
+from sqlanon.methods.scores import MOST_ROWS
 from sqlanon.model.methods import NODE, PrivateMethod
 from sqlanon.model.policy import Policy
 from sqlanon.run.prepare import prepare
@@ -66,8 +67,8 @@ def refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count:
     wanted = private_method(bound.policy)
     if wanted.variant == "paper":
         return
-    if wanted.chooses_node and row_count > method.MOST_ROWS:
-        most = f"{method.MOST_ROWS:,}"
+    if wanted.chooses_node and row_count > MOST_ROWS:
+        most = f"{MOST_ROWS:,}"
         raise PolicyError(f"a node can be chosen privately for up to {most} rows; give the method a public node")
     try:
         method.thresholds(wanted, domains.at(method.public_node(bound) or bound.lattice.bottom))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 Index = tuple[int, ...]
 Mask = NDArray[np.bool_]
 Bounds = NDArray[np.float64]
+Counts = NDArray[np.int64]
 
 
 def below(index: Index) -> tuple[slice, ...]:
@@ -28,7 +29,7 @@ def spread_upwards(bounds: Bounds) -> None:
         np.maximum.accumulate(bounds, axis=axis, out=bounds)
 
 
-def spread_downwards(entries: Mask | Bounds) -> None:
+def spread_downwards(entries: Mask | Bounds | Counts) -> None:
     """Give every node the largest of its own entry and those of the nodes above it, in place; a mark is the larger."""
     reversed_entries = np.flip(entries)
     for axis in range(entries.ndim):

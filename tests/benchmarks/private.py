@@ -21,9 +21,12 @@ from pathlib import Path
 import duckdb
 
 import sqlanon as sa
+from sqlanon.compiler.private import WHOLE
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.methods import full_domain, iceberg, private
+from sqlanon.mechanisms.accountant import Accountant
+from sqlanon.methods import full_domain, private, scores
 from sqlanon.methods.roll_up import RollUps
+from sqlanon.model.methods import CELLS, NODE
 from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
 from sqlanon.run.prepare import prepare
 from sqlanon.search import Inquiry
@@ -34,6 +37,9 @@ COLUMNS = {"quasi_identifiers": ["age", "sex", "zip", "admission"], "sensitive":
 DROPPED = ["patient_id", "ssn", "length_of_stay"]
 K_ANONYMITY = sa.Policy(**COLUMNS, identifiers=DROPPED, privacy=[sa.KAnonymity(10)], suppression_limit=0.05)
 IPA = sa.Policy(**COLUMNS, identifiers=DROPPED, method=sa.IPA(accept_observed_domain=True))
+
+NODES_AT_ONCE = 64
+"""Of how many nodes the checks are asked for at once."""
 
 PLAIN_NODES = 40
 """How many plain GROUP BYs are timed, spread over the lattice."""
@@ -99,20 +105,30 @@ def released(path: Path, policy: sa.Policy) -> dict[str, object]:
         }
 
 
-def scores(path: Path) -> dict[str, object]:
-    """The scores of all nodes against the k-anonymity checks of the same nodes, each over its own cells."""
+def node_scores(path: Path) -> dict[str, object]:
+    """The scores of all nodes against the k-anonymity checks of the same nodes, each over its own cells.
+
+    Scores are told apart as in a release of the default ε.
+    """
     checked, plain = checks(path)
     engine, table = encoded(path, IPA)
-    nodes = list(table.context.lattice.nodes())
-    scored = seconds(lambda: private.scores(engine, table, nodes, 25))
+    nodes = table.context.lattice.size
+    method = IPA.method
+    assert method is not None
+    least = private.thresholds(method, private.Domains({}, 0).at(table.context.lattice.bottom))[CELLS]
+    charge = Accountant(None, dataset="", method="", policy_sha256="").charge(method.budgets)[NODE]
+    reach = private.reach(method, charge, nodes)
+    scored = seconds(lambda: scores.scores(engine, table, least, reach))
+    exact = seconds(lambda: scores.scores(engine, table, least, WHOLE * table.context.row_count))
     engine.close()
     return {
-        "nodes": len(nodes),
-        "score_ms": round(scored / len(nodes) * 1000, 2),
-        "check_ms": round(checked / len(nodes) * 1000, 2),
+        "nodes": nodes,
+        "score_ms": round(scored / nodes * 1000, 2),
+        "exact_ms": round(exact / nodes * 1000, 2),
+        "check_ms": round(checked / nodes * 1000, 2),
         "plain_ms": round(plain * 1000, 2),
         "score_to_check": round(scored / checked, 2),
-        "score_to_plain": round(scored / len(nodes) / plain, 2),
+        "score_to_plain": round(scored / nodes / plain, 2),
     }
 
 
@@ -124,7 +140,7 @@ def checks(path: Path) -> tuple[float, float]:
         engine, table.plan, table.context.row_count, table.cell_count, table.context.losses.distinct_labels
     )
     began = time.perf_counter()
-    for batch in batches(nodes, iceberg.NODES_AT_ONCE):
+    for batch in batches(nodes, NODES_AT_ONCE):
         full_domain.rolled_up_summaries(engine, table, roll_ups, Inquiry(batch, None, lambda: None, "counts"))
     checked = time.perf_counter() - began
     some = nodes[:: max(1, len(nodes) // PLAIN_NODES)]
@@ -148,7 +164,7 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-MEASUREMENTS = {"k-anonymity": k_anonymity, "IPA": ipa, "scores": scores}
+MEASUREMENTS = {"k-anonymity": k_anonymity, "IPA": ipa, "scores": node_scores}
 
 if __name__ == "__main__":
     main()

@@ -14,6 +14,7 @@ import sqlanon as sa
 from sqlanon.compiler.private import WHOLE
 from sqlanon.methods import full_domain
 from sqlanon.methods import private as method
+from sqlanon.methods import scores as node_scores
 from sqlanon.run.prepare_private import prepared
 from tests.conftest import UCI_COLUMNS, reading
 
@@ -49,10 +50,9 @@ def scores(session: sa.Session) -> dict[tuple[int, ...], float]:
     with engine.transaction():
         table = full_domain.encode_table(engine, bound, label_losses=("ncp",))
         assert table.cell_count == 15_094
-        nodes = list(bound.lattice.nodes())
-        found = method.scores(engine, table, nodes, least["cells"])
+        found = node_scores.scores(engine, table, least["cells"], WHOLE * ROWS)
         full_domain.drop_tables(engine, table)
-    return dict(zip(nodes, found / WHOLE, strict=True))
+    return dict(zip(bound.lattice.nodes(), found / WHOLE, strict=True))
 
 
 def test_the_scores_are_those_of_the_reference(scores: dict[tuple[int, ...], float]) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.mechanisms import opendp
-from sqlanon.methods import private
+from sqlanon.run import prepare_private
 from tests.commands import environment, sqlanon
 from tests.conftest import ROOT
 from tests.fixed_noise import FixedNoise
@@ -252,7 +252,7 @@ class TestAccounts:
     def test_too_many_rows_for_exact_scores_are_refused_before_anything_is_charged(
         self, session: sa.Session, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(private, "MOST_ROWS", 5)
+        monkeypatch.setattr(prepare_private, "MOST_ROWS", 5)
         with pytest.raises(sa.PolicyError, match="up to 5 rows; give the method a public node"):
             session.anonymize("people", POLICY, "released")
         assert session.spent("people") == sa.Budget(0)

@@ -16,8 +16,10 @@ import sqlanon as sa
 from sqlanon.compiler import private
 from sqlanon.compiler.macros import schema_statements
 from sqlanon.compiler.private import WHOLE
-from sqlanon.methods import full_domain, iceberg
-from sqlanon.methods import private as method
+from sqlanon.engines.base import Engine
+from sqlanon.methods import full_domain, roll_up
+from sqlanon.methods import scores as node_scores
+from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.run.prepare_private import prepared
 from tests import oracle
 from tests.fixed_noise import FixedNoise
@@ -59,16 +61,39 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def scores(case: Case, threshold: int) -> dict[tuple[int, ...], int]:
+def scores(case: Case, threshold: int, reach: int | None = None) -> dict[tuple[int, ...], int]:
+    """All are told apart if it is not said how far below the best they are."""
+    with encoded(case) as (engine, table):
+        reach = len(case.rows) * WHOLE if reach is None else reach
+        found = node_scores.scores(engine, table, threshold, reach)
+        return dict(zip(table.context.lattice.nodes(), map(int, found), strict=True))
+
+
+@contextmanager
+def encoded(case: Case) -> Iterator[tuple[Engine, EncodedTable]]:
     with table_of(case) as (session, policy):
         engine = session._engine
         bound = prepared(engine, engine.resolve("given"), policy)
         with engine.transaction():
             table = full_domain.encode_table(engine, bound, label_losses=("ncp",), may_be_empty=True)
-            nodes = list(bound.lattice.nodes())
-            found = method.scores(engine, table, nodes, threshold)
+            yield engine, table
             full_domain.drop_tables(engine, table)
-        return dict(zip(nodes, map(int, found), strict=True))
+
+
+WIDE = Case(
+    [
+        {"a": one % 8, "b": one * one % 7, "c": one % 5 + one % 3, "s": one % 2}
+        for one in range(60)
+        for _ in range(one % 4)
+    ],
+    dict.fromkeys("abcs", "INTEGER"),
+    {name: [[str(value), str(value // 2), str(value // 4), "*"] for value in range(8)] for name in "abc"},
+    "s",
+    dict.fromkeys("abc", 0),
+)
+"""90 rows, 64 nodes."""
+
+reaches = st.integers(0, 4 * WHOLE) | st.integers(0, 8).map(lambda halves: halves * WHOLE // 2)
 
 
 class TestScores:
@@ -82,40 +107,70 @@ class TestScores:
             slack = Fraction(len(case.rows) * len(levels) + len(case.rows), WHOLE)
             assert abs(Fraction(score, WHOLE) - expected) <= slack
 
-    def test_they_are_the_same_however_they_are_counted(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Relations that pay for large tables alone are made for a small one."""
-        monkeypatch.setattr(iceberg, "NODES_AT_ONCE", 3)
-        monkeypatch.setattr(iceberg, "STEP_ROWS", -1e9)
-        monkeypatch.setattr(iceberg, "FEW", 2.0)
-        made: list[object] = []
-        reaching_cells = private.reaching_cells
-        monkeypatch.setattr(private, "reaching_cells", lambda *given: made.append(given) or reaching_cells(*given))
-        taxonomies = {
-            name: [[str(value), str(value // 2), str(value // 4), "*"] for value in range(8)]
-            for name in ("a", "b", "c")
+    @EXAMPLES
+    @given(cases(max_rows=8, max_quasi_identifiers=3), st.integers(1, 5), reaches)
+    def test_those_far_below_the_best_are_raised_to_the_reach(self, case: Case, threshold: int, reach: int) -> None:
+        exact = scores(case, threshold)
+        least = max(exact.values()) - reach
+        assert scores(case, threshold, reach) == {levels: max(score, least) for levels, score in exact.items()}
+
+    @pytest.mark.parametrize("rows", [0, 1, 7, 30])
+    def test_nodes_that_are_far_below_the_best_are_not_counted(
+        self, monkeypatch: pytest.MonkeyPatch, rows: int
+    ) -> None:
+        counted: list[tuple[int, ...]] = []
+        learn = node_scores.Losses.learn
+
+        def learned(self: node_scores.Losses, levels: tuple[int, ...], at_risk: int, loss: int) -> None:
+            counted.append(levels)
+            learn(self, levels, at_risk, loss)
+
+        monkeypatch.setattr(node_scores.Losses, "learn", learned)
+        exact = scores(WIDE, 4)
+        assert sorted(counted) == sorted(exact)
+        counted.clear()
+        assert scores(WIDE, 4, rows * WHOLE) == {
+            levels: max(score, max(exact.values()) - rows * WHOLE) for levels, score in exact.items()
         }
-        rows = [
-            {"a": one % 8, "b": one * one % 7, "c": one % 5 + one % 3, "s": one % 2}
-            for one in range(60)
-            for _ in range(one % 4)
-        ]
-        case = Case(rows, dict.fromkeys("abcs", "INTEGER"), taxonomies, "s", dict.fromkeys("abc", 0))
-        found = scores(case, 4)
-        assert len(made) > 3
-        monkeypatch.undo()
-        assert found == scores(case, 4)
-        for levels, score in found.items():
-            node = dict(zip("abc", levels, strict=True))
-            expected = oracle.node_score(rows, taxonomies, node, "s", 4)
-            assert abs(Fraction(score, WHOLE) - expected) < Fraction(1, 1000)
+        assert len(counted) == len(set(counted))
+        assert max(exact, key=lambda levels: exact[levels]) in counted
+        assert len(counted) < {0: 30, 1: 30, 7: 40, 30: 64}[rows]
+
+    @pytest.mark.parametrize("rows", [9, None])
+    def test_they_are_the_same_however_they_are_counted(
+        self, monkeypatch: pytest.MonkeyPatch, rows: int | None
+    ) -> None:
+        """Relations that pay for large tables alone are made for a small one, and nodes are counted apart."""
+        reach = None if rows is None else rows * WHOLE
+        expected = scores(WIDE, 4, reach)
+        monkeypatch.setattr(roll_up, "STEP_ROWS", -1e9)
+        monkeypatch.setattr(roll_up, "RECENT_NODES", 2)
+        monkeypatch.setattr(node_scores, "APART", 0)
+        monkeypatch.setattr(node_scores, "TELLING_NODES", 3)
+        made: list[object] = []
+        make = roll_up.RollUps._make
+        monkeypatch.setattr(roll_up.RollUps, "_make", lambda *given: made.append(given) or make(*given))
+        assert scores(WIDE, 4, reach) == expected
+        assert len(made) > 1
 
     @EXAMPLES
-    @given(cases(min_rows=1, max_rows=10, max_quasi_identifiers=3), st.integers(1, 5))
-    def test_a_row_changes_none_by_more_than_one(self, case: Case, threshold: int) -> None:
+    @given(cases(min_rows=1, max_rows=10, max_quasi_identifiers=3), st.integers(1, 5), st.none() | reaches)
+    def test_a_row_changes_none_by_more_than_one(self, case: Case, threshold: int, reach: int | None) -> None:
         """The proof of the mechanism rests on it, to the last bit."""
+        reach = len(case.rows) * WHOLE if reach is None else reach
         fewer = Case(case.rows[:-1], case.columns, case.taxonomies, case.sensitive, case.node)
-        before, after = scores(fewer, threshold), scores(case, threshold)
+        before, after = scores(fewer, threshold, reach), scores(case, threshold, reach)
         assert all(abs(after[levels] - before[levels]) <= WHOLE for levels in after)
+
+    @EXAMPLES
+    @given(cases(max_rows=8, max_quasi_identifiers=3))
+    def test_what_labels_lose_is_the_sum_over_levels(self, case: Case) -> None:
+        """With a threshold of 1 no row is at risk. Bounds rest on it: a node that they leave out must be far away."""
+        with encoded(case) as (engine, table):
+            rows = engine.fetch(private.level_losses(table.plan), "losses of levels", "node")
+        lost = {(row["position"], row["depth"]): row["lost"] for row in rows}
+        for levels, score in scores(case, 1).items():
+            assert -score == sum(lost.get(place, 0) for place in enumerate(levels))
 
 
 class TestReleases:

@@ -1,0 +1,42 @@
+"""How far below the best score nodes are told apart: so far that what lies beyond is as good as never drawn."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.compiler.private import WHOLE
+from sqlanon.mechanisms.accountant import Accountant, Charge
+from sqlanon.mechanisms.scales import scale_for
+from sqlanon.methods import private
+from sqlanon.model.methods import NODE
+from tests.statistical.test_samplers import permute_and_flip_masses
+
+
+def charged(method: sa.IPA) -> Charge:
+    return Accountant(None, dataset="", method="ipa", policy_sha256="").charge(method.budgets)[NODE]
+
+
+@pytest.mark.parametrize(("rows_per_individual", "rows"), [(1, 986.62), (7, 6_906.37)])
+def test_it_is_a_number_of_rows(rows_per_individual: int, rows: float) -> None:
+    """20 rows of scale for each row of an individual, times ln(144) + 64 ln(2)."""
+    method = sa.IPA(rows_per_individual=rows_per_individual)
+    reach = private.reach(method, charged(method), nodes=144)
+    assert reach / WHOLE == pytest.approx(rows, abs=0.01)
+    scale = scale_for(charged(method).budget.epsilon, 2 * WHOLE * rows_per_individual)
+    assert 144 * math.exp(-reach / scale) <= 2.0**-64
+
+
+@pytest.mark.parametrize("beyond", [1, 3, 6])
+def test_what_is_raised_to_it_is_drawn_no_more_often_than_is_promised(
+    monkeypatch: pytest.MonkeyPatch, beyond: int
+) -> None:
+    """Computed exactly, for a promise that floats can hold."""
+    monkeypatch.setattr(private, "UNLIKELY", 0.01)
+    method = sa.IPA()
+    reach = private.reach(method, charged(method), nodes=1 + beyond)
+    scale = scale_for(charged(method).budget.epsilon, 2 * WHOLE)
+    drawn = sum(permute_and_flip_masses([0, *([-reach] * beyond)], scale)[1:])
+    assert 0.001 < drawn <= 0.01

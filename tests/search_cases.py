@@ -333,7 +333,7 @@ class Answers:
 
     def to(self, inquiry: Inquiry) -> list[NodeSummary]:
         summaries = [self._case.summaries[levels] for levels in inquiry.nodes]
-        if inquiry.asks == "measures":
+        if inquiry.asks == "loss":
             assert set(inquiry.nodes) <= set(self.waiting)
             self.waiting = [levels for levels in self.waiting if levels not in inquiry.nodes]
             self.told += inquiry.nodes

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.compiler.classes import CLASS_WEIGHT, KEPT, class_relation, measure_of, within
 from sqlanon.compiler.encode import LABEL_LOSSES
 from sqlanon.compiler.encoding import ROW_COUNT, WEIGHT, Encoding
-from sqlanon.compiler.grouping import CLASS_ROWS, NODE, Grouping, at_node, of_all_nodes
+from sqlanon.compiler.grouping import CLASS_ROWS, NODE, Grouping, at_node, by_any_key, of_all_nodes, of_one_node
 from sqlanon.compiler.label_losses import LabelLosses
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
@@ -28,13 +28,13 @@ from sqlanon.compiler.nodes import (
     union_all,
     unnested,
 )
-from sqlanon.model.lattice import Levels
+from sqlanon.model.lattice import Asked, Levels
 from sqlanon.model.privacy import CLASS_SIZE, Bound
 
 CERTAINLY_KEPT = "anon_certainly_kept"
 OUT_OF_BOUNDS = "anon_out_of_bounds"
 MEASURES = frozenset({"min_class_size", "dm_star", "dm", "aecs"})
-"""What a summary says of the sizes of classes besides how many classes and rows are kept."""
+"""What a summary says besides how many classes and rows are kept, and what they lose."""
 
 ALL_ROWS = "anon_all_rows"
 """What stands for the codes of a class where there is one class for all."""
@@ -56,8 +56,7 @@ def node_summaries(
     row_count: int,
     *,
     cells: Relation | None = None,
-    counts_only: bool = False,
-    apart: bool = False,
+    asked: Asked = "everything",
     attainable_within: int | None = None,
 ) -> exp.Query:
     """The summaries of a batch of nodes; ``node`` is the position in the batch.
@@ -67,26 +66,32 @@ def node_summaries(
         batch: the nodes.
         row_count: rows of the source.
         cells: cells rolled up to a node below all of the batch; those of the source if None.
-        counts_only: leave out what a search does not need to know whether a node satisfies: see ``MEASURES``.
-        apart: count node after node: for many cells that takes less time than to count them for all nodes at once.
+        asked: leave out what is not asked.
         attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
     """
-    losses = LabelLosses(plan, batch, () if counts_only else plan.label_losses)
-    judged = _judged(plan, losses.beside(of_all_nodes(plan, batch, cells, _keyed_classes, apart=apart)))
-    known = [aliased(number(row_count), "anon_row_count"), aliased(number(plan.bound.policy.k), "anon_k")]
-    classes = select([exp.Star(), *known], subquery(judged, "anon_judged"))
-    if attainable_within is not None:
-        classes = classes.select(*_strictness(plan, attainable_within), copy=False)
-    summary = template("node_summary")
-    unused = set(LABEL_LOSSES) - set(losses.measures)
-    if counts_only:
-        unused |= MEASURES
-    if all(bound.grain == "class" for bound in plan.bound.policy.bounds):
-        unused.add("rejected")
-    if attainable_within is None:
-        unused.add("attainable")
-    summary.set("expressions", [item for item in summary.expressions if item.alias not in unused])
-    return over(summary.select(*losses.combined(), copy=False), classes)
+    losses = LabelLosses(plan, batch, () if asked == "counts" else plan.label_losses)
+    classes = losses.beside(of_all_nodes(plan, batch, cells, _keyed_classes, apart=False))
+    summary = _summary(plan, losses, asked, attainable=attainable_within is not None)
+    return over(summary, _known_beside(plan, classes, row_count, attainable_within))
+
+
+def any_node_summary(
+    plan: Encoding, row_count: int, cells: Relation, words: Sequence[int], asked: Asked, attainable_within: int | None
+) -> exp.Query:
+    """The same of a single node, to be prepared: its parameters are the masks of some words of the node's key.
+
+    These are the words that the cells have. What labels lose differs in its text from node to node, so that it is left
+    out.
+    """
+    classes = of_one_node(plan, _keyed_classes(by_any_key(plan, cells, words)), 0)
+    summary = _summary(plan, None, asked, attainable=attainable_within is not None)
+    # Numbers for columns: to aggregate a single group without a key takes a tenth less time.
+    summary.set("group", None)
+    known = {NODE: number(0), "anon_k": number(plan.bound.policy.k)}
+    for mentioned in list(summary.find_all(exp.Column)):
+        if mentioned.name in known:
+            mentioned.replace(known[mentioned.name].copy())
+    return over(summary, _known_beside(plan, classes, row_count, attainable_within))
 
 
 def attained(plan: Encoding, levels: Levels) -> exp.Query:
@@ -152,6 +157,35 @@ def _labelled_values(plan: Encoding, position: int) -> exp.Select:
 
 def _keyed_classes(grouping: Grouping) -> exp.Select:
     return class_relation(grouping, with_keys=True)
+
+
+def _known_beside(plan: Encoding, classes: exp.Query, row_count: int, attainable_within: int | None) -> exp.Select:
+    """Classes, judged, with what a summary needs besides."""
+    known = [aliased(number(row_count), "anon_row_count"), aliased(number(plan.bound.policy.k), "anon_k")]
+    judged = select([exp.Star(), *known], subquery(_judged(plan, classes), "anon_judged"))
+    if attainable_within is not None:
+        judged = judged.select(*_strictness(plan, attainable_within), copy=False)
+    return judged
+
+
+def _summary(plan: Encoding, losses: LabelLosses | None, asked: Asked, *, attainable: bool) -> exp.Select:
+    """What is asked of the classes of a node."""
+    policy = plan.bound.policy
+    unused = set(LABEL_LOSSES) - set(losses.measures if losses else ())
+    if asked != "everything":
+        unused |= MEASURES
+    if all(bound.grain == "class" for bound in policy.bounds):
+        unused.add("rejected")
+    if not attainable:
+        unused.add("attainable")
+    summary = template("node_summary")
+    summary.set("expressions", [item for item in summary.expressions if item.alias not in unused])
+    if list(policy.certain_bounds) == [bound for bound in policy.bounds if bound.grain == "class"]:
+        # The same rows are suppressed for certain: they are summed once.
+        for certain in [each for each in summary.find_all(exp.Column) if each.name == CERTAINLY_KEPT]:
+            certain.set("this", exp.to_identifier(KEPT))
+    combined = losses.combined() if losses else []
+    return summary.select(*(each for each in combined if asked == "everything" or each.alias != "lm"), copy=False)
 
 
 def _judged(plan: Encoding, classes: exp.Query) -> exp.Select:

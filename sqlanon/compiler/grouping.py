@@ -12,6 +12,7 @@ from sqlanon.compiler.nodes import (
     Relation,
     aliased,
     bits,
+    cast,
     column,
     grouped,
     identifier,
@@ -70,6 +71,12 @@ def by_key(plan: Encoding, levels: Levels, cells: Relation | None = None) -> Gro
     return _masked(plan, {word: number(mask) for word, mask in plan.keys.node_masks(levels).items()}, cells)
 
 
+def by_any_key(plan: Encoding, cells: Relation, words: Sequence[int]) -> Grouping:
+    """The same at any node: the masks of these words of its key are the parameters ``$1``, ``$2`` and so on."""
+    masks = (cast(exp.Placeholder(this=str(place)), "BIGINT") for place in range(1, len(words) + 1))
+    return _masked(plan, dict(zip(words, masks, strict=True)), cells)
+
+
 def by_keys(plan: Encoding, batch: Sequence[Levels], cells: Relation | None = None) -> Grouping:
     """The same at all nodes of a batch: each cell once for every node, and the node as a key besides.
 
@@ -105,12 +112,12 @@ def of_all_nodes(
     """
     if apart or len(batch) == 1:
         return union_all(
-            _of_one_node(plan, relation(by_key(plan, levels, cells)), index) for index, levels in enumerate(batch)
+            of_one_node(plan, relation(by_key(plan, levels, cells)), index) for index, levels in enumerate(batch)
         )
     return relation(by_keys(plan, batch, cells))
 
 
-def _of_one_node(plan: Encoding, classes: exp.Select, index: int) -> exp.Select:
+def of_one_node(plan: Encoding, classes: exp.Select, index: int) -> exp.Select:
     """Classes with the position of their node in a batch; words of keys in which the node tells nothing are 0."""
     names = [plan.key(word) for word in range(plan.keys.word_count)]
     words = [column(name) if name in classes.named_selects else aliased(number(0), name) for name in names]

@@ -85,8 +85,8 @@ class Engine(Protocol):
     def drop(self, relation: Relation) -> None:
         """Remove the temporary table of a step."""
 
-    def fetch(self, query: exp.Query, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
-        """The result of a query that counts; refuses grain ``row``."""
+    def fetch(self, query: exp.Query | exp.Command, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
+        """The result of a query that counts, or of one that was prepared; refuses grain ``row``."""
 
     def put(self, relation: Relation, table: pa.Table) -> None:
         """Make a temporary table from values that Python has."""

@@ -153,7 +153,7 @@ class DuckDBEngine:
     def drop(self, relation: Relation) -> None:
         self.execute(exp.Drop(tables=[relation.table], kind="TABLE", exists=True), relation.name)
 
-    def fetch(self, query: exp.Query, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
+    def fetch(self, query: exp.Query | exp.Command, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
         if grain == "row":
             raise AssertionError("rows are never fetched")
         # Not copied first: a search renders thousands of queries and uses each once.

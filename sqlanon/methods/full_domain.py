@@ -18,12 +18,13 @@ from sqlanon.compiler.encode import encode_labels, last_children, loss_steps
 from sqlanon.compiler.encoding import Encoding, LossStep, encoding
 from sqlanon.compiler.keys import key_layout
 from sqlanon.compiler.nodes import Relation, Step
+from sqlanon.compiler.prepared import executing, preparing
 from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
 from sqlanon.compiler.release_labels import label_steps, label_types, without_label_types
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, TaxonomyError, UnsatisfiableError
-from sqlanon.methods.roll_up import RollUps
-from sqlanon.model.lattice import LevelLosses, Levels, LossContext, NodeSummary
+from sqlanon.methods.roll_up import RolledUp, RollUps
+from sqlanon.model.lattice import Asked, LevelLosses, Levels, LossContext, NodeSummary
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
@@ -34,7 +35,7 @@ Observer = Callable[[int, int, Inquiry], None]
 KEPT = Relation("anon_kept", "class")
 
 APART = 100_000
-"""Of how many cells nodes are counted one after another: for fewer, what a query takes to plan is what counts."""
+"""Of how many cells nodes are counted one after another: for fewer, what a statement takes besides is what counts."""
 
 NO_ROWS = dict.fromkeys(("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "distinct_labels"), 0)
 """What the levels of a table without rows lose."""
@@ -157,26 +158,20 @@ def node_summaries(
     batch: Sequence[Levels],
     cells: Relation | None = None,
     *,
-    counts_only: bool = False,
-    apart: bool = False,
+    asked: Asked = "everything",
     as_asked: bool = False,
 ) -> list[NodeSummary]:
     """The summaries of a batch of nodes, in its order, from cells that are rolled up to a node below them if given.
 
     With Inverse OLA they also say how private a node can be made, unless they are wanted for the models ``as_asked``.
     """
-    context = table.context
-    inverse = table.plan.bound.policy.search == "inverse-ola" and not as_asked
-    # If every row may be suppressed, one class is still to be published: what it bears is what can be attained.
-    allowed = min(context.allowed_rows, context.row_count - 1) if inverse else None
     query = evaluate.node_summaries(
         table.plan,
         batch,
-        context.row_count,
+        table.context.row_count,
         cells=cells,
-        counts_only=counts_only,
-        apart=apart,
-        attainable_within=allowed,
+        asked=asked,
+        attainable_within=None if as_asked else _attainable_within(table),
     )
     rows = engine.fetch(query, "nodes of the lattice", "node")
     return [NodeSummary(levels=batch[row.pop("node")], **row) for row in sorted(rows, key=lambda row: int(row["node"]))]
@@ -242,7 +237,7 @@ def _answered(
         while True:
             observer(checked, table.context.lattice.size, inquiry)
             summaries = rolled_up_summaries(engine, table, roll_ups, inquiry)
-            if inquiry.asks != "measures":
+            if inquiry.asks != "loss":
                 checked += len(inquiry.nodes)
             inquiry = search.send(summaries)
             if stopped():
@@ -256,17 +251,49 @@ def _answered(
 
 def rolled_up_summaries(engine: Engine, table: EncodedTable, roll_ups: RollUps, inquiry: Inquiry) -> list[NodeSummary]:
     """What is asked of some nodes, in their order, each from the smallest relation at hand."""
-    counts_only = inquiry.asks == "counts"
-    found = {
-        summary.levels: summary
-        for source, nodes in roll_ups.statements(inquiry.nodes)
-        for summary in node_summaries(
-            engine, table, nodes, source.cells, counts_only=counts_only, apart=source.row_count > APART
-        )
-    }
-    summaries = [found[levels] for levels in inquiry.nodes]
-    roll_ups.learn(summaries)
+    found: dict[Levels, NodeSummary] = {}
+    for source, nodes in roll_ups.statements(inquiry.nodes):
+        if source.row_count <= APART:
+            summaries = node_summaries(engine, table, nodes, source.cells, asked=inquiry.asks)
+        elif inquiry.asks == "counts" or not table.plan.label_losses:
+            summaries = _counted_apart(engine, table, source, nodes, inquiry.asks)
+        else:
+            summaries = [node_summaries(engine, table, [each], source.cells, asked=inquiry.asks)[0] for each in nodes]
+        found |= {summary.levels: summary for summary in summaries}
+    answer = [found[levels] for levels in inquiry.nodes]
+    roll_ups.learn(answer)
+    return answer
+
+
+def _counted_apart(
+    engine: Engine, table: EncodedTable, source: RolledUp, nodes: Sequence[Levels], asked: Asked
+) -> list[NodeSummary]:
+    """One node after another by a query that is planned once, since a search asks all of them for the same."""
+    plan, row_count = table.plan, table.context.row_count
+    words = sorted(plan.keys.node_masks(source.levels))
+    if not source.is_prepared:
+        within = _attainable_within(table)
+        query = evaluate.any_node_summary(plan, row_count, source.cells, words, asked, within)
+        engine.execute(preparing(source.prepared, query), "nodes of the lattice")
+        source.is_prepared = True
+    summaries = []
+    for levels in nodes:
+        masks = plan.keys.node_masks(levels)
+        call = executing(source.prepared, (masks.get(word, 0) for word in words))
+        (row,) = engine.fetch(call, "nodes of the lattice", "node")
+        del row["node"]
+        summaries.append(NodeSummary(levels=levels, **row))
     return summaries
+
+
+def _attainable_within(table: EncodedTable) -> int | None:
+    """For Inverse OLA, how many rows may be suppressed where it is asked how private a node can be made.
+
+    If every row may be, one class is still to be published: what it bears is what can be attained.
+    """
+    if table.plan.bound.policy.search != "inverse-ola":
+        return None
+    return min(table.context.allowed_rows, table.context.row_count - 1)
 
 
 def _most_private(policy: Policy, attainable: float) -> tuple[PrivacyModel, ...]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sqlanon.compiler.encoding import Encoding
 from sqlanon.compiler.nodes import Relation, Step
+from sqlanon.compiler.prepared import forgetting
 from sqlanon.compiler.roll_up import counted_rows, distinct_others, rolled_up
 from sqlanon.engines.base import Engine
 from sqlanon.model.lattice import Levels, NodeSummary
@@ -58,12 +59,18 @@ UPPER_SHARE = 0.75
 
 @dataclass(eq=False)
 class RolledUp:
-    """Cells of a node, how many there are, and what reading one takes."""
+    """Cells of a node, how many there are, what reading one takes, and whether a query that counts them is prepared."""
 
     levels: Levels
     cells: Relation
     row_count: int
     row_cost: float = 1.0
+    is_prepared: bool = False
+
+    @property
+    def prepared(self) -> str:
+        """The name of that query."""
+        return f"{self.cells.name}_counted"
 
     @property
     def cost(self) -> float:
@@ -125,7 +132,10 @@ class RollUps:
             self._classes.learn(summary.levels, summary.class_count)
 
     def drop(self) -> None:
-        """Remove all that was made."""
+        """Remove all that was made and prepared."""
+        for relation in (self._cells, *self._made):
+            if relation.is_prepared:
+                self.engine.execute(forgetting(relation.prepared), "prepared queries")
         for relation in self._made:
             self.engine.drop(relation.cells)
         self._made.clear()
@@ -163,6 +173,10 @@ class RollUps:
         gains = saved - MAKING * (costs + row_costs * sizes) - STEP_ROWS
         gains[sizes > self._rows_left] = -np.inf
         best = int(gains.argmax())
+        if self._cells.levels in candidates and self.cell_count >= STEP_ROWS:
+            # Relations are made from all cells, too, so that their order saves more than these nodes tell.
+            in_order = candidates.index(self._cells.levels)
+            best = in_order if gains[in_order] > 0 else best
         return candidates[best] if gains[best] > 0 else None
 
     def _expected_rows(self, candidates: list[Levels]) -> NDArray[np.float64]:

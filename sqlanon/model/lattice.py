@@ -6,10 +6,13 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import SupportsInt
+from typing import Literal, SupportsInt
 
 Levels = tuple[int, ...]
 """A node as its levels, in the order of the quasi-identifiers."""
+
+Asked = Literal["everything", "counts", "loss"]
+"""What may be asked of a node: all, or first how many classes and rows are kept, and of some later what they lose."""
 
 
 @dataclass(frozen=True)

@@ -16,24 +16,26 @@ class DenseRegion:
 
     Attributes:
         known: the lower bound of every node's loss that needs no check.
+        checked: the nodes that were checked.
+        suppressed: the share of rows that a node suppresses at least, as far as it was spread from the checked ones.
     """
 
     def __init__(self, problem: SearchProblem) -> None:
         self.known = _known_bounds(problem)
         self._problem = problem
-        self._checked: Mask = np.zeros(self.known.shape, dtype=bool)
+        self.checked: Mask = np.zeros(self.known.shape, dtype=bool)
         self._ruled_out: Mask = np.zeros(self.known.shape, dtype=bool)
         self._inherited: Bounds = np.full(self.known.shape, -np.inf)
-        self._suppressed: Bounds = np.zeros(self.known.shape)
+        self.suppressed: Bounds = np.zeros(self.known.shape)
 
     def learn(self, summary: NodeSummary, *, ruled_out: bool) -> None:
         """Take note of a checked node; ``ruled_out`` says that neither it nor anything below it satisfies."""
         index = self._problem.context.lattice.index(summary.levels)
-        self._checked[index] = True
+        self.checked[index] = True
         self._ruled_out[index] = ruled_out
         context = self._problem.context
         self._inherited[index] = self._problem.quality.bound_above(summary, context)
-        self._suppressed[index] = summary.certain_suppressed_rows / context.row_count
+        self.suppressed[index] = summary.certain_suppressed_rows / context.row_count
 
     def bounds(self) -> Bounds:
         """The lower bound of the loss of every possible node; infinite for the others."""
@@ -51,16 +53,16 @@ class DenseRegion:
     def _possible(self) -> Mask:
         """The nodes that are neither checked nor ruled out: any of them may satisfy the policy."""
         spread_downwards(self._ruled_out)
-        possible: Mask = ~(self._checked | self._ruled_out)
+        possible: Mask = ~(self.checked | self._ruled_out)
         return possible
 
     def _count_suppression(self, bounds: Bounds, possible: Mask) -> None:
         """Lift the bounds of the possible nodes: they suppress no fewer rows than the checked nodes above them."""
-        spread_downwards(self._suppressed)
-        concerned = possible & (self._suppressed > 0)
+        spread_downwards(self.suppressed)
+        concerned = possible & (self.suppressed > 0)
         context = self._problem.context
         nodes = np.argwhere(concerned).T + np.array(context.lattice.bottom)[:, np.newaxis]
-        lifted = self._problem.quality.bounds_with_suppression(nodes, self._suppressed[concerned], context)
+        lifted = self._problem.quality.bounds_with_suppression(nodes, self.suppressed[concerned], context)
         bounds[concerned] = np.maximum(bounds[concerned], lifted)
 
 

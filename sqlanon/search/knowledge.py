@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from sqlanon.model.lattice import Levels, NodeSummary, total
-from sqlanon.search.problem import Asked, Inquiry, SearchOutcome, SearchProblem, margin
+from sqlanon.model.lattice import Asked, Levels, NodeSummary, total
+from sqlanon.search.problem import Inquiry, SearchOutcome, SearchProblem, margin
 
 
 class Region(Protocol):

@@ -21,12 +21,19 @@ import numpy as np
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.search.dense import DenseRegion
+from sqlanon.search.foresight import Foresight
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.problem import BATCH_SIZE, Part, Search, SearchProblem, SearchStopped, margin
 from sqlanon.search.regions import region_of
 from sqlanon.search.telling import most_telling
 from sqlanon.search.wide import WideRegion
 from sqlanon.search.wide_optimal import wide_optimal
+
+FORESEEN_NODES = 512
+"""When so many nodes are left open, or fewer, it is foreseen what they suppress."""
+
+FORESEEN_SHARE = 1 / 8
+"""But not before so few of the lattice are left: until then too little is known."""
 
 
 def optimal(problem: SearchProblem) -> Search:
@@ -37,8 +44,14 @@ def optimal(problem: SearchProblem) -> Search:
     knowledge = Knowledge(problem, region)
     lattice = problem.context.lattice
     known = _without_noise(region.known)
+    foresight = Foresight(problem) if Foresight.is_possible(problem) else None
+    foreseen = min(FORESEEN_NODES, int(FORESEEN_SHARE * lattice.size))
     with suppress(SearchStopped):
-        while batch := most_telling(_open_nodes(region, knowledge.loss), known, BATCH_SIZE):
+        while (open_nodes := _open_nodes(region, knowledge.loss)).any():
+            if foresight is None or knowledge.loss == float("inf") or open_nodes.sum() > foreseen:
+                batch = most_telling(open_nodes, known, BATCH_SIZE)
+            else:
+                batch = foresight.nodes(open_nodes, region.known, region.checked, region.suppressed, knowledge.loss)
             yield from _check(knowledge, [lattice.node(index) for index in batch])
     return knowledge.outcome()
 
@@ -57,7 +70,7 @@ def _check(knowledge: Knowledge, nodes: list[Levels]) -> Part:
             knowledge.learn(summary)
     for counted in sorted(waiting, key=knowledge.problem.least_loss):
         if knowledge.may_be_best(counted):
-            (summary,) = yield knowledge.ask([counted.levels], "measures")
+            (summary,) = yield knowledge.ask([counted.levels], "loss")
             knowledge.learn(summary)
         else:
             knowledge.learn(counted)

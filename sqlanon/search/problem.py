@@ -10,11 +10,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from sqlanon.model.lattice import Levels, LossContext, NodeSummary
+from sqlanon.model.lattice import Asked, Levels, LossContext, NodeSummary
 from sqlanon.model.quality import QualityModel, Table
 
 BATCH_SIZE = 32
@@ -22,10 +21,6 @@ BATCH_SIZE = 32
 
 TOLERANCE = 1e-12
 """Losses that differ by less, relative to the larger of 1 and the loss, are equal: sums of floats in any order."""
-
-
-Asked = Literal["everything", "counts", "measures"]
-"""What a search may ask of nodes: at once, or first how many classes and rows are kept, and of some later the rest."""
 
 
 class SearchStopped(Exception):  # noqa: N818 - a request, as GeneratorExit is one

@@ -312,7 +312,7 @@ def checks(engine: DuckDBEngine, table: EncodedTable) -> tuple[int, float, float
             start = time.perf_counter()
             summaries = full_domain.rolled_up_summaries(engine, table, roll_ups, inquiry)
             ours += time.perf_counter() - start
-            if inquiry.asks != "measures":
+            if inquiry.asks != "loss":
                 plain += len(inquiry.nodes) * plain_check(engine, table, inquiry.nodes)
                 checked += len(inquiry.nodes)
             inquiry = search.send(summaries)

@@ -19,16 +19,21 @@ from sqlglot import parse_one
 import sqlanon as sa
 from sqlanon.compiler import encode, keys
 from sqlanon.compiler.encoding import Encoding
+from sqlanon.compiler.evaluate import MEASURES
 from sqlanon.compiler.nodes import Relation, Step
+from sqlanon.compiler.prepared import forgetting
 from sqlanon.compiler.roll_up import rolled_up
 from sqlanon.methods import full_domain, roll_up
-from sqlanon.methods.roll_up import ClassCounts, RollUps
+from sqlanon.methods.roll_up import ClassCounts, RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.run.prepare import prepare
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies
 from tests.property.test_releases import FEWER, Run, fetch, load, runs, session
 
 LIMIT = "40MB"
+
+LABEL_LOSSES = ("lm", "ncp", "combined_loss")
+"""What queries leave out that are prepared for any node."""
 
 ROLLED_UP = Relation("anon_rolled_up", "cell")
 
@@ -55,9 +60,17 @@ def test_a_node_is_the_same_from_all_cells_and_from_those_of_any_node_below(run:
         engine.run(Step(twice, rolled_up(table.plan, middle, ROLLED_UP, in_order=False), "cells rolled up"))
         for cells, floor in ((ROLLED_UP, low), (twice, middle)):
             above = [node for node in nodes if is_below(floor, node)]
-            found = full_domain.node_summaries(engine, table, above, cells, apart=data.draw(st.booleans()))
-            expected = full_domain.node_summaries(engine, table, above)
-            assert list(map(approximately, found)) == list(map(approximately, expected))
+            found = full_domain.node_summaries(engine, table, above, cells)
+            expected = [approximately(summary) for summary in full_domain.node_summaries(engine, table, above)]
+            assert list(map(approximately, found)) == expected
+            source = RolledUp(floor, cells, row_count=0)
+            for asked in ("everything", "counts"):
+                source.is_prepared = False
+                found = full_domain._counted_apart(engine, table, source, above, asked)
+                untold = {*LABEL_LOSSES, *(MEASURES if asked == "counts" else ())}
+                told = [replace(summary, **dict.fromkeys(untold)) for summary in expected]
+                assert list(map(approximately, found)) == told
+            engine.execute(forgetting(source.prepared), "prepared queries")
             engine.drop(cells)
         full_domain.drop_tables(engine, table)
 
@@ -121,7 +134,8 @@ def eager(unsorted: float) -> Iterator[list[Levels]]:
         "RECENT_NODES": 4,
         "UNSORTED": unsorted,
     }
-    with mock.patch.multiple(roll_up, **settings), mock.patch.object(RollUps, "_make", noted):
+    each_apart = mock.patch.object(full_domain, "APART", 0)
+    with mock.patch.multiple(roll_up, **settings), each_apart, mock.patch.object(RollUps, "_make", noted):
         yield made
 
 

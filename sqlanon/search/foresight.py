@@ -1,0 +1,173 @@
+"""What the rest of a search is likely to find, learned from the nodes that were checked. It steers, and proves nothing.
+
+Once few nodes are open, two things are worth a forecast of the rows that nodes suppress: which of them is the best, so
+that its loss rules out others at once, and which nodes above the others suppress just enough to rule them out. To check
+these takes less time than to check the open nodes, which have more classes, and each rules out several.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.search.arrays import Bounds, Index, Mask, spread_downwards, spread_upwards
+from sqlanon.search.problem import SearchProblem
+
+POWER = 4
+"""Of shares of suppressed rows the fourth root is close to a sum of terms, one for each level, over a wide range."""
+
+SMOOTHING = 1e-3
+"""How much terms are drawn to 0, as a share of the weight of a node: levels that no checked node has stay at 0."""
+
+SAFETY = 0.9
+"""What part of an expected share is counted on."""
+
+PROMISING_NODES = 2
+"""How many nodes are checked first that may be better than the best; each time that they are not, twice as many."""
+
+RULING_NODES = 16
+"""How many nodes are checked at once that are to rule out others."""
+
+CLASS_COST = 8.0
+"""How many nodes could be checked besides in the time that it takes to count a node that suppresses all rows."""
+
+HALVINGS = 30
+"""So often is the interval halved in which the share of suppressed rows lies that rules out a node."""
+
+Nodes = NDArray[np.int64]
+"""A row per node, a column per quasi-identifier."""
+
+
+class Foresight:
+    """Chooses the nodes to check when few are open.
+
+    Args:
+        problem: the problem; the loss must follow from the levels and the suppressed rows, if only roughly.
+    """
+
+    def __init__(self, problem: SearchProblem) -> None:
+        self._problem = problem
+        self._context = problem.context
+        self._allowed = problem.context.allowed_rows / problem.context.row_count
+        self._promising = PROMISING_NODES
+
+    @staticmethod
+    def is_possible(problem: SearchProblem) -> bool:
+        """Whether suppressed rows are allowed, and tell what a node loses or whether it satisfies."""
+        quality, context = problem.quality, problem.context
+        return context.allowed_rows > 0 and (quality.known or quality.counts_suppression(context))
+
+    def nodes(self, open_nodes: Mask, known: Bounds, checked: Mask, suppressed: Bounds, loss: float) -> list[Index]:
+        """The next nodes to check, at least one.
+
+        Args:
+            open_nodes: the nodes that are neither checked nor ruled out.
+            known: what nodes lose at least.
+            checked: the nodes that were checked.
+            suppressed: the shares of rows that these suppress.
+            loss: that of the best node so far.
+        """
+        expected = expected_shares(checked, suppressed, self._allowed / 2)
+        nodes = np.argwhere(open_nodes)
+        losses = self._expected_losses(nodes, known, expected)
+        better = [node for node, expected_loss in _by_loss(nodes, losses) if expected_loss < loss]
+        if better:
+            promising = better[: self._promising]
+            self._promising *= 2
+            return promising
+        self._promising = PROMISING_NODES
+        return _ruling_out(nodes, self._enough(nodes, loss), expected, checked)
+
+    def _expected_losses(self, nodes: Nodes, known: Bounds, expected: Bounds) -> Bounds:
+        """What nodes are expected to lose; infinite if they are expected to suppress too much."""
+        shares = expected[tuple(nodes.T)]
+        losses: Bounds = known[tuple(nodes.T)]
+        if self._problem.quality.counts_suppression(self._context):
+            losses = self._problem.quality.bounds_with_suppression(self._levels(nodes), shares, self._context)
+        losses[shares > self._allowed] = np.inf
+        return losses.round(12)
+
+    def _enough(self, nodes: Nodes, loss: float) -> Bounds:
+        """The share of suppressed rows from which on each node cannot be the best: it loses more, or is not allowed."""
+        enough: Bounds = np.full(len(nodes), self._allowed)
+        if not self._problem.quality.counts_suppression(self._context):
+            return enough
+        levels, least = self._levels(nodes), np.zeros(len(nodes))
+        for _ in range(HALVINGS):
+            middle = (least + enough) / 2
+            loses = self._problem.quality.bounds_with_suppression(levels, middle, self._context) > loss
+            enough, least = np.where(loses, middle, enough), np.where(loses, least, middle)
+        return enough
+
+    def _levels(self, nodes: Nodes) -> Nodes:
+        levels: Nodes = nodes.T + np.array(self._context.lattice.bottom)[:, np.newaxis]
+        return levels
+
+
+def expected_shares(checked: Mask, suppressed: Bounds, target: float) -> Bounds:
+    """The share of rows that every node is expected to suppress.
+
+    A fit by least squares to those of the checked nodes, above all to those near ``target``, between the bounds that
+    these give: a node suppresses no fewer rows than one above it, and no more than one below it.
+    """
+    nodes, shares = np.argwhere(checked), suppressed[checked]
+    reached = [(nodes[:, [axis]] >= np.arange(1, size)) for axis, size in enumerate(checked.shape)]
+    terms = np.hstack([np.ones((len(nodes), 1)), *reached])
+    apart = np.log(np.maximum(shares, 1e-12) / target)
+    weights = np.exp(-(apart**2) / 8) + 1e-6
+    weighted = terms * weights[:, np.newaxis]
+    smoothing = SMOOTHING * np.mean(weights**2) * np.eye(terms.shape[1])
+    fitted = np.linalg.solve(weighted.T @ weighted + smoothing, weighted.T @ (weights * shares ** (1 / POWER)))
+    roots = np.array(fitted[0])
+    start = 1
+    for size in checked.shape:
+        # A more general level never suppresses more.
+        steps = np.minimum(fitted[start : start + size - 1], 0)
+        roots = np.add.outer(roots, np.concatenate([[0.0], np.cumsum(steps)]))
+        start += size - 1
+    lower, upper = np.where(checked, suppressed, 0.0), np.where(checked, -suppressed, -1.0)
+    spread_downwards(lower)
+    spread_upwards(upper)
+    expected: Bounds = np.round(np.clip(np.maximum(roots, 0) ** POWER, lower, np.maximum(-upper, lower)), 12)
+    return expected
+
+
+def _by_loss(nodes: Nodes, losses: Bounds) -> list[tuple[Index, float]]:
+    """Nodes with what they are expected to lose, the best first."""
+    order = np.argsort(losses, kind="stable")
+    return [(tuple(int(step) for step in nodes[place]), float(losses[place])) for place in order]
+
+
+def _ruling_out(nodes: Nodes, enough: Bounds, expected: Bounds, checked: Mask) -> list[Index]:
+    """The nodes to check so that the open ones are soon ruled out: greedily those that rule out most for their cost."""
+    above = np.unique(_lifted(nodes, enough, expected, checked), axis=0)
+    shares = expected[tuple(above.T)]
+    rules_out = (nodes <= above[:, np.newaxis]).all(axis=2) & (SAFETY * shares[:, np.newaxis] > enough)
+    rules_out |= (nodes == above[:, np.newaxis]).all(axis=2)
+    costs = 1 + CLASS_COST * shares
+    chosen: list[Index] = []
+    left = np.ones(len(nodes), dtype=bool)
+    while left.any() and len(chosen) < RULING_NODES:
+        best = int(((rules_out & left).sum(axis=1) / costs).argmax())
+        chosen.append(tuple(int(step) for step in above[best]))
+        left &= ~rules_out[best]
+    return chosen
+
+
+def _lifted(nodes: Nodes, enough: Bounds, expected: Bounds, checked: Mask) -> Nodes:
+    """For each node one above it that is expected to suppress enough rows to rule it out, but no more than it must.
+
+    It is reached step by step, each to the node that suppresses least; the node itself if no step is possible.
+    """
+    lifted, top = nodes.copy(), np.array(checked.shape) - 1
+    steps = np.eye(nodes.shape[1], dtype=nodes.dtype)
+    while True:
+        nexts = lifted[:, np.newaxis] + steps
+        inside = (nexts <= top).all(axis=2)
+        places = tuple(np.moveaxis(np.minimum(nexts, top), 2, 0))
+        suffices = inside & ~checked[places] & (SAFETY * expected[places] > enough[:, np.newaxis])
+        least = np.where(suffices, expected[places], np.inf)
+        moves = suffices.any(axis=1)
+        if not moves.any():
+            return lifted
+        lifted[moves] = nexts[moves, least[moves].argmin(axis=1)]

@@ -3,12 +3,12 @@
 -- How many rows of a combination of labels and value a node puts at risk of not being shown: all below the threshold,
 -- none from twice that on. Adding a row changes it by 1 at most, so that it can be used where a row must not matter more.
 --
--- Returns: the type of row_count.
+-- Returns: BIGINT, or the type of row_count if that is wider.
 -- Source: spec of the corrected mechanism of Lee and Chung 2020: min(n, max(0, 2 (T - 1) - n)).
 -- Example:
 --   SELECT anon.unsure_rows_of(row_count, 24) AS unsure FROM (VALUES (10), (30), (50)) AS cells (row_count);
 CREATE OR REPLACE MACRO anon.unsure_rows_of(row_count, threshold) AS
-least(row_count, greatest(0, 2 * (threshold - 1) - row_count));
+least(row_count, greatest(0, 2 * (CAST(threshold AS BIGINT) - 1) - row_count));
 
 -- The score of a node, of which the largest is the best: minus the rows that it puts at risk, and of those that it does
 -- not, the share of their information that its labels lose (an aggregate over combinations of labels and value). `loss`

@@ -144,10 +144,10 @@ class LabelLosses:
         return exp.Case(ifs=ifs, default=double(most))
 
     def _constant_loss(self, measure: str, position: int, depth: int) -> float | None:
-        """What every label of a level loses: values nothing, the top all there is to lose; None if it varies."""
+        """What every label of a level loses: values nothing, the top above them all there is; None if it varies."""
         if not self._plan.loss_varies(position, depth):
             shape = self._plan.bound.shapes[position]
-            return 1.0 if depth == shape.height and shape.domain_size > 1 else 0.0
+            return 1.0 if depth == shape.height > 0 and shape.domain_size > 1 else 0.0
         steps = self._plan.loss_steps.get((measure, position, depth), ())
         return steps[0][1] if len(steps) == 1 else None
 

@@ -7,9 +7,9 @@ noise has scale c / ε, and a = exp(-ε / c).
 
 1. The node. A row changes the score of any node by g + (1 - g) s, where g in [0, 1] is what its labels lose and s is
    how much the rows at risk change, -1, 0 or 1: by 1 at most, and by c for c rows. Scores are integers, so that this
-   holds to the last bit. Those that are too far below the best to be drawn are raised to max(scores) - r for a public
-   r: the best of scores that change by c at most changes by c at most, and so does the larger of two. Permute-and-flip
-   at scale 2 c / ε is then ε-differentially private (McKenna and Sheldon 2020, theorem 1).
+   holds to the last bit. Those below max(scores) - r are raised to that, for a public r: the best of scores that change
+   by c at most changes by c at most, and so does the larger of two. Permute-and-flip at scale 2 c / ε is then
+   ε-differentially private (McKenna and Sheldon 2020, theorem 1), whatever r is; see :func:`reach` for what it is for.
 2. Combinations. Given the node, D' differs from D in c rows of all combinations together. Where D has rows of one as
    well, noise makes their counts ε-indistinguishable (Ghosh, Roughgarden and Sundararajan 2009). Where it has none, D
    shows nothing, and D' shows something with a probability of δ at most: so the threshold is chosen, see
@@ -140,8 +140,8 @@ def thresholds(method: PrivateMethod, domain: Domain) -> dict[str, int]:
 def reach(method: PrivateMethod, charge: Charge, nodes: int) -> int:
     """How far below the best score nodes are told apart, in parts of :data:`private.WHOLE` of a row: a public number.
 
-    One further below would have to beat the best by noise alone, with a probability of at most exp(-reach / scale): for
-    all of them together that is no more than :data:`UNLIKELY`.
+    One further below would have to beat the best by noise alone. Each does with a probability of at most
+    exp(-reach / scale) / 2, all of them together with no more than :data:`UNLIKELY`.
     """
     scale = scale_for(charge.budget.epsilon, 2 * private.WHOLE * method.rows_per_individual)
     return math.ceil(scale * (math.log(nodes) - math.log(UNLIKELY)))

@@ -6,7 +6,7 @@ Most of a lattice is never counted: bounds tell that it is far from the best nod
 - A combination is no smaller at a more general node. So a node has no fewer rows at risk than one above it, and each of
   them loses all that its labels do not.
 
-Which nodes are counted depends on the data. What their scores are does not.
+Which nodes are counted depends on the data, and so does the time that it takes; the scores do not depend on which are.
 """
 
 from __future__ import annotations

@@ -74,6 +74,7 @@ def _drawn(plan: Encoding, levels: Levels, domains: Domains) -> Drawing:
     wanted, domain = private_method(plan.bound.policy), domains.at(levels)
     least = method.thresholds(wanted, domain)
     if wanted.chooses_node:
+        yield explained("losses of every level, which tell what need not be scored", private.level_losses(plan))
         combined = private.by_combination(plan, VALUES)
         keyed = private.keyed_cells(plan, combined)
         yield explained(keyed.purpose, keyed.query, keyed.makes.name)

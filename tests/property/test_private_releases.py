@@ -70,10 +70,11 @@ def scores(case: Case, threshold: int, reach: int | None = None) -> dict[tuple[i
 
 
 @contextmanager
-def encoded(case: Case) -> Iterator[tuple[Engine, EncodedTable]]:
+def encoded(case: Case, **options: object) -> Iterator[tuple[Engine, EncodedTable]]:
+    """The cells of a table, under a policy with other options if they are given."""
     with table_of(case) as (session, policy):
         engine = session._engine
-        bound = prepared(engine, engine.resolve("given"), policy)
+        bound = prepared(engine, engine.resolve("given"), policy.model_copy(update=options))
         with engine.transaction():
             table = full_domain.encode_table(engine, bound, label_losses=("ncp",), may_be_empty=True)
             yield engine, table
@@ -135,6 +136,33 @@ class TestScores:
         assert len(counted) == len(set(counted))
         assert max(exact, key=lambda levels: exact[levels]) in counted
         assert len(counted) < {0: 30, 1: 30, 7: 40, 30: 64}[rows]
+
+    @pytest.mark.parametrize("threshold", [1, 4])
+    def test_what_is_just_within_reach_is_told_apart(self, threshold: int) -> None:
+        exact = scores(WIDE, threshold)
+        best = max(exact.values())
+        for gap in sorted({best - score for score in exact.values()})[1:8]:
+            for reach in (gap - 1, gap, gap + 1):
+                expected = {levels: max(score, best - reach) for levels, score in exact.items()}
+                assert scores(WIDE, threshold, reach) == expected
+
+    def test_levels_that_are_not_allowed_do_not_count(self) -> None:
+        exact = scores(WIDE, 4)
+        bounds = {"minimum_levels": {"a": 1, "c": 1}, "maximum_levels": {"b": 2, "c": 2}}
+        with encoded(WIDE, **bounds) as (engine, table):
+            lattice = table.context.lattice
+            assert (lattice.bottom, lattice.top) == ((1, 0, 1), (3, 2, 2))
+            for reach in (0, 3 * WHOLE, 90 * WHOLE):
+                found = dict(zip(lattice.nodes(), node_scores.scores(engine, table, 4, reach), strict=True))
+                best = max(exact[levels] for levels in found)
+                assert found == {levels: max(exact[levels], best - reach) for levels in found}
+
+    def test_values_that_are_not_generalized_lose_nothing(self) -> None:
+        """Also where NULL is a second value of a taxonomy that has no level above the values."""
+        rows = [{"a": None, "b": 1, "s": 1}, {"a": 1, "b": 1, "s": 1}, {"a": 1, "b": 2, "s": 1}]
+        taxonomies = {"a": [["1"], [None]], "b": [["1", "*"], ["2", "*"]]}
+        case = Case(rows, dict.fromkeys("abs", "INTEGER"), taxonomies, "s", dict.fromkeys("ab", 0))
+        assert scores(case, 1) == {(0, 0): 0, (0, 1): -3 * WHOLE // 2}
 
     @pytest.mark.parametrize("rows", [9, None])
     def test_they_are_the_same_however_they_are_counted(

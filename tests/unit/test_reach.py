@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from unittest import mock
 
 import pytest
 
 import sqlanon as sa
 from sqlanon.compiler.private import WHOLE
+from sqlanon.engines.base import Engine
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.scales import scale_for
+from sqlanon.mechanisms.source import Integers
 from sqlanon.methods import private
+from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.methods import NODE
 from tests.statistical.test_samplers import permute_and_flip_masses
 
@@ -27,6 +31,27 @@ def test_it_is_a_number_of_rows(rows_per_individual: int, rows: float) -> None:
     assert reach / WHOLE == pytest.approx(rows, abs=0.01)
     scale = scale_for(charged(method).budget.epsilon, 2 * WHOLE * rows_per_individual)
     assert 144 * math.exp(-reach / scale) <= 2.0**-64
+
+
+def test_it_is_what_a_choice_is_made_with() -> None:
+    """For the lattice, ε and the rows of an individual of the policy, in the unit of scores."""
+    method = sa.IPA(rows_per_individual=3, budget=sa.Budget(2, "1e-6"), accept_observed_domain=True)
+    asked: list[int] = []
+    scores = private.scores
+
+    def noted(engine: Engine, table: EncodedTable, threshold: int, reach: int) -> Integers:
+        asked.append(reach)
+        return scores(engine, table, threshold, reach)
+
+    with sa.connect() as session, mock.patch.object(private, "scores", noted):
+        session.connection.execute(
+            "CREATE TABLE people AS SELECT i % 4 AS a, i % 3 AS s, i AS p FROM range(12) AS r (i)"
+        )
+        session.load_taxonomy("a", sa.Taxonomy.from_rows([[str(a), str(a // 2), "*"] for a in range(4)]))
+        policy = sa.Policy(quasi_identifiers=["a"], sensitive=["s"], individual="p", identifiers=["p"], method=method)
+        session.anonymize("people", policy, "released", random_source=sa.SeededSource(1))
+    assert asked == [private.reach(method, charged(method), nodes=3)]
+    assert asked[0] / WHOLE == pytest.approx(2 * 3 / 0.2 * math.log(3 * 2.0**64), rel=1e-9)
 
 
 @pytest.mark.parametrize("beyond", [1, 3, 6])

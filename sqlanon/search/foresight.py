@@ -22,10 +22,10 @@ SMOOTHING = 1e-3
 SAFETY = 0.9
 """What part of an expected share is counted on."""
 
-PROMISING_NODES = 2
+PROMISING_NODES = 4
 """How many nodes are checked first that may be better than the best; each time that they are not, twice as many."""
 
-RULING_NODES = 16
+RULING_NODES = 32
 """How many nodes are checked at once that are to rule out others."""
 
 CLASS_COST = 8.0

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -32,6 +31,7 @@ from sqlanon.methods.roll_up import RollUps
 from sqlanon.model.lattice import Levels
 from sqlanon.run.prepare import prepare
 from sqlanon.search import SEARCHES, SearchProblem
+from tests.benchmarks.memory import peak_bytes
 from tests.benchmarks.speed import plain_query
 from tests.conftest import ARX_COLUMNS, DATA
 
@@ -242,7 +242,7 @@ def measured(arguments: argparse.Namespace) -> Figures:
         start = time.perf_counter()
         report = session.anonymize(source, policy, into=target, replace=True).report
         whole = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = peak_bytes()
     with connected(arguments) as session:
         load_taxonomies(session, columns, adult=arguments.adult)
         engine = session._engine

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -31,6 +30,7 @@ from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
 from sqlanon.run.prepare import prepare
 from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches
+from tests.benchmarks.memory import peak_bytes
 from tests.benchmarks.speed import plain_query
 
 COLUMNS = {"quasi_identifiers": ["age", "sex", "zip", "admission"], "sensitive": ["diagnosis"]}
@@ -54,7 +54,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.measure:
         found = MEASUREMENTS[arguments.measure](arguments.folder / f"hospital_{arguments.rows}.duckdb")
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        peak = peak_bytes() / 2**30
         sys.stdout.write(json.dumps({**found, "peak_gib": round(peak, 2)}) + "\n")
         return
     with tempfile.TemporaryDirectory() as temporary:

@@ -8,7 +8,6 @@ Needs the Adult data (SQLANON_DATA). Prints one line per figure; a ratio of 1 is
 from __future__ import annotations
 
 import argparse
-import resource
 import statistics
 import subprocess
 import sys
@@ -32,6 +31,7 @@ from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.searches import SearchName
 from sqlanon.run.prepare import prepare
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
+from tests.benchmarks.memory import peak_bytes
 from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
 
 REPEATS = 3
@@ -235,7 +235,7 @@ def large_table(warehouse: Path, folder: Path, rows: int) -> None:
                 f"{total:.2f} s ({stages}); encode {seconds['encode'] / plain:.2f} x plain; "
                 f"{release.report.checked_nodes:,} nodes checked",
             )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+    peak = peak_bytes() / 2**30
     report("peak memory of this process", f"{peak:.2f} GiB")
 
 

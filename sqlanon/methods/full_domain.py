@@ -227,7 +227,11 @@ def masked_rows_fall_short(engine: Engine, table: EncodedTable, levels: Levels) 
 def _answered(
     engine: Engine, table: EncodedTable, search: Search, observer: Observer, stopped: Callable[[], bool]
 ) -> SearchOutcome:
-    """Drive a search: give it the summaries of the nodes that it asks for until it returns, or is to return."""
+    """Drive a search: give it the summaries of the nodes that it asks for until it returns, or is to return.
+
+    What is made for it goes when it returns; if anything fails, the transaction takes it back. Another statement would
+    fail, too, and hide what did before.
+    """
     checked = 0
     roll_ups = RollUps(
         engine, table.plan, table.context.row_count, table.cell_count, table.context.losses.distinct_labels
@@ -243,10 +247,9 @@ def _answered(
             if stopped():
                 search.throw(SearchStopped())
     except StopIteration as finished:
+        roll_ups.drop()
         outcome: SearchOutcome = finished.value
         return outcome
-    finally:
-        roll_ups.drop()
 
 
 def rolled_up_summaries(engine: Engine, table: EncodedTable, roll_ups: RollUps, inquiry: Inquiry) -> list[NodeSummary]:

@@ -135,13 +135,11 @@ def _all_perturbed(
     """All nodes, so many at a time: how many classes each has, and what chance gives for them, class after class."""
     context, plan = table.context, table.plan
     roll_ups = RollUps(engine, plan, context.row_count, table.cell_count, context.losses.distinct_labels)
-    try:
-        for batch in batches(context.lattice.nodes(), max(1, NODES_AT_ONCE // runs)):
-            for source, nodes in roll_ups.statements(batch):
-                apart = source.row_count > APART
-                yield nodes, *_perturbed(engine, table, nodes, draws, runs, cells=source.cells, apart=apart)
-    finally:
-        roll_ups.drop()
+    for batch in batches(context.lattice.nodes(), max(1, NODES_AT_ONCE // runs)):
+        for source, nodes in roll_ups.statements(batch):
+            apart = source.row_count > APART
+            yield nodes, *_perturbed(engine, table, nodes, draws, runs, cells=source.cells, apart=apart)
+    roll_ups.drop()
 
 
 def _perturbed(

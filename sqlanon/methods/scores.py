@@ -126,13 +126,11 @@ def scores(engine: Engine, table: EncodedTable, threshold: int, reach: int) -> I
         combined.context.losses.distinct_labels,
         are_combinations=True,
     )
-    try:
-        for nodes in losses.batches():
-            for levels, at_risk, loss in _counted(engine, combined, roll_ups, threshold, nodes):
-                losses.learn(levels, at_risk, loss)
-    finally:
-        roll_ups.drop()
-        engine.drop(private.KEYED_CELLS)
+    for nodes in losses.batches():
+        for levels, at_risk, loss in _counted(engine, combined, roll_ups, threshold, nodes):
+            losses.learn(levels, at_risk, loss)
+    roll_ups.drop()
+    engine.drop(private.KEYED_CELLS)
     return losses.scores()
 
 

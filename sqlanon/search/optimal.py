@@ -8,8 +8,12 @@ A node stays open until it is checked or ruled out. Two things rule nodes out, a
   from the quality model: known for every node beforehand (Prec, Entropy, LM, NCP), or inherited from the checked
   nodes below (DM*, DM, AECS).
 
-Nodes of equal loss are never ruled out, so the tie set is complete. Lattices of more than ``DENSE_NODES`` nodes are
-left to :mod:`sqlanon.search.wide_optimal`, which holds no array of their size.
+Nodes of equal loss are never ruled out, so the tie set is complete. What comes next changes nothing but the time that
+it takes: the nodes that tell most of others (:mod:`sqlanon.search.telling`) and, when few are left, those that are
+expected to settle what is open at the least cost (:mod:`sqlanon.search.foresight`).
+
+Lattices of more than ``DENSE_NODES`` nodes are left to :mod:`sqlanon.search.wide_optimal`, which holds no array of
+their size.
 """
 
 from __future__ import annotations

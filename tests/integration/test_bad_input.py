@@ -15,9 +15,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from sqlglot import parse_one
 
 import sqlanon as sa
+from sqlanon.compiler import evaluate
 from sqlanon.errors import SqlanonError
+from sqlanon.methods import full_domain, roll_up
 from tests.conftest import ROOT
 
 SECRET = "alice-1970"  # noqa: S105
@@ -612,6 +615,21 @@ class TestInterruption:
                 session.anonymize("people", policy(), into=into, replace=True, progress=stop)
             assert state(session, tmp_path) == before
         assert session.anonymize("people", policy(), into="new").report.rows.released == 8
+
+    def test_a_statement_of_a_search_that_fails_is_the_one_that_is_told(
+        self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Not one that would have tidied up, which the database refuses after it."""
+        before = state(session, tmp_path)
+        failing = parse_one("SELECT error(CAST(i AS VARCHAR)) FROM range(1) AS rows (i)", dialect="duckdb")
+        monkeypatch.setattr(full_domain, "APART", 0)
+        for cost in ("STEP_ROWS", "MAKING", "CLASS_ROWS", "SORTING"):
+            monkeypatch.setattr(roll_up, cost, 0)  # so that there is a relation to tidy up
+        monkeypatch.setattr(evaluate, "any_node_summary", lambda *_: failing.copy())
+        with pytest.raises(sa.EngineError) as raised:
+            session.anonymize("people", policy(), into="published", replace=True)
+        assert raised.value.step == "nodes of the lattice"
+        assert state(session, tmp_path) == before
 
 
 def test_every_error_is_in_the_tree_of_the_documentation() -> None:

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlglot import parse_one
 
 import sqlanon as sa
+from sqlanon.compiler import ipa_paper, private
 from sqlanon.mechanisms import opendp
 from sqlanon.run import prepare_private
 from tests.commands import environment, sqlanon
@@ -256,6 +258,18 @@ class TestAccounts:
         with pytest.raises(sa.PolicyError, match="up to 5 rows; give the method a public node"):
             session.anonymize("people", POLICY, "released")
         assert session.spent("people") == sa.Budget(0)
+
+    @pytest.mark.parametrize("variant", ["private", "paper"])
+    def test_a_score_that_fails_is_what_is_told(
+        self, session: sa.Session, monkeypatch: pytest.MonkeyPatch, variant: str
+    ) -> None:
+        failing = parse_one("SELECT error('memory is full') AS node", dialect="duckdb")
+        monkeypatch.setattr(private, "node_scores", lambda *_, **__: failing.copy())
+        monkeypatch.setattr(ipa_paper, "utilities", lambda *_: failing.copy())
+        method = METHOD if variant == "private" else sa.IPA(variant="paper")
+        with pytest.raises(sa.EngineError) as raised:
+            session.anonymize("people", sa.Policy(**ROLES, method=method), "released")
+        assert raised.value.step in ("scores of nodes", "utilities of nodes")
 
     def test_what_many_rows_have_is_told_with_its_delta(self, session: sa.Session) -> None:
         guarantee = session.anonymize("people", POLICY, "released").guarantee

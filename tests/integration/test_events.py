@@ -26,14 +26,28 @@ LONGEST_CANCELLATION = 2.0
 """Seconds: twice what is promised, for machines that have other things to do."""
 
 ATTENTIVE = """
+import os
+import time
+
 from sqlanon.cli import main
 from sqlanon.engines import watching
 from sqlanon.run import progress
 
+begin = progress.Stages.begin
+
+def begin_slowly(stages, name):
+    begin(stages, name)
+    if name == os.environ.get("LINGERS_AT"):
+        time.sleep(10)
+
 watching.PERIOD = progress.PERIOD = 0.01
+progress.Stages.begin = begin_slowly
 main()
 """
-"""The command, which looks at its statements so often that it sees all that take a while on fast machines, too."""
+"""The command, which looks at its statements so often that it sees all that take a while on fast machines, too.
+
+It lingers where it is asked to, so that a signal finds it there.
+"""
 
 ENDLESS = "SELECT rows.* FROM 'rows.parquet' AS rows, range(1000000000)"
 NUMBERS = (
@@ -287,7 +301,8 @@ class TestCtrlC:
 
         process = subprocess.Popen(
             command(policy, "--events", "--json", source=source),
-            cwd=lake, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=lake, env=environment(LINGERS_AT=stage if stage == "verify" else ""),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         with process:
             try:

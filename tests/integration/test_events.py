@@ -303,6 +303,8 @@ class TestCtrlC:
             command(policy, "--events", "--json", source=source),
             cwd=lake, env=environment(LINGERS_AT=stage if stage == "verify" else ""),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            # Under nohup the tests ignore the end of their terminal, which the command would inherit.
+            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL) if number == signal.SIGHUP else None,
         )  # fmt: skip
         with process:
             try:

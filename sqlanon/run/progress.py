@@ -44,6 +44,7 @@ class Stages:
         self._began = clock()
         self._latest = Event("encode", "started", 0.0)
         self._stage_began = self._told = self._next_bound = self._began
+        self._has_begun = False
 
     def watching(self, engine: Engine) -> AbstractContextManager[None]:
         """Tell how far long statements are, if anybody listens, and let Ctrl-C end them at once."""
@@ -62,6 +63,7 @@ class Stages:
         # A search that is over before anything is told of it is not asked for bounds.
         self._next_bound = self._stage_began + PERIOD
         self._latest = Event(name, "started", 0.0)
+        self._has_begun = True
         self._tell("started")
 
     def finish(self) -> None:
@@ -94,8 +96,8 @@ class Stages:
         )
 
     def _working(self, step: str, share: float | None) -> None:
-        """Take note of how far a statement is."""
-        if self._is_due():
+        """Take note of how far a statement is; those before the first stage are none of its."""
+        if self._has_begun and self._is_due():
             self._tell("progress", step, share)
 
     def _bound(self, inquiry: Inquiry) -> None:

@@ -58,6 +58,22 @@ class TestStages:
         assert told[-1] == Event("search", "finished", 10.0, checked_nodes=999, lattice_nodes=1000)
         assert stages.seconds == {"search": pytest.approx(10)}
 
+    def test_a_statement_before_the_first_stage_is_not_told_of_as_one_of_it(self) -> None:
+        """A terminal has no line for it yet."""
+        clock = Clock()
+        told: list[Event] = []
+        stages = Stages(told.append, clock)
+        clock.now += 10
+        stages._working("the columns of the source", 0.5)
+        assert told == []
+        stages.begin("encode")
+        clock.now += 10
+        stages._working("cells", 0.5)
+        assert [(event.stage, event.state, event.step) for event in told] == [
+            ("encode", "started", None),
+            ("encode", "progress", "cells"),
+        ]
+
     def test_a_bound_is_asked_for_twice_a_second(self) -> None:
         clock, told = Clock(), list[Event]()
         stages, bound = Stages(told.append, clock), Bound(clock, cost=0)

@@ -12,7 +12,7 @@ Which nodes are counted depends on the data, and so does the time that it takes;
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -35,17 +35,8 @@ TELLING_NODES = 8
 """How many nodes are scored before it is looked which ones are still near the best."""
 
 
-@dataclass(frozen=True)
-class LevelLosses:
-    """What the labels of levels lose, a number for each quasi-identifier and level, in parts of :data:`WHOLE`.
-
-    Attributes:
-        lost: by all rows together.
-        most: by a row, at most.
-    """
-
-    lost: Mapping[tuple[int, int], int]
-    most: Mapping[tuple[int, int], int]
+Parts = Mapping[tuple[int, int], int]
+"""A number for each quasi-identifier and level, in parts of :data:`WHOLE` of a row."""
 
 
 class Losses:
@@ -54,16 +45,17 @@ class Losses:
     Args:
         lattice: the lattice.
         row_count: rows of the source.
-        levels: what the labels of its levels lose.
+        lost: what all rows together lose by the labels of a level.
+        most: what a row loses by them at most.
         reach: how far above the least loss losses are told apart.
     """
 
-    def __init__(self, lattice: Lattice, row_count: int, levels: LevelLosses, reach: int) -> None:
+    def __init__(self, lattice: Lattice, row_count: int, lost: Parts, most: Parts, reach: int) -> None:
         self._lattice = lattice
         self._row_count = row_count
         self._reach = min(reach, row_count * WHOLE)
-        self._lost = _sums(lattice, levels.lost)
-        self._spared = WHOLE - _sums(lattice, levels.most)
+        self._lost = _sums(lattice, lost)
+        self._spared = WHOLE - _sums(lattice, most)
         self._known = np.full(lattice.shape, -1, dtype=np.int64)
         self._at_risk = np.zeros(lattice.shape, dtype=np.int64)
         self._least = row_count * WHOLE
@@ -116,7 +108,7 @@ def scores(engine: Engine, table: EncodedTable, threshold: int, reach: int) -> I
         integers in parts of :data:`private.WHOLE` of a row, shape (nodes,).
     """
     context = table.context
-    losses = Losses(context.lattice, context.row_count, _level_losses(engine, table), reach)
+    losses = Losses(context.lattice, context.row_count, *_level_losses(engine, table), reach)
     combined = _by_combination(engine, table)
     roll_ups = RollUps(
         engine,
@@ -134,11 +126,13 @@ def scores(engine: Engine, table: EncodedTable, threshold: int, reach: int) -> I
     return losses.scores()
 
 
-def _level_losses(engine: Engine, table: EncodedTable) -> LevelLosses:
+def _level_losses(engine: Engine, table: EncodedTable) -> tuple[Parts, Parts]:
+    """What the labels of every level lose, by all rows together and by a row at most."""
     rows = engine.fetch(private.level_losses(table.plan), "losses of levels", "node")
-    places = [(int(row["position"]), int(row["depth"])) for row in rows]
-    lost, most = ([int(row[name]) for row in rows] for name in ("lost", "most"))
-    return LevelLosses(dict(zip(places, lost, strict=True)), dict(zip(places, most, strict=True)))
+    lost, most = (
+        {(int(row["position"]), int(row["depth"])): int(row[name]) for row in rows} for name in ("lost", "most")
+    )
+    return lost, most
 
 
 def _by_combination(engine: Engine, table: EncodedTable) -> EncodedTable:
@@ -172,7 +166,7 @@ def _counted(
             yield levels, at_risk, WHOLE * at_risk - int(row["score"])
 
 
-def _sums(lattice: Lattice, table: Mapping[tuple[int, int], int]) -> Integers:
+def _sums(lattice: Lattice, table: Parts) -> Integers:
     """For every node the sum over its levels of a number for each; 0 for those that no row has."""
     terms = [
         np.array([table.get((position, depth), 0) for depth in range(least, most + 1)], dtype=np.int64)

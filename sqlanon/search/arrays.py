@@ -7,10 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from sqlanon.model.lattice import Lattice
+
 Index = tuple[int, ...]
 Mask = NDArray[np.bool_]
 Bounds = NDArray[np.float64]
 Counts = NDArray[np.int64]
+Nodes = NDArray[np.int64]
+"""Nodes by their indexes: a row per node, a column per quasi-identifier."""
 
 
 def below(index: Index) -> tuple[slice, ...]:
@@ -21,6 +25,12 @@ def below(index: Index) -> tuple[slice, ...]:
 def above(index: Index) -> tuple[slice, ...]:
     """The index of a node and everything more general."""
     return tuple(slice(step, None) for step in index)
+
+
+def levels_of(nodes: Nodes, lattice: Lattice) -> NDArray[np.int64]:
+    """The levels of nodes, as quality models take them: a row per quasi-identifier, a column per node."""
+    levels: NDArray[np.int64] = nodes.T + np.array(lattice.bottom)[:, np.newaxis]
+    return levels
 
 
 def spread_upwards(bounds: Bounds) -> None:

@@ -7,7 +7,7 @@ from functools import reduce
 import numpy as np
 
 from sqlanon.model.lattice import NodeSummary
-from sqlanon.search.arrays import Bounds, Mask, spread_downwards, spread_upwards
+from sqlanon.search.arrays import Bounds, Mask, levels_of, spread_downwards, spread_upwards
 from sqlanon.search.problem import SearchProblem
 
 
@@ -61,8 +61,8 @@ class DenseRegion:
         spread_downwards(self.suppressed)
         concerned = possible & (self.suppressed > 0)
         context = self._problem.context
-        nodes = np.argwhere(concerned).T + np.array(context.lattice.bottom)[:, np.newaxis]
-        lifted = self._problem.quality.bounds_with_suppression(nodes, self.suppressed[concerned], context)
+        levels = levels_of(np.argwhere(concerned), context.lattice)
+        lifted = self._problem.quality.bounds_with_suppression(levels, self.suppressed[concerned], context)
         bounds[concerned] = np.maximum(bounds[concerned], lifted)
 
 

@@ -8,9 +8,8 @@ these takes less time than to check the open nodes, which have more classes, and
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sqlanon.search.arrays import Bounds, Index, Mask, spread_downwards, spread_upwards
+from sqlanon.search.arrays import Bounds, Index, Mask, Nodes, levels_of, spread_downwards, spread_upwards
 from sqlanon.search.problem import SearchProblem
 
 POWER = 4
@@ -33,9 +32,6 @@ CLASS_COST = 8.0
 
 HALVINGS = 30
 """So often is the interval halved in which the share of suppressed rows lies that rules out a node."""
-
-Nodes = NDArray[np.int64]
-"""A row per node, a column per quasi-identifier."""
 
 
 class Foresight:
@@ -83,7 +79,9 @@ class Foresight:
         shares = expected[tuple(nodes.T)]
         losses: Bounds = known[tuple(nodes.T)]
         if self._problem.quality.counts_suppression(self._context):
-            losses = self._problem.quality.bounds_with_suppression(self._levels(nodes), shares, self._context)
+            losses = self._problem.quality.bounds_with_suppression(
+                levels_of(nodes, self._context.lattice), shares, self._context
+            )
         losses[shares > self._allowed] = np.inf
         return losses.round(12)
 
@@ -92,16 +90,12 @@ class Foresight:
         enough: Bounds = np.full(len(nodes), self._allowed)
         if not self._problem.quality.counts_suppression(self._context):
             return enough
-        levels, least = self._levels(nodes), np.zeros(len(nodes))
+        levels, least = levels_of(nodes, self._context.lattice), np.zeros(len(nodes))
         for _ in range(HALVINGS):
             middle = (least + enough) / 2
             loses = self._problem.quality.bounds_with_suppression(levels, middle, self._context) > loss
             enough, least = np.where(loses, middle, enough), np.where(loses, least, middle)
         return enough
-
-    def _levels(self, nodes: Nodes) -> Nodes:
-        levels: Nodes = nodes.T + np.array(self._context.lattice.bottom)[:, np.newaxis]
-        return levels
 
 
 def expected_shares(checked: Mask, suppressed: Bounds, target: float) -> Bounds:

@@ -24,10 +24,10 @@ SAFETY = 0.9
 PROMISING_NODES = 4
 """How many nodes are checked first that may be better than the best; each time that they are not, twice as many."""
 
-RULING_NODES = 32
+RULING_NODES = 16
 """How many nodes are checked at once that are to rule out others."""
 
-CLASS_COST = 8.0
+CLASS_COST = 25.0
 """How many nodes could be checked besides in the time that it takes to count a node that suppresses all rows."""
 
 HALVINGS = 30

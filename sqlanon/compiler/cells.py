@@ -1,9 +1,10 @@
 """Rows → cells: the one scan of the source.
 
 A cell is a distinct combination of quasi-identifiers (and of the sensitive columns that a privacy model looks at, and
-of the individual, if classes count individuals) with its number of rows. Every level of every quasi-identifier stands
-in it as a small integer, and all of them in the bits of a key, so that a node of the lattice is one GROUP BY over a
-number or two.
+of the individual, if classes count individuals) with its number of rows. The labels of all quasi-identifiers at every
+level stand in the bits of its key, so that a node of the lattice is one GROUP BY over a number or two. Cells for a
+search are in the order of their keys, in which those of a class stand close together; private methods make keys of
+their own.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from sqlglot import exp
 from sqlanon.compiler.encode import dense_rank, label_bits
 from sqlanon.compiler.encoding import (
     INDIVIDUAL,
+    IS_UNMAPPED,
     ONE_TEXT_PER_VALUE,
     PEOPLE,
     ROW_COUNT,
@@ -62,9 +64,9 @@ def shares(plan: Encoding) -> list[Step]:
 def cell_counts(plan: Encoding) -> exp.Query:
     """One row: cells, rows, and how many of these have an unmapped value, a bad weight, or no individual."""
     policy = plan.bound.policy
-    codes = [column(plan.code(position, 0)) for position in range(len(plan.codes))]
-    codes += [column(plan.sensitive_label(name, 1)) for name in plan.bound.sensitive_shapes]
-    counts = {"unmapped": exp.or_(*(code.is_(exp.null()) for code in codes), copy=False)}
+    labels = [column(plan.sensitive_label(name, 1)) for name in plan.bound.sensitive_shapes]
+    unmapped = exp.or_(column(IS_UNMAPPED), *(label.is_(exp.null()) for label in labels), copy=False)
+    counts = {"unmapped": unmapped}
     if policy.row_weight is not None:
         counts["unweighted"] = column(WEIGHT).is_(exp.null())
     if policy.individual is not None:
@@ -76,9 +78,7 @@ def cell_counts(plan: Encoding) -> exp.Query:
 
 def unmapped_people(plan: Encoding) -> exp.Query:
     """One row: people of the population with a value that no taxonomy knows."""
-    codes = [column(plan.code(position, 0)) for position in range(len(plan.codes))]
-    unmapped = exp.or_(*(code.is_(exp.null()) for code in codes), copy=False)
-    people = exp.func("coalesce", filtered(exp.Sum(this=column(PEOPLE)), unmapped), number(0))
+    people = exp.func("coalesce", filtered(exp.Sum(this=column(PEOPLE)), column(IS_UNMAPPED)), number(0))
     return select([aliased(people, "unmapped")], plan.population_cells.table)
 
 
@@ -106,23 +106,26 @@ def _cells(plan: Encoding) -> exp.Query:
         query = query.select(aliased(column(policy.individual, COMBINATIONS), INDIVIDUAL), copy=False)
     if policy.row_weight is not None:
         query = query.select(column(WEIGHT, COMBINATIONS), copy=False)
-    return query.select(column(ROW_COUNT, COMBINATIONS), copy=False)
+    query = query.select(column(ROW_COUNT, COMBINATIONS), copy=False)
+    words = [column(plan.key(word)) for word in range(plan.keys.word_count)]
+    if words and policy.method is None:
+        query.set("order", ascending(*words))
+    return query
 
 
 def _looked_up(plan: Encoding, combinations: exp.Expr) -> exp.Select:
-    """The codes of combinations of raw values at every level below the top, and the words of their keys."""
+    """The words of the keys of combinations of raw values, and whether a taxonomy does not know one of these."""
     query = select([], combinations)
-    for position in range(len(plan.codes)):
-        alias = _codes_alias(position)
-        raw = exact_text(column(plan.bound.policy.quasi_identifiers[position], COMBINATIONS))
-        lookup = subquery(label_bits(plan, position, 0, map(column, [VALUE, *_code_columns(plan, position)])), alias)
+    codes = []
+    for position, name in enumerate(plan.bound.policy.quasi_identifiers):
+        alias, code = _codes_alias(position), plan.code(position, 0)
+        lookup = subquery(label_bits(plan, position, 0, [column(VALUE), column(code)]), alias)
+        raw = exact_text(column(name, COMBINATIONS))
         query = query.join(lookup, on=same(column(VALUE, alias), raw), join_type="left", copy=False)
-        query = query.select(*(column(name, alias) for name in _code_columns(plan, position)), copy=False)
-    return query.select(*(_key_word(plan, word) for word in range(plan.keys.word_count)), copy=False)
-
-
-def _code_columns(plan: Encoding, position: int) -> list[str]:
-    return [plan.code(position, depth) for depth in plan.depths(position)]
+        codes.append(column(code, alias))
+    is_unmapped = exp.or_(*(code.is_(exp.null()) for code in codes), copy=False)
+    words = [_key_word(plan, word) for word in range(plan.keys.word_count)]
+    return query.select(*words, aliased(is_unmapped, IS_UNMAPPED), copy=False)
 
 
 def _key_word(plan: Encoding, word: int) -> exp.Alias:

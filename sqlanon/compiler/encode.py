@@ -107,11 +107,14 @@ def _loss_steps(plan: Encoding, position: int, depth: int) -> exp.Select:
 
 def label_bits(plan: Encoding, position: int, depth: int, columns: Iterable[exp.Expr]) -> exp.Select:
     """Some columns of the labels of a level, and their bits in the words of the key."""
-    return select([*_words(plan, position, depth), *columns], plan.codes[position].table).distinct(copy=False)
+    return select([*label_words(plan, position, depth), *columns], plan.codes[position].table).distinct(copy=False)
 
 
-def _words(plan: Encoding, position: int, depth: int) -> list[exp.Alias]:
-    """The bits of a quasi-identifier's labels, from a level up, in each word of the key that has some."""
+def label_words(plan: Encoding, position: int, depth: int) -> list[exp.Alias]:
+    """The bits of a quasi-identifier's labels, from a level up, in each word of the key that has some.
+
+    They are made of columns of its codes.
+    """
     masks = plan.keys.label_masks(position, depth)
     return [aliased(_bits(plan, position, depth, word), plan.key(word)) for word in masks]
 

@@ -21,6 +21,7 @@ WEIGHT = "anon_weight"
 INDIVIDUAL = "anon_individual"
 PEOPLE = "anon_people"
 VALUE = "anon_value"
+IS_UNMAPPED = "anon_is_unmapped"
 
 ONE_TEXT_PER_VALUE = frozenset(
     (
@@ -131,7 +132,7 @@ class Encoding:
         return tuple(dict.fromkeys(column for model in models for column in model.columns))
 
     def code(self, position: int, depth: int) -> str:
-        """The column of ``cells`` with the code of a quasi-identifier at a level."""
+        """The column with the code of a quasi-identifier's label at a level."""
         return f"anon_code_{position}_{depth}"
 
     def depths(self, position: int) -> range:

@@ -8,9 +8,20 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.compiler.classes import CLASS_WEIGHT, KEPT, class_relation, measure_of, within
-from sqlanon.compiler.encode import LABEL_LOSSES
+from sqlanon.compiler.encode import LABEL_LOSSES, label_bits
 from sqlanon.compiler.encoding import ROW_COUNT, WEIGHT, Encoding
-from sqlanon.compiler.grouping import CLASS_ROWS, NODE, Grouping, at_node, by_any_key, of_all_nodes, of_one_node
+from sqlanon.compiler.grouping import (
+    CLASS_ROWS,
+    NODE,
+    Grouping,
+    at_node,
+    by_any_key,
+    by_key,
+    coded,
+    of_all_nodes,
+    of_one_node,
+    with_codes,
+)
 from sqlanon.compiler.label_losses import LabelLosses
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
@@ -18,7 +29,9 @@ from sqlanon.compiler.nodes import (
     aliased,
     all_of,
     ascending,
+    bits,
     column,
+    count_rows,
     filtered,
     grouped,
     number,
@@ -75,28 +88,48 @@ def node_summaries(
     return over(summary, _known_beside(plan, classes, row_count, attainable_within))
 
 
-def any_node_summary(
-    plan: Encoding, row_count: int, cells: Relation, words: Sequence[int], asked: Asked, attainable_within: int | None
+def any_node_summaries(
+    plan: Encoding,
+    count: int,
+    row_count: int,
+    cells: Relation,
+    words: Sequence[int],
+    asked: Asked,
+    attainable_within: int | None,
 ) -> exp.Query:
-    """The same of a single node, to be prepared: its parameters are the masks of some words of the node's key.
+    """The same of so many nodes, to be prepared: its parameters are the masks of some words of the key of each node.
 
     These are the words that the cells have. What labels lose differs in its text from node to node, so that it is left
     out.
     """
-    classes = of_one_node(plan, _keyed_classes(by_any_key(plan, cells, words)), 0)
+    return union_all(
+        _any_node_summary(plan, index, row_count, cells, words, asked, attainable_within) for index in range(count)
+    )
+
+
+def _any_node_summary(
+    plan: Encoding,
+    index: int,
+    row_count: int,
+    cells: Relation,
+    words: Sequence[int],
+    asked: Asked,
+    attainable_within: int | None,
+) -> exp.Query:
+    classes = of_one_node(plan, _keyed_classes(by_any_key(plan, cells, words, index * len(words))), index)
     summary = _summary(plan, None, asked, attainable=attainable_within is not None)
     # Numbers for columns: to aggregate a single group without a key takes a tenth less time.
     summary.set("group", None)
-    known = {NODE: number(0), "anon_k": number(plan.bound.policy.k)}
+    known = {NODE: number(index), "anon_k": number(plan.bound.policy.k)}
     for mentioned in list(summary.find_all(exp.Column)):
         if mentioned.name in known:
             mentioned.replace(known[mentioned.name].copy())
     return over(summary, _known_beside(plan, classes, row_count, attainable_within))
 
 
-def attained(plan: Encoding, levels: Levels) -> exp.Query:
-    """One row, ``attained_<bound>``: the worst value of each bound's measure over the classes that a node keeps."""
-    grouping = at_node(plan, levels)
+def attained(grouping: Grouping) -> exp.Query:
+    """One row, ``attained_<bound>``: the worst value of each bound's measure over the classes that are kept."""
+    plan = grouping.plan
     columns = [
         aliased(filtered(worst_of(grouping, bound), column(KEPT)), f"attained_{index}")
         for index, bound in enumerate(plan.bound.policy.bounds)
@@ -106,9 +139,14 @@ def attained(plan: Encoding, levels: Levels) -> exp.Query:
 
 def kept_classes(plan: Encoding, levels: Levels) -> exp.Query:
     """The codes of the classes that are kept at a node."""
-    grouping = at_node(plan, levels)
+    kept = with_codes(plan, levels, select([], subquery(kept_keys(by_key(plan, levels)), "anon_kept")), "anon_kept")
+    return kept if kept.expressions else kept.select(column(ALL_ROWS, "anon_kept"), copy=False)
+
+
+def kept_keys(grouping: Grouping) -> exp.Select:
+    """The keys of the classes of a grouping that are kept; ``anon_all_rows`` if it has none."""
     columns = grouping.columns() or [aliased(exp.true(), ALL_ROWS)]
-    judged = _judged(plan, class_relation(grouping, with_keys=True))
+    judged = _judged(grouping.plan, class_relation(grouping, with_keys=True))
     return select(columns, subquery(judged, "anon_judged")).where(column(KEPT), copy=False)
 
 
@@ -121,7 +159,7 @@ def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
     on = all_of([column(key, "anon_cells").eq(column(key, "anon_kept")) for key in keys])
     suppressed = (
         exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("anon_cells", quoted=True)))
-        .from_(exp.alias_(plan.cells.table, "anon_cells", table=True))
+        .from_(coded(plan, levels, plan.cells, plan.carried))
         .join(exp.alias_(kept, "anon_kept", table=True), on=on, join_type="anti")
     )
     masked = replace(at_node(plan, levels), keys=(), cells=lambda: subquery(suppressed.copy(), "anon_suppressed"))
@@ -133,10 +171,16 @@ def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
 
 def _labelled_values(plan: Encoding, position: int) -> exp.Select:
     depths = range(plan.bound.shapes[position].height + 1)
-    value_code = plan.code(position, 0)
     counted = ROW_COUNT if plan.bound.policy.row_weight is None else WEIGHT
     rows = aliased(exp.Sum(this=column(counted)), "anon_value_rows")
-    marginal = grouped(select([column(value_code), rows], plan.cells.table), [column(value_code)])
+    keys = {plan.key(word): mask for word, mask in plan.keys.label_masks(position, 0).items()}
+    words = [aliased(bits(column(key), number(mask)), key) for key, mask in keys.items()]
+    marginal = grouped(select([*words, rows], plan.cells.table), [word.this.copy() for word in words])
+    # Without a key to group by there would be a row of no rows.
+    marginal.set("having", exp.Having(this=exp.GT(this=count_rows(), expression=number(0))))
+    codes = [column(plan.code(position, depth)) for depth in depths]
+    losses = [column(plan.label_loss(measure, position, depth)) for measure in LABEL_LOSSES for depth in depths]
+    labels = label_bits(plan, position, 0, [*codes, *losses])
     columns = [
         aliased(number(position), "position"),
         column("anon_value_rows", "anon_marginal"),
@@ -150,9 +194,9 @@ def _labelled_values(plan: Encoding, position: int) -> exp.Select:
             for measure in LABEL_LOSSES
         ),
     ]
-    codes = exp.alias_(plan.codes[position].table, "anon_codes", table=True)
-    same_value = column(value_code, "anon_codes").eq(column(value_code, "anon_marginal"))
-    return select(columns, subquery(marginal, "anon_marginal")).join(codes, on=same_value, copy=False)
+    same_value = all_of([column(key, "anon_codes").eq(column(key, "anon_marginal")) for key in keys])
+    query = select(columns, subquery(marginal, "anon_marginal"))
+    return query.join(subquery(labels, "anon_codes"), on=same_value, copy=False)
 
 
 def _keyed_classes(grouping: Grouping) -> exp.Select:

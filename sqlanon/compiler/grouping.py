@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.compiler.encode import label_bits
 from sqlanon.compiler.encoding import PEOPLE, Encoding
 from sqlanon.compiler.nodes import (
     Relation,
     aliased,
+    all_of,
     bits,
     cast,
     column,
@@ -58,22 +60,29 @@ class Grouping:
 
 
 def at_node(plan: Encoding, levels: Levels) -> Grouping:
-    """All cells, grouped by their codes at a node, which lead to labels."""
+    """Cells that have the codes of a node, grouped by these, which lead to labels."""
     keys = tuple(key for _, key in node_keys(plan, levels))
-    return Grouping(plan, keys, lambda: plan.cells.table, lambda: plan.population_cells.table)
+    return Grouping(plan, keys, lambda: plan.cells.table, lambda: coded(plan, levels, plan.population_cells, [PEOPLE]))
 
 
-def by_key(plan: Encoding, levels: Levels, cells: Relation | None = None) -> Grouping:
-    """The same by the bits of their keys, which is quicker; ``cells`` are rolled up to a node that is no more general.
+def by_key(
+    plan: Encoding, levels: Levels, cells: Relation | None = None, carried: Sequence[str] | None = None
+) -> Grouping:
+    """All cells, grouped by the bits of their keys at a node; the key columns hold the words of the class's key.
 
-    The key columns hold the words of the class's key.
+    Args:
+        plan: the encoding of the run.
+        levels: the node.
+        cells: cells rolled up to a node that is no more general; those of the source if None.
+        carried: the other columns of these that are wanted; those that classes are measured by if None.
     """
-    return _masked(plan, {word: number(mask) for word, mask in plan.keys.node_masks(levels).items()}, cells)
+    masks: dict[int, exp.Expr] = {word: number(mask) for word, mask in plan.keys.node_masks(levels).items()}
+    return _masked(plan, masks, cells, carried=carried)
 
 
-def by_any_key(plan: Encoding, cells: Relation, words: Sequence[int]) -> Grouping:
-    """The same at any node: the masks of these words of its key are the parameters ``$1``, ``$2`` and so on."""
-    masks = (cast(exp.Placeholder(this=str(place)), "BIGINT") for place in range(1, len(words) + 1))
+def by_any_key(plan: Encoding, cells: Relation, words: Sequence[int], before: int) -> Grouping:
+    """The same at any node: the masks of these words of its key are parameters, so many of which come before."""
+    masks = (cast(exp.Placeholder(this=str(before + place)), "BIGINT") for place in range(1, len(words) + 1))
     return _masked(plan, dict(zip(words, masks, strict=True)), cells)
 
 
@@ -125,6 +134,34 @@ def of_one_node(plan: Encoding, classes: exp.Select, index: int) -> exp.Select:
     return select([*words, *others, aliased(number(index), NODE)], subquery(classes, "anon_classes_of_node"))
 
 
+def coded(plan: Encoding, levels: Levels, relation: Relation, carried: Iterable[str]) -> exp.Subquery:
+    """Some columns of a relation with keys, and the codes of its labels at a node."""
+    query = select(
+        (column(name, "anon_keyed") for name in carried), exp.alias_(relation.table, "anon_keyed", table=True)
+    )
+    return subquery(with_codes(plan, levels, query, "anon_keyed"), relation.name)
+
+
+def with_codes(plan: Encoding, levels: Levels, query: exp.Select, table: str) -> exp.Select:
+    """The query of a table with keys, and the codes of its labels at a node."""
+    for position, code in node_keys(plan, levels):
+        alias, depth = f"anon_codes_{position}", levels[position]
+        lookup = subquery(label_bits(plan, position, depth, [column(code)]), alias)
+        query = query.join(lookup, on=with_bits(plan, position, depth, table, alias), join_type="left", copy=False)
+        query = query.select(column(code, alias), copy=False)
+    return query
+
+
+def with_bits(plan: Encoding, position: int, depth: int, table: str, labels: str) -> exp.Expr:
+    """Whether the key of one table has the bits of a label of a level, which another holds."""
+    return all_of(
+        [
+            exp.Paren(this=bits(column(plan.key(word), table), number(mask))).eq(column(plan.key(word), labels))
+            for word, mask in plan.keys.label_masks(position, depth).items()
+        ]
+    )
+
+
 def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:
     """Position and code column of every quasi-identifier that still tells rows apart at a node.
 
@@ -139,13 +176,17 @@ def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:
 
 
 def _masked(
-    plan: Encoding, masks: dict[int, exp.Expr], cells: Relation | None, nodes: exp.Values | None = None
+    plan: Encoding,
+    masks: dict[int, exp.Expr],
+    cells: Relation | None,
+    nodes: exp.Values | None = None,
+    carried: Sequence[str] | None = None,
 ) -> Grouping:
     """Cells, grouped by those bits of their keys that a mask of each word shows, and by the node if there are more."""
 
-    def masked(relation: Relation, carried: Iterable[str]) -> exp.Subquery:
+    def masked(relation: Relation, others: Iterable[str]) -> exp.Subquery:
         words = [aliased(bits(column(plan.key(word)), mask.copy()), plan.key(word)) for word, mask in masks.items()]
-        query = select([*words, *map(column, carried)], relation.table)
+        query = select([*words, *map(column, others)], relation.table)
         if nodes is not None:
             query = query.select(column(NODE, NODES), copy=False).join(nodes.copy(), join_type="cross", copy=False)
         return subquery(query, relation.name)
@@ -153,6 +194,6 @@ def _masked(
     return Grouping(
         plan,
         (*([] if nodes is None else [NODE]), *map(plan.key, masks)),
-        lambda: masked(plan.cells if cells is None else cells, plan.carried),
+        lambda: masked(plan.cells if cells is None else cells, plan.carried if carried is None else carried),
         lambda: masked(plan.population_cells, [PEOPLE]),
     )

@@ -16,7 +16,7 @@ from sqlanon.compiler import evaluate, taxonomies
 from sqlanon.compiler.cells import shares
 from sqlanon.compiler.classes import class_relation, within
 from sqlanon.compiler.encoding import ROW_COUNT, VALUE, Encoding, row_sum
-from sqlanon.compiler.grouping import CLASS_ROWS, at_node, node_keys
+from sqlanon.compiler.grouping import CLASS_ROWS, Grouping, at_node, coded, node_keys
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
     Relation,
@@ -81,6 +81,10 @@ class Increment:
         policy = self.plan.bound.policy.model_copy(update={"quality": Entropy(), "row_weight": None})
         return replace(self.plan, bound=replace(self.plan.bound, policy=policy), cells=cells, label_losses=())
 
+    def classes(self, cells: Relation) -> Grouping:
+        """Other cells at this node, grouped into its classes."""
+        return at_node(self.over(cells), self.levels)
+
     def labels(self, position: int) -> Relation:
         """The labels of a quasi-identifier at the node, with their codes."""
         return Relation(f"anon_node_labels_{position}", "node")
@@ -119,10 +123,10 @@ def join(increment: Increment) -> list[Step]:
 
 def kept_classes(increment: Increment, *, every_partition: bool) -> exp.Query:
     """The codes of the classes that meet the policy with the new rows in them, and in the partition alone if asked."""
-    kept = evaluate.kept_classes(increment.over(UNION_CELLS), increment.levels)
+    kept = evaluate.kept_keys(increment.classes(UNION_CELLS))
     if not every_partition:
         return kept
-    alone = evaluate.kept_classes(increment.over(NEW_CELLS), increment.levels)
+    alone = evaluate.kept_keys(increment.classes(NEW_CELLS))
     names = increment.keys or (evaluate.ALL_ROWS,)
     on = all_of([column(name, "anon_alone").eq(column(name, "anon_together")) for name in names])
     query = select([column(name, "anon_together") for name in names], subquery(kept, "anon_together"))
@@ -149,15 +153,14 @@ def kept_rows(increment: Increment, kept: Relation) -> exp.Query:
 
 def blocked_rows(increment: Increment, cells: Relation) -> exp.Query:
     """One row, ``blocked_<model>``: the partition's rows in classes of some cells that violate each privacy model."""
-    plan = increment.over(cells)
-    grouping = at_node(plan, increment.levels)
+    grouping = increment.classes(cells)
     rows = grouped(
         select([*grouping.columns(), aliased(exp.Sum(this=column(ROW_COUNT)), "anon_new_rows")], NEW_CELLS.table),
         grouping.columns(),
     )
     blocked = [
         aliased(_rows_outside(column("anon_new_rows"), within(grouping, model.bounds)), f"blocked_{index}")
-        for index, model in enumerate(plan.bound.policy.privacy)
+        for index, model in enumerate(increment.plan.bound.policy.privacy)
     ]
     on = all_of([column(key, "anon_rows").eq(column(key, "anon_classes")) for key in grouping.keys])
     classes = subquery(class_relation(grouping, with_keys=True), "anon_classes")
@@ -173,7 +176,7 @@ def published_cells(increment: Increment, kept: Relation) -> Step:
 
 def left_short(increment: Increment) -> exp.Query:
     """One row: ``classes`` that are to be published and violate a privacy model, and the ``rows`` in them."""
-    grouping = at_node(increment.over(PUBLISHED_CELLS), increment.levels)
+    grouping = increment.classes(PUBLISHED_CELLS)
     met = within(grouping, increment.plan.bound.policy.bounds)
     rows = exp.func("coalesce", exp.Sum(this=column(CLASS_ROWS)), number(0))
     query = select(
@@ -238,9 +241,10 @@ def _partition_counts(increment: Increment) -> exp.Query:
     plan = increment.plan
     sensitive = [plan.sensitive(name) for name in increment.protected]
     keys = [column(name) for name in (*increment.keys, *sensitive)]
-    cells = grouped(select([*keys, row_sum()], plan.cells.table), [key.copy() for key in keys])
+    cells = coded(plan, increment.levels, plan.cells, plan.carried)
+    counts = grouped(select([*keys, row_sum()], cells), [key.copy() for key in keys])
     names = (*increment.keys, ROW_COUNT)
-    query = select([column(name, "anon_cells") for name in names], subquery(cells, "anon_cells"))
+    query = select([column(name, "anon_cells") for name in names], subquery(counts, "anon_cells"))
     query = _with_labels(increment, query)
     for name, code in zip(increment.protected, sensitive, strict=True):
         alias = f"anon_decoded_{code}"

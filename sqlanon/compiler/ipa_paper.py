@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.compiler.encoding import ROW_COUNT, Encoding, row_sum
-from sqlanon.compiler.grouping import NODE, Grouping, node_keys, of_all_nodes
+from sqlanon.compiler.grouping import NODE, Grouping, by_key, node_keys, of_all_nodes, with_codes
 from sqlanon.compiler.label_losses import LabelLosses
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
@@ -22,7 +22,6 @@ from sqlanon.compiler.nodes import (
     Step,
     aliased,
     ascending,
-    bits,
     cast,
     column,
     count_rows,
@@ -176,10 +175,11 @@ def _with_values(plan: Encoding, name: str) -> exp.Select:
 
 def _labelled_classes(plan: Encoding, levels: Levels) -> exp.Select:
     """The number of each class of a node, as :func:`class_steps` counts, with the codes of its labels."""
-    masks = plan.keys.node_masks(levels)
-    keys = [bits(column(plan.key(word)), number(mask)) for word, mask in masks.items()]
-    codes = [column(code) for _, code in node_keys(plan, levels)]
-    return select([*codes, aliased(_number_of_class(keys), CLASS)], plan.cells.table).distinct(copy=False)
+    grouping = by_key(plan, levels)
+    number_of_class = aliased(_number_of_class(grouping.columns()), CLASS)
+    classes = select([*grouping.columns(), number_of_class], grouping.cells()).distinct(copy=False)
+    query = select([column(CLASS, "anon_numbered")], subquery(classes, "anon_numbered"))
+    return with_codes(plan, levels, query, "anon_numbered")
 
 
 def _number_of_class(keys: Sequence[exp.Expr]) -> exp.Expr:

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.compiler.encoding import ONE_TEXT_PER_VALUE, ROW_COUNT, Encoding, row_sum
 from sqlanon.compiler.evaluate import labelled_values
-from sqlanon.compiler.grouping import Grouping, at_node, node_keys, of_all_nodes
+from sqlanon.compiler.grouping import Grouping, by_key, node_keys, of_all_nodes, with_codes
 from sqlanon.compiler.label_losses import LabelLosses, in_units
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
@@ -137,10 +137,14 @@ def node_scores(
 
 def combinations(plan: Encoding, levels: Levels) -> Step:
     """The step that makes :data:`COMBINATIONS` of a node."""
-    grouping = at_node(plan, levels)
-    raw = [aliased(exp.AnyValue(this=column(name)), name) for name in _raw_values(plan)]
-    query = grouping.select([*raw, row_sum()], grouping.cells(), *map(column, _values(plan)))
-    return Step(COMBINATIONS, _placed(query, [*grouping.keys, *_values(plan)]), "combinations of the node")
+    values, raw = _values(plan), _raw_values(plan)
+    grouping = by_key(plan, levels, carried=[*values, *raw, ROW_COUNT])
+    any_raw = [aliased(exp.AnyValue(this=column(name)), name) for name in raw]
+    keyed = grouping.select([*any_raw, row_sum()], grouping.cells(), *map(column, values))
+    columns = [column(name, "anon_keyed") for name in (*values, *raw, ROW_COUNT)]
+    query = with_codes(plan, levels, select(columns, subquery(keyed, "anon_keyed")), "anon_keyed")
+    codes = [code for _, code in node_keys(plan, levels)]
+    return Step(COMBINATIONS, _placed(query, [*codes, *values]), "combinations of the node")
 
 
 def noisy_combinations(threshold: int) -> Step:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.compiler.encoding import ROW_COUNT, VALUE, Encoding, row_sum
-from sqlanon.compiler.grouping import node_keys
+from sqlanon.compiler.grouping import node_keys, with_bits
 from sqlanon.compiler.keys import WORD_BITS
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
@@ -34,7 +34,7 @@ from sqlanon.compiler.nodes import (
     subquery,
     text,
 )
-from sqlanon.compiler.release_labels import MASK, as_label, labels_by_code, labels_by_value
+from sqlanon.compiler.release_labels import MASK, as_label, labels_by_bits, labels_by_code, labels_by_value
 from sqlanon.compiler.shown import Shown, can_be_grouped, plain_value, shown_columns
 from sqlanon.model.lattice import Levels
 
@@ -117,7 +117,13 @@ def _rows_of_source(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> e
 def _rows_of_cells(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> exp.Select:
     """The same of the cells, with their number of rows."""
     query = select([column(ROW_COUNT, "anon_cells")], exp.alias_(plan.cells.table, "anon_cells", table=True))
-    return _with_shown(with_labels(plan, levels, query, "anon_cells"), shown)
+    for position, _ in node_keys(plan, levels):
+        alias, depth = plan.labels(position).name, levels[position]
+        lookup = subquery(labels_by_bits(plan, position, depth), alias)
+        on = with_bits(plan, position, depth, "anon_cells", alias)
+        query = query.join(lookup, on=on, join_type="left", copy=False)
+        query = query.select(column(plan.label(position), alias), copy=False)
+    return _with_shown(query, shown)
 
 
 def _with_shown(query: exp.Select, shown: Sequence[Shown]) -> exp.Select:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.compiler import taxonomies
+from sqlanon.compiler.encode import label_words
 from sqlanon.compiler.encoding import VALUE, Encoding
 from sqlanon.compiler.nodes import (
     Step,
@@ -34,7 +35,7 @@ def label_types(plan: Encoding, levels: Levels) -> list[exp.Create]:
 
 
 def label_steps(plan: Encoding, levels: Levels) -> list[Step]:
-    """The steps that make the tables of labels: the values of each quasi-identifier with their code and label."""
+    """The steps that make the tables of labels: those of every value, each with its code and its bits."""
     attributes = plan.bound.policy.quasi_identifiers
     return [
         Step(plan.labels(position), _labels(plan, position, depth), f'labels of "{attributes[position]}"')
@@ -65,6 +66,12 @@ def labels_by_code(plan: Encoding, position: int, depth: int) -> exp.Select:
     return select([*codes, column(plan.label(position))], plan.labels(position).table).distinct(copy=False)
 
 
+def labels_by_bits(plan: Encoding, position: int, depth: int) -> exp.Select:
+    """The bits of the labels of a quasi-identifier in each word of the key that has some, with these."""
+    words = [column(plan.key(word)) for word in plan.keys.label_masks(position, depth)]
+    return select([*words, column(plan.label(position))], plan.labels(position).table).distinct(copy=False)
+
+
 def _label_type(plan: Encoding, position: int, depth: int) -> exp.Create:
     attribute = plan.bound.policy.quasi_identifiers[position]
     mask = exp.Select(expressions=[aliased(string(MASK), "label")])
@@ -87,6 +94,7 @@ def _labels(plan: Encoding, position: int, depth: int) -> exp.Query:
     columns = [
         column(VALUE, "anon_codes"),
         column(plan.code(position, depth), "anon_codes"),
+        *label_words(plan, position, depth),
         aliased(as_label(plan, position, column("label", "anon_level")), plan.label(position)),
     ]
     codes = exp.alias_(plan.codes[position].table, "anon_codes", table=True)

@@ -5,18 +5,20 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.compiler.encoding import WEIGHT, Encoding, row_sum
-from sqlanon.compiler.grouping import Grouping, by_key
-from sqlanon.compiler.nodes import Relation, aliased, ascending, column, count_rows, grouped, select, subquery
+from sqlanon.compiler.grouping import by_key
+from sqlanon.compiler.nodes import Relation, aliased, column, count_rows, grouped, select, subquery
 from sqlanon.model.lattice import Levels
 
 
-def rolled_up(plan: Encoding, levels: Levels, cells: Relation, *, in_order: bool) -> exp.Query:
-    """The cells of a node, from the cells of one below it, in the order of their keys if that is wanted."""
+def rolled_up(plan: Encoding, levels: Levels, cells: Relation) -> exp.Query:
+    """The cells of a node, from the cells of one below it: in an order nearly as good, if these are in order."""
     grouping = by_key(plan, levels, cells)
-    query = _merged(plan, grouping) if any(levels) else _as_they_are(plan, grouping)
-    if in_order and grouping.keys:
-        query.set("order", ascending(*grouping.columns()))
-    return query
+    told_apart = [*grouping.columns(), *map(column, plan.told_apart)]
+    labels = [aliased(exp.AnyValue(this=column(name)), name) for name in plan.sensitive_labels]
+    sums = [row_sum()]
+    if plan.bound.policy.row_weight is not None:
+        sums.append(aliased(exp.Sum(this=column(WEIGHT)), WEIGHT))
+    return grouped(select([*told_apart, *labels, *sums], grouping.cells()), [key.copy() for key in told_apart])
 
 
 def counted_rows(relation: Relation) -> exp.Query:
@@ -30,17 +32,3 @@ def distinct_others(plan: Encoding) -> exp.Query | None:
         return None
     distinct = select(map(column, plan.told_apart), plan.cells.table).distinct(copy=False)
     return select([aliased(count_rows(), "others")], subquery(distinct, "anon_others"))
-
-
-def _merged(plan: Encoding, grouping: Grouping) -> exp.Select:
-    told_apart = [*grouping.columns(), *map(column, plan.told_apart)]
-    labels = [aliased(exp.AnyValue(this=column(name)), name) for name in plan.sensitive_labels]
-    sums = [row_sum()]
-    if plan.bound.policy.row_weight is not None:
-        sums.append(aliased(exp.Sum(this=column(WEIGHT)), WEIGHT))
-    return grouped(select([*told_apart, *labels, *sums], grouping.cells()), [key.copy() for key in told_apart])
-
-
-def _as_they_are(plan: Encoding, grouping: Grouping) -> exp.Select:
-    """The cells of the bottom: they differ there, so that there is nothing to merge."""
-    return select([*grouping.columns(), *map(column, plan.carried)], grouping.cells())

@@ -16,6 +16,7 @@ from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.cells import cell_counts, encode_rows, unmapped_people
 from sqlanon.compiler.encode import encode_labels, last_children, loss_steps
 from sqlanon.compiler.encoding import Encoding, LossStep, encoding
+from sqlanon.compiler.grouping import Grouping
 from sqlanon.compiler.keys import key_layout
 from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.compiler.prepared import executing, preparing
@@ -28,6 +29,7 @@ from sqlanon.model.lattice import Asked, LevelLosses, Levels, LossContext, NodeS
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
+from sqlanon.search.problem import batches
 
 Observer = Callable[[int, int, Inquiry], None]
 """Told before every batch how many nodes were checked, how many the lattice has, and what the search knows and asks."""
@@ -36,6 +38,9 @@ KEPT = Relation("anon_kept", "class")
 
 APART = 100_000
 """Of how many cells nodes are counted one after another: for fewer, what a statement takes besides is what counts."""
+
+PREPARED_NODES = 2
+"""Of how many nodes big relations are counted at once, so that a thread has work while others end a node."""
 
 NO_ROWS = dict.fromkeys(("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "distinct_labels"), 0)
 """What the levels of a table without rows lose."""
@@ -208,10 +213,10 @@ def _has_equal_rows(engine: Engine, table: EncodedTable) -> bool:
     return bool(groups <= GROUPED * table.context.row_count)
 
 
-def attained(engine: Engine, table: EncodedTable, levels: Levels) -> list[float]:
-    """What the kept classes of a node attain in each bound of the privacy models, in the policy's order."""
-    row = engine.fetch(evaluate.attained(table.plan, levels), "attained measures", "node")[0]
-    return [row[f"attained_{index}"] for index in range(len(table.plan.bound.policy.bounds))]
+def attained(engine: Engine, grouping: Grouping) -> list[float]:
+    """What the classes that are kept attain in each bound of the privacy models, in the policy's order."""
+    row = engine.fetch(evaluate.attained(grouping), "attained measures", "node")[0]
+    return [row[f"attained_{index}"] for index in range(len(grouping.plan.bound.policy.bounds))]
 
 
 def masked_rows_fall_short(engine: Engine, table: EncodedTable, levels: Levels) -> list[PrivacyModel]:
@@ -271,21 +276,22 @@ def rolled_up_summaries(engine: Engine, table: EncodedTable, roll_ups: RollUps, 
 def _counted_apart(
     engine: Engine, table: EncodedTable, source: RolledUp, nodes: Sequence[Levels], asked: Asked
 ) -> list[NodeSummary]:
-    """One node after another by a query that is planned once, since a search asks all of them for the same."""
-    plan, row_count = table.plan, table.context.row_count
-    words = sorted(plan.keys.node_masks(source.levels))
-    if not source.is_prepared:
-        within = _attainable_within(table)
-        query = evaluate.any_node_summary(plan, row_count, source.cells, words, asked, within)
-        engine.execute(preparing(source.prepared, query), "nodes of the lattice")
-        source.is_prepared = True
+    """A few nodes after another by queries that are planned once, since a search asks all of them for the same."""
+    keys = table.plan.keys
+    words = sorted(keys.node_masks(source.levels))
     summaries = []
-    for levels in nodes:
-        masks = plan.keys.node_masks(levels)
-        call = executing(source.prepared, (masks.get(word, 0) for word in words))
-        (row,) = engine.fetch(call, "nodes of the lattice", "node")
-        del row["node"]
-        summaries.append(NodeSummary(levels=levels, **row))
+    for few in batches(nodes, PREPARED_NODES):
+        if len(few) not in source.prepared:
+            within = _attainable_within(table)
+            query = evaluate.any_node_summaries(
+                table.plan, len(few), table.context.row_count, source.cells, words, asked, within
+            )
+            engine.execute(preparing(source.prepared_query(len(few)), query), "nodes of the lattice")
+            source.prepared.add(len(few))
+        masks = [keys.node_masks(levels).get(word, 0) for levels in few for word in words]
+        rows = engine.fetch(executing(source.prepared_query(len(few)), masks), "nodes of the lattice", "node")
+        ordered = sorted(rows, key=lambda row: int(row["node"]))
+        summaries += [NodeSummary(levels=few[row.pop("node")], **row) for row in ordered]
     return summaries
 
 

@@ -29,14 +29,8 @@ STATEMENT_ROWS = 30_000_000
 STEP_ROWS = 1_000_000
 """How many rows could be read in the time that it takes to make even the smallest table."""
 
-UNSORTED = 3
-"""How much longer it takes to count rows that are not in the order of their keys: those of the cells."""
-
 CLASS_ROWS = 20
 """How many rows could be read in the time that it takes to make one class."""
-
-SORTING = 10
-"""How many rows could be read in the time that it takes to put one in order."""
 
 RECENT_NODES = 32
 """Nodes that stand for those to come."""
@@ -59,23 +53,16 @@ UPPER_SHARE = 0.75
 
 @dataclass(eq=False)
 class RolledUp:
-    """Cells of a node, how many there are, what reading one takes, and whether a query that counts them is prepared."""
+    """Cells of a node, how many there are, and of how many nodes at once a query that counts them is prepared."""
 
     levels: Levels
     cells: Relation
     row_count: int
-    row_cost: float = 1.0
-    is_prepared: bool = False
+    prepared: set[int] = field(default_factory=set)
 
-    @property
-    def prepared(self) -> str:
-        """The name of that query."""
-        return f"{self.cells.name}_counted"
-
-    @property
-    def cost(self) -> float:
-        """What it takes to read them, in rows that are in order."""
-        return self.row_count * self.row_cost
+    def prepared_query(self, count: int) -> str:
+        """The name of the query of so many nodes."""
+        return f"{self.cells.name}_counted_{count}"
 
 
 @dataclass
@@ -88,8 +75,6 @@ class RollUps:
         row_count: rows of the source.
         cell_count: how many cells they make.
         label_counts: by quasi-identifier and level, how many labels are present.
-        are_combinations: whether the cells are in order, and differ in nothing but their keys, of which classes have
-            one each; nobody then tells it by :meth:`learn` how many classes nodes have.
     """
 
     engine: Engine
@@ -97,12 +82,10 @@ class RollUps:
     row_count: int
     cell_count: int
     label_counts: Sequence[Sequence[int]]
-    are_combinations: bool = False
     _made: list[RolledUp] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        row_cost = 1 if self.are_combinations else UNSORTED
-        self._cells = RolledUp((0,) * len(self.label_counts), self.plan.cells, self.cell_count, row_cost)
+        self._cells = RolledUp((0,) * len(self.label_counts), self.plan.cells, self.cell_count)
         self._classes = ClassCounts(self.label_counts)
         self._classes.learn(self._cells.levels, self.cell_count)
         self._recent: deque[Levels] = deque(maxlen=RECENT_NODES)
@@ -122,9 +105,9 @@ class RollUps:
             for together in counted_together(nodes, source.row_count + CLASS_ROWS * classes):
                 yield source, together
 
-    def cost(self, levels: Levels) -> float:
-        """What it takes to read what a node would be counted from now, in rows that are in order."""
-        return self._cheapest_below(levels).cost
+    def cost(self, levels: Levels) -> int:
+        """How many rows a node would be counted from now."""
+        return self._cheapest_below(levels).row_count
 
     def learn(self, summaries: Sequence[NodeSummary]) -> None:
         """Take note of how many classes nodes have."""
@@ -134,8 +117,8 @@ class RollUps:
     def drop(self) -> None:
         """Remove all that was made and prepared."""
         for relation in (self._cells, *self._made):
-            if relation.is_prepared:
-                self.engine.execute(forgetting(relation.prepared), "prepared queries")
+            for count in relation.prepared:
+                self.engine.execute(forgetting(relation.prepared_query(count)), "prepared queries")
         for relation in self._made:
             self.engine.drop(relation.cells)
         self._made.clear()
@@ -157,26 +140,20 @@ class RollUps:
 
     def _most_useful(self, nodes: list[Levels], tried: set[Levels]) -> Levels | None:
         """Whose cells gain most for some nodes; None if none gain anything that were not tried."""
-        read = np.array([self._cheapest_below(levels).cost for levels in nodes])
+        read = np.array([self._cheapest_below(levels).row_count for levels in nodes])
         if read.sum() < STEP_ROWS:
             return None
         meets = dict.fromkeys(tuple(map(min, *pair)) for pair in itertools.combinations(nodes, 2))
-        candidates = [levels for levels in (*meets, self._cells.levels) if levels not in tried]
+        candidates = [levels for levels in meets if any(levels) and levels not in tried]
         if not candidates:
             return None
-        sources = [self._cheapest_below(levels) for levels in candidates]
-        sizes = np.minimum(self._expected_rows(candidates), [source.row_count for source in sources])
-        costs = np.array([source.cost for source in sources])
+        sources = np.array([self._cheapest_below(levels).row_count for levels in candidates])
+        sizes = np.minimum(self._expected_rows(candidates), sources)
         serves = (np.array(candidates)[:, None, :] <= np.array(nodes)[None, :, :]).all(axis=2)
         saved = np.where(serves, np.maximum(read[None, :] - sizes[:, None], 0), 0).sum(axis=1)
-        row_costs = np.array([CLASS_ROWS if any(levels) else SORTING for levels in candidates])
-        gains = saved - MAKING * (costs + row_costs * sizes) - STEP_ROWS
+        gains = saved - MAKING * (sources + CLASS_ROWS * sizes) - STEP_ROWS
         gains[sizes > self._rows_left] = -np.inf
         best = int(gains.argmax())
-        if self._cells.levels in candidates and self.cell_count >= STEP_ROWS:
-            # Relations are made from all cells, too, so that their order saves more than these nodes tell.
-            in_order = candidates.index(self._cells.levels)
-            best = in_order if gains[in_order] > 0 else best
         return candidates[best] if gains[best] > 0 else None
 
     def _expected_rows(self, candidates: list[Levels]) -> NDArray[np.float64]:
@@ -188,9 +165,7 @@ class RollUps:
     def _make(self, levels: Levels) -> None:
         source = self._cheapest_below(levels)
         relation = Relation(f"anon_rolled_up_{len(self._made)}", "cell")
-        # Groups of cells in order come out in an order that is nearly as good.
-        cells = rolled_up(self.plan, levels, source.cells, in_order=source is self._cells)
-        self.engine.run(Step(relation, cells, "cells rolled up"))
+        self.engine.run(Step(relation, rolled_up(self.plan, levels, source.cells), "cells rolled up"))
         row_count = int(self.engine.fetch(counted_rows(relation), "cells rolled up")[0]["rows"])
         if self._most_others == 1:
             self._classes.learn(levels, row_count)
@@ -202,7 +177,7 @@ class RollUps:
 
     def _cheapest_below(self, levels: Levels) -> RolledUp:
         usable = (relation for relation in self._made if is_below(relation.levels, levels))
-        return min((self._cells, *usable), key=lambda relation: relation.cost)
+        return min((self._cells, *usable), key=lambda relation: relation.row_count)
 
     @cached_property
     def _most_others(self) -> int:

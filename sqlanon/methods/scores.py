@@ -116,7 +116,6 @@ def scores(engine: Engine, table: EncodedTable, threshold: int, reach: int) -> I
         context.row_count,
         combined.cell_count,
         combined.context.losses.distinct_labels,
-        are_combinations=True,
     )
     for nodes in losses.batches():
         for levels, at_risk, loss in _counted(engine, combined, roll_ups, threshold, nodes):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.compiler.grouping import by_key
 from sqlanon.compiler.nodes import Relation, subquery
 from sqlanon.compiler.partitions import refuse_columns
 from sqlanon.compiler.release import with_individuals
@@ -155,7 +156,8 @@ def _decide(engine: Engine, table: EncodedTable, outcome: SearchOutcome, node: N
         masked=node.suppressed_rows if masked else 0,
         dropped=0 if masked else node.suppressed_rows,
     )
-    return Decision(outcome, node, masked, counts, full_domain.attained(engine, table, node.levels), tuple(notes))
+    attained = full_domain.attained(engine, by_key(table.plan, node.levels))
+    return Decision(outcome, node, masked, counts, attained, tuple(notes))
 
 
 def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlanon.compiler import increment as queries
@@ -314,8 +314,7 @@ def _written(
     entry: Entry,
     target: Target,
 ) -> ResolvedSource:
-    published = replace(table, plan=increment.over(PUBLISHED_CELLS))
-    attained = full_domain.attained(engine, published, increment.levels)
+    attained = full_domain.attained(engine, increment.classes(PUBLISHED_CELLS))
     rows = _rows(entry)
     beside = {
         "release": entry.release,

@@ -8,6 +8,7 @@ from sqlanon.compiler import evaluate
 from sqlanon.compiler.cells import cell_counts, encode_rows
 from sqlanon.compiler.encode import encode_labels
 from sqlanon.compiler.encoding import encoding
+from sqlanon.compiler.grouping import by_key
 from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
 from sqlanon.compiler.release_labels import label_steps, label_types
 from sqlanon.compiler.verify import Comparison, attained
@@ -42,7 +43,7 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
         explained("losses of every level", evaluate.level_losses(plan)),
         explained("check a batch of nodes (here: the bottom)", evaluate.node_summaries(plan, [bottom], 0)),
         explained("classes kept at the chosen node", evaluate.kept_classes(plan, bottom), KEPT.name),
-        explained("what they attain", evaluate.attained(plan, bottom)),
+        explained("what they attain", evaluate.attained(by_key(plan, bottom))),
         *(explained("the type of its labels", statement) for statement in label_types(plan, bottom)),
         *(explained(step.purpose, step.query, step.makes.name) for step in label_steps(plan, bottom)),
         *([] if guess is None else [explained("how many groups of equal rows to expect", guess)]),

@@ -32,7 +32,7 @@ from sqlanon.model.lattice import Levels
 from sqlanon.run.prepare import prepare
 from sqlanon.search import SEARCHES, SearchProblem
 from tests.benchmarks.memory import peak_bytes
-from tests.benchmarks.speed import plain_query
+from tests.benchmarks.speed import PLAIN_CELLS, make_plain_cells, plain_query
 from tests.conftest import ARX_COLUMNS, DATA
 
 PEOPLE = 30_162
@@ -304,6 +304,7 @@ def checks(engine: DuckDBEngine, table: EncodedTable) -> tuple[int, float, float
     roll_ups = RollUps(
         engine, table.plan, table.context.row_count, table.cell_count, table.context.losses.distinct_labels
     )
+    make_plain_cells(engine, table)
     search = SEARCHES[policy.search](SearchProblem(policy.quality, table.context))
     checked, ours, plain = 0, 0.0, 0.0
     inquiry = next(search)
@@ -318,6 +319,7 @@ def checks(engine: DuckDBEngine, table: EncodedTable) -> tuple[int, float, float
             inquiry = search.send(summaries)
     except StopIteration:
         roll_ups.drop()
+        engine.drop(PLAIN_CELLS)
         return checked, ours / checked, plain / checked
 
 

@@ -20,9 +20,10 @@ import duckdb
 from sqlglot import exp
 
 import sqlanon as sa
-from sqlanon.compiler.grouping import node_keys
+from sqlanon.compiler.encoding import ROW_COUNT, row_sum
+from sqlanon.compiler.grouping import coded, node_keys
 from sqlanon.compiler.macros import DIALECT
-from sqlanon.compiler.nodes import column, grouped, select
+from sqlanon.compiler.nodes import Relation, Step, column, grouped, identifier, select, subquery
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods import full_domain
 from sqlanon.methods.full_domain import EncodedTable
@@ -33,6 +34,8 @@ from sqlanon.run.prepare import prepare
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from tests.benchmarks.memory import peak_bytes
 from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
+
+PLAIN_CELLS = Relation("plain_cells", "cell")
 
 REPEATS = 3
 
@@ -127,6 +130,7 @@ def whole_lattice(warehouse: Path) -> None:
         bound = prepare(engine, engine.resolve("adult"), policy(sa.Entropy()))
         with engine.transaction():
             table = full_domain.encode_table(engine, bound, label_losses=())
+            make_plain_cells(engine, table)
             queries = [plain_query(table, levels) for levels in bound.lattice.nodes()]
             plain = timed(lambda: [engine.connection.execute(query).fetchall() for query in queries])
     report("whole lattice of Adult, all measures, from the table", f"{ours:.2f} s for {len(queries):,} nodes")
@@ -153,6 +157,7 @@ def checks(warehouse: Path) -> None:
 
 def check_seconds(engine: DuckDBEngine, table: EncodedTable, batches: list[Sequence[Levels]]) -> tuple[float, float]:
     """The mean seconds of a check, and of the plain GROUP BY of the same node."""
+    make_plain_cells(engine, table)
     queries = [plain_query(table, levels) for batch in batches for levels in batch]
     ours = median(lambda: [full_domain.node_summaries(engine, table, batch) for batch in batches])
     plain = median(lambda: [engine.connection.execute(query).fetchall() for query in queries])
@@ -187,11 +192,24 @@ def searches(warehouse: Path, folder: Path) -> None:
             )
 
 
+def make_plain_cells(engine: DuckDBEngine, table: EncodedTable) -> None:
+    """Make the cells as one would keep them by hand: a small integer for each label, in the order of no key."""
+    plan = table.plan
+    coded_cells = coded(plan, plan.bound.lattice.bottom, plan.cells, plan.carried)
+    codes = [plan.code(position, depth) for position in range(len(plan.codes)) for depth in plan.depths(position)]
+    labelled = select([column(name) for name in (*codes, *plan.told_apart, ROW_COUNT)], coded_cells)
+    for position, relation in enumerate(plan.codes):
+        labelled = labelled.join(relation.table, using=[identifier(plan.code(position, 0))])
+    keys = [column(name) for name in (*codes, *plan.told_apart)]
+    # What a GROUP BY makes comes in the order of hashes.
+    engine.run(Step(PLAIN_CELLS, grouped(select([*keys, row_sum()], subquery(labelled, "labelled")), keys), "cells"))
+
+
 def plain_query(table: EncodedTable, levels: Levels) -> str:
-    """What one would write by hand to count the classes of a node."""
+    """What one would write by hand to count the classes of a node, over the plain cells."""
     keys = [column(key) for _, key in node_keys(table.plan, levels)]
-    size = exp.alias_(exp.Sum(this=column("anon_row_count")), "class_size")
-    classes = grouped(select([size], table.plan.cells.table), keys)
+    size = exp.alias_(exp.Sum(this=column(ROW_COUNT)), "class_size")
+    classes = grouped(select([size], PLAIN_CELLS.table), keys)
     outer = exp.select("count(*)", "min(class_size)", "sum(class_size) FILTER (WHERE class_size < 5)", dialect=DIALECT)
     return outer.from_(exp.Subquery(this=classes)).sql(DIALECT)
 

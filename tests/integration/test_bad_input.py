@@ -623,9 +623,9 @@ class TestInterruption:
         before = state(session, tmp_path)
         failing = parse_one("SELECT error(CAST(i AS VARCHAR)) FROM range(1) AS rows (i)", dialect="duckdb")
         monkeypatch.setattr(full_domain, "APART", 0)
-        for cost in ("STEP_ROWS", "MAKING", "CLASS_ROWS", "SORTING"):
+        for cost in ("STEP_ROWS", "MAKING", "CLASS_ROWS"):
             monkeypatch.setattr(roll_up, cost, 0)  # so that there is a relation to tidy up
-        monkeypatch.setattr(evaluate, "any_node_summary", lambda *_: failing.copy())
+        monkeypatch.setattr(evaluate, "any_node_summaries", lambda *_: failing.copy())
         with pytest.raises(sa.EngineError) as raised:
             session.anonymize("people", policy(), into="published", replace=True)
         assert raised.value.step == "nodes of the lattice"

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 import sqlanon as sa
 from sqlanon.compiler import evaluate
 from sqlanon.compiler.cells import encode_rows
-from sqlanon.compiler.encode import encode_labels
 from sqlanon.compiler.encoding import encoding
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.methods.full_domain import encode_taxonomies
 from sqlanon.model.taxonomy import Taxonomy
 from sqlanon.run import taxonomies
 from sqlanon.run.prepare import prepare
@@ -40,8 +40,9 @@ def level_losses(case: Case) -> dict[tuple[str, int], dict[str, float]]:
         taxonomies.load(engine(), name, Taxonomy.from_rows(case.taxonomies[name]), None, name)
     others = [name for name in case.columns if name not in case.quasi_identifiers]
     policy = sa.Policy(quasi_identifiers=case.quasi_identifiers, insensitive=others, privacy=[sa.KAnonymity(2)])
-    plan = encoding(prepare(engine(), engine().resolve("raw_data"), policy), label_losses=())
-    for step in (*encode_labels(plan), *encode_rows(plan)):
+    bound = prepare(engine(), engine().resolve("raw_data"), policy)
+    plan = encode_taxonomies(engine(), encoding(bound, label_losses=()))
+    for step in encode_rows(plan):
         engine().run(step)
     rows = engine().fetch(evaluate.level_losses(plan), "losses of levels", "node")
     for relation in (plan.cells, *plan.codes):

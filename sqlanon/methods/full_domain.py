@@ -261,12 +261,14 @@ def rolled_up_summaries(engine: Engine, table: EncodedTable, roll_ups: RollUps, 
     """What is asked of some nodes, in their order, each from the smallest relation at hand."""
     found: dict[Levels, NodeSummary] = {}
     for source, nodes in roll_ups.statements(inquiry.nodes):
-        if source.row_count <= APART:
-            summaries = node_summaries(engine, table, nodes, source.cells, asked=inquiry.asks)
-        elif inquiry.asks == "counts" or not table.plan.label_losses:
+        is_big = source.row_count > APART
+        can_be_prepared = inquiry.asks == "counts" or not table.plan.label_losses
+        if can_be_prepared and (is_big or len(nodes) == 1):
             summaries = _counted_apart(engine, table, source, nodes, inquiry.asks)
-        else:
+        elif is_big:
             summaries = [node_summaries(engine, table, [each], source.cells, asked=inquiry.asks)[0] for each in nodes]
+        else:
+            summaries = node_summaries(engine, table, nodes, source.cells, asked=inquiry.asks)
         found |= {summary.levels: summary for summary in summaries}
     answer = [found[levels] for levels in inquiry.nodes]
     roll_ups.learn(answer)
@@ -276,7 +278,7 @@ def rolled_up_summaries(engine: Engine, table: EncodedTable, roll_ups: RollUps, 
 def _counted_apart(
     engine: Engine, table: EncodedTable, source: RolledUp, nodes: Sequence[Levels], asked: Asked
 ) -> list[NodeSummary]:
-    """A few nodes after another by queries that are planned once, since a search asks all of them for the same."""
+    """By queries that are planned once, a few nodes at a time: a search asks all of them for the same."""
     keys = table.plan.keys
     words = sorted(keys.node_masks(source.levels))
     summaries = []

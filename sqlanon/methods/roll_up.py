@@ -101,6 +101,9 @@ class RollUps:
         sources = {levels: self._cheapest_below(levels) for levels in batch}
         for source in dict.fromkeys(sources.values()):
             nodes = [levels for levels in batch if sources[levels] is source]
+            if len(nodes) == 1:
+                yield source, nodes
+                continue
             classes = np.minimum(self._classes.expected(nodes), source.row_count)
             for together in counted_together(nodes, source.row_count + CLASS_ROWS * classes):
                 yield source, together

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sqlglot import parse_one
 
 import sqlanon as sa
-from sqlanon.compiler import encode, keys
+from sqlanon.compiler import encode, evaluate, keys
 from sqlanon.compiler.encoding import Encoding
 from sqlanon.compiler.evaluate import MEASURES
 from sqlanon.compiler.nodes import Relation, Step
@@ -262,3 +262,19 @@ def test_a_run_that_does_not_fit_in_memory_publishes_the_same(tmp_path: Path) ->
         load_taxonomies(session, columns, adult=False)
         with pytest.raises(sa.EngineError):
             session.anonymize(source, policy, into=tmp_path / "never.parquet")
+
+
+def test_a_search_that_asks_for_a_node_at_a_time_has_its_query_planned_once(tmp_path: Path) -> None:
+    source, columns = tmp_path / "people.parquet", COLUMNS[:5]
+    blow_up(source, 1_000, columns, adult=False)
+    policy = sa.Policy(quasi_identifiers=columns, privacy=[sa.KAnonymity(5)], quality=sa.Entropy(), search="ola")
+    with (
+        sa.connect() as session,
+        mock.patch.object(evaluate, "any_node_summaries", wraps=evaluate.any_node_summaries) as prepared,
+        mock.patch.object(evaluate, "node_summaries", wraps=evaluate.node_summaries) as planned,
+    ):
+        load_taxonomies(session, columns, adult=False)
+        report = session.anonymize(source, policy, into=tmp_path / "released.parquet").report
+    assert report.checked_nodes > 20
+    assert prepared.call_count == 1
+    assert planned.call_count == 1, "all measures of the chosen node"

@@ -3,8 +3,7 @@
 A cell is a distinct combination of quasi-identifiers (and of the sensitive columns that a privacy model looks at, and
 of the individual, if classes count individuals) with its number of rows. The labels of all quasi-identifiers at every
 level stand in the bits of its key, so that a node of the lattice is one GROUP BY over a number or two. Cells for a
-search are in the order of their keys, in which those of a class stand close together; private methods make keys of
-their own.
+search are in the order of their keys, in which those of a class stand close together.
 """
 
 from __future__ import annotations
@@ -108,7 +107,7 @@ def _cells(plan: Encoding) -> exp.Query:
         query = query.select(column(WEIGHT, COMBINATIONS), copy=False)
     query = query.select(column(ROW_COUNT, COMBINATIONS), copy=False)
     words = [column(plan.key(word)) for word in range(plan.keys.word_count)]
-    if words and policy.method is None:
+    if words and policy.method is None:  # private methods sort by keys of their own
         query.set("order", ascending(*words))
     return query
 

@@ -136,7 +136,7 @@ class Encoding:
         return f"anon_code_{position}_{depth}"
 
     def depths(self, position: int) -> range:
-        """The levels that cells know: those below the top, whose one label tells nothing apart."""
+        """The levels that labels have codes of: those below the top, whose one label tells nothing apart."""
         return range(max(self.bound.shapes[position].height, 1))
 
     def child(self, position: int, depth: int) -> str:

@@ -50,7 +50,7 @@ MEASURES = frozenset({"min_class_size", "dm_star", "dm", "aecs"})
 """What a summary says besides how many classes and rows are kept, and what they lose."""
 
 ALL_ROWS = "anon_all_rows"
-"""What stands for the codes of a class where there is one class for all."""
+"""What stands for the codes, or the key, of a class where there is one class for all."""
 
 
 def level_losses(plan: Encoding) -> exp.Query:

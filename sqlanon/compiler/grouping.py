@@ -60,7 +60,10 @@ class Grouping:
 
 
 def at_node(plan: Encoding, levels: Levels) -> Grouping:
-    """Cells that have the codes of a node, grouped by these, which lead to labels."""
+    """Cells that have the codes of a node, as those of increments do, grouped by these, which lead to labels.
+
+    Those of a source have none: of them it tells no more than how keys and measures are named.
+    """
     keys = tuple(key for _, key in node_keys(plan, levels))
     return Grouping(plan, keys, lambda: plan.cells.table, lambda: coded(plan, levels, plan.population_cells, [PEOPLE]))
 

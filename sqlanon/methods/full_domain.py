@@ -37,7 +37,7 @@ Observer = Callable[[int, int, Inquiry], None]
 KEPT = Relation("anon_kept", "class")
 
 APART = 100_000
-"""Of how many cells nodes are counted one after another: for fewer, what a statement takes besides is what counts."""
+"""Of more cells nodes are counted apart, and not in one GROUP BY: for fewer, a statement takes most of the time."""
 
 PREPARED_NODES = 2
 """Of how many nodes big relations are counted at once, so that a thread has work while others end a node."""
@@ -235,7 +235,8 @@ def _answered(
     """Drive a search: give it the summaries of the nodes that it asks for until it returns, or is to return.
 
     What is made for it goes when it returns; if anything fails, the transaction takes it back. Another statement would
-    fail, too, and hide what did before.
+    fail, too, and hide what did before. So prepared queries, which hold no rows and are of no transaction, may stay
+    with the connection: those of the next run take their names.
     """
     checked = 0
     roll_ups = RollUps(
@@ -264,7 +265,7 @@ def rolled_up_summaries(engine: Engine, table: EncodedTable, roll_ups: RollUps, 
         is_big = source.row_count > APART
         can_be_prepared = inquiry.asks == "counts" or not table.plan.label_losses
         if can_be_prepared and (is_big or len(nodes) == 1):
-            summaries = _counted_apart(engine, table, source, nodes, inquiry.asks)
+            summaries = _counted_by_prepared(engine, table, source, nodes, inquiry.asks)
         elif is_big:
             summaries = [node_summaries(engine, table, [each], source.cells, asked=inquiry.asks)[0] for each in nodes]
         else:
@@ -275,7 +276,7 @@ def rolled_up_summaries(engine: Engine, table: EncodedTable, roll_ups: RollUps, 
     return answer
 
 
-def _counted_apart(
+def _counted_by_prepared(
     engine: Engine, table: EncodedTable, source: RolledUp, nodes: Sequence[Levels], asked: Asked
 ) -> list[NodeSummary]:
     """By queries that are planned once, a few nodes at a time: a search asks all of them for the same."""
@@ -283,15 +284,16 @@ def _counted_apart(
     words = sorted(keys.node_masks(source.levels))
     summaries = []
     for few in batches(nodes, PREPARED_NODES):
-        if len(few) not in source.prepared:
+        name = source.prepared_query(asked, len(few))
+        if (asked, len(few)) not in source.prepared:
             within = _attainable_within(table)
             query = evaluate.any_node_summaries(
                 table.plan, len(few), table.context.row_count, source.cells, words, asked, within
             )
-            engine.execute(preparing(source.prepared_query(len(few)), query), "nodes of the lattice")
-            source.prepared.add(len(few))
+            engine.execute(preparing(name, query), "nodes of the lattice")
+            source.prepared.add((asked, len(few)))
         masks = [keys.node_masks(levels).get(word, 0) for levels in few for word in words]
-        rows = engine.fetch(executing(source.prepared_query(len(few)), masks), "nodes of the lattice", "node")
+        rows = engine.fetch(executing(name, masks), "nodes of the lattice", "node")
         ordered = sorted(rows, key=lambda row: int(row["node"]))
         summaries += [NodeSummary(levels=few[row.pop("node")], **row) for row in ordered]
     return summaries

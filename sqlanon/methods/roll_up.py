@@ -21,7 +21,7 @@ from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.compiler.prepared import forgetting
 from sqlanon.compiler.roll_up import counted_rows, distinct_others, rolled_up
 from sqlanon.engines.base import Engine
-from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.model.lattice import Asked, Levels, NodeSummary
 
 STATEMENT_ROWS = 30_000_000
 """How many rows could be read in the time that a statement should take: longer ones save nothing more."""
@@ -53,16 +53,16 @@ UPPER_SHARE = 0.75
 
 @dataclass(eq=False)
 class RolledUp:
-    """Cells of a node, how many there are, and of how many nodes at once a query that counts them is prepared."""
+    """Cells of a node, how many there are, and what queries are prepared: what they are asked, of how many nodes."""
 
     levels: Levels
     cells: Relation
     row_count: int
-    prepared: set[int] = field(default_factory=set)
+    prepared: set[tuple[Asked, int]] = field(default_factory=set)
 
-    def prepared_query(self, count: int) -> str:
-        """The name of the query of so many nodes."""
-        return f"{self.cells.name}_counted_{count}"
+    def prepared_query(self, asked: Asked, count: int) -> str:
+        """The name of the query that is asked this of so many nodes."""
+        return f"{self.cells.name}_{asked}_{count}"
 
 
 @dataclass
@@ -120,8 +120,8 @@ class RollUps:
     def drop(self) -> None:
         """Remove all that was made and prepared."""
         for relation in (self._cells, *self._made):
-            for count in relation.prepared:
-                self.engine.execute(forgetting(relation.prepared_query(count)), "prepared queries")
+            for asked, count in relation.prepared:
+                self.engine.execute(forgetting(relation.prepared_query(asked, count)), "prepared queries")
         for relation in self._made:
             self.engine.drop(relation.cells)
         self._made.clear()

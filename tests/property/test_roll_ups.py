@@ -65,13 +65,12 @@ def test_a_node_is_the_same_from_all_cells_and_from_those_of_any_node_below(run:
             assert list(map(approximately, found)) == expected
             source = RolledUp(floor, cells, row_count=0)
             for asked in ("everything", "counts"):
-                source.prepared.clear()
-                found = full_domain._counted_apart(engine, table, source, above, asked)
+                found = full_domain._counted_by_prepared(engine, table, source, above, asked)
                 untold = {*LABEL_LOSSES, *(MEASURES if asked == "counts" else ())}
                 told = [replace(summary, **dict.fromkeys(untold)) for summary in expected]
                 assert list(map(approximately, found)) == told
-            for count in source.prepared:
-                engine.execute(forgetting(source.prepared_query(count)), "prepared queries")
+            for kind, count in source.prepared:
+                engine.execute(forgetting(source.prepared_query(kind, count)), "prepared queries")
             engine.drop(cells)
         full_domain.drop_tables(engine, table)
 

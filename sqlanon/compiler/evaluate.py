@@ -102,29 +102,19 @@ def any_node_summaries(
     These are the words that the cells have. What labels lose differs in its text from node to node, so that it is left
     out.
     """
-    return union_all(
-        _any_node_summary(plan, index, row_count, cells, words, asked, attainable_within) for index in range(count)
-    )
 
+    def of_node(index: int) -> exp.Query:
+        classes = of_one_node(plan, _keyed_classes(by_any_key(plan, cells, words, index * len(words))), index)
+        summary = _summary(plan, None, asked, attainable=attainable_within is not None)
+        # Numbers for columns: to aggregate a single group without a key takes a tenth less time.
+        summary.set("group", None)
+        known = {NODE: number(index), "anon_k": number(plan.bound.policy.k)}
+        for mentioned in list(summary.find_all(exp.Column)):
+            if mentioned.name in known:
+                mentioned.replace(known[mentioned.name].copy())
+        return over(summary, _known_beside(plan, classes, row_count, attainable_within))
 
-def _any_node_summary(
-    plan: Encoding,
-    index: int,
-    row_count: int,
-    cells: Relation,
-    words: Sequence[int],
-    asked: Asked,
-    attainable_within: int | None,
-) -> exp.Query:
-    classes = of_one_node(plan, _keyed_classes(by_any_key(plan, cells, words, index * len(words))), index)
-    summary = _summary(plan, None, asked, attainable=attainable_within is not None)
-    # Numbers for columns: to aggregate a single group without a key takes a tenth less time.
-    summary.set("group", None)
-    known = {NODE: number(index), "anon_k": number(plan.bound.policy.k)}
-    for mentioned in list(summary.find_all(exp.Column)):
-        if mentioned.name in known:
-            mentioned.replace(known[mentioned.name].copy())
-    return over(summary, _known_beside(plan, classes, row_count, attainable_within))
+    return union_all(map(of_node, range(count)))
 
 
 def attained(grouping: Grouping) -> exp.Query:
@@ -155,14 +145,14 @@ def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
 
     One row: ``row_count`` and, as ``attained_<bound>``, the measure of each bound.
     """
-    keys = at_node(plan, levels).keys
-    on = all_of([column(key, "anon_cells").eq(column(key, "anon_kept")) for key in keys])
+    grouping = at_node(plan, levels)
+    on = all_of([column(key, "anon_cells").eq(column(key, "anon_kept")) for key in grouping.keys])
     suppressed = (
         exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("anon_cells", quoted=True)))
         .from_(coded(plan, levels, plan.cells, plan.carried))
         .join(exp.alias_(kept, "anon_kept", table=True), on=on, join_type="anti")
     )
-    masked = replace(at_node(plan, levels), keys=(), cells=lambda: subquery(suppressed.copy(), "anon_suppressed"))
+    masked = replace(grouping, keys=(), cells=lambda: subquery(suppressed.copy(), "anon_suppressed"))
     columns = [
         aliased(measure_of(masked, bound), f"attained_{index}") for index, bound in enumerate(plan.bound.policy.bounds)
     ]

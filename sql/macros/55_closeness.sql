@@ -2,35 +2,50 @@
 -- ending in _of are aggregates over the values of one class, and the engine uses them too.
 --
 -- In all of them the reference is the table whose distribution an attacker knows anyway: the original table for a
--- release, as in ARX, or the source itself. NULL is a value; values of two tables are compared as text.
+-- release, as in ARX, or the source itself. NULL is a value. Equal values are one value, such as 0.0 and -0.0, and are
+-- compared as the type that the columns of both tables fit in: text if one of them is text.
 
--- The share that each sensitive value of the source or the reference has in the reference, 0 if it is not there.
+-- The texts of the sensitive values of the source and the reference: the one that stands for all that are equal, the
+-- last of them, and their share in the reference, 0 if they are not there.
 --
 -- A reference without rows is an error if the source has some: without a distribution to be far from, distances would
 -- look small.
+--
+-- Returns: value_text VARCHAR, sensitive_value VARCHAR, value with the type that both columns fit in, share DOUBLE in
+-- [0, 1]; a row per text.
+-- Example:
+--   FROM anon.value_texts('visits', 'diagnosis', 'visits') ORDER BY ALL;
+CREATE OR REPLACE MACRO anon.value_texts(source, sensitive, reference) AS TABLE
+SELECT
+    anon_text AS value_text,
+    max(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
+    anon_value AS value,
+    CASE
+        WHEN sum(anon_known_rows) OVER () = 0 THEN error('the reference has no row')
+        ELSE sum(anon_known_rows) OVER (PARTITION BY anon_value) / sum(anon_known_rows) OVER ()
+    END AS share
+FROM (
+    SELECT anon_text, any_value(anon_value) AS anon_value, sum(anon_is_known) AS anon_known_rows
+    FROM (
+        SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_text, COLUMNS([sensitive]) AS anon_value, 0 AS anon_is_known
+        FROM query_table(source)
+        UNION ALL
+        SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_text, COLUMNS([sensitive]) AS anon_value, 1 AS anon_is_known
+        FROM query_table(reference)
+    )
+    GROUP BY anon_text
+);
+
+-- The share that each sensitive value of the source or the reference has in the reference, see anon.value_texts.
 --
 -- Returns: sensitive_value VARCHAR, share DOUBLE in [0, 1].
 -- Example:
 --   FROM anon.value_shares('visits', 'diagnosis', 'visits') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.value_shares(source, sensitive, reference) AS TABLE
-SELECT
-    anon_value AS sensitive_value,
-    CASE WHEN anon_total = 0 THEN error('the reference has no row') ELSE anon_known_rows / anon_total END AS share
-FROM (
-    SELECT anon_value, anon_known_rows, sum(anon_known_rows) OVER () AS anon_total
-    FROM (
-        SELECT anon_value, sum(anon_is_known) AS anon_known_rows
-        FROM (
-            SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, 0 AS anon_is_known FROM query_table(source)
-            UNION ALL
-            SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, 1 AS anon_is_known FROM query_table(reference)
-        )
-        GROUP BY anon_value
-    )
-);
+SELECT DISTINCT sensitive_value, share FROM anon.value_texts(source, sensitive, reference);
 
 -- How often each sensitive value stands in each equivalence class, and its share in the reference, see
--- anon.value_shares.
+-- anon.value_texts.
 --
 -- Returns: class STRUCT of the quasi-identifiers' values, class_size BIGINT, sensitive_value VARCHAR, row_count BIGINT,
 -- reference_share DOUBLE; a row per class and value that stands in it.
@@ -38,17 +53,15 @@ FROM (
 --   FROM anon.class_frequencies('visits', ['sex'], 'diagnosis', 'visits') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.class_frequencies(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT
-    anon_counts.anon_class AS class,
-    CAST(sum(anon_counts.anon_rows) OVER (PARTITION BY anon_counts.anon_class) AS BIGINT) AS class_size,
-    anon_counts.anon_value AS sensitive_value,
-    anon_counts.anon_rows AS row_count,
-    anon_shares.share AS reference_share
-FROM (
-    SELECT class, CAST(sensitive_value AS VARCHAR), row_count
-    FROM anon.value_counts(source, quasi_identifiers, sensitive)
-) AS anon_counts (anon_class, anon_value, anon_rows)
-INNER JOIN anon.value_shares(source, sensitive, reference) AS anon_shares
-    ON anon_shares.sensitive_value IS NOT DISTINCT FROM anon_counts.anon_value;
+    anon_counts.class,
+    CAST(sum(sum(anon_counts.row_count)) OVER (PARTITION BY anon_counts.class) AS BIGINT) AS class_size,
+    anon_texts.sensitive_value,
+    CAST(sum(anon_counts.row_count) AS BIGINT) AS row_count,
+    any_value(anon_texts.share) AS reference_share
+FROM anon.value_counts(source, quasi_identifiers, sensitive) AS anon_counts
+INNER JOIN anon.value_texts(source, sensitive, reference) AS anon_texts
+    ON anon_texts.value_text IS NOT DISTINCT FROM CAST(anon_counts.sensitive_value AS VARCHAR)
+GROUP BY anon_counts.class, anon_texts.sensitive_value;
 
 -- Earth mover's distance between the values of one class and the reference if all values are equally far apart (an
 -- aggregate over the values of the class): the sum of what the class has more of than the reference. A reference share
@@ -193,11 +206,7 @@ SELECT
     anon_value AS sensitive_value,
     row_number() OVER (ORDER BY min(anon_order) IS NULL ASC, min(anon_order) ASC, anon_value ASC) AS position
 FROM (
-    SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, COLUMNS([sensitive]) AS anon_order
-    FROM query_table(source)
-    UNION ALL
-    SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, COLUMNS([sensitive]) AS anon_order
-    FROM query_table(reference)
+    SELECT sensitive_value AS anon_value, value AS anon_order FROM anon.value_texts(source, sensitive, reference)
 )
 GROUP BY anon_value;
 

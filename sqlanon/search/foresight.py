@@ -7,8 +7,11 @@ these takes less time than to check the open nodes, which have more classes, and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from sqlanon.model.lattice import LossContext
 from sqlanon.search.arrays import Bounds, Index, Mask, Nodes, levels_of, spread_downwards, spread_upwards
 from sqlanon.search.problem import SearchProblem
 
@@ -16,7 +19,11 @@ POWER = 4
 """Of shares of suppressed rows the fourth root is close to a sum of terms, one for each level, over a wide range."""
 
 SMOOTHING = 1e-3
-"""How much terms are drawn to 0, as a share of the weight of a node: levels that no checked node has stay at 0."""
+"""How much terms are drawn to 0, as a share of the weight of a node."""
+
+INFORMATION_SCALE = 30.0
+"""How much less than others the term of lost information is drawn to 0: it stands in for levels of which less is known.
+"""
 
 SAFETY = 0.9
 """What part of an expected share is counted on."""
@@ -45,6 +52,7 @@ class Foresight:
         self._problem = problem
         self._context = problem.context
         self._allowed = problem.context.allowed_rows / problem.context.row_count
+        self._lost_information = _lost_information(problem.context)
         self._promising = PROMISING_NODES
 
     @staticmethod
@@ -63,7 +71,7 @@ class Foresight:
             suppressed: the shares of rows that these suppress.
             loss: that of the best node so far.
         """
-        expected = expected_shares(checked, suppressed, self._allowed / 2)
+        expected = expected_shares(checked, suppressed, self._allowed / 2, self._lost_information)
         nodes = np.argwhere(open_nodes)
         losses = self._expected_losses(nodes, known, expected)
         better = [node for node, expected_loss in _by_loss(nodes, losses) if expected_loss < loss]
@@ -98,32 +106,59 @@ class Foresight:
         return enough
 
 
-def expected_shares(checked: Mask, suppressed: Bounds, target: float) -> Bounds:
+def expected_shares(checked: Mask, suppressed: Bounds, target: float, lost_information: Sequence[Bounds]) -> Bounds:
     """The share of rows that every node is expected to suppress.
 
-    A fit by least squares to those of the checked nodes, above all to those near ``target``, between the bounds that
-    these give: a node suppresses no fewer rows than one above it, and no more than one below it.
+    What is fitted to the checked nodes, between the bounds that these give: a node suppresses no fewer rows than one
+    above it, and no more than one below it.
+
+    Args:
+        checked: the nodes that were checked, at least one.
+        suppressed: the shares of rows that these suppress.
+        target: the share that is of interest: nodes count for more the nearer they are to it.
+        lost_information: by quasi-identifier, what share of all information each level loses.
     """
-    nodes, shares = np.argwhere(checked), suppressed[checked]
-    reached = [(nodes[:, [axis]] >= np.arange(1, size)) for axis, size in enumerate(checked.shape)]
-    terms = np.hstack([np.ones((len(nodes), 1)), *reached])
-    apart = np.log(np.maximum(shares, 1e-12) / target)
-    weights = np.exp(-(apart**2) / 8) + 1e-6
-    weighted = terms * weights[:, np.newaxis]
-    smoothing = SMOOTHING * np.mean(weights**2) * np.eye(terms.shape[1])
-    fitted = np.linalg.solve(weighted.T @ weighted + smoothing, weighted.T @ (weights * shares ** (1 / POWER)))
-    roots = np.array(fitted[0])
-    start = 1
-    for size in checked.shape:
-        # A more general level never suppresses more.
-        steps = np.minimum(fitted[start : start + size - 1], 0)
-        roots = np.add.outer(roots, np.concatenate([[0.0], np.cumsum(steps)]))
-        start += size - 1
     lower, upper = np.where(checked, suppressed, 0.0), np.where(checked, -suppressed, -1.0)
     spread_downwards(lower)
     spread_upwards(upper)
+    nodes, shares = np.argwhere(checked), suppressed[checked]
+    weights = np.exp(-(np.log(np.maximum(shares, 1e-12) / target) ** 2) / 4) + 1e-12
+    roots = _fitted(nodes, shares ** (1 / POWER), weights, lost_information)
     expected: Bounds = np.round(np.clip(np.maximum(roots, 0) ** POWER, lower, np.maximum(-upper, lower)), 12)
     return expected
+
+
+def _fitted(nodes: Nodes, values: Bounds, weights: Bounds, lost_information: Sequence[Bounds]) -> Bounds:
+    """What every node is expected to have if values are sums of terms of levels: a ridge regression.
+
+    Each level has a term of its own, and one has the lost information, which tells of levels that no given node has.
+    """
+    reached = [nodes[:, [axis]] >= np.arange(1, len(lost)) for axis, lost in enumerate(lost_information)]
+    lost = sum(lost[nodes[:, [axis]]] for axis, lost in enumerate(lost_information))
+    terms = np.hstack([INFORMATION_SCALE * lost, *reached])
+    mean = np.average(values, weights=weights)
+    centered = terms - np.average(terms, axis=0, weights=weights)
+    smoothing = SMOOTHING * weights.mean() * np.eye(terms.shape[1])
+    information, *fitted = np.linalg.solve(
+        (centered.T * weights) @ centered + smoothing, (centered.T * weights) @ (values - mean)
+    )
+    expected = np.array(mean)
+    for axis, lost in enumerate(lost_information):
+        steps = [fitted.pop(0) + INFORMATION_SCALE * information * step for step in np.diff(lost)]
+        # A more general level never has more.
+        heights = np.concatenate([[0.0], np.cumsum(np.minimum(steps, 0))])
+        expected = np.add.outer(expected, heights - np.average(heights[nodes[:, axis]], weights=weights))
+    return expected
+
+
+def _lost_information(context: LossContext) -> list[Bounds]:
+    """By quasi-identifier, what share of all information each of its levels loses, as far as the lattice goes."""
+    everything = max(sum(losses[-1] for losses in context.losses.entropy), 1e-300)
+    lattice = context.lattice
+    return [
+        np.array(losses[start : start + size]) / everything
+        for losses, start, size in zip(context.losses.entropy, lattice.bottom, lattice.shape, strict=True)
+    ]
 
 
 def _by_loss(nodes: Nodes, losses: Bounds) -> list[tuple[Index, float]]:

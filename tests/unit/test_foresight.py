@@ -21,6 +21,8 @@ SHAPE = (6, 5, 5, 4)
 STEPS = ((0.2, 0.15, 0.1, 0.1, 0.05), (0.15, 0.1, 0.1, 0.05), (0.1, 0.08, 0.06, 0.05), (0.12, 0.07, 0.03))
 """By how much each level lowers the fourth root of the share of suppressed rows."""
 
+INFORMATION = [np.concatenate([[0.0], np.cumsum(steps)]) / sum(map(sum, STEPS)) for steps in STEPS]
+NO_INFORMATION = [np.zeros(size) for size in SHAPE]
 ROWS = 1_000_000
 
 
@@ -42,27 +44,54 @@ def known_shares(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class TestExpectedShares:
-    def test_follow_from_those_of_some_nodes_where_roots_are_sums(self) -> None:
-        expected = expected_shares(*known_shares(120), target=0.03)
+    @pytest.mark.parametrize("information", [INFORMATION, NO_INFORMATION], ids=["informed", "uninformed"])
+    def test_follow_from_those_of_some_nodes_where_roots_are_sums(self, information: list[np.ndarray]) -> None:
+        expected = expected_shares(*known_shares(120), target=0.03, lost_information=information)
         near = (SHARES > 0.005) & (SHARES < 0.2)
         assert near.sum() > 100
         assert np.abs(expected - SHARES)[near].max() < 0.004
 
+    def test_follow_from_lost_information_where_no_node_has_a_level(self) -> None:
+        checked, suppressed = known_shares(240)
+        checked[0], checked[:, :, :2] = False, False
+        suppressed[~checked] = 0
+        assert 100 < checked.sum() < 200
+        informed, uninformed = (
+            expected_shares(checked, suppressed, target=0.03, lost_information=information)
+            for information in (INFORMATION, NO_INFORMATION)
+        )
+        unseen = np.zeros(SHAPE, dtype=bool)
+        unseen[0], unseen[:, :, :2] = True, True
+        unseen &= (SHARES > 0.01) & (SHARES < 0.2)
+        assert unseen.sum() > 50
+        assert np.abs(informed - SHARES)[unseen].max() < 0.03
+        assert (uninformed < SHARES / 2)[unseen].any()
+
+    def test_follow_from_those_of_other_nodes_though_none_has_the_lowest_level(self) -> None:
+        # The term of a level that all checked nodes have must not be told from what they have in common.
+        checked, suppressed = known_shares(240)
+        checked[0], suppressed[0] = False, 0
+        expected = expected_shares(checked, suppressed, target=0.03, lost_information=NO_INFORMATION)
+        near = (SHARES[1:] > 0.005) & (SHARES[1:] < 0.2)
+        assert np.abs(expected - SHARES)[1:][near].max() < 0.004
+
     def test_stay_between_those_of_the_nodes_above_and_below(self) -> None:
         checked, suppressed = known_shares(5)
         suppressed[checked] = [0.9, 0.9, 0.9, 0.9, 0.9]
-        expected = expected_shares(checked, suppressed, target=0.03)
+        expected = expected_shares(checked, suppressed, target=0.03, lost_information=INFORMATION)
         assert np.allclose(expected[checked], 0.9)
         for node in np.argwhere(checked):
             assert expected[tuple(slice(0, step + 1) for step in node)].min() >= 0.9
             assert expected[tuple(slice(step, None) for step in node)].max() <= 0.9
 
-    def test_are_shares_whatever_is_known(self) -> None:
+    @pytest.mark.parametrize("information", [INFORMATION, NO_INFORMATION], ids=["informed", "uninformed"])
+    def test_are_shares_whatever_is_known(self, information: list[np.ndarray]) -> None:
         for count in (1, 2, 30, SHARES.size):
-            expected = expected_shares(*known_shares(count), target=1e-6)
+            expected = expected_shares(*known_shares(count), target=1e-6, lost_information=information)
             assert ((expected >= 0) & (expected <= 1)).all()
         checked = np.ones((2, 1, 1, 1), dtype=bool)
-        assert not expected_shares(checked, np.zeros(checked.shape), target=0.5).any()
+        few = [lost[:size] for lost, size in zip(information, checked.shape, strict=True)]
+        assert not expected_shares(checked, np.zeros(checked.shape), target=0.5, lost_information=few).any()
 
 
 def searched(quality: QualityModel, limit: float, foreseen: int) -> tuple[SearchOutcome, float, int]:

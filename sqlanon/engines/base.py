@@ -88,6 +88,12 @@ class Engine(Protocol):
     def fetch(self, query: exp.Query | exp.Command, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
         """The result of a query that counts, or of one that was prepared; refuses grain ``row``."""
 
+    def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
+        """Plan a query with parameters ``$1``, ``$2`` and so on under a name, in place of another of that name.
+
+        It is forgotten when the transaction ends, however it does.
+        """
+
     def put(self, relation: Relation, table: pa.Table) -> None:
         """Make a temporary table from values that Python has."""
 

@@ -17,6 +17,7 @@ from sqlglot import exp
 from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.macros import DIALECT, install_statements, schema_statements, template
 from sqlanon.compiler.nodes import Grain, Relation, Step, identifier, select, string
+from sqlanon.compiler.prepared import forgetting, preparing
 from sqlanon.engines import catalog, copying, sources
 from sqlanon.engines.attaching import attach_read_only
 from sqlanon.engines.base import NOTE_KEY, ResolvedSource, StatementObserver
@@ -27,9 +28,6 @@ from sqlanon.errors import EngineError
 
 MEMORY = ":memory:"
 NO_LIMITS = Resources()
-
-INTERRUPTED = (duckdb.InterruptException, RuntimeError)
-"""What an interrupted statement raises: the first by interrupt(), the second by Ctrl-C."""
 
 
 class DuckDBEngine:
@@ -48,6 +46,7 @@ class DuckDBEngine:
         self._read_only = read_only
         self._watcher: Watcher | None = None
         self._spill = spill
+        self._prepared: set[str] = set()
         self._warehouse, _ = catalog.current_place(self._rows)
         place = "memory" if read_only else self._warehouse
         self.taxonomy = catalog.anon_table(place, "taxonomy")
@@ -161,6 +160,10 @@ class DuckDBEngine:
         names = [description[0] for description in self.connection.description]
         return [dict(zip(names, row, strict=True)) for row in self._all(purpose)]
 
+    def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
+        self.execute(preparing(name, query), purpose)
+        self._prepared.add(name)
+
     def put(self, relation: Relation, table: pa.Table) -> None:
         view = f"{relation.name}_values"
         self.connection.register(view, table)
@@ -175,18 +178,19 @@ class DuckDBEngine:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         self._refuse_unfit_connection()
-        try:
+        with _refusals("begin"):
             self.connection.begin()
-        except duckdb.Error as error:
-            raise refused(error, "begin", None) from None
         try:
             yield
-            self._commit()
+            with _refusals("commit"):
+                self.connection.commit()
         except BaseException:
             # A full disk, for one, makes the database roll back by itself: then there is nothing left to do.
             with suppress(duckdb.Error):
                 self.connection.rollback()
             raise
+        finally:
+            self._forget_prepared()
 
     @contextmanager
     def watched(self, observer: StatementObserver | None) -> Iterator[None]:
@@ -260,11 +264,9 @@ class DuckDBEngine:
     def _cursor(self) -> DuckDBEngine:
         """An engine on another connection to the same warehouse."""
         use = exp.Use(this=exp.Table(this=identifier(self._warehouse)))
-        try:
+        with _refusals("another connection"):
             cursor = self.connection.cursor()
             cursor.execute(use.sql(DIALECT))
-        except duckdb.Error as error:
-            raise refused(error, "another connection", None) from None
         return DuckDBEngine(cursor, owned=True)
 
     def _attach(self, path: Path) -> None:
@@ -340,21 +342,13 @@ class DuckDBEngine:
         return self._all("the catalog")
 
     def _all(self, purpose: str) -> list[tuple[Any, ...]]:
-        try:
+        with _refusals(purpose):
             # fetchall, not fetchone: DuckDB 2.0 refuses the next statement while a result is open.
             return self.connection.fetchall()
-        except INTERRUPTED as error:
-            raise _interruption(error) from None
-        except duckdb.Error as error:
-            raise refused(error, purpose, None) from None
 
     def _execute(self, sql: str, parameters: Sequence[object], purpose: str) -> None:
-        try:
+        with _refusals(purpose, sql):
             self._wait_for(lambda: self.connection.execute(sql, list(parameters) or None), purpose)
-        except INTERRUPTED as error:
-            raise _interruption(error) from None
-        except duckdb.Error as error:
-            raise refused(error, purpose, sql) from None
 
     def _wait_for(self, statement: Callable[[], object], purpose: str) -> None:
         if self._watcher is None:
@@ -362,13 +356,11 @@ class DuckDBEngine:
         else:
             self._watcher.run(statement, purpose)
 
-    def _commit(self) -> None:
-        try:
-            self.connection.commit()
-        except INTERRUPTED as error:
-            raise _interruption(error) from None
-        except duckdb.Error as error:
-            raise refused(error, "commit", None) from None
+    def _forget_prepared(self) -> None:
+        """After the transaction: they are of none, and one that failed takes no statement."""
+        with suppress(EngineError):  # the connection is closed
+            while self._prepared:
+                self.execute(forgetting(self._prepared.pop()), "prepared queries")
 
 
 def _set(connection: duckdb.DuckDBPyConnection, **settings: int | bool) -> None:
@@ -379,10 +371,8 @@ def _set(connection: duckdb.DuckDBPyConnection, **settings: int | bool) -> None:
     """
     for name, value in settings.items():
         setting = exp.SetItem(this=exp.EQ(this=exp.var(name), expression=exp.convert(value)))
-        try:
+        with _refusals(f"the setting {name}"):
             connection.execute(exp.Set(expressions=[setting]).sql(DIALECT))
-        except duckdb.Error as error:
-            raise refused(error, f"the setting {name}", None) from None
 
 
 def _give_up(engine: DuckDBEngine | None, spill: Path | None) -> None:
@@ -393,8 +383,17 @@ def _give_up(engine: DuckDBEngine | None, spill: Path | None) -> None:
         shutil.rmtree(spill, ignore_errors=True)
 
 
-def _interruption(error: BaseException) -> BaseException:
-    """DuckDB tells of Ctrl-C by a bare RuntimeError; any other RuntimeError stays what it is."""
-    if isinstance(error, duckdb.InterruptException) or "interrupted" in str(error).lower():
-        return KeyboardInterrupt()
-    return error
+@contextmanager
+def _refusals(purpose: str, sql: str | None = None) -> Iterator[None]:
+    """Tell in our words what the database refuses, and of an interruption as Python does."""
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        # Ctrl-C is a bare RuntimeError; any other RuntimeError stays what it is.
+        if "interrupted" not in str(error).lower():
+            raise
+        raise KeyboardInterrupt from None
+    except duckdb.Error as error:
+        raise refused(error, purpose, sql) from None

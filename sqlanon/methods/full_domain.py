@@ -19,7 +19,7 @@ from sqlanon.compiler.encoding import Encoding, LossStep, encoding
 from sqlanon.compiler.grouping import Grouping
 from sqlanon.compiler.keys import key_layout
 from sqlanon.compiler.nodes import Relation, Step
-from sqlanon.compiler.prepared import executing, preparing
+from sqlanon.compiler.prepared import executing
 from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
 from sqlanon.compiler.release_labels import label_steps, label_types, without_label_types
 from sqlanon.engines.base import Engine
@@ -234,9 +234,8 @@ def _answered(
 ) -> SearchOutcome:
     """Drive a search: give it the summaries of the nodes that it asks for until it returns, or is to return.
 
-    What is made for it goes when it returns; if anything fails, the transaction takes it back. Another statement would
-    fail, too, and hide what did before. So prepared queries, which hold no rows and are of no transaction, may stay
-    with the connection: those of the next run take their names.
+    What is made for it goes when it returns; if anything fails, the transaction takes it back: another statement would
+    fail, too, and hide what did before.
     """
     checked = 0
     roll_ups = RollUps(
@@ -290,7 +289,7 @@ def _counted_by_prepared(
             query = evaluate.any_node_summaries(
                 table.plan, len(few), table.context.row_count, source.cells, words, asked, within
             )
-            engine.execute(preparing(name, query), "nodes of the lattice")
+            engine.prepare(name, query, "nodes of the lattice")
             source.prepared.add((asked, len(few)))
         masks = [keys.node_masks(levels).get(word, 0) for levels in few for word in words]
         rows = engine.fetch(executing(name, masks), "nodes of the lattice", "node")

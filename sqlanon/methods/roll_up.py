@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from sqlanon.compiler.encoding import Encoding
 from sqlanon.compiler.nodes import Relation, Step
-from sqlanon.compiler.prepared import forgetting
 from sqlanon.compiler.roll_up import counted_rows, distinct_others, rolled_up
 from sqlanon.engines.base import Engine
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
@@ -118,10 +117,7 @@ class RollUps:
             self._classes.learn(summary.levels, summary.class_count)
 
     def drop(self) -> None:
-        """Remove all that was made and prepared."""
-        for relation in (self._cells, *self._made):
-            for asked, count in relation.prepared:
-                self.engine.execute(forgetting(relation.prepared_query(asked, count)), "prepared queries")
+        """Remove all that was made."""
         for relation in self._made:
             self.engine.drop(relation.cells)
         self._made.clear()

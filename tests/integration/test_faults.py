@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sqlanon as sa
+from sqlanon.methods.roll_up import RollUps
 from tests.conftest import ROOT
 
 ROW_COUNT = 40_000
@@ -312,3 +313,29 @@ class TestAfterAnError:
                     session.load_taxonomy("q", sa.Taxonomy.from_query("SELECT CAST('x' AS INTEGER), '*'"))
             session.anonymize("t", policy, into="published")
             assert session.connection.execute("SELECT count(*) FROM published").fetchall() == [(4,)]
+
+    @pytest.mark.parametrize("fails", [True, False])
+    def test_nothing_stays_with_the_connection(self, monkeypatch: pytest.MonkeyPatch, fails: bool) -> None:
+        """Prepared queries are of no transaction."""
+        asked, prepared = 0, "SELECT name FROM duckdb_prepared_statements() WHERE name LIKE 'anon%'"
+
+        def learn(*_: object) -> None:
+            nonlocal asked
+            asked += 1
+            if asked == 3:
+                assert session.connection.execute(prepared).fetchall()
+                if fails:
+                    raise RuntimeError("a bug")
+
+        monkeypatch.setattr(RollUps, "learn", learn)
+        with sa.connect() as session:
+            columns = ", ".join(f"i % {number + 2} AS q{number}" for number in range(6))
+            session.connection.execute(f"CREATE TABLE t AS SELECT {columns} FROM range(1000) AS r (i)")
+            names = [f"q{number}" for number in range(6)]
+            for name in names:
+                session.load_taxonomy(name, sa.Taxonomy.flat(), source="t")
+            policy = sa.Policy(quasi_identifiers=names, privacy=[sa.KAnonymity(5)], quality=sa.Entropy(), search="ola")
+            with pytest.raises(RuntimeError, match="a bug") if fails else nullcontext():
+                session.anonymize("t", policy, into="published")
+            assert asked >= 3
+            assert session.connection.execute(prepared).fetchall() == []

@@ -21,7 +21,6 @@ from sqlanon.compiler import encode, evaluate, keys
 from sqlanon.compiler.encoding import Encoding
 from sqlanon.compiler.evaluate import MEASURES
 from sqlanon.compiler.nodes import Relation, Step
-from sqlanon.compiler.prepared import forgetting
 from sqlanon.compiler.roll_up import rolled_up
 from sqlanon.methods import full_domain, roll_up
 from sqlanon.methods.roll_up import ClassCounts, RolledUp, RollUps
@@ -69,8 +68,6 @@ def test_a_node_is_the_same_from_all_cells_and_from_those_of_any_node_below(run:
                 untold = {*LABEL_LOSSES, *(MEASURES if asked == "counts" else ())}
                 told = [replace(summary, **dict.fromkeys(untold)) for summary in expected]
                 assert list(map(approximately, found)) == told
-            for kind, count in source.prepared:
-                engine.execute(forgetting(source.prepared_query(kind, count)), "prepared queries")
             engine.drop(cells)
         full_domain.drop_tables(engine, table)
 

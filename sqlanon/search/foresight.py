@@ -31,7 +31,7 @@ SAFETY = 0.9
 PROMISING_NODES = 4
 """How many nodes are checked first that may be better than the best; each time that they are not, twice as many."""
 
-RULING_NODES = 16
+RULING_NODES = 4
 """How many nodes are checked at once that are to rule out others."""
 
 CLASS_COST = 25.0

@@ -7,7 +7,7 @@ are repeated as they are written. Where cells hold all that is shown, the source
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from sqlglot import exp
 
@@ -34,7 +34,14 @@ from sqlanon.compiler.nodes import (
     subquery,
     text,
 )
-from sqlanon.compiler.release_labels import MASK, as_label, labels_by_bits, labels_by_code, labels_by_value
+from sqlanon.compiler.release_labels import (
+    MASK,
+    as_label,
+    as_published_label,
+    labels_by_bits,
+    labels_by_code,
+    labels_by_value,
+)
 from sqlanon.compiler.shown import Shown, can_be_grouped, plain_value, shown_columns
 from sqlanon.model.lattice import Levels
 
@@ -81,9 +88,14 @@ def expected_groups(plan: Encoding, kept: Relation) -> exp.Query | None:
     return select([aliased(groups, "groups")], source)
 
 
-def release(plan: Encoding) -> exp.Query:
-    """The published rows, from ``EQUAL_ROWS``: labels for quasi-identifiers, others as they are, no identifiers."""
-    groups = select([*released_columns(plan), column(ROW_COUNT)], EQUAL_ROWS.table)
+def release(plan: Encoding, typed: Container[int] = ()) -> exp.Query:
+    """The published rows, from ``EQUAL_ROWS``: labels for quasi-identifiers, others as they are, no identifiers.
+
+    Args:
+        plan: the encoding of the run.
+        typed: the quasi-identifiers whose labels are values of the types of published labels, and not texts.
+    """
+    groups = select([*released_columns(plan, typed), column(ROW_COUNT)], EQUAL_ROWS.table)
     return over(template("repeated_rows"), groups)
 
 
@@ -214,12 +226,15 @@ def _side_by_side(plan: Encoding, levels: Levels, positions: Sequence[int]) -> l
     return [all_bits(word) for word in words]
 
 
-def released_columns(plan: Encoding) -> list[exp.Alias]:
-    """The columns of the release, in the order of the source."""
+def released_columns(plan: Encoding, typed: Container[int] = ()) -> list[exp.Alias]:
+    """The columns of the release, in the order of the source; see :func:`release`."""
     policy = plan.bound.policy
-    labels = {name: plan.label(position) for position, name in enumerate(policy.quasi_identifiers)}
+    labels: dict[str, exp.Expr] = {
+        name: as_published_label(plan, position) if position in typed else text(column(plan.label(position)))
+        for position, name in enumerate(policy.quasi_identifiers)
+    }
     return [
-        aliased(text(column(labels[found.name])) if found.name in labels else plain_value(found), found.name)
+        aliased(labels.get(found.name) or plain_value(found), found.name)
         for found in plan.bound.columns
         if found.name in policy.released_columns
     ]

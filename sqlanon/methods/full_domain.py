@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
 from sqlanon.compiler import evaluate, taxonomies
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.cells import cell_counts, encode_rows, unmapped_people
@@ -20,8 +18,8 @@ from sqlanon.compiler.grouping import Grouping
 from sqlanon.compiler.keys import key_layout
 from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.compiler.prepared import executing
-from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
-from sqlanon.compiler.release_labels import label_steps, label_types, without_label_types
+from sqlanon.compiler.release import EQUAL_ROWS
+from sqlanon.compiler.release_labels import without_label_types
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, TaxonomyError, UnsatisfiableError
 from sqlanon.methods.roll_up import RolledUp, RollUps
@@ -44,9 +42,6 @@ PREPARED_NODES = 2
 
 NO_ROWS = dict.fromkeys(("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "distinct_labels"), 0)
 """What the levels of a table without rows lose."""
-
-GROUPED = 0.5
-"""Rows of a release are grouped before they are sorted if so many groups a row, or fewer, are expected."""
 
 
 @dataclass(frozen=True)
@@ -186,31 +181,6 @@ def keep_classes(engine: Engine, table: EncodedTable, levels: Levels) -> Relatio
     """Make the table of the classes that are kept at a node."""
     engine.run(Step(KEPT, evaluate.kept_classes(table.plan, levels), "kept classes"))
     return KEPT
-
-
-def published_rows(engine: Engine, table: EncodedTable, levels: Levels, *, masked: bool) -> exp.Query:
-    """The rows that a node publishes, of the classes that are kept there and of the others if they are masked.
-
-    They come in their order without a sort, from a table: repeating rows while they are still being sorted takes three
-    times as long.
-    """
-    for statement in label_types(table.plan, levels):
-        engine.execute(statement, "types of labels")
-    for step in label_steps(table.plan, levels):
-        engine.run(step)
-    is_grouped = _has_equal_rows(engine, table)
-    groups = equal_rows(table.plan, levels, KEPT, masked=masked, is_grouped=is_grouped)
-    engine.run(Step(EQUAL_ROWS, groups, "equal rows"))
-    return release(table.plan)
-
-
-def _has_equal_rows(engine: Engine, table: EncodedTable) -> bool:
-    """Whether grouping the rows of a release is likely to save more than it takes; they come out the same."""
-    query = expected_groups(table.plan, KEPT)
-    if query is None:
-        return True
-    groups = engine.fetch(query, "expected groups")[0]["groups"]
-    return bool(groups <= GROUPED * table.context.row_count)
 
 
 def attained(engine: Engine, grouping: Grouping) -> list[float]:

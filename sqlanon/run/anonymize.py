@@ -14,7 +14,7 @@ from sqlanon.compiler.partitions import refuse_columns
 from sqlanon.compiler.release import with_individuals
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import VerificationError
-from sqlanon.methods import full_domain
+from sqlanon.methods import full_domain, publishing
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.destination import Destination
 from sqlanon.model.events import proven_gap
@@ -179,7 +179,8 @@ def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
 def _write(
     engine: Engine, table: EncodedTable, decision: Decision, target: Target, inputs: Mapping[str, Any]
 ) -> ResolvedSource:
-    query = full_domain.published_rows(engine, table, decision.node.levels, masked=decision.masked)
+    publishing.group_rows(engine, table, decision.node.levels, masked=decision.masked)
+    query = publishing.released_rows(engine, table.plan, target.takes_enums)
     draft = _report(table, decision, unmeasured(table.plan.bound.policy), target.name, seconds={})
     note = _provenance(table, decision, inputs, draft)
     return target.write(query, note, streamed=True)

@@ -13,7 +13,7 @@ from sqlanon.compiler.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, 
 from sqlanon.compiler.nodes import Step
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TaxonomyError, UnsatisfiableError, VerificationError
-from sqlanon.methods import full_domain
+from sqlanon.methods import full_domain, publishing
 from sqlanon.methods.full_domain import KEPT, EncodedTable
 from sqlanon.model.destination import Destination
 from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
@@ -323,7 +323,8 @@ def _written(
         "rows": partition.union(rows).model_dump(),
     }
     note = provenance(table.plan.bound, increment.levels, attained, rows, fit=beside)
-    query = full_domain.published_rows(engine, table, increment.levels, masked=False)
+    publishing.group_rows(engine, table, increment.levels, masked=False)
+    query = publishing.released_rows(engine, table.plan, target.takes_enums)
     return target.write(query, note, streamed=True)
 
 

@@ -15,12 +15,10 @@ from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.diagnostics import diagnostics
 from sqlanon.compiler.nodes import Relation
 from sqlanon.compiler.partitions import refuse_columns
-from sqlanon.compiler.release import release as released_rows
-from sqlanon.compiler.release_labels import label_steps, label_types
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import VerificationError, with_spent
 from sqlanon.mechanisms.accountant import Accountant
-from sqlanon.methods import full_domain, ipa_paper
+from sqlanon.methods import full_domain, ipa_paper, publishing
 from sqlanon.methods import private as method
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.methods.private import Domains, Draws
@@ -137,7 +135,8 @@ def _published(
     with stages.stage("release"):
         drawn = _draw(engine, table, chosen, draws)
         draft = private_provenance(bound, private_report(bound, drawn, chance, target.name, {}), chance)
-        written = target.write(released_rows(table.plan), draft, streamed=True)
+        query = publishing.released_rows(engine, table.plan, target.takes_enums)
+        written = target.write(query, draft, streamed=True)
     with stages.stage("verify"):
         _refuse_unlike(engine, table, written)
         found = _diagnosed(engine, bound, drawn.levels, written)
@@ -173,10 +172,7 @@ def _draw(engine: Engine, table: EncodedTable, chosen: Chosen, draws: Draws) -> 
     """Draw what is published, and put it in the order in which it is."""
     plan, levels = table.plan, chosen.levels
     combinations = chosen.draw_counts()
-    for statement in label_types(plan, levels):
-        engine.execute(statement, "types of labels")
-    for step in label_steps(plan, levels):
-        engine.run(step)
+    publishing.make_labels(engine, plan, levels)
     engine.run(queries.equal_rows(plan, levels, combinations, with_left_over=chosen.with_left_over))
     found = engine.fetch(queries.published_rows(), "published rows")[0]
     return Drawn(levels, draws, chosen.thresholds, int(found["rows"]), int(found["groups"]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +34,9 @@ class Target(Protocol):
     @property
     def name(self) -> str:
         """The name that the user gave it."""
+
+    def takes_enums(self, name: str) -> bool:
+        """Whether a column may be of an ENUM type: it is text all the same to those who read what is written."""
 
     def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
         """Write the rows of a query with a note on where they come from.
@@ -88,6 +91,9 @@ class _TableTarget:
     table: exp.Table
     replace: bool
 
+    def takes_enums(self, name: str) -> bool:
+        return False
+
     def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
         with self.engine.in_order():
             self.engine.write_table(self.table, query, note, replace=self.replace)
@@ -106,8 +112,11 @@ class _FileTarget:
     staged: Path
     note: str = field(default="")
 
+    def takes_enums(self, name: str) -> bool:
+        return True
+
     def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
-        _refuse_lossy_types(self.engine.describe(subquery(query.copy(), "anon_written")))
+        _written_columns(self.engine, query)
         self.note = padded(note, len(note.encode()) + NOTE_ROOM)
         self.engine.write_parquet(self.staged, query, self.note, streamed=streamed)
         reader = exp.func("read_parquet", string(str(self.staged)), dialect="duckdb")
@@ -129,9 +138,11 @@ class _FolderTarget:
     def name(self) -> str:
         return self.into.name
 
+    def takes_enums(self, name: str) -> bool:
+        return name not in self.into.partition_by
+
     def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
-        columns = self.engine.describe(subquery(query.copy(), "anon_written"))
-        _refuse_lossy_types(columns)
+        columns = _written_columns(self.engine, query)
         if self.into.partition_by:
             with self.engine.in_order():
                 self._write_partitions(query, columns)
@@ -175,8 +186,16 @@ class _FolderTarget:
         number_files(self.staged.path, partitions.PIECE)
 
 
-def _refuse_lossy_types(columns: Iterable[SourceColumn]) -> None:
-    """DuckDB writes integers of 128 bits as floats of 53: other numbers than those of the source."""
+def _written_columns(engine: Engine, query: exp.Query) -> list[SourceColumn]:
+    """The columns of a query as they are in Parquet.
+
+    Raises:
+        EngineError: there they would be other numbers: DuckDB writes integers of 128 bits as floats of 53.
+    """
+    columns = [
+        SourceColumn(found.name, "VARCHAR") if found.type.startswith("ENUM(") else found
+        for found in engine.describe(subquery(query.copy(), "anon_written"))
+    ]
     wide = [f'"{column.name}"' for column in columns if "HUGEINT" in column.type.upper()]
     if wide:
         raise EngineError(
@@ -184,3 +203,4 @@ def _refuse_lossy_types(columns: Iterable[SourceColumn]) -> None:
             "in a view, or write to a table",
             step="target",
         )
+    return columns

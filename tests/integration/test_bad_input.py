@@ -452,8 +452,8 @@ class TestVerification:
         """As if the source had lost rows between the search and the writing."""
         import sqlanon.run.anonymize as run
 
-        honest = run.full_domain.published_rows
-        monkeypatch.setattr(run.full_domain, "published_rows", lambda *a, **k: honest(*a, **k).limit(1))
+        honest = run.publishing.released_rows
+        monkeypatch.setattr(run.publishing, "released_rows", lambda *a, **k: honest(*a, **k).limit(1))
         for into in ("new", "published", str(tmp_path / "new.parquet"), str(tmp_path / "published.parquet")):
             expected = ("withdrawn", "k-anonymity (k = 2): attained 1", "1 rows where 8")
             with refused(session, tmp_path, sa.VerificationError, *expected):

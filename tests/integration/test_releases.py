@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sqlanon as sa
+from sqlanon.methods import publishing
 from tests.conftest import open_clinic
 
 SECRETS = ("asthma", "angina", "flu")
@@ -238,19 +239,68 @@ class TestTypes:
         same = "SELECT count(*) FROM published WHERE d::VARCHAR = (SELECT any_value(d)::VARCHAR FROM t)"
         assert memory.connection.execute(same).fetchall() == [(8,)]
 
-    def test_a_file_with_an_enum_column_does_not_name_suppressed_values(
-        self, memory: sa.Session, tmp_path: Path
+    @pytest.mark.parametrize(
+        ("into", "options"),
+        [
+            ("r.parquet", {}),
+            ("folder/", {}),
+            ("folder/", {"rows_per_file": 4}),
+            ("folder/", {"partition_by": ["illness"]}),
+            ("folder/", {"partition_by": ["city"], "rows_per_file": 4}),
+        ],
+        ids=str,
+    )
+    def test_files_do_not_name_suppressed_values(
+        self, memory: sa.Session, tmp_path: Path, into: str, options: dict[str, Any]
     ) -> None:
+        """DuckDB 1.5 writes all values of an ENUM type that a column has, whether they occur or not."""
         memory.connection.execute(
             "CREATE TABLE people AS SELECT CASE WHEN i < 9 THEN 'common' ELSE 'onlyone' END AS city, "
             "CAST(CASE WHEN i < 9 THEN 'flu' ELSE 'unheardof' END AS ENUM ('flu', 'unheardof')) AS illness "
             "FROM range(10) AS r (i)"
         )
         memory.load_taxonomy("city", sa.Taxonomy.flat(), source="people")
-        memory.anonymize("people", people_policy(suppression_limit=0.1), into=tmp_path / "r.parquet")
-        content = (tmp_path / "r.parquet").read_bytes()
-        assert b"unheardof" not in content
-        assert b"onlyone" not in content
+        memory.anonymize("people", people_policy(suppression_limit=0.1), into=f"{tmp_path}/{into}", **options)
+        files = sorted((tmp_path / into).rglob("*.parquet")) or [tmp_path / into]
+        assert len(files) == (3 if "rows_per_file" in options else 1)
+        for file in files:
+            content = file.read_bytes()
+            assert b"unheardof" not in content
+            assert b"onlyone" not in content
+            for name in {"city", "illness"} - set(options.get("partition_by", [])):
+                (column,) = pq.ParquetFile(file, read_dictionary=[name]).read([name]).columns
+                assert column.chunk(0).dictionary.to_pylist() == [{"city": "common", "illness": "flu"}[name]]
+
+    @pytest.mark.parametrize("most_typed", [0, 2, 1000])
+    def test_labels_are_texts_in_files_and_in_tables_however_they_are_written(
+        self, clinic: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_typed: int
+    ) -> None:
+        monkeypatch.setattr(publishing, "MOST_TYPED_LABELS", most_typed)
+        clinic.anonymize("visits", POLICY, into="published")
+        targets = {"r.parquet": {}, "folder/": {}, "pieces/": {"rows_per_file": 2}, "parts/": {"partition_by": ["sex"]}}
+        names = "age, sex, zip, diagnosis"
+        for name, options in targets.items():
+            clinic.anonymize("visits", POLICY, into=f"{tmp_path}/{name}", **options)
+            pattern = f"{name}**/*.parquet" if name.endswith("/") else name
+            written = rows(clinic, f"(SELECT {names} FROM '{tmp_path}/{pattern}' ORDER BY ALL)")
+            assert written == rows(clinic, f"(SELECT {names} FROM published ORDER BY ALL)")
+        for relation in ("published", f"'{tmp_path}/r.parquet'", f"'{tmp_path}/parts/**/*.parquet'"):
+            described = clinic.connection.execute(f"DESCRIBE FROM {relation}").fetchall()
+            assert {name: kind for name, kind, *_ in described if name in ("age", "sex", "zip")} == {
+                "age": "VARCHAR",
+                "sex": "VARCHAR",
+                "zip": "VARCHAR",
+            }
+        schema = pq.read_schema(tmp_path / "r.parquet")
+        assert {schema.field(name).type for name in ("age", "sex", "zip")} == {pa.string()}
+        marker = json.loads((tmp_path / "pieces" / "_sqlanon.json").read_text(encoding="utf-8"))
+        assert "ENUM" not in json.dumps(marker)
+
+    def test_a_label_may_be_named_like_a_type_that_parquet_lacks(self, memory: sa.Session, tmp_path: Path) -> None:
+        single(memory, {"HUGEINT": 2, "ENUM(": 2})
+        memory.anonymize("people", people_policy(), into=tmp_path / "r.parquet")
+        found = rows(memory, f"(SELECT city FROM '{tmp_path}/r.parquet' ORDER BY ALL)")
+        assert found == [("ENUM(",), ("ENUM(",), ("HUGEINT",), ("HUGEINT",)]
 
 
 class TestTargets:

@@ -22,7 +22,7 @@ from sqlanon.compiler.encoding import Encoding
 from sqlanon.compiler.evaluate import MEASURES
 from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.compiler.roll_up import rolled_up
-from sqlanon.methods import full_domain, roll_up
+from sqlanon.methods import full_domain, publishing, roll_up
 from sqlanon.methods.roll_up import ClassCounts, RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.run.prepare import prepare
@@ -139,7 +139,7 @@ def eager() -> Iterator[list[Levels]]:
 def test_a_run_publishes_the_same_whatever_is_rolled_up_rebuilt_or_reordered(run: Run, most_groups: float) -> None:
     load(run)
     without_cells = mock.patch.object(Encoding, "holds_release", False)
-    with without_cells, mock.patch.object(full_domain, "GROUPED", most_groups):
+    with without_cells, mock.patch.object(publishing, "GROUPED", most_groups):
         plain = published(run)
     session().connection.execute("CREATE OR REPLACE TABLE raw_data AS FROM raw_data ORDER BY rowid DESC")
     with eager() as made:

@@ -1,0 +1,71 @@
+"""The rows that are published: in groups of equal ones, and as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from sqlanon.compiler.encoding import Encoding
+from sqlanon.compiler.nodes import Step
+from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
+from sqlanon.compiler.release_labels import label_steps, label_types, published_label_counts, published_label_type
+from sqlanon.engines.base import Engine
+from sqlanon.methods.full_domain import KEPT, EncodedTable
+from sqlanon.model.lattice import Levels
+
+GROUPED = 0.5
+"""Rows of a release are grouped before they are sorted if so many groups a row, or fewer, are expected."""
+
+MOST_TYPED_LABELS = 1000
+"""Of more labels a column is written as texts: a file may repeat all values of a type for every hundred thousand rows.
+"""
+
+
+def make_labels(engine: Engine, plan: Encoding, levels: Levels) -> None:
+    """Make the types and the tables of the labels of a node."""
+    for statement in label_types(plan, levels):
+        engine.execute(statement, "types of labels")
+    for step in label_steps(plan, levels):
+        engine.run(step)
+
+
+def group_rows(engine: Engine, table: EncodedTable, levels: Levels, *, masked: bool) -> None:
+    """Make the table of the rows that a node publishes, of the classes that are kept and of the others if masked.
+
+    They are written from a table because they come from it in their order without a sort: to repeat rows while they are
+    still being sorted takes three times as long.
+    """
+    make_labels(engine, table.plan, levels)
+    is_grouped = _has_equal_rows(engine, table)
+    groups = equal_rows(table.plan, levels, KEPT, masked=masked, is_grouped=is_grouped)
+    engine.run(Step(EQUAL_ROWS, groups, "equal rows"))
+
+
+def released_rows(engine: Engine, plan: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:
+    """The published rows, once they are grouped.
+
+    Args:
+        engine: the database.
+        plan: the encoding of the run.
+        takes_enums: whether a column may be of an ENUM type where the rows are written to.
+    """
+    names = plan.bound.policy.quasi_identifiers
+    counts = engine.fetch(published_label_counts(plan, EQUAL_ROWS.table), "published labels", "node")[0]
+    typed = [
+        position
+        for position, name in enumerate(names)
+        if takes_enums(name) and 0 < counts[f"labels_{position}"] <= MOST_TYPED_LABELS
+    ]
+    for position in typed:
+        engine.execute(published_label_type(plan, position, EQUAL_ROWS.table), "types of published labels")
+    return release(plan, typed)
+
+
+def _has_equal_rows(engine: Engine, table: EncodedTable) -> bool:
+    """Whether grouping the rows of a release is likely to save more than it takes; they come out the same."""
+    query = expected_groups(table.plan, KEPT)
+    if query is None:
+        return True
+    groups = engine.fetch(query, "expected groups")[0]["groups"]
+    return bool(groups <= GROUPED * table.context.row_count)

@@ -92,7 +92,10 @@ class Session(WarehouseSession):
         return measure(self._engine, self._resolve(source), policy)
 
     def explain(self, source: str | Path, policy: Policy) -> list[ExplainedStep]:
-        """The SQL of every step of a run, without running it; needs the source and its taxonomies to be there."""
+        """The SQL of every step of a run, without running it; needs the source and its taxonomies to be there.
+
+        The release is shown as it goes to a table. On their way to files labels have types, which only its rows tell.
+        """
         return explain(self._engine, self._resolve(source), policy)
 
     def anonymize(

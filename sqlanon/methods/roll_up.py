@@ -34,6 +34,9 @@ CLASS_ROWS = 20
 RECENT_NODES = 32
 """Nodes that stand for those to come."""
 
+NEW_NODES = 16
+"""How many nodes must have come since relations were last thought of."""
+
 KNOWN_NODES = 512
 """Of how many nodes the number of classes is kept: those that were counted last are those most like the next."""
 
@@ -125,11 +128,11 @@ class RollUps:
     def prepare(self, batch: Sequence[Levels]) -> None:
         """Make what is worth its cost: the best guess of the nodes to come is that they are like the recent ones.
 
-        Searches that ask for a node at a time are not worth a look every time.
+        For a few nodes it is not worth a look.
         """
         self._unprepared += len(batch)
         self._recent.extend(batch)
-        if len(batch) == 1 and self._unprepared < RECENT_NODES:
+        if self._unprepared < NEW_NODES:
             return
         self._unprepared = 0
         tried = {relation.levels for relation in self._made}

@@ -32,7 +32,10 @@ PROMISING_NODES = 4
 """How many nodes are checked first that may be better than the best; each time that they are not, twice as many."""
 
 RULING_NODES = 4
-"""How many nodes are checked at once that are to rule out others."""
+"""How many nodes are checked at once that are to rule out others, or more if many are open."""
+
+RULING_SHARE = 1 / 32
+"""How many these are, as a share of the open nodes."""
 
 CLASS_COST = 25.0
 """How many nodes could be checked besides in the time that it takes to count a node that suppresses all rows."""
@@ -171,16 +174,26 @@ def _ruling_out(nodes: Nodes, enough: Bounds, expected: Bounds, checked: Mask) -
     """The nodes to check so that the open ones are soon ruled out: greedily those that rule out most for their cost."""
     above = np.unique(_lifted(nodes, enough, expected, checked), axis=0)
     shares = expected[tuple(above.T)]
-    rules_out = (nodes <= above[:, np.newaxis]).all(axis=2) & (SAFETY * shares[:, np.newaxis] > enough)
-    rules_out |= (nodes == above[:, np.newaxis]).all(axis=2)
+    are_below = _are_below(nodes, above)
+    rules_out = are_below & ((SAFETY * shares[:, np.newaxis] > enough) | _are_below(above, nodes).T)
     costs = 1 + CLASS_COST * shares
     chosen: list[Index] = []
-    left = np.ones(len(nodes), dtype=bool)
-    while left.any() and len(chosen) < RULING_NODES:
-        best = int(((rules_out & left).sum(axis=1) / costs).argmax())
+    counts = rules_out.sum(axis=1)
+    while counts.any() and len(chosen) < max(RULING_NODES, RULING_SHARE * len(nodes)):
+        best = int((counts / costs).argmax())
         chosen.append(tuple(int(step) for step in above[best]))
-        left &= ~rules_out[best]
+        ruled_out = np.flatnonzero(rules_out[best])
+        counts -= rules_out[:, ruled_out].sum(axis=1)
+        rules_out[:, ruled_out] = False
     return chosen
+
+
+def _are_below(lower: Nodes, upper: Nodes) -> Mask:
+    """Which of some nodes, a column each, are no more general than which of others, a row each."""
+    are_below = np.ones((len(upper), len(lower)), dtype=bool)
+    for low, high in zip(lower.T, upper.T, strict=True):
+        are_below &= low <= high[:, np.newaxis]
+    return are_below
 
 
 def _lifted(nodes: Nodes, enough: Bounds, expected: Bounds, checked: Mask) -> Nodes:

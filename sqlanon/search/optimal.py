@@ -33,7 +33,7 @@ from sqlanon.search.telling import most_telling
 from sqlanon.search.wide import WideRegion
 from sqlanon.search.wide_optimal import wide_optimal
 
-FORESEEN_NODES = 2048
+FORESEEN_NODES = 4096
 """When so many nodes are left open, or fewer, it is foreseen what they suppress."""
 
 FORESEEN_SHARE = 1 / 8

@@ -14,7 +14,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.search.arrays import Index, Mask, below
+from sqlanon.search.arrays import Index, Mask, below, neighbours
 from sqlanon.search.telling import most_telling
 from sqlanon.search.terms import WholeTerms
 
@@ -71,9 +71,9 @@ class Projection:
     def _least_above_all(self) -> Sums:
         if self._least_above is None:
             least = np.where(self._possible, self._sums, NOTHING)
-            upside_down = np.flip(least)
             for axis in range(least.ndim):
-                np.minimum.accumulate(upside_down, axis=axis, out=upside_down)
+                for above, below in neighbours(np.flip(least), axis):
+                    np.minimum(above, below, out=below)
             self._least_above = least
         return self._least_above
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.search.arrays import Index, Mask, above, below
+from sqlanon.search.arrays import Index, Mask, above, below, neighbours
 
 Losses = NDArray[np.float64] | NDArray[np.int64]
 
@@ -29,7 +29,8 @@ def _count_below(open_nodes: Mask) -> NDArray[np.int64]:
     """For every node, how many open nodes a failure would rule out: itself and the less general ones."""
     counts = open_nodes.astype(np.int64)
     for axis in range(counts.ndim):
-        np.cumsum(counts, axis=axis, out=counts)
+        for lower, upper in neighbours(counts, axis):
+            upper += lower
     return counts
 
 

@@ -159,9 +159,10 @@ class Encoding:
         """The temporary ENUM type of these labels."""
         return f"anon_label_type_{position}"
 
-    def published_type(self, position: int) -> str:
-        """The temporary ENUM type of those of them that are published, and of no others."""
-        return f"anon_published_type_{position}"
+    def published_type(self, name: str) -> str:
+        """The temporary ENUM type of the texts of a column that are published, and of no others."""
+        place = [found.name for found in self.bound.columns].index(name)
+        return f"anon_published_type_{place}"
 
     def label_loss(self, measure: str, position: int, depth: int) -> str:
         """The column of ``codes`` with the loss of the label of a quasi-identifier at a level."""

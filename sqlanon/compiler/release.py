@@ -34,10 +34,10 @@ from sqlanon.compiler.nodes import (
     subquery,
     text,
 )
+from sqlanon.compiler.published import as_typed
 from sqlanon.compiler.release_labels import (
     MASK,
     as_label,
-    as_published_label,
     labels_by_bits,
     labels_by_code,
     labels_by_value,
@@ -88,12 +88,12 @@ def expected_groups(plan: Encoding, kept: Relation) -> exp.Query | None:
     return select([aliased(groups, "groups")], source)
 
 
-def release(plan: Encoding, typed: Container[int] = ()) -> exp.Query:
+def release(plan: Encoding, typed: Container[str] = ()) -> exp.Query:
     """The published rows, from ``EQUAL_ROWS``: labels for quasi-identifiers, others as they are, no identifiers.
 
     Args:
         plan: the encoding of the run.
-        typed: the quasi-identifiers whose labels are values of the types of published labels, and not texts.
+        typed: the columns whose texts are values of the types of what is published.
     """
     groups = select([*released_columns(plan, typed), column(ROW_COUNT)], EQUAL_ROWS.table)
     return over(template("repeated_rows"), groups)
@@ -226,15 +226,15 @@ def _side_by_side(plan: Encoding, levels: Levels, positions: Sequence[int]) -> l
     return [all_bits(word) for word in words]
 
 
-def released_columns(plan: Encoding, typed: Container[int] = ()) -> list[exp.Alias]:
+def released_columns(plan: Encoding, typed: Container[str] = ()) -> list[exp.Alias]:
     """The columns of the release, in the order of the source; see :func:`release`."""
     policy = plan.bound.policy
-    labels: dict[str, exp.Expr] = {
-        name: as_published_label(plan, position) if position in typed else text(column(plan.label(position)))
-        for position, name in enumerate(policy.quasi_identifiers)
-    }
+    labels = {name: text(column(plan.label(position))) for position, name in enumerate(policy.quasi_identifiers)}
     return [
-        aliased(labels.get(found.name) or plain_value(found), found.name)
+        aliased(
+            as_typed(plan, found.name) if found.name in typed else labels.get(found.name) or plain_value(found),
+            found.name,
+        )
         for found in plan.bound.columns
         if found.name in policy.released_columns
     ]

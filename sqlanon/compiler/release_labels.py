@@ -1,8 +1,7 @@
 """The labels of a node as values of ENUM types, in the order of their texts: a byte or two each to group and sort by.
 
 They are texts again by a cast, which DuckDB does while rows stream by in their order. Above the join that a lookup
-would be it keeps none. Parquet files keep values of ENUM types as texts, and these are written in an eighth of the time
-of others. But DuckDB 1.5 writes all values of a type to its files: so they get types of what is published alone.
+would be it keeps none.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from sqlanon.compiler.nodes import (
     select,
     string,
     subquery,
-    text,
     union_all,
 )
 from sqlanon.model.lattice import Levels
@@ -45,41 +43,22 @@ def label_steps(plan: Encoding, levels: Levels) -> list[Step]:
     ]
 
 
-def without_label_types(plan: Encoding) -> list[exp.Drop]:
-    """The statements that remove the types, once no table has columns of them."""
-    positions = range(len(plan.codes))
-    types = [*map(plan.label_type, positions), *map(plan.published_type, positions)]
-    names = map(identifier, types)
-    places = [exp.Table(this=name, db=identifier("main"), catalog=identifier("temp")) for name in names]
-    return [exp.Drop(tables=[place], kind="TYPE", exists=True) for place in places]
+def enum_type(name: str, labels: exp.Select) -> exp.Create:
+    """The statement that makes a temporary ENUM type of the column ``label`` of a query, in the order of texts."""
+    labels.distinct(copy=False)
+    labels.set("order", ascending(column("label")))
+    return exp.Create(
+        # Not qualified: DuckDB takes no catalog in the name of a temporary type.
+        this=exp.Table(this=identifier(name)),
+        kind="TYPE",
+        expression=exp.Anonymous(this="ENUM", expressions=[labels]),
+        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+    )
 
 
 def as_label(plan: Encoding, position: int, label: exp.Expr) -> exp.Cast:
     """A text as a label of a quasi-identifier."""
     return exp.Cast(this=label, to=exp.DataType.build(plan.label_type(position), udt=True))
-
-
-def as_published_label(plan: Encoding, position: int) -> exp.Cast:
-    """A label of published rows as a value of the type of these alone."""
-    label = column(plan.label(position))
-    return exp.Cast(this=label, to=exp.DataType.build(plan.published_type(position), udt=True))
-
-
-def published_label_counts(plan: Encoding, rows: exp.Table) -> exp.Query:
-    """One row, ``labels_<position>``: how many labels of each quasi-identifier are published."""
-    labels = [column(plan.label(position)) for position in range(len(plan.codes))]
-    counts = [
-        aliased(exp.Count(this=exp.Distinct(expressions=[label])), f"labels_{position}")
-        for position, label in enumerate(labels)
-    ]
-    return select(counts, rows)
-
-
-def published_label_type(plan: Encoding, position: int, rows: exp.Table) -> exp.Create:
-    """The statement that makes the type of the labels of a quasi-identifier that are published."""
-    label = column(plan.label(position))
-    labels = select([aliased(text(label), "label")], rows).where(label.is_(exp.null()).not_(), copy=False)
-    return _type(plan.published_type(position), labels)
 
 
 def labels_by_value(plan: Encoding, position: int) -> exp.Select:
@@ -104,20 +83,7 @@ def _label_type(plan: Encoding, position: int, depth: int) -> exp.Create:
     mask = exp.Select(expressions=[aliased(string(MASK), "label")])
     labels = subquery(union_all([taxonomies.labels(plan.bound.taxonomy, attribute, depth), mask]), "anon_labels")
     known = select([column("label")], labels).where(column("label").is_(exp.null()).not_(), copy=False)
-    return _type(plan.label_type(position), known)
-
-
-def _type(name: str, labels: exp.Select) -> exp.Create:
-    """The statement that makes a temporary ENUM type of the column ``label`` of a query, in the order of texts."""
-    labels.distinct(copy=False)
-    labels.set("order", ascending(column("label")))
-    return exp.Create(
-        # Not qualified: DuckDB takes no catalog in the name of a temporary type.
-        this=exp.Table(this=identifier(name)),
-        kind="TYPE",
-        expression=exp.Anonymous(this="ENUM", expressions=[labels]),
-        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
-    )
+    return enum_type(plan.label_type(position), known)
 
 
 def _labels(plan: Encoding, position: int, depth: int) -> exp.Query:

@@ -18,8 +18,8 @@ from sqlanon.compiler.grouping import Grouping
 from sqlanon.compiler.keys import key_layout
 from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.compiler.prepared import executing
+from sqlanon.compiler.published import without_types
 from sqlanon.compiler.release import EQUAL_ROWS
-from sqlanon.compiler.release_labels import without_label_types
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, TaxonomyError, UnsatisfiableError
 from sqlanon.methods.roll_up import RolledUp, RollUps
@@ -111,8 +111,8 @@ def drop_tables(engine: Engine, table: EncodedTable) -> None:
     """Remove the temporary tables of these functions."""
     for relation in (EQUAL_ROWS, KEPT, *table.plan.relations):
         engine.drop(relation)
-    for statement in without_label_types(table.plan):
-        engine.execute(statement, "types of labels")
+    for statement in without_types(table.plan):
+        engine.execute(statement, "types of texts")
 
 
 def choose_node(

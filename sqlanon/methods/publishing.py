@@ -8,8 +8,9 @@ from sqlglot import exp
 
 from sqlanon.compiler.encoding import Encoding
 from sqlanon.compiler.nodes import Step
+from sqlanon.compiler.published import group_sizes, published_texts, text_counts, text_type
 from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
-from sqlanon.compiler.release_labels import label_steps, label_types, published_label_counts, published_label_type
+from sqlanon.compiler.release_labels import label_steps, label_types
 from sqlanon.engines.base import Engine
 from sqlanon.methods.full_domain import KEPT, EncodedTable
 from sqlanon.model.lattice import Levels
@@ -17,9 +18,14 @@ from sqlanon.model.lattice import Levels
 GROUPED = 0.5
 """Rows of a release are grouped before they are sorted if so many groups a row, or fewer, are expected."""
 
-MOST_TYPED_LABELS = 1000
-"""Of more labels a column is written as texts: a file may repeat all values of a type for every hundred thousand rows.
-"""
+MOST_TYPED = 1000
+"""Columns of more texts are not written as values of a type: a file may repeat all of these for every row group."""
+
+MOST_TYPED_BYTES = 1000
+"""Nor are columns of longer texts."""
+
+TYPED_GROUPS = 0.25
+"""Nor texts that are released as they are, of so many groups a row, or more: to look for their type takes too long."""
 
 
 def make_labels(engine: Engine, plan: Encoding, levels: Levels) -> None:
@@ -50,16 +56,28 @@ def released_rows(engine: Engine, plan: Encoding, takes_enums: Callable[[str], b
         plan: the encoding of the run.
         takes_enums: whether a column may be of an ENUM type where the rows are written to.
     """
-    names = plan.bound.policy.quasi_identifiers
-    counts = engine.fetch(published_label_counts(plan, EQUAL_ROWS.table), "published labels", "node")[0]
-    typed = [
-        position
-        for position, name in enumerate(names)
-        if takes_enums(name) and 0 < counts[f"labels_{position}"] <= MOST_TYPED_LABELS
-    ]
-    for position in typed:
-        engine.execute(published_label_type(plan, position, EQUAL_ROWS.table), "types of published labels")
+    typed = _typed(engine, plan, [name for name in published_texts(plan) if takes_enums(name)])
+    for name in typed:
+        engine.execute(text_type(plan, name, EQUAL_ROWS.table), "types of texts")
     return release(plan, typed)
+
+
+def _typed(engine: Engine, plan: Encoding, names: list[str]) -> list[str]:
+    """Of some columns of texts those that are written faster as values of types."""
+    if not names:
+        return []
+    rows = EQUAL_ROWS.table
+    sizes = engine.fetch(group_sizes(rows), "published rows")[0]
+    if sizes["groups"] == 0:
+        return []
+    if sizes["groups"] > TYPED_GROUPS * sizes["rows"]:
+        names = [name for name in names if name in plan.bound.policy.quasi_identifiers]
+    counts = engine.fetch(text_counts(plan, names, rows), "published texts", "node")[0]
+    return [
+        name
+        for place, name in enumerate(names)
+        if 0 < counts[f"count_{place}"] <= MOST_TYPED and counts[f"bytes_{place}"] <= MOST_TYPED_BYTES
+    ]
 
 
 def _has_equal_rows(engine: Engine, table: EncodedTable) -> bool:

@@ -34,8 +34,8 @@ CLASS_ROWS = 20
 RECENT_NODES = 32
 """Nodes that stand for those to come."""
 
-NEW_NODES = 16
-"""How many nodes must have come since relations were last thought of."""
+LOOK_ROWS = 20_000_000
+"""How many rows are read for nodes before it is thought again of what to make for those to come."""
 
 KNOWN_NODES = 512
 """Of how many nodes the number of classes is kept: those that were counted last are those most like the next."""
@@ -91,7 +91,7 @@ class RollUps:
         self._classes = ClassCounts(self.label_counts)
         self._classes.learn(self._cells.levels, self.cell_count)
         self._recent: deque[Levels] = deque(maxlen=RECENT_NODES)
-        self._unprepared = 0
+        self._read = 0
 
     def statements(self, batch: Sequence[Levels]) -> Iterator[tuple[RolledUp, list[Levels]]]:
         """The nodes of a batch by the smallest relation at hand, as many together as one statement takes."""
@@ -128,13 +128,13 @@ class RollUps:
     def prepare(self, batch: Sequence[Levels]) -> None:
         """Make what is worth its cost: the best guess of the nodes to come is that they are like the recent ones.
 
-        For a few nodes it is not worth a look.
+        It is not worth a look until enough is read for the nodes.
         """
-        self._unprepared += len(batch)
         self._recent.extend(batch)
-        if self._unprepared < NEW_NODES:
+        self._read += sum(map(self.cost, batch))
+        if self._read < LOOK_ROWS:
             return
-        self._unprepared = 0
+        self._read = 0
         tried = {relation.levels for relation in self._made}
         while (levels := self._most_useful(list(self._recent), tried)) is not None:
             tried.add(levels)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -50,6 +51,11 @@ COLUMNS = [
     "capital_gain",
     "weeks_per_year",
 ]
+REPEATS = 3
+"""How often cells are made, and plain queries asked, of tables of up to ``REPEATED_ROWS``: one alone says little."""
+
+REPEATED_ROWS = 10_000_000
+
 PLAIN_NODES = 6
 """Nodes of a batch for which the plain GROUP BY is timed, too."""
 
@@ -237,6 +243,7 @@ def measured(arguments: argparse.Namespace) -> Figures:
         suppression_limit=limit,
     )
     target = arguments.folder / "release.parquet"
+    repeats = REPEATS if rows <= REPEATED_ROWS else 1
     with connected(arguments) as session:
         load_taxonomies(session, columns, adult=arguments.adult)
         start = time.perf_counter()
@@ -248,10 +255,10 @@ def measured(arguments: argparse.Namespace) -> Figures:
         engine = session._engine
         bound = prepare(engine, engine.resolve(source), policy)
         with engine.transaction():
-            encode, plain_encode, table = encoded(engine, bound, source, quasi_identifiers)
+            encode, plain_encode, table = encoded(engine, bound, source, quasi_identifiers, repeats)
             checked, check, plain_check = checks(engine, table)
             full_domain.drop_tables(engine, table)
-        plain_copy = seconds(lambda: plain_release(engine, source, target))
+        plain_copy = statistics.median(seconds(lambda: plain_release(engine, source, target)) for _ in range(repeats))
     target.unlink()
     return Figures(
         rows=rows,
@@ -281,18 +288,23 @@ def connected(arguments: argparse.Namespace) -> sa.Session:
     return sa.connect(memory_limit=arguments.memory_limit, temp_directory=spill)
 
 
-def encoded(engine: DuckDBEngine, bound: Any, source: str, columns: Sequence[str]) -> tuple[float, float, EncodedTable]:
-    """Seconds to make the cells, and to keep the result of the plain GROUP BY of the same columns."""
+def encoded(
+    engine: DuckDBEngine, bound: Any, source: str, columns: Sequence[str], repeats: int
+) -> tuple[float, float, EncodedTable]:
+    """Seconds to make the cells, and to keep the result of the plain GROUP BY of the same columns: medians, in turn."""
     names = ", ".join(f'"{name}"' for name in columns)
-    plain = seconds(
-        lambda: engine.connection.execute(
-            f"CREATE TEMP TABLE plain AS SELECT {names}, count(*) FROM read_parquet('{source}') GROUP BY {names}"
-        ).fetchall()
-    )
-    engine.connection.execute("DROP TABLE plain")
-    start = time.perf_counter()
-    table = full_domain.encode_table(engine, bound, label_losses=bound.policy.quality.label_losses)
-    return time.perf_counter() - start, plain, table
+    query = f"SELECT {names}, count(*) FROM read_parquet('{source}') GROUP BY {names}"
+    ours, plain, table = [], [], None
+    for _ in range(repeats):
+        if table is not None:
+            full_domain.drop_tables(engine, table)
+        plain.append(seconds(lambda: engine.connection.execute(f"CREATE TEMP TABLE plain AS {query}").fetchall()))
+        engine.connection.execute("DROP TABLE plain")
+        start = time.perf_counter()
+        table = full_domain.encode_table(engine, bound, label_losses=bound.policy.quality.label_losses)
+        ours.append(time.perf_counter() - start)
+    assert table is not None
+    return statistics.median(ours), statistics.median(plain), table
 
 
 def checks(engine: DuckDBEngine, table: EncodedTable) -> tuple[int, float, float]:

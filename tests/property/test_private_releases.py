@@ -173,6 +173,7 @@ class TestScores:
         expected = scores(WIDE, 4, reach)
         monkeypatch.setattr(roll_up, "STEP_ROWS", -1e9)
         monkeypatch.setattr(roll_up, "RECENT_NODES", 2)
+        monkeypatch.setattr(roll_up, "LOOK_ROWS", 0)
         monkeypatch.setattr(node_scores, "APART", 0)
         monkeypatch.setattr(node_scores, "TELLING_NODES", 3)
         made: list[object] = []

@@ -128,7 +128,7 @@ def eager() -> Iterator[list[Levels]]:
         "BUDGET": 1,
         "STATEMENT_ROWS": 20,
         "RECENT_NODES": 4,
-        "NEW_NODES": 1,
+        "LOOK_ROWS": 0,
     }
     each_apart = mock.patch.object(full_domain, "APART", 0)
     with mock.patch.multiple(roll_up, **settings), each_apart, mock.patch.object(RollUps, "_make", noted):

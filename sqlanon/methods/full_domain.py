@@ -34,7 +34,7 @@ Observer = Callable[[int, int, Inquiry], None]
 
 KEPT = Relation("anon_kept", "class")
 
-APART = 100_000
+APART = 20_000
 """Of more cells nodes are counted apart, and not in one GROUP BY: for fewer, a statement takes most of the time."""
 
 PREPARED_NODES = 2

@@ -35,13 +35,7 @@ from sqlanon.compiler.nodes import (
     text,
 )
 from sqlanon.compiler.published import as_typed
-from sqlanon.compiler.release_labels import (
-    MASK,
-    as_label,
-    labels_by_bits,
-    labels_by_code,
-    labels_by_value,
-)
+from sqlanon.compiler.release_labels import MASK, as_label, labels_by_bits, labels_by_code, labels_by_value
 from sqlanon.compiler.shown import Shown, can_be_grouped, plain_value, shown_columns
 from sqlanon.model.lattice import Levels
 

@@ -64,14 +64,12 @@ def released_rows(engine: Engine, plan: Encoding, takes_enums: Callable[[str], b
 
 def _typed(engine: Engine, plan: Encoding, names: list[str]) -> list[str]:
     """Of some columns of texts those that are written faster as values of types."""
-    if not names:
-        return []
     rows = EQUAL_ROWS.table
     sizes = engine.fetch(group_sizes(rows), "published rows")[0]
-    if sizes["groups"] == 0:
-        return []
-    if sizes["groups"] > TYPED_GROUPS * sizes["rows"]:
+    if sizes["groups"] == 0 or sizes["groups"] > TYPED_GROUPS * sizes["rows"]:
         names = [name for name in names if name in plan.bound.policy.quasi_identifiers]
+    if not names:
+        return []
     counts = engine.fetch(text_counts(plan, names, rows), "published texts", "node")[0]
     return [
         name

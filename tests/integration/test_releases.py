@@ -294,6 +294,24 @@ class TestTypes:
         marker = json.loads((tmp_path / "pieces" / "_sqlanon.json").read_text(encoding="utf-8"))
         assert "ENUM" not in json.dumps(marker)
 
+    def test_texts_that_are_equal_under_a_collation_stay_apart(self, memory: sa.Session, tmp_path: Path) -> None:
+        memory.connection.execute("CREATE TABLE people (city VARCHAR, illness VARCHAR COLLATE NOCASE)")
+        memory.connection.execute(
+            "INSERT INTO people SELECT 'a', ['x', 'X', '', NULL][1 + i % 4] FROM range(40) AS r (i)"
+        )
+        memory.load_taxonomy("city", sa.Taxonomy.flat(), source="people")
+        memory.anonymize("people", people_policy(), into=tmp_path / "r.parquet")
+        found = rows(
+            memory, f"(SELECT encode(illness), count(*) FROM '{tmp_path}/r.parquet' GROUP BY ALL ORDER BY ALL)"
+        )
+        assert found == [(b"", 10), (b"X", 10), (b"x", 10), (None, 10)]
+
+    def test_partitions_by_all_labels_leave_texts_that_are_no_labels(self, memory: sa.Session, tmp_path: Path) -> None:
+        single(memory, {"a": 2, "b": 2}, sensitive="concat(city, i)")
+        memory.anonymize("people", people_policy(), into=f"{tmp_path}/parts/", partition_by=["city"])
+        found = rows(memory, f"(SELECT city, illness FROM '{tmp_path}/parts/**/*.parquet' ORDER BY ALL)")
+        assert found == [("a", "a0"), ("a", "a1"), ("b", "b0"), ("b", "b1")]
+
     def test_a_label_may_be_named_like_a_type_that_parquet_lacks(self, memory: sa.Session, tmp_path: Path) -> None:
         single(memory, {"HUGEINT": 2, "ENUM(": 2})
         memory.anonymize("people", people_policy(), into=tmp_path / "r.parquet")

@@ -248,12 +248,6 @@ def unlike_what_was_drawn(plan: Encoding, written: exp.Expr) -> exp.Query:
     return select([aliased(count, "unlike")], subquery(both, "anon_compared"))
 
 
-def published_rows() -> exp.Query:
-    """One row: ``rows`` and ``groups`` of what is published."""
-    rows = exp.func("coalesce", exp.Sum(this=column(ROW_COUNT)), number(0))
-    return select([aliased(rows, "rows"), aliased(count_rows(), "groups")], EQUAL_ROWS.table)
-
-
 def _drawn(plan: Encoding) -> exp.Select:
     return select([*released_columns(plan), column(ROW_COUNT)], EQUAL_ROWS.table)
 

@@ -12,6 +12,7 @@ from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.encoding import ROW_COUNT, Encoding
 from sqlanon.compiler.nodes import aliased, column, count_rows, identifier, number, select, text
 from sqlanon.compiler.release_labels import enum_type
+from sqlanon.compiler.shown import is_text
 
 
 def published_texts(plan: Encoding) -> dict[str, exp.Expr]:
@@ -21,13 +22,14 @@ def published_texts(plan: Encoding) -> dict[str, exp.Expr]:
     return {
         found.name: labels.get(found.name, column(found.name))
         for found in plan.bound.columns
-        if found.name in policy.released_columns and (found.name in labels or _is_text(found))
+        if found.name in policy.released_columns and (found.name in labels or _becomes_text(found))
     }
 
 
 def group_sizes(rows: exp.Table) -> exp.Query:
-    """One row: ``groups`` of equal rows, and ``rows``."""
-    return select([aliased(count_rows(), "groups"), aliased(exp.Sum(this=column(ROW_COUNT)), "rows")], rows)
+    """One row: ``rows`` that are published, and the ``groups`` of equal ones that they are kept in."""
+    published = exp.func("coalesce", exp.Sum(this=column(ROW_COUNT)), number(0))
+    return select([aliased(published, "rows"), aliased(count_rows(), "groups")], rows)
 
 
 def text_counts(plan: Encoding, names: list[str], rows: exp.Table) -> exp.Query:
@@ -64,6 +66,6 @@ def without_types(plan: Encoding) -> list[exp.Drop]:
     return [exp.Drop(tables=[place], kind="TYPE", exists=True) for place in places]
 
 
-def _is_text(source_column: SourceColumn) -> bool:
-    """Whether a column that is released as it is becomes text."""
-    return source_column.type.upper() == "VARCHAR" or source_column.type.startswith("ENUM(")
+def _becomes_text(source_column: SourceColumn) -> bool:
+    """Whether a column that is released as it is is text then."""
+    return is_text(source_column) or source_column.type.startswith("ENUM(")

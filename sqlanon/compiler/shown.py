@@ -66,18 +66,19 @@ def can_be_grouped(shown: Sequence[Shown]) -> bool:
 
 def released_value(source_column: SourceColumn, raw: exp.Expr) -> exp.Expr:
     """What is released of a value of a column; texts are compared byte by byte, whatever their collation was."""
-    return exact_text(raw) if _is_text(source_column) else _without_enum(raw, source_column.type)
+    return exact_text(raw) if is_text(source_column) else _without_enum(raw, source_column.type)
 
 
 def plain_value(source_column: SourceColumn) -> exp.Expr:
     """What is published of such a column of rows; a cast would leave texts the collation that they are compared by."""
     value = column(source_column.name)
-    if not _is_text(source_column):
+    if not is_text(source_column):
         return value
     return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[value])])
 
 
-def _is_text(source_column: SourceColumn) -> bool:
+def is_text(source_column: SourceColumn) -> bool:
+    """Whether a column of the source holds texts."""
     return source_column.type.upper() == "VARCHAR"
 
 

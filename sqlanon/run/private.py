@@ -15,6 +15,8 @@ from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.diagnostics import diagnostics
 from sqlanon.compiler.nodes import Relation
 from sqlanon.compiler.partitions import refuse_columns
+from sqlanon.compiler.published import group_sizes
+from sqlanon.compiler.release import EQUAL_ROWS
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import VerificationError, with_spent
 from sqlanon.mechanisms.accountant import Accountant
@@ -174,7 +176,7 @@ def _draw(engine: Engine, table: EncodedTable, chosen: Chosen, draws: Draws) -> 
     combinations = chosen.draw_counts()
     publishing.make_labels(engine, plan, levels)
     engine.run(queries.equal_rows(plan, levels, combinations, with_left_over=chosen.with_left_over))
-    found = engine.fetch(queries.published_rows(), "published rows")[0]
+    found = engine.fetch(group_sizes(EQUAL_ROWS.table), "published rows")[0]
     return Drawn(levels, draws, chosen.thresholds, int(found["rows"]), int(found["groups"]))
 
 

@@ -72,8 +72,8 @@ class Projection:
         if self._least_above is None:
             least = np.where(self._possible, self._sums, NOTHING)
             for axis in range(least.ndim):
-                for above, below in neighbours(np.flip(least), axis):
-                    np.minimum(above, below, out=below)
+                for upper, lower in neighbours(np.flip(least), axis):
+                    np.minimum(upper, lower, out=lower)
             self._least_above = least
         return self._least_above
 

@@ -27,8 +27,8 @@ def connect(
     """Open a session.
 
     Args:
-        database: the path of a warehouse file, which is created if it does not exist, ``":memory:"``, or an open DuckDB
-            connection, which stays open when the session is closed.
+        database: the path of a warehouse file, ``":memory:"``, or an open DuckDB connection, which stays open when the
+            session is closed. A file that does not exist is created, so that DuckDB 1.5 and newer can open it.
         read_only: open the file without writing to it: releases then go to Parquet files, and taxonomies that are
             loaded live in the session.
         memory_limit: how much memory DuckDB may take, such as ``"2GB"``; 80 % of the machine's if it is not given.

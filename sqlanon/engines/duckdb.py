@@ -19,7 +19,7 @@ from sqlanon.compiler.macros import DIALECT, install_statements, schema_statemen
 from sqlanon.compiler.nodes import Grain, Relation, Step, identifier, select, string
 from sqlanon.compiler.prepared import forgetting, preparing
 from sqlanon.engines import catalog, copying, sources
-from sqlanon.engines.attaching import attach_read_only
+from sqlanon.engines.attaching import attach_read_only, make_file
 from sqlanon.engines.base import NOTE_KEY, ResolvedSource, StatementObserver
 from sqlanon.engines.refusals import is_taken, refused, why_not_opened
 from sqlanon.engines.resources import Resources
@@ -70,6 +70,7 @@ class DuckDBEngine:
         spill = resources.spill_folder(in_memory=opened == MEMORY)
         engine = None
         try:
+            make_file(opened, duckdb.connect)
             connection = duckdb.connect(opened, config=resources.configuration(spill))
             engine = cls(connection, owned=True, read_only=attached, spill=spill)
             if attached:

@@ -110,6 +110,10 @@ def test_a_kept_warehouse_can_be_verified_from_outside(tmp_path: Path) -> None:
         "verify", "visits_k5", "--db", "hospital.duckdb", "--policy", document["policy_file"], folder=tmp_path
     )
     assert again.returncode == 0, again.stderr
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{tmp_path / 'hospital.duckdb'}' AS hospital (READ_ONLY)")
+        version = "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = 'hospital'"
+        assert connection.execute(version).fetchall() == [("v1.5.0+",)], "which today's DuckDB CLI can open"
 
 
 def test_a_file_that_is_there_is_left_alone(tmp_path: Path) -> None:

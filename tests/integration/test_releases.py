@@ -848,6 +848,23 @@ class TestSessions:
             session.anonymize("people", people_policy(), into="published")
         assert storage_version(path) == before
 
+    def test_a_new_file_can_be_read_by_older_clients(self, tmp_path: Path) -> None:
+        """DuckDB 2.0 would make one that 1.5, and so today's DuckDB CLI, cannot open."""
+        path = tmp_path / "new.duckdb"
+        with sa.connect(path, ledger=tmp_path / "ledger.duckdb") as session:
+            session.install()
+            session.cap("people", sa.Budget("1"))
+            with duckdb.connect(str(path)) as beside:  # refused if the session had settings of its own
+                assert beside.execute("SELECT 1").fetchall() == [(1,)]
+        for made in (path, tmp_path / "ledger.duckdb"):
+            assert storage_version(made) == [("v1.5.0+",)]
+
+    def test_what_is_no_file_is_left_to_duckdb(self) -> None:
+        with sa.connect(":memory:of_our_own") as session:
+            assert session.connection.execute("SELECT path FROM duckdb_databases() WHERE NOT internal").fetchall() == [
+                (None,)
+            ]
+
     def test_a_warehouse_that_is_reopened_knows_its_taxonomies(self, tmp_path: Path) -> None:
         path = tmp_path / "w.duckdb"
         with sa.connect(path) as session:

@@ -31,7 +31,8 @@ def anonymous_rows(source: exp.Table | exp.Subquery, individual: str) -> exp.Que
 
 def crowded(source: exp.Table | exp.Subquery, individual: str, most: int) -> exp.Query:
     """One row, ``individuals``: how many have more rows than that."""
-    many = grouped(select([column(individual)], source.copy()), [column(individual)])
+    owner = exact_text(column(individual))
+    many = grouped(select([aliased(owner, "anon_owner")], source.copy()), [owner])
     many.set("having", exp.Having(this=exp.GT(this=count_rows(), expression=number(most))))
     return select([aliased(count_rows(), "individuals")], subquery(many, "anon_crowded"))
 
@@ -69,11 +70,12 @@ def bounded_rows(source: exp.Table | exp.Subquery, individual: str, most: int, s
     """A source with at most so many rows of each individual.
 
     Which ones depends on the rows of that individual and on the seed alone, so that those of others stay the same when
-    an individual comes or goes.
+    an individual comes or goes. Individuals are told apart by exact text, as :func:`differences` does: under the
+    collation of a column two of them could share the bound, and one who leaves would make room for rows of the other.
     """
     row = text(column("anon_source"))
     drawn = exp.func("md5", exp.DPipe(this=string(f"{seed} "), expression=row))
-    place = exp.Window(this=exp.RowNumber(), partition_by=[column(individual)], order=ascending(drawn))
+    place = exp.Window(this=exp.RowNumber(), partition_by=[exact_text(column(individual))], order=ascending(drawn))
     rows = select([exp.Star()], exp.alias_(source.copy(), "anon_source", table=True))
     rows.set("qualify", exp.Qualify(this=exp.LTE(this=place, expression=number(most))))
     return subquery(rows, "anon_bounded")

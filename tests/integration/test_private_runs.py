@@ -455,6 +455,46 @@ class TestIndividuals:
         fewer = kept("SELECT * FROM people WHERE person <> 7")
         assert {row for row in kept("people") if row[0] != 7} == fewer
 
+    @pytest.mark.parametrize(
+        ("kind", "values"),
+        [("VARCHAR COLLATE NOCASE", ("'Ann'", "'ann'")), ("VARCHAR COLLATE NOACCENT", ("'André'", "'Andre'"))],
+        ids=["case", "accents"],
+    )
+    def test_individuals_are_exact_texts_whatever_the_collation(
+        self, session: sa.Session, kind: str, values: tuple[str, str]
+    ) -> None:
+        """Else one who leaves would make room for rows of another: twice the difference that noise is drawn for."""
+        first, second = values
+        session.connection.execute(
+            f"CREATE TABLE named (person {kind}, sex VARCHAR, illness VARCHAR); "
+            f"INSERT INTO named SELECT [{first}, {second}][1 + i % 2], 'f', 'flu' FROM range(8) AS numbers (i); "
+            "INSERT INTO named SELECT i, 'f', 'flu' FROM range(100) AS numbers (i)"
+        )
+        session.connection.execute(f"CREATE VIEW fewer AS FROM named WHERE md5(person) <> md5({second})")
+        method = sa.IPA(budget=sa.Budget(9, "0.9"), node={"sex": 0}, rows_per_individual=3)
+        policy = sa.Policy(
+            quasi_identifiers=["sex"], sensitive=["illness"], individual="person", identifiers=["person"], method=method
+        )
+        counts = [
+            session.anonymize(
+                source, policy, "released", replace=True, random_source=FixedNoise(0), dataset=dataset
+            ).report.released_rows
+            for source, dataset in (("named", None), ("fewer", "named"))
+        ]
+        assert counts == [106, 103]
+        audit = sa.evaluation.AuditedPolicy(session, policy, sa.SeededSource(1))
+        audit.refuse_strangers("named", "fewer")
+
+    def test_no_more_rows_than_are_counted_is_asked_of_exact_texts(self, session: sa.Session) -> None:
+        from sqlanon.compiler.bounded import crowded
+
+        session.connection.execute(
+            "CREATE TABLE named (person VARCHAR COLLATE NOCASE); INSERT INTO named VALUES ('Ann'), ('ann'), ('ANN')"
+        )
+        engine = session._engine
+        query = crowded(engine.resolve("named").relation, "person", 1)
+        assert engine.fetch(query, "individuals")[0]["individuals"] == 0
+
 
 def test_what_is_written_depends_on_nothing_but_what_is_shown(tmp_path: Path) -> None:
     """Files of tables that differ in a row that is not shown are the same, byte by byte."""

@@ -181,6 +181,9 @@ def writing(
     if into.kind != "table" and (ledger is not None or not is_charged or database is None):
         return reading(database, ledger)
     if database is None:
+        from sqlanon.model.destination import refuse_file_like
+
+        refuse_file_like(into.name)
         raise typer.BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
     return existing(database, read_only=False, option="--db", ledger=ledger)
 

@@ -19,6 +19,7 @@ from sqlanon.engines.lake import is_glob
 from sqlanon.errors import EngineError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.datasets import PARQUET_SUFFIXES, dataset_of_table
+from sqlanon.model.destination import refuse_file_like
 from sqlanon.model.names import folded
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
@@ -61,7 +62,11 @@ def has(rows: Rows, table: exp.Table) -> bool:
 
 
 def place_new(rows: Rows, name: str) -> exp.Table:
-    """Where a new table goes: to the schema or database that the name spells if it is there, else here."""
+    """Where a new table goes: to the schema or database that the name spells if it is there, else here.
+
+    Raises:
+        EngineError: it goes here, with a name that ends as that of a file.
+    """
     catalog, schema = current_place(rows)
     schemas = {(row[0], row[1]) for row in rows(template("list_schemas").sql(DIALECT), ())}
     match name.split("."):
@@ -72,6 +77,7 @@ def place_new(rows: Rows, name: str) -> exp.Table:
         case [database, given, table] if (database, given) in schemas:
             return _table(database, given, table)
         case _:
+            refuse_file_like(name)
             return _table(catalog, schema, name)
 
 

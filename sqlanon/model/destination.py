@@ -13,6 +13,17 @@ from sqlanon.errors import EngineError, PolicyError
 FILE_SUFFIX = ".parquet"
 """What the name of a target ends in that is a file."""
 
+COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz", ".zip", ".lz4", ".snappy")
+"""What the name of a compressed file ends in."""
+
+OTHER_FORMATS = (
+    *(".csv", ".tsv", ".psv", ".txt", ".json", ".jsonl", ".ndjson", ".xlsx", ".xls", ".ods", ".parq", ".pq"),
+    *(".arrow", ".arrows", ".feather", ".ipc", ".avro", ".orc", ".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3"),
+)
+"""What the name of a file ends in that is no target."""
+
+DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
+
 MARKER = "_sqlanon.json"
 """The file of a release folder that tells where it comes from; no reader of Parquet folders takes it for data."""
 
@@ -49,6 +60,8 @@ def destination(
     Raises:
         PolicyError: the number of rows or the columns cannot be; lists every problem.
         EngineError: there is no name, or it is a path that is neither a file nor a folder.
+
+    A name with a dot can be that of a table of a schema: see :func:`refuse_file_like`.
     """
     columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
     _refuse_layout(rows_per_file, columns)
@@ -59,8 +72,17 @@ def destination(
             "at its end",
             step="target",
         )
-    if rows_per_file is not None or columns or _is_folder(name):
+    if not name.strip("."):
+        raise EngineError(
+            f'"{name}" is a folder, not the name of a release; give the name of a new one in it, such as '
+            f'"{name}/release/"',
+            step="target",
+        )
+    if rows_per_file is not None or columns:
+        refuse_file_like(name)
         return Destination(name, "folder", rows_per_file, columns)
+    if _is_folder(name):
+        return Destination(name, "folder")
     if name.lower().endswith(FILE_SUFFIX):
         return Destination(name, "file")
     if isinstance(into, Path) or "/" in name:
@@ -70,6 +92,33 @@ def destination(
             step="target",
         )
     return Destination(name, "table")
+
+
+def refuse_file_like(name: str) -> None:
+    """Refuse a name that ends as that of a file does which is no target, and would be made a table or a folder.
+
+    It is for a name that is not known to be one of a table: ``schema.csv`` is, where the schema is there.
+
+    Raises:
+        EngineError: it does; says what to write instead.
+    """
+    bare = _without(name, COMPRESSIONS)
+    stem = _without(bare, (FILE_SUFFIX, *OTHER_FORMATS))
+    packed, ending = name[len(bare) :], bare[len(stem) :].lower()
+    if not packed and ending in ("", FILE_SUFFIX):
+        return
+    instead = f"write {stem}{FILE_SUFFIX}"
+    if ending in DATABASES:
+        instead = f"to write to a table of that database, open it and give the name of the table; else {instead}"
+    elif packed:
+        instead += ", whose columns are compressed already"
+    raise EngineError(f'"{name}" ends as files do that are no target: {instead}', step="target")
+
+
+def _without(name: str, endings: Sequence[str]) -> str:
+    """A name without the ending that it has of these, in whatever case."""
+    found = next((ending for ending in endings if name.lower().endswith(ending)), "")
+    return name[: len(name) - len(found)]
 
 
 def _refuse_layout(rows_per_file: int | None, columns: tuple[str, ...]) -> None:

@@ -502,3 +502,12 @@ class TestTaxonomies:
         more = ["--delimiter", "|", "--source", "visits", "--column", "sex"]
         assert sqlanon(*arguments, *more, folder=folder).returncode == 0
         assert sqlanon(*arguments, "--delimiter", "|", "--column", "sex", folder=folder).returncode == 2
+
+
+def test_a_name_of_a_file_is_no_table(clinic: Path) -> None:
+    """Not one of a warehouse that is missing, either."""
+    for command in (published("run"), ["run", "visits.parquet", "--policy", "policy.toml"]):
+        refused = sqlanon(*command, "--into", "out.json", folder=clinic)
+        assert refused.returncode == 1
+        assert "write out.parquet" in refused.stderr
+    assert "out.json" not in tables(clinic / "clinic.duckdb")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -361,6 +362,39 @@ class TestTargets:
             clinic.anonymize("visits", POLICY, into=name, replace=replace)
             assert sorted(tables(clinic)) == sorted([*before, place])
         assert clinic.verify(name, POLICY).met
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("out.parquet.gz", "write out.parquet, whose columns are compressed already"),
+            ("OUT.CSV.ZST", "write OUT.parquet, whose columns are compressed already"),
+            ("c.duckdb", "give the name of the table; else write c.parquet"),
+            ("x.json", "write x.parquet"),
+            ("x.xlsx", "write x.parquet"),
+            ("x.pq", "write x.parquet"),
+            (".", 'such as "./release/"'),
+            ("..", 'such as "../release/"'),
+        ],
+    )
+    def test_a_name_of_a_file_is_no_table(self, clinic: sa.Session, name: str, said: str) -> None:
+        before = tables(clinic)
+        roles = {"individual": "id", "event": "diagnosis", "order": "age", "first": 1}
+        with pytest.raises(sa.EngineError, match=re.escape(said)):
+            clinic.anonymize("visits", POLICY, into=name)
+        with pytest.raises(sa.EngineError, match=re.escape(said)):
+            clinic.lattice("visits", POLICY, into=name)
+        with pytest.raises(sa.EngineError, match=re.escape(said)):
+            clinic.flatten("visits", into=name, **roles)
+        assert tables(clinic) == before
+
+    def test_a_schema_makes_it_one(self, clinic: sa.Session, tmp_path: Path) -> None:
+        clinic.connection.execute(f"CREATE SCHEMA ward; ATTACH '{tmp_path}/other.duckdb' AS other")
+        for name in ("ward.csv", "memory.ward.json", "other.db", "other.main.gz"):
+            clinic.anonymize("visits", POLICY, into=name)
+            assert clinic.verify(name, POLICY).met
+        clinic.connection.execute('CREATE TABLE "old.json" AS SELECT 1 AS state')
+        with pytest.raises(sa.EngineError, match=r'table "old\.json" exists'):
+            clinic.anonymize("visits", POLICY, into="old.json")
 
     def test_a_table_of_an_attached_database(self, clinic: sa.Session, tmp_path: Path) -> None:
         clinic.connection.execute(f"ATTACH '{tmp_path}/other.duckdb' AS other")

@@ -17,7 +17,7 @@ import sqlanon as sa
 from sqlanon.evaluation.audit import Audit
 from sqlanon.evaluation.audit_chart import write_chart
 from sqlanon.model.methods import CELLS, ROLLED_UP
-from tests.hostile import METHODS, pairs, policy, session_on
+from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, pairs, pairs_of_many_rows, policy, session_on
 from tests.integration.test_private_audits import CONFIDENCE, least
 
 
@@ -29,9 +29,8 @@ def main() -> None:
     parser.add_argument("--chart", type=Path)
     arguments = parser.parse_args()
     audits: dict[str, Audit] = {}
-    for method_name, method in METHODS.items():
-        found = least(method)
-        for pair_name, pair in pairs(found[CELLS], found.get(ROLLED_UP, 5)).items():
+    for method_name, method in {**METHODS, **METHODS_OF_MANY_ROWS}.items():
+        for pair_name, pair in _pairs(method).items():
             began = time.perf_counter()
             source = sa.SeededSource(len(audits)) if arguments.source == "seeded" else sa.OpenDPSource()
             mechanism = sa.evaluation.repeatable(session_on(pair), policy(method), source)
@@ -39,7 +38,7 @@ def main() -> None:
             audits[f"{method_name}: {pair_name}"] = audit
             seconds = time.perf_counter() - began
             sys.stdout.write(
-                f"{method_name:<22} {pair_name:<50} {audit.lower_bound:6.3f} of {float(audit.claimed.epsilon):g}"
+                f"{method_name:<42} {pair_name:<50} {audit.lower_bound:6.3f} of {float(audit.claimed.epsilon):g}"
                 f"{'  VIOLATED' if audit.violates else ''}  ({seconds:.0f} s)\n"
             )
             sys.stdout.flush()
@@ -48,6 +47,13 @@ def main() -> None:
     sys.stdout.write(
         f"{sum(bool(audit.violates) for audit in audits.values())} of {len(audits)} audits found a violation\n"
     )
+
+
+def _pairs(method: sa.IPA | sa.Histogram) -> dict[str, Pair]:
+    """Those for individuals with as many rows as the method allows."""
+    found = least(method)
+    cells, rolled_up, rows = found[CELLS], found.get(ROLLED_UP, 5), method.rows_per_individual
+    return pairs(cells, rolled_up) if rows == 1 else pairs_of_many_rows(cells, rolled_up, rows)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ All pairs and methods at 100,000 runs: ``python -m tests.benchmarks.audits``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -13,7 +13,7 @@ import sqlanon as sa
 from sqlanon.methods import private
 from sqlanon.methods.private import Domains, thresholds
 from sqlanon.model.methods import CELLS, ROLLED_UP, PrivateMethod
-from tests.hostile import METHODS, Pair, Person, pairs, policy, session_on
+from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, Person, pairs, pairs_of_many_rows, policy, session_on
 
 pytestmark = pytest.mark.one_line
 
@@ -61,7 +61,7 @@ def test_tables_that_are_no_neighbours_are_refused() -> None:
         session = session_on(Pair(people, (2, "f", "flu")))
         session.connection.execute("DELETE FROM with_one")
         if others:
-            session.connection.executemany("INSERT INTO with_one VALUES (?, ?, ?)", others)
+            session.connection.executemany("INSERT INTO with_one VALUES (?, ?, ?, 0)", others)
         mechanism = sa.evaluation.repeatable(session, policy(METHODS["IPA"]), sa.SeededSource(1))
         with pytest.raises(sa.PolicyError, match="no neighbours"):
             sa.evaluation.audit_privacy(mechanism, "without", "with_one", 100)
@@ -71,7 +71,7 @@ def test_individuals_with_more_rows_than_are_counted_are_refused() -> None:
     session = session_on(Pair([(0, "f", "flu"), (1, "f", "flu")], (2, "m", "flu")))
     asked = policy(METHODS["IPA"]).model_dump(mode="json")
     for individual, refused in (("sex", True), ("age", False)):
-        roles = {"quasi_identifiers": ["age" if refused else "sex"], "identifiers": [individual]}
+        roles = {"quasi_identifiers": ["age" if refused else "sex"], "identifiers": [individual, "person"]}
         with_individuals = sa.Policy(**{**asked, **roles, "individual": individual})
         mechanism = sa.evaluation.repeatable(session, with_individuals, sa.SeededSource(1))
         if refused:
@@ -119,3 +119,56 @@ def test_what_is_left_over_must_not_be_published_exactly(monkeypatch: pytest.Mon
     audit = audited(wanted, Pair([(0, "f", "flu")] * 3, (0, "f", "flu")))
     assert audit.violates
     assert audit.lower_bound > 4
+
+
+def noise_for_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = sa.SeededSource.discrete_laplace
+    monkeypatch.setattr(sa.SeededSource, "discrete_laplace", lambda source, size, paid, **_: draw(source, size, paid))
+
+
+def thresholds_for_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = private.thresholds
+    monkeypatch.setattr(
+        private, "thresholds", lambda of, domain: found(of.model_copy(update={"rows_per_individual": 1}), domain)
+    )
+
+
+class TestIndividualsWithSeveralRows:
+    """Three rows, which come and go together."""
+
+    def audited(self, method: str, name: str) -> sa.evaluation.Audit:
+        wanted = METHODS_OF_MANY_ROWS[method]
+        found = least(wanted)
+        pair = pairs_of_many_rows(found[CELLS], found.get(ROLLED_UP, 5), wanted.rows_per_individual)[name]
+        return audited(wanted, pair, runs=4_000)
+
+    @pytest.mark.parametrize(
+        ("method", "name"),
+        [
+            ("IPA, nearly all of ε on cells", "at the threshold"),
+            ("IPA, nearly all of ε on cells", "a combination of nobody else"),
+            ("IPA, nearly all of ε on cells", "combinations of nobody else"),
+            ("IPA, nearly all of ε on what is left over", "left over, at its threshold"),
+            ("Histogram", "above the threshold"),
+        ],
+    )
+    def test_no_violation_is_found(self, method: str, name: str) -> None:
+        audit = self.audited(method, name)
+        assert audit.claimed == METHODS_OF_MANY_ROWS[method].budget
+        assert not audit.violates, audit
+
+    @pytest.mark.parametrize(
+        ("broken", "method", "name"),
+        [
+            (noise_for_one_row, "Histogram", "above the threshold"),
+            (noise_for_one_row, "IPA, nearly all of ε on cells", "at the threshold"),
+            (noise_for_one_row, "IPA, nearly all of ε on what is left over", "left over, at its threshold"),
+            (thresholds_for_one_row, "IPA, nearly all of ε on cells", "a combination of nobody else"),
+            (thresholds_for_one_row, "IPA, nearly all of ε on cells", "combinations of nobody else"),
+        ],
+    )
+    def test_what_is_made_for_one_row_is_found(
+        self, broken: Callable[[pytest.MonkeyPatch], None], method: str, name: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        broken(monkeypatch)
+        assert self.audited(method, name).violates

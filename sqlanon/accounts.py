@@ -10,6 +10,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PolicyError
 from sqlanon.model.budget import Budget
 from sqlanon.model.ledger import Account
+from sqlanon.model.units import Unit
 from sqlanon.run.datasets import known_dataset, resolved
 from sqlanon.run.ledger import open_ledger, read_ledger, table_of
 
@@ -29,26 +30,35 @@ class Accounts:
         self._ledger_file = ledger
 
     def spent(self, dataset: str) -> Budget:
-        """What a data set has spent in all: the sum of its charges."""
+        """What a data set has spent in all: the sum of its charges, which are all about the same unit of privacy."""
         return self._account(dataset).spent
 
     def remaining(self, dataset: str) -> Budget | None:
         """What a data set has left; None without a cap, when ε has no bound and δ must stay below 1."""
         return self._account(dataset).remaining
 
-    def cap(self, dataset: str, budget: Budget | None) -> None:
+    def cap(self, dataset: str, budget: Budget | None, *, individual: str | None = None) -> None:
         """Bound what a data set may spend in all, or lift the bound with None; either is a row of the ledger.
 
         A cap below what is spent already leaves nothing. Capping is for the custodian of the data: whoever can write
         the ledger can raise a cap, but not unseen.
 
+        Args:
+            dataset: the data set.
+            budget: the bound.
+            individual: the column that tells whose row it is, if the data set is to be released by individual: what is
+                spent must then be about all rows of one, in every release. It also says so of charges that earlier
+                versions have written, which are taken to be about rows without it.
+
         Raises:
-            PolicyError: it is the name of a view or a query, or the cap is no budget.
+            PolicyError: it is the name of a view or a query, the cap is no budget, or what was spent is about another
+                unit of privacy.
             EngineError: there is no place for a ledger: the warehouse is no DuckDB file, or read-only.
         """
         if budget is not None and not isinstance(budget, Budget):
             raise PolicyError(f"a cap is a Budget or None, no {type(budget).__name__}")
-        open_ledger(self._engine, self._ledger_file).cap(self.dataset_named(dataset), budget)
+        unit = None if individual is None else Unit(individual)
+        open_ledger(self._engine, self._ledger_file).cap(self.dataset_named(dataset), budget, unit)
 
     def knows(self, dataset: str) -> bool:
         """Whether a data set is a table or file here, or stands in the ledger: a name that is neither may be a slip."""
@@ -69,7 +79,9 @@ class Accounts:
 
         Returns:
             a table with columns position, kind (``charge`` or ``cap``), dataset, method, purpose, epsilon, delta (exact
-            text; NULL in a cap that was lifted), spent_at (UTC), policy_sha256, previous_sha256, sha256.
+            text; NULL in a cap that was lifted), spent_at (UTC), policy_sha256, previous_sha256, sha256, unit (``row``
+            or ``individual``; NULL in charges of earlier versions, and in caps that do not say it), individual,
+            rows_per_individual.
         """
         return table_of(read_ledger(self._engine, self._ledger_file).entries())
 

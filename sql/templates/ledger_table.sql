@@ -1,4 +1,5 @@
 -- The ledger: a row per charge or cap, each with the hash of the row before, and never changed. Budgets are exact text.
+-- What its losses are about is in the last columns, which ledgers of earlier versions are given when they are written.
 -- The key makes one of two connections fail that append at the same time, so that together they cannot overspend.
 CREATE TABLE IF NOT EXISTS anon.ledger (
     position BIGINT PRIMARY KEY,
@@ -11,5 +12,8 @@ CREATE TABLE IF NOT EXISTS anon.ledger (
     spent_at TIMESTAMP NOT NULL,
     policy_sha256 VARCHAR,
     previous_sha256 VARCHAR NOT NULL,
-    sha256 VARCHAR NOT NULL
+    sha256 VARCHAR NOT NULL,
+    unit VARCHAR,
+    individual VARCHAR,
+    rows_per_individual BIGINT
 )

@@ -61,6 +61,10 @@ def cap(
         str | None, typer.Option("--delta", metavar="D", help="What δ may add up to, below 1; 0 if not given.")
     ] = None,
     lift: Annotated[bool, typer.Option("--lift", help="Bound it no more.")] = False,
+    individual: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column that tells whose row it is, if all losses are by individual."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Bound what a data set may spend in all. Caps are rows of the ledger, so that nobody raises one unseen.
@@ -74,14 +78,15 @@ def cap(
     budget = None if epsilon is None else Budget(epsilon, delta or 0)
     with _opened(database, ledger, read_only=False) as session:
         is_known = session.knows(dataset)
-        session.cap(dataset, budget)
+        session.cap(dataset, budget, individual=individual)
         name, found = _account(session, dataset)
     if as_json:
         write_json(_json(name, found))
     if not is_known:
         _doubt(name)
     bound = "has no cap any more" if budget is None else f"may spend {budget} in all"
-    say(f'Data set "{name}" {bound}; it has spent {found.spent} so far.')
+    unit = "" if found.unit is None else f", on {found.unit}"
+    say(f'Data set "{name}" {bound}; it has spent {found.spent} so far{unit}.')
 
 
 @app.command()
@@ -163,4 +168,6 @@ def _json(name: str, account: Account) -> dict[str, Any]:
     return {
         "dataset": name,
         **{key: None if budget is None else budget.model_dump(mode="json") for key, budget in budgets.items()},
+        "unit": None if account.unit is None else account.unit.name,
+        "individual": None if account.unit is None else account.unit.individual,
     }

@@ -54,7 +54,12 @@ def is_unwritable(error: BaseException | None) -> bool:
 
 def is_overtaken(error: BaseException | None) -> bool:
     """Whether what was to be written has meanwhile been written by another connection."""
-    signs = (("ConstraintException", "duplicate key"), ("TransactionException", "duplicate key"))
+    signs = (
+        ("ConstraintException", "duplicate key"),
+        ("TransactionException", "duplicate key"),
+        ("TransactionException", "write-write conflict on alter"),
+        ("TransactionException", "altered by a different transaction"),
+    )
     return is_taken(error) or any(type(error).__name__ == kind and sign in str(error).lower() for kind, sign in signs)
 
 

@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sqlanon.model.budget import Budget, side_by_side
+from sqlanon.model.units import ROW, Unit
 
 
 @dataclass(frozen=True)
 class Expense:
-    """What is to be spent: on which data, by what, and for which step of it."""
+    """What is to be spent: on which data, by what, for which step, and what the neighbours of the loss differ by."""
 
     dataset: str
     method: str
     purpose: str
     budget: Budget
     policy_sha256: str
+    unit: Unit = ROW
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Ledger(Protocol):
 
         Raises:
             BudgetError: the data set has less left; nothing was written.
+            PolicyError: its losses were about another unit of privacy so far; nothing was written.
             EngineError: the ledger cannot be written, or was tampered with.
         """
 
@@ -58,16 +61,20 @@ class Accountant:
         dataset: whose budget it spends.
         method: the mechanism, such as ``ipa``.
         policy_sha256: the hash of the policy that asked for it.
+        unit: what the neighbours of all losses of the run differ by.
 
     Attributes:
         paid: what it has written down, charge by charge.
     """
 
-    def __init__(self, ledger: Ledger | None, *, dataset: str, method: str, policy_sha256: str) -> None:
+    def __init__(
+        self, ledger: Ledger | None, *, dataset: str, method: str, policy_sha256: str, unit: Unit = ROW
+    ) -> None:
         self._ledger = ledger
         self._dataset = dataset
         self._method = method
         self._policy_sha256 = policy_sha256
+        self._unit = unit
         self.paid: list[Budget] = []
 
     def charge(self, budgets: Mapping[str, Budget]) -> dict[str, Charge]:
@@ -78,10 +85,11 @@ class Accountant:
 
         Raises:
             BudgetError: the data set has less left than all of them cost; nothing is spent.
+            PolicyError: its losses were about another unit of privacy so far; nothing is spent.
             EngineError: the ledger cannot be written, or was tampered with.
         """
         expenses = [
-            Expense(self._dataset, self._method, purpose, budget, self._policy_sha256)
+            Expense(self._dataset, self._method, purpose, budget, self._policy_sha256, self._unit)
             for purpose, budget in budgets.items()
         ]
         positions = [None] * len(expenses) if self._ledger is None else self._ledger.commit(expenses)
@@ -99,7 +107,7 @@ class Accountant:
             budgets: what each may cost.
 
         Raises:
-            BudgetError, EngineError: as :meth:`charge`.
+            BudgetError, PolicyError, EngineError: as :meth:`charge`.
         """
         paid = self.charge({purpose: side_by_side(budgets)})[purpose]
         return [Charge(purpose, budget, paid.position) for budget in budgets]

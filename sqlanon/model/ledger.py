@@ -12,8 +12,13 @@ from typing import Literal
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.budget import Budget, exact
+from sqlanon.model.units import ROW, Unit, UnitName
 
 Kind = Literal["charge", "cap"]
+
+ADDED = ("unit", "individual", "rows_per_individual")
+"""Columns that ledgers of earlier versions do not have. The seal of a row covers those that are not NULL, so that rows
+of earlier versions keep their seals, and no value can be put into one of them or taken out unseen."""
 
 START = "0" * 64
 """What stands for the hash of the row before the first."""
@@ -34,7 +39,11 @@ class Entry:
         spent_at: when, in UTC.
         policy_sha256: the hash of the policy that asked for it; None in a cap.
         previous_sha256: the hash of the row before.
-        sha256: the hash of all of these.
+        sha256: the hash of all others.
+        unit: what the neighbours of the loss differ by: ``row`` or ``individual``. None in charges of earlier versions,
+            which did not write it down, and in caps that do not say it.
+        individual: the column that tells whose row it is; None if the unit is not ``individual``.
+        rows_per_individual: how many rows of one are counted at most; None likewise, and in caps.
     """
 
     position: int
@@ -48,10 +57,14 @@ class Entry:
     policy_sha256: str | None
     previous_sha256: str = START
     sha256: str = ""
+    unit: UnitName | None = None
+    individual: str | None = None
+    rows_per_individual: int | None = None
 
     def seal(self) -> str:
         """The hash that the row should have."""
-        values = {name: value for name, value in vars(self).items() if name != "sha256"}
+        left_out = {"sha256", *(name for name in ADDED if getattr(self, name) is None)}
+        values = {name: value for name, value in vars(self).items() if name not in left_out}
         document = json.dumps(values, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(document.encode()).hexdigest()
 
@@ -60,13 +73,25 @@ class Entry:
         """What was spent, or may be; None in a cap that lifts those before."""
         return None if self.epsilon is None or self.delta is None else Budget(self.epsilon, self.delta)
 
+    @property
+    def about(self) -> Unit | None:
+        """What the neighbours of the loss differ by; None if it was not written down."""
+        return None if self.unit is None else Unit(self.individual, self.rows_per_individual)
+
 
 @dataclass(frozen=True)
 class Account:
-    """What a data set has spent, and may spend in all; ``cap`` is None without a bound."""
+    """What a data set has spent, and may spend in all.
+
+    Attributes:
+        spent: the sum of its charges.
+        cap: what it may spend; None without a bound.
+        unit: what the neighbours of these losses differ by; None if nothing was charged, and no cap says it.
+    """
 
     spent: Budget
     cap: Budget | None
+    unit: Unit | None = None
 
     @property
     def remaining(self) -> Budget | None:
@@ -111,7 +136,22 @@ def account(entries: Iterable[Entry], dataset: str) -> Account:
     """What the rows say of a data set: charges add up, and the last cap holds."""
     own = [entry for entry in entries if entry.dataset == dataset]
     caps = [entry for entry in own if entry.kind == "cap"]
-    return Account(Budget(*spending(own, dataset)), caps[-1].budget if caps else None)
+    return Account(Budget(*spending(own, dataset)), caps[-1].budget if caps else None, unit(own, dataset))
+
+
+def unit(entries: Iterable[Entry], dataset: str) -> Unit | None:
+    """What the neighbours of the losses of a data set differ by; None if nothing was charged, and no cap says it.
+
+    Charges of earlier versions do not say it: theirs is the unit of the other rows, and a row where no other says one.
+    """
+    own = [entry for entry in entries if entry.dataset == dataset]
+    said = said_unit(own, dataset)
+    return ROW if said is None and any(entry.kind == "charge" for entry in own) else said
+
+
+def said_unit(entries: Iterable[Entry], dataset: str) -> Unit | None:
+    """As :func:`unit`, but None where no row says it."""
+    return next((entry.about for entry in entries if entry.dataset == dataset and entry.about is not None), None)
 
 
 def spending(entries: Iterable[Entry], dataset: str) -> tuple[Fraction, Fraction]:
@@ -124,6 +164,8 @@ def spending(entries: Iterable[Entry], dataset: str) -> tuple[Fraction, Fraction
 def _is_sound(entry: Entry) -> bool:
     """Whether its numbers can be read, as those of a row that was sealed by someone else may not."""
     try:
+        if (entry.unit == "individual") != (entry.individual is not None):
+            return False
         return entry.budget is not None or entry.kind == "cap"
     except PolicyError:
         return False

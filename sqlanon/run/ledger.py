@@ -8,23 +8,24 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.compiler.macros import template
-from sqlanon.compiler.nodes import Relation, column, identifier, select, string
+from sqlanon.compiler.macros import DIALECT, template
+from sqlanon.compiler.nodes import Relation, aliased, column, identifier, select, string
 from sqlanon.engines.base import Engine
 from sqlanon.engines.refusals import holder_of, is_in_use, is_overtaken, is_unwritable, why_not_opened
-from sqlanon.errors import BudgetError, EngineError
+from sqlanon.errors import EngineError
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget, spelled
 from sqlanon.model.datasets import dataset_named
-from sqlanon.model.ledger import Account, Entry, Kind, account, chained, first_broken, head, spending
+from sqlanon.model.ledger import ADDED, Account, Entry, Kind, account, chained, first_broken, head
+from sqlanon.model.units import Unit
 from sqlanon.run.files import flush
+from sqlanon.run.ledger_checks import refuse_overspending, refuse_what_cannot_be_added
 
 PATIENCE = 10.0
 """Seconds to wait for another program that has the ledger open, or that keeps being faster."""
@@ -35,7 +36,7 @@ HEADERS = 3 * 4096
 """Bytes of the headers of a DuckDB file."""
 
 NEW = Relation("anon_new_entries", "count")
-TYPES = {"position": pa.int64(), "spent_at": pa.timestamp("us")}
+TYPES = {"position": pa.int64(), "spent_at": pa.timestamp("us"), "rows_per_individual": pa.int64()}
 Result = TypeVar("Result")
 
 _open_files = threading.Lock()
@@ -62,21 +63,27 @@ class WarehouseLedger:
 
         Raises:
             BudgetError: a data set has less left, or its δ would reach 1; nothing was written.
+            PolicyError: the losses of a data set were about another unit of privacy so far; nothing was written.
             EngineError: the ledger cannot be written, was tampered with, or is in use for long.
         """
         rows = [
-            _entry("charge", each.dataset, each.budget, each.method, each.purpose, each.policy_sha256)
+            _entry("charge", each.dataset, each.budget, each.method, each.purpose, each.policy_sha256, unit=each.unit)
             for each in expenses
         ]
         return [entry.position for entry in self._append(rows)] if rows else []
 
-    def cap(self, dataset: str, budget: Budget | None) -> None:
+    def cap(self, dataset: str, budget: Budget | None, unit: Unit | None = None) -> None:
         """Bound what a data set may spend in all, from now on; None lifts the bound. Either is a row of the ledger.
 
+        Args:
+            dataset: the data set.
+            budget: the bound.
+            unit: what its losses are about, if it is to be said.
+
         Raises:
-            EngineError: as :meth:`commit`.
+            PolicyError, EngineError: as :meth:`commit`.
         """
-        self._append([_entry("cap", dataset, budget)])
+        self._append([_entry("cap", dataset, budget, unit=unit)])
 
     def account(self, dataset: str) -> Account:
         """What a data set has spent, and may spend.
@@ -137,7 +144,8 @@ class WarehouseLedger:
                 with engine.transaction():
                     before = self._read(engine)
                     self._refuse_without_key(engine)
-                    _refuse_overspending(before, rows)
+                    refuse_what_cannot_be_added(before, rows)
+                    refuse_overspending(before, rows)
                     new = list(chained(rows, before))
                     _create(engine)
                     _insert(engine, new)
@@ -153,7 +161,7 @@ class WarehouseLedger:
         if not engine.has_ledger:
             return []
         try:
-            entries = [Entry(**row) for row in engine.fetch(_at(engine, "ledger_rows"), "the ledger")]
+            entries = [Entry(**row) for row in engine.fetch(_rows(engine), "the ledger")]
         except EngineError as error:
             raise EngineError(
                 f"{self._name} cannot be read, or is not what sqlanon made", step="ledger", original=error.original
@@ -268,7 +276,7 @@ def table_of(entries: Sequence[Entry]) -> pa.Table:
     return pa.Table.from_pylist([vars(entry) for entry in entries], schema=pa.schema(columns))
 
 
-def _entry(kind: Kind, dataset: str, budget: Budget | None, *spent_by: str) -> Entry:
+def _entry(kind: Kind, dataset: str, budget: Budget | None, *spent_by: str, unit: Unit | None = None) -> Entry:
     """A row that has no place yet."""
     method, purpose, policy_sha256 = spent_by or (None, None, None)
     return Entry(
@@ -281,42 +289,21 @@ def _entry(kind: Kind, dataset: str, budget: Budget | None, *spent_by: str) -> E
         delta=None if budget is None else spelled(budget.delta),
         spent_at=datetime.now(UTC).replace(tzinfo=None),
         policy_sha256=policy_sha256,
+        unit=None if unit is None else unit.name,
+        individual=None if unit is None else unit.individual,
+        rows_per_individual=None if unit is None else unit.rows,
     )
 
 
-def _refuse_overspending(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
-    """Refuse charges that together are more than their data sets have left."""
-    datasets = dict.fromkeys(row.dataset for row in rows if row.kind == "charge")
-    problems = [
-        problem
-        for dataset in datasets
-        for problem in _shortfalls(dataset, account(before, dataset), spending(rows, dataset))
-    ]
-    if problems:
-        raise BudgetError(
-            "the ledger has less left than the run needs; ask for less, or have the custodian of the data raise the "
-            "cap (`sqlanon ledger cap` or Session.cap):",
-            problems,
-        )
-
-
-def _shortfalls(dataset: str, account: Account, asked: tuple[Fraction, Fraction]) -> Iterator[str]:
-    """What is missing of ε and of δ, a line each."""
-    spent_before = (account.spent.epsilon, account.spent.delta)
-    caps = (None, None) if account.cap is None else (account.cap.epsilon, account.cap.delta)
-    for sign, wanted, spent, cap in zip("εδ", asked, spent_before, caps, strict=True):
-        if cap is not None and spent + wanted > cap:
-            left = spelled(max(cap - spent, Fraction(0)))
-            yield f'data set "{dataset}": {sign} = {spelled(wanted)} is asked for, {left} is left of {spelled(cap)}'
-        elif sign == "δ" and spent + wanted >= 1:
-            yield f'data set "{dataset}": δ would add up to {spelled(spent + wanted)}, and 1 promises nothing'
-
-
 def _create(engine: Engine) -> None:
-    """The table of the ledger, when its first row is written."""
+    """The table of the ledger, when its first row is written, or the columns that it did not have before."""
     schema = exp.Table(db=engine.ledger.args["db"].copy(), catalog=engine.ledger.args["catalog"].copy())
     engine.execute(exp.Create(this=schema, kind="SCHEMA", exists=True), "schema anon")
     engine.execute(_at(engine, "ledger_table"), "the ledger")
+    for name in _missing(engine):
+        column_type = "BIGINT" if name in TYPES else "VARCHAR"
+        add = exp.ColumnDef(this=identifier(name), kind=exp.DataType.build(column_type, dialect=DIALECT))
+        engine.execute(exp.Alter(this=engine.ledger, kind="TABLE", actions=[add]), "the ledger")
 
 
 def _wait_for_names(engine: Engine) -> None:
@@ -336,6 +323,19 @@ def _insert(engine: Engine, entries: Sequence[Entry]) -> None:
         exp.insert(rows, engine.ledger, columns=[identifier(field.name) for field in fields(Entry)]), "the ledger"
     )
     engine.drop(NEW)
+
+
+def _missing(engine: Engine) -> list[str]:
+    """The columns that a ledger of an earlier version does not have."""
+    there = {found.name for found in engine.describe(engine.ledger)}
+    return [name for name in ADDED if name not in there]
+
+
+def _rows(engine: Engine) -> exp.Select:
+    """The rows of the ledger; NULL in columns that those of an earlier version do not have."""
+    missing = [aliased(exp.null(), name) for name in _missing(engine)]
+    present = [column(name) for name in ADDED if name not in {each.alias for each in missing}]
+    return _at(engine, "ledger_rows").select(*present, *missing, copy=False)
 
 
 def _at(engine: Engine, name: str) -> exp.Select:

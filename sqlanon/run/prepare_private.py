@@ -16,6 +16,7 @@ from sqlanon.methods.private import Domains
 from sqlanon.methods.scores import MOST_ROWS
 from sqlanon.model.methods import NODE, PrivateMethod
 from sqlanon.model.policy import Policy
+from sqlanon.model.units import ROW, Unit
 from sqlanon.run.prepare import prepare
 
 
@@ -37,6 +38,11 @@ def private_method(policy: Policy) -> PrivateMethod:
     """The method of a policy that has one."""
     assert policy.method is not None
     return policy.method
+
+
+def unit_of(policy: Policy) -> Unit:
+    """What the neighbours differ by of the loss that a policy with a private method spends."""
+    return ROW if policy.individual is None else Unit(policy.individual, private_method(policy).rows_per_individual)
 
 
 def bounded(engine: Engine, bound: BoundPolicy, source: RandomSource) -> BoundPolicy:

@@ -33,7 +33,7 @@ from sqlanon.model.release import PrivateReport, Release
 from sqlanon.run.chance import Chance
 from sqlanon.run.guarantee_private import private_guarantee
 from sqlanon.run.prepare import read_by
-from sqlanon.run.prepare_private import bounded, prepared, private_method, refuse_what_cannot_be_drawn
+from sqlanon.run.prepare_private import bounded, prepared, private_method, refuse_what_cannot_be_drawn, unit_of
 from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.report_private import Drawn, private_provenance, private_report
 from sqlanon.run.targets import Target, target_for
@@ -78,7 +78,8 @@ def anonymize_privately(
         progress: told of every stage; what it raises ends the run, except after the last stage has finished.
 
     Raises:
-        PolicyError, TaxonomyError: the policy or a taxonomy does not fit the source; nothing was spent.
+        PolicyError, TaxonomyError: the policy or a taxonomy does not fit the source, or what was spent before is about
+            another unit of privacy; nothing was spent.
         BudgetError: the data set has less left than the method spends; nothing was spent.
         VerificationError: what was written is not what was drawn; it was withdrawn, and what was spent is spent.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
@@ -95,6 +96,7 @@ def anonymize_privately(
             dataset=chance.dataset,
             method=private_method(policy).name,
             policy_sha256=policy.sha256(),
+            unit=unit_of(policy),
         )
         with _telling_what_was_spent(accountant), target_for(engine, into, read, replace=replace) as target:
             release = _run(engine, bound, target, chance, accountant, stages)

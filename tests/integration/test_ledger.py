@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
@@ -26,6 +27,7 @@ from sqlanon.mechanisms.accountant import Accountant, Expense
 from sqlanon.model.budget import Budget, one_after_the_other
 from sqlanon.model.datasets import dataset_named, dataset_of_table
 from sqlanon.model.ledger import START, Entry, chained, first_broken
+from sqlanon.model.units import ROW, Unit
 from sqlanon.run import ledger as ledger_module
 from sqlanon.run.datasets import dataset_of
 from sqlanon.run.ledger import WarehouseLedger, open_ledger
@@ -33,6 +35,8 @@ from tests.commands import document, sqlanon
 from tests.conftest import ROOT
 
 HASH = "ab" * 32
+OLD_LEDGER = Path(__file__).parent / "old_ledger.sql"
+"""A ledger as it was before charges said what they are about, with a cap and the three charges of a run."""
 HOSTILE = 'a"; [red]drop\x1b\n --'
 COLUMNS = {
     "position": "99",
@@ -46,11 +50,14 @@ COLUMNS = {
     "policy_sha256": "NULL",
     "previous_sha256": "sha256",
     "sha256": "previous_sha256",
+    "unit": "NULL",
+    "individual": "'person'",
+    "rows_per_individual": "7",
 }
 
 
-def expense(epsilon: Any, delta: Any = 0, dataset: str = "visits") -> Expense:
-    return Expense(dataset, "ipa", "best node", Budget(epsilon, delta), HASH)
+def expense(epsilon: Any, delta: Any = 0, dataset: str = "visits", unit: Unit = ROW) -> Expense:
+    return Expense(dataset, "ipa", "best node", Budget(epsilon, delta), HASH, unit)
 
 
 @pytest.fixture(params=["warehouse", "file"])
@@ -175,6 +182,96 @@ class TestBudgets:
         ledger.commit([expense(place + 1, dataset=name) for place, name in enumerate(names)])
         shouted = [name.upper() if name.isascii() else name for name in names]
         assert [ledger.account(name).spent.epsilon for name in shouted] == list(range(1, len(names) + 1))
+
+
+class TestUnits:
+    """What was spent per row and what was spent per individual have no sum."""
+
+    PERSON = Unit("person", 10)
+
+    def test_a_loss_per_row_is_not_added_to_one_per_individual(self, ledger: WarehouseLedger) -> None:
+        ledger.commit([expense(1, "0.01", unit=self.PERSON)])
+        with pytest.raises(sa.PolicyError, match="different units of privacy") as caught:
+            ledger.commit([expense(2, "0.02")])
+        assert caught.value.problems == (
+            'data set "visits": (ε = 1, δ = 0.01) was spent so far on all rows of one "person", and (ε = 2, δ = 0.02) '
+            "is asked for on one row: somebody with n rows would have lost ε = 1 + n · 2 and "
+            "δ = 0.01 + 0.02 · (exp(n · 2) - 1) / (exp(2) - 1), and n is not known; let the policy name "
+            'individual = "person"',
+        )
+        assert ledger.account("visits").spent == Budget(1, "0.01")
+        assert ledger.commit([expense(2, dataset="patients")]) == [1]
+
+    def test_a_loss_per_individual_is_not_added_to_one_per_row(self, ledger: WarehouseLedger) -> None:
+        ledger.commit([expense("0.5")])
+        with pytest.raises(sa.PolicyError, match=r"would have lost ε = 1 \+ n · 0.5, and n is not known"):
+            ledger.commit([expense(1, unit=self.PERSON)])
+        with pytest.raises(sa.PolicyError, match='capped is about all rows of one "person"'):
+            ledger.cap("visits", Budget(2), Unit("person"))
+        assert ledger.account("visits").unit == ROW
+
+    def test_individuals_of_two_columns_are_not_added(self, ledger: WarehouseLedger) -> None:
+        ledger.commit([expense(1, unit=self.PERSON)])
+        with pytest.raises(sa.PolicyError, match='how many of "family" belong to one of "person"'):
+            ledger.commit([expense(1, unit=Unit("family", 10))])
+
+    def test_all_rows_of_an_individual_are_lost_whatever_number_is_counted(self, ledger: WarehouseLedger) -> None:
+        ledger.commit([expense(1, unit=self.PERSON), expense(1, unit=Unit("Person", 3))])
+        found = ledger.account("visits")
+        assert (found.spent, found.unit) == (Budget(2), self.PERSON)
+        rows = [(row.unit, row.individual, row.rows_per_individual) for row in ledger.entries()]
+        assert rows == [("individual", "person", 10), ("individual", "Person", 3)]
+
+    def test_a_cap_can_say_the_unit_before_the_first_charge(self, ledger: WarehouseLedger) -> None:
+        ledger.cap("visits", Budget(2), Unit("person"))
+        with pytest.raises(sa.PolicyError, match="different units"):
+            ledger.commit([expense(1)])
+        ledger.commit([expense(1, unit=self.PERSON)])
+        assert ledger.account("visits").remaining == Budget(1)
+
+    @pytest.mark.parametrize("place", ["warehouse", "file"])
+    def test_a_ledger_of_the_version_before_is_read_and_goes_on(self, tmp_path: Path, place: str) -> None:
+        path = tmp_path / "old.duckdb"
+        with duckdb.connect(str(path)) as connection:
+            for statement in OLD_LEDGER.read_text().split(";"):
+                connection.execute(statement)
+        with sa.connect(path) if place == "warehouse" else sa.connect(ledger=path) as session:
+            old = session.ledger().to_pylist()
+            assert [(row["kind"], row["epsilon"], row["unit"]) for row in old] == [
+                ("cap", "3", None), ("charge", "0.1", None), ("charge", "0.6", None), ("charge", "0.3", None)
+            ]  # fmt: skip
+            assert session.spent("visits") == sa.Budget(1, "0.000001")
+            head = session.verify_ledger()
+            ledger = open_ledger(session._engine, session._ledger_file)
+            assert ledger.account("visits").unit == ROW
+            with pytest.raises(sa.PolicyError, match="different units"):
+                ledger.commit([expense(1, unit=self.PERSON)])
+            assert ledger.commit([expense(1)]) == [4]
+            assert session.verify_ledger(head) == ledger.entries()[-1].sha256
+            with pytest.raises(sa.BudgetError):
+                ledger.commit([expense("1.5")])
+            assert session.ledger().to_pylist()[:4] == old
+        change(path, "UPDATE anon.ledger SET unit = 'row' WHERE position = 1")
+        with pytest.raises(sa.EngineError, match="row 1 "):
+            at(path).verify()
+
+    def test_charges_of_the_version_before_can_be_said_to_be_by_individual(self, tmp_path: Path) -> None:
+        change(tmp_path / "old.duckdb", *OLD_LEDGER.read_text().split(";"))
+        ledger = at(tmp_path / "old.duckdb")
+        ledger.cap("visits", Budget(3, "0.1"), Unit("person"))
+        assert ledger.commit([expense(1, unit=self.PERSON)]) == [5]
+        assert ledger.account("visits").spent == Budget(2, "0.000001")
+        with pytest.raises(sa.PolicyError, match="different units"):
+            ledger.commit([expense("0.1")])
+
+    def test_threads_that_bring_a_ledger_up_to_date_together(self, tmp_path: Path) -> None:
+        path = tmp_path / "old.duckdb"
+        change(path, *OLD_LEDGER.read_text().split(";"))
+        with ThreadPoolExecutor(4) as pool, sa.connect(path) as session:
+            engines = [DuckDBEngine(session.connection.cursor(), owned=True) for _ in range(4)]
+            positions = pool.map(lambda engine: open_ledger(engine, None).commit([expense("0.5")]), engines)
+            assert sorted(position for [position] in positions) == [4, 5, 6, 7]
+            assert session.spent("visits").epsilon == 3
 
 
 @pytest.fixture(scope="module")
@@ -567,8 +664,11 @@ class TestCommands:
         found = json.loads(sqlanon("ledger", "show", *place, "--json", folder=tmp_path).stdout)
         assert [each["dataset"] for each in found["datasets"]] == ["visits", dataset_named(HOSTILE)]
         assert [entry["epsilon"] for entry in found["entries"]] == ["1/3", "0.25"]
-        lifted = sqlanon("ledger", "cap", "visits", *place, "--lift", "--json", folder=tmp_path)
+        lifted = sqlanon(
+            "ledger", "cap", "visits", *place, "--lift", "--individual", "person", "--json", folder=tmp_path
+        )
         assert json.loads(lifted.stdout)["cap"] is None
+        assert json.loads(lifted.stdout)["individual"] == "person"
 
     def test_accounts_are_those_of_what_is_released(self, tmp_path: Path) -> None:
         change(tmp_path / "w.duckdb", "CREATE TABLE people AS SELECT 1 AS i; CREATE VIEW seen AS FROM people")

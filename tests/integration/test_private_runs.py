@@ -434,6 +434,20 @@ class TestIndividuals:
             assert release.report.released_rows == (151 if most == 1 else 150 * 2 + 3)
             assert "person" in release.guarantee.neighbours
 
+    def test_a_release_per_row_after_one_per_individual_has_no_sum(self, session: sa.Session) -> None:
+        """With 10 rows a person and ε = 1 each, the ledger said 2 where a person had lost 11."""
+        session.connection.execute("UPDATE people SET person = person // 5")
+        method = sa.IPA(budget=sa.Budget(1, "0.01"), rows_per_individual=10)
+        by_person = sa.Policy(**ROLES, individual="person", method=method)
+        session.anonymize("people", by_person, "by_person")
+        with pytest.raises(sa.PolicyError, match=r'would have lost ε = 1 \+ n · 1 .*individual = "person"'):
+            session.anonymize("people", POLICY, "by_row")
+        assert session.spent("people") == sa.Budget(1, "0.01")
+        rows = session.ledger().select(["unit", "individual", "rows_per_individual"]).to_pylist()
+        assert rows == [{"unit": "individual", "individual": "person", "rows_per_individual": 10}] * 3
+        session.anonymize("people", by_person, "again")
+        assert session.spent("people") == sa.Budget(2, "0.02")
+
     def test_rows_of_nobody_are_refused(self, session: sa.Session) -> None:
         session.connection.execute("UPDATE people SET person = NULL WHERE person < 5")
         policy = sa.Policy(**ROLES, individual="person", method=METHOD)

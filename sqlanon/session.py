@@ -12,7 +12,7 @@ from sqlanon.mechanisms.source import RandomSource
 from sqlanon.model.destination import destination
 from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.flatten import Flattened, Flattening
-from sqlanon.model.policy import Policy
+from sqlanon.model.given import GivenPolicy, policy_of
 from sqlanon.model.release import Measurement, Release, Verification
 from sqlanon.run.anonymize import anonymize
 from sqlanon.run.apply import apply
@@ -37,6 +37,9 @@ class Session(WarehouseSession):
     folder stands for all Parquet files in it and below; folders ``column=value`` are columns, and a release that is a
     folder reads as it was released.
 
+    A *policy* is a :class:`Policy`, a mapping of its fields, or the path of a TOML file. It is checked whenever it is
+    used: a copy of one with changes need not be valid.
+
     A *target* is the name of a table; the path of a file, which ends in ``.parquet``; or that of a folder, which ends
     in a slash. Whatever it is, it is replaced in one step, when all that is new has been written and verified.
     """
@@ -44,7 +47,7 @@ class Session(WarehouseSession):
     def lattice(
         self,
         source: str | Path,
-        policy: Policy,
+        policy: GivenPolicy,
         *,
         into: str | Path | None = None,
         replace: bool = False,
@@ -81,27 +84,27 @@ class Session(WarehouseSession):
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
         """
         target = None if into is None else destination(into)
-        return lattice(self._engine, self._resolve(source), policy, progress, target, replace=replace)
+        return lattice(self._engine, self._resolve(source), policy_of(policy), progress, target, replace=replace)
 
-    def measure(self, source: str | Path, policy: Policy) -> Measurement:
+    def measure(self, source: str | Path, policy: GivenPolicy) -> Measurement:
         """What a table gives away as it is, by the policy's quasi-identifiers and privacy models.
 
         Raises:
             PolicyError: the table lacks a column that is to be measured.
         """
-        return measure(self._engine, self._resolve(source), policy)
+        return measure(self._engine, self._resolve(source), policy_of(policy))
 
-    def explain(self, source: str | Path, policy: Policy) -> list[ExplainedStep]:
+    def explain(self, source: str | Path, policy: GivenPolicy) -> list[ExplainedStep]:
         """The SQL of every step of a run, without running it; needs the source and its taxonomies to be there.
 
         The release is shown as it goes to a table. On their way to files labels have types, which only its rows tell.
         """
-        return explain(self._engine, self._resolve(source), policy)
+        return explain(self._engine, self._resolve(source), policy_of(policy))
 
     def anonymize(
         self,
         source: str | Path,
-        policy: Policy,
+        policy: GivenPolicy,
         into: str | Path,
         *,
         replace: bool = False,
@@ -150,21 +153,22 @@ class Session(WarehouseSession):
         """
         stopped = stopping(time_limit, stop)
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
+        wanted = policy_of(policy)
         resolved = self._resolve(source)
-        if policy.method is not None:
+        if wanted.method is not None:
             refuse_stopping(time_limit, stop)
-            chance = Chance.found(self._engine, resolved, policy, dataset, random_source, self._ledger_file)
+            chance = Chance.found(self._engine, resolved, wanted, dataset, random_source, self._ledger_file)
             return anonymize_privately(
-                self._engine, resolved, policy, target, chance, replace=replace, progress=progress
+                self._engine, resolved, wanted, target, chance, replace=replace, progress=progress
             )
         if dataset is not None or random_source is not None:
             raise PolicyError("dataset and random_source are for private methods, of which the policy has none")
-        return anonymize(self._engine, resolved, policy, target, replace=replace, progress=progress, stopped=stopped)
+        return anonymize(self._engine, resolved, wanted, target, replace=replace, progress=progress, stopped=stopped)
 
     def fit(
         self,
         source: str | Path,
-        policy: Policy,
+        policy: GivenPolicy,
         sidecar: str | Path,
         *,
         node: Mapping[str, int] | None = None,
@@ -197,11 +201,12 @@ class Session(WarehouseSession):
             EngineError: the sidecar exists, or the database or the file system refused a step.
         """
         stopped = stopping(time_limit, stop)
+        wanted = policy_of(policy)
         resolved = self._resolve(source)
         return fit(
             self._engine,
             resolved,
-            policy,
+            wanted,
             Path(sidecar),
             node=node,
             every_partition=every_partition,
@@ -293,7 +298,7 @@ class Session(WarehouseSession):
         target = destination(into)
         return flatten(self._engine, self._resolve(source), flattening, target, replace=replace)
 
-    def verify(self, release: str | Path, policy: Policy, *, source: str | Path | None = None) -> Verification:
+    def verify(self, release: str | Path, policy: GivenPolicy, *, source: str | Path | None = None) -> Verification:
         """Measure a published table again and hold it against its policy.
 
         Args:
@@ -311,12 +316,15 @@ class Session(WarehouseSession):
             raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
         return verification
 
-    def verification(self, release: str | Path, policy: Policy, *, source: str | Path | None = None) -> Verification:
+    def verification(
+        self, release: str | Path, policy: GivenPolicy, *, source: str | Path | None = None
+    ) -> Verification:
         """As :meth:`verify`, with the shortfalls in the result instead of an error."""
+        wanted = policy_of(policy)
         resolved = self._resolve(release)
         original = None if source is None else self._resolve(source)
-        note = None if policy.population is None else self.provenance(release)
-        return verify(self._engine, resolved, policy, beside_release(self._engine, policy, note, original))
+        note = None if wanted.population is None else self.provenance(release)
+        return verify(self._engine, resolved, wanted, beside_release(self._engine, wanted, note, original))
 
     def provenance(self, release: str | Path) -> str | None:
         """The provenance that travels with a published table, Parquet file or folder, as JSON; None without one."""

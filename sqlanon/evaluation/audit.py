@@ -20,6 +20,7 @@ from sqlanon.evaluation.audit_events import Event, Samples, best_event, uses_evi
 from sqlanon.evaluation.audit_outputs import Features, Views, countable, views_of
 from sqlanon.evaluation.exact import Distribution, hockey_stick, smallest_epsilon
 from sqlanon.model.budget import Budget, Exact, ExactNumber
+from sqlanon.model.given import GivenPolicy, policy_of
 from sqlanon.model.policy import Policy
 from sqlanon.model.release import Document
 
@@ -134,7 +135,7 @@ class _Finding:
 
 
 def audit_privacy(
-    method: Callable[[Any], Any] | Repeatable | Enumerable | Policy,
+    method: Callable[[Any], Any] | Repeatable | Enumerable | GivenPolicy,
     table: Any,
     neighbour: Any,
     runs: int = 100_000,
@@ -157,7 +158,8 @@ def audit_privacy(
 
     Args:
         method: a function of a table that returns an output, which can be hashed or is a collection or array of what
-            can; a :class:`Repeatable`; an :class:`Enumerable`; or a policy with a privacy budget, and its ``session``.
+            can; a :class:`Repeatable`; an :class:`Enumerable`; or a policy with a privacy budget, as
+            :class:`sqlanon.Session` takes it, and its ``session``.
         table, neighbour: what the mechanism takes; it is for you to see to it that they are neighbours.
         runs: on each table, at least 4; 100,000 show a loss of ε = 1 to some hundredths.
         confidence: above 0 and below 1.
@@ -173,6 +175,8 @@ def audit_privacy(
         PolicyError: an argument makes no sense, or an output cannot be counted.
         EngineError: scipy is not installed and runs are to be judged.
     """
+    if isinstance(method, Policy | Mapping | str | Path):
+        method = policy_of(method)
     _check(method, runs, confidence, session)
     mechanism = _mechanism(method, session)
     claim = claimed if claimed is not None else getattr(mechanism, "claimed", None)

@@ -20,6 +20,7 @@ from sqlanon.methods import private as method
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.methods.private import Draws
 from sqlanon.model.budget import Budget
+from sqlanon.model.given import GivenPolicy, policy_of
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods import ROLLED_UP
 from sqlanon.model.policy import Policy
@@ -109,12 +110,13 @@ class AuditedPolicy:
         return found
 
 
-def repeatable(session: Session | None, policy: Policy, source: RandomSource | None = None) -> AuditedPolicy:
+def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSource | None = None) -> AuditedPolicy:
     """A policy as a mechanism to audit, with the operating system's randomness if no other source is given.
 
     Raises:
-        PolicyError: the policy has no private method, or OpenDP is not installed.
+        PolicyError: the policy is not valid, has no private method, or OpenDP is not installed.
     """
+    policy = policy_of(policy)
     if session is None:
         raise PolicyError("a policy is audited where its tables are: give the session")
     if policy.method is None:

@@ -22,7 +22,8 @@ RESERVED_PREFIX = "anon_"
 class PolicyValue(BaseModel):
     """Base of the values that make up a policy."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    # A value inside another is checked again with it: copies with changes, which pydantic makes, were not.
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, revalidate_instances="always")
 
     def __init__(self, **values: Any) -> None:
         try:

@@ -10,7 +10,7 @@ from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
@@ -123,6 +123,12 @@ class Policy(PolicyValue):
     @field_validator("privacy", mode="before")
     @classmethod
     def _spell_privacy(cls, models: Any) -> Any:
+        # A single model, which can be iterated over too, as the names and values of its fields.
+        if isinstance(models, str | Mapping | BaseModel):
+            raise PydanticCustomError(
+                "no_list",
+                "must be a list, also of one: privacy=[KAnonymity(5)], and in TOML [[privacy]] for each model",
+            )
         return [_spelled(model, PRIVACY_TAGS) for model in models] if isinstance(models, list | tuple) else models
 
     @field_validator("privacy")
@@ -163,10 +169,11 @@ class Policy(PolicyValue):
         try:
             with Path(path).open("rb") as file:
                 values = tomllib.load(file, parse_float=WrittenFloat)
-        except OSError as error:
-            raise PolicyError(f"the policy file {path} cannot be read: {error.strerror}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise PolicyError(f"the policy file {path} is not valid TOML: {error}") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise PolicyError(f"the policy file {path} cannot be read: {reason}") from None
         try:
             return cls(**values)
         except PolicyError as error:

@@ -84,8 +84,6 @@ def anonymize_privately(
         VerificationError: what was written is not what was drawn; it was withdrawn, and what was spent is spent.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
-    # What was copied with changes was not checked since.
-    policy = Policy(**policy.model_dump(mode="json"))
     stages = Stages(progress)
     with stages.watching(engine):
         bound = prepared(engine, source, policy)

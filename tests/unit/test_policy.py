@@ -12,6 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 import sqlanon as sa
+from sqlanon.model.given import policy_of
 from sqlanon.model.privacy import PRIVACY_MODELS
 from sqlanon.model.quality import QUALITY_MODELS
 from sqlanon.model.searches import NEED_MONOTONIC_PRIVACY
@@ -433,6 +434,66 @@ class TestToml:
         for path in (tmp_path / "none.toml", tmp_path):
             with pytest.raises(sa.PolicyError, match="cannot be read"):
                 sa.Policy.from_toml(path)
+
+
+class TestGivenPolicies:
+    @pytest.mark.parametrize(
+        ("changes", "problem"),
+        [
+            ({"suppression_limit": 5.0}, "suppression_limit: input should be less than or equal to 1"),
+            ({"privacy": ()}, "privacy: needs at least one"),
+            ({"k": 1}, "k: unknown key"),
+            ({"privacy": (sa.KAnonymity(2).model_copy(update={"k": 0}),)}, "privacy[0].k: input should be greater"),
+            ({"insensitive": ("age",)}, 'column "age" has two roles'),
+            ({"minimum_levels": {"age": -1}}, "minimum_levels.age: "),
+            ({"quality": "speed"}, 'quality: unknown model "speed"'),
+        ],
+    )
+    def test_copies_with_changes_are_checked(self, changes: dict[str, Any], problem: str) -> None:
+        with pytest.raises(sa.PolicyError) as caught:
+            policy_of(policy().model_copy(update=changes))
+        assert problem in str(caught.value)
+
+    def test_what_was_changed_or_made_without_a_check_is_checked(self) -> None:
+        changed = policy(minimum_levels={"age": 1})
+        changed.minimum_levels["age"] = -1
+        with pytest.raises(sa.PolicyError, match=r"minimum_levels\.age"):
+            policy_of(changed)
+        with pytest.raises(sa.PolicyError, match="quasi_identifiers: field required"):
+            policy_of(sa.Policy.model_construct(privacy=(sa.KAnonymity(2),)))
+        with pytest.raises(sa.PolicyError, match=r"privacy\[0\]\.k"):
+            policy(privacy=[sa.KAnonymity(2).model_copy(update={"k": 1})])
+
+    def test_valid_policies_stay_what_they_are(self, tmp_path: Path) -> None:
+        (tmp_path / "p.toml").write_text(FULL)
+        budget = sa.Budget("0.1", "1e-6")
+        private = sa.Policy(quasi_identifiers=["age"], sensitive=["illness"], method=sa.IPA(budget=budget))
+        for found in (sa.Policy.from_toml(tmp_path / "p.toml"), policy(quality=sa.LM(weights={"age": 2})), private):
+            assert policy_of(found) == found
+            assert policy_of(found).sha256() == found.sha256()
+            assert policy_of(found.model_dump()) == policy_of(found.model_dump(mode="json")) == found
+        assert policy_of(tmp_path / "p.toml") == policy_of(str(tmp_path / "p.toml"))
+
+    def test_hashes_stay_what_they_were(self, tmp_path: Path) -> None:
+        (tmp_path / "p.toml").write_text(FULL)
+        known = "4a923411e755716a3800a07509a71b5408483e204a2ff0a50c4c48abc10e2d96"
+        assert policy_of(tmp_path / "p.toml").sha256() == known
+
+    def test_a_single_model_is_no_list(self) -> None:
+        for given in (sa.KAnonymity(5), {"model": "k-anonymity", "k": 5}, "k-anonymity"):
+            (problem,) = problems(privacy=given)
+            assert problem == (
+                "privacy: must be a list, also of one: privacy=[KAnonymity(5)], and in TOML [[privacy]] for each model"
+            )
+
+    def test_a_table_of_toml_is_no_list(self, tmp_path: Path) -> None:
+        (tmp_path / "p.toml").write_text('quasi_identifiers = ["age"]\n[privacy]\nmodel = "k-anonymity"\nk = 5\n')
+        with pytest.raises(sa.PolicyError, match=r"privacy: must be a list.*\[\[privacy\]\]"):
+            sa.Policy.from_toml(tmp_path / "p.toml")
+
+    def test_a_path_that_none_can_be(self) -> None:
+        with pytest.raises(sa.PolicyError, match="cannot be read"):
+            policy_of("no\0where.toml")
 
 
 class TestDocuments:

@@ -1,0 +1,130 @@
+"""Policies as they are given to a session: as a value, a mapping or a file, and checked whatever was done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+from tests.conftest import clinic_policy
+
+POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.5)
+VALUES = {
+    "quasi_identifiers": ["age", "sex", "zip"],
+    "sensitive": ["diagnosis"],
+    "identifiers": ["id"],
+    "suppression_limit": 0.5,
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+}
+TOML = """
+quasi_identifiers = ["age", "sex", "zip"]
+sensitive = ["diagnosis"]
+identifiers = ["id"]
+suppression_limit = 0.5
+
+[[privacy]]
+model = "k-anonymity"
+k = 2
+"""
+
+Use = Callable[[sa.Session, Any, Path], object]
+
+USES: dict[str, Use] = {
+    "anonymize": lambda session, policy, _: session.anonymize("visits", policy, "published"),
+    "fit": lambda session, policy, folder: session.fit("visits", policy, folder / "visits.fit"),
+    "measure": lambda session, policy, _: session.measure("visits", policy),
+    "explain": lambda session, policy, _: session.explain("visits", policy),
+    "lattice": lambda session, policy, _: session.lattice("visits", policy),
+    "verify": lambda session, policy, _: session.verify("earlier", policy),
+    "verification": lambda session, policy, _: session.verification("earlier", policy),
+}
+
+
+@pytest.fixture
+def published(shared_clinic: sa.Session) -> Iterator[sa.Session]:
+    """The clinic with a release in it."""
+    shared_clinic.anonymize("visits", POLICY, "earlier", replace=True)
+    yield shared_clinic
+    shared_clinic.connection.execute("DROP TABLE IF EXISTS published")
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_copies_with_changes_are_checked(published: sa.Session, tmp_path: Path, use: Use) -> None:
+    for changes, problem in (
+        ({"suppression_limit": 5.0}, "suppression_limit: input should be less than or equal to 1"),
+        ({"privacy": ()}, "privacy: needs at least one"),
+    ):
+        with pytest.raises(sa.PolicyError, match=problem):
+            use(published, POLICY.model_copy(update=changes), tmp_path)
+        assert list(tmp_path.iterdir()) == []
+        with pytest.raises(sa.EngineError, match="no table or view"):
+            published.measure("published", POLICY)
+
+
+@pytest.mark.parametrize("use", [USES["anonymize"], USES["measure"], USES["verification"]])
+def test_a_mapping_and_a_file_do_as_well(published: sa.Session, tmp_path: Path, use: Use) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text(TOML)
+    found = []
+    for number, given in enumerate((POLICY, VALUES, file, str(file))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        found.append(use(published, given, folder))
+        published.connection.execute("DROP TABLE IF EXISTS published")
+    alike = [_without_seconds(each) for each in found]
+    assert alike[1:] == alike[:-1]
+
+
+def test_problems_of_a_mapping_and_a_file_are_told(shared_clinic: sa.Session, tmp_path: Path) -> None:
+    with pytest.raises(sa.PolicyError, match="privacy: must be a list"):
+        shared_clinic.measure("visits", {**VALUES, "privacy": {"model": "k-anonymity", "k": 2}})
+    with pytest.raises(sa.PolicyError, match="sensitiv: unknown key; did you mean"):
+        shared_clinic.measure("visits", {**VALUES, "sensitiv": []})
+    with pytest.raises(sa.PolicyError, match="a policy is a Policy, a dict or the path of a TOML file, not an int"):
+        shared_clinic.measure("visits", 3)  # type: ignore[arg-type]
+    with pytest.raises(sa.PolicyError, match="a policy is a Policy, a dict or the path of a TOML file, not a list"):
+        shared_clinic.measure("visits", ["age"])  # type: ignore[arg-type]
+    with pytest.raises(sa.PolicyError, match="keys of a policy are texts"):
+        shared_clinic.measure("visits", {**VALUES, 3: 4})  # type: ignore[dict-item]
+    with pytest.raises(sa.PolicyError, match="cannot be read"):
+        shared_clinic.measure("visits", tmp_path / "absent.toml")
+
+
+def test_policies_to_audit_are_checked_and_may_be_mappings(shared_clinic: sa.Session) -> None:
+    private = {
+        "quasi_identifiers": ["age"],
+        "sensitive": ["diagnosis"],
+        "identifiers": ["id", "sex", "zip"],
+        "method": {"model": "ipa", "budget": {"epsilon": "1", "delta": "1e-6"}},
+    }
+    with pytest.raises(sa.PolicyError, match="are no neighbours"):
+        sa.evaluation.audit_privacy(private, "visits", "visits", 4, session=shared_clinic)
+    changed = sa.Policy(**private).model_copy(update={"sensitive": ()})
+    with pytest.raises(sa.PolicyError, match="Policy is not valid"):
+        sa.evaluation.audit_privacy(changed, "visits", "visits", 4, session=shared_clinic)
+
+
+def test_the_policy_of_a_fit_is_checked(published: sa.Session, tmp_path: Path) -> None:
+    published.fit("visits", POLICY, tmp_path / "visits.fit")
+    with published.connection.cursor() as other:
+        other.execute(f"ATTACH '{tmp_path}/visits.fit' AS fitted")
+        names = other.execute(
+            "SELECT table_schema, table_name, column_name FROM information_schema.columns "
+            "WHERE table_catalog = 'fitted' AND data_type = 'VARCHAR'"
+        ).fetchall()
+        for schema, table, column in names:
+            place = f'fitted."{schema}"."{table}"'
+            changed = f"""replace("{column}", '"suppression_limit":0.5', '"suppression_limit":5.0')"""
+            other.execute(f'UPDATE {place} SET "{column}" = {changed}')
+        other.execute("DETACH fitted")
+    with pytest.raises((sa.PolicyError, sa.EngineError)):
+        published.apply("visits", tmp_path / "visits.fit", "part")
+
+
+def _without_seconds(found: Any) -> Any:
+    if isinstance(found, sa.Release):
+        return found.model_copy(update={"report": found.report.model_copy(update={"seconds": {}})})
+    return found.model_copy(update={"seconds": {}}) if isinstance(found, sa.Fit) else found

@@ -239,7 +239,7 @@ def measured(task: Task, node: Node) -> Measured:
         "ncp": _plain(_mean_losses(task, node, groups, met, oracle.ncp_share)),
         "dm_star": oracle.dm_star(sizes),
         "dm": sum(len(members) ** 2 for members in kept) + suppressed * len(task.rows),
-        "aecs": sum(map(len, kept)) / len(kept) / _k(task.policy) if kept else None,
+        "aecs": len(task.rows) / (len(kept) + (suppressed > 0)) / _k(task.policy),
     }
     return Measured(
         node=dict(node),

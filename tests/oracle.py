@@ -354,9 +354,11 @@ def dm(sizes: Sequence[int], k: int) -> int | None:
 
 
 def aecs(sizes: Sequence[int], k: int) -> float | None:
-    """The average size of the kept classes, over k."""
-    kept = [size for size in sizes if size >= k]
-    return sum(kept) / len(kept) / k if kept else None
+    """The average size of the classes, over k; the rows of those below k are one class."""
+    groups = [size for size in sizes if size >= k]
+    if suppressed_rows(sizes, k):
+        groups.append(suppressed_rows(sizes, k))
+    return sum(groups) / len(groups) / k if groups else None
 
 
 def prec(taxonomies: Taxonomies, node: Node) -> float:

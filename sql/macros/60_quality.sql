@@ -30,15 +30,16 @@ sum(CAST(class_size AS HUGEINT) * class_size);
 CREATE OR REPLACE MACRO anon.dm_of(class_size, kept, row_count) AS
 sum(CAST(class_size AS HUGEINT) * CASE WHEN kept THEN class_size ELSE row_count END);
 
--- Average equivalence class size over k, of the kept classes; NULL if no class is kept (an aggregate over
--- classes). Not monotonic in the node.
+-- Average equivalence class size over k; the suppressed rows are one more class, so that to suppress rows never
+-- looks like a gain (an aggregate over classes). Not monotonic in the node. The average of the kept classes alone is
+-- that of a table from which the others are gone, see anon.suppress.
 --
--- Returns: DOUBLE, at least 1 where every kept class has at least k rows.
--- Source: LeFevre et al. 2006, equation C_AVG.
+-- Returns: DOUBLE; NULL without classes.
+-- Source: LeFevre et al. 2006, equation C_AVG, in the form of ARX: suppressed records are one group.
 -- Example:
 --   SELECT anon.aecs_of(class_size, class_size >= 2, 2) AS aecs FROM anon.class_sizes('visits', ['age']);
 CREATE OR REPLACE MACRO anon.aecs_of(class_size, kept, k) AS
-CAST(sum(class_size) FILTER (WHERE kept) AS DOUBLE) / nullif(count(*) FILTER (WHERE kept), 0) / k;
+CAST(sum(class_size) AS DOUBLE) / (count(*) FILTER (WHERE kept) + CAST(bool_or(NOT kept) AS INTEGER)) / k;
 
 -- Non-uniform entropy loss in bits of one attribute at one level, from the number of rows of each value
 -- and of the label that the value falls under (an aggregate over values). Suppression is ignored. Summed in a fixed
@@ -133,7 +134,8 @@ FROM (
     FROM anon.class_sizes(source, quasi_identifiers)
 );
 
--- Average equivalence class size of a source as it is, over k, without its classes of fewer than k rows.
+-- Average equivalence class size of a source as it is, over k; the rows of its classes of fewer than k rows are one
+-- class.
 --
 -- Returns: one row: aecs DOUBLE.
 -- Example:

@@ -94,7 +94,7 @@ class NodeSummary:
         min_class_size: rows in the smallest class before suppression.
         dm_star: sum of squared class sizes.
         dm: Bayardo and Agrawal's discernibility, suppressed rows at the size of the table.
-        aecs: average size of the kept classes over k; None if none is kept, too.
+        aecs: average size of the classes over k, the suppressed rows as one class.
         lm: mean LM loss per row, suppressed rows at 1.
         ncp: the same for NCP.
         combined_loss: the loss of an LM that is weighted or geometric.

@@ -270,16 +270,19 @@ class DM(QualityModel):
 
 
 class AECS(QualityModel):
-    """Average size of the kept classes over k, at least 1 under k-anonymity (LeFevre et al. 2006). Not monotonic."""
+    """Average size of the classes over k, the suppressed rows as one class (LeFevre et al. 2006; ARX). Not monotonic.
+
+    The average of the kept classes alone, which LeFevre et al. do not define, would reward suppression.
+    """
 
     model: Literal["aecs"] = "aecs"
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return float("inf") if summary.aecs is None else summary.aecs
+        return _known(summary.aecs)
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
-        # A satisfying node above keeps at least n - allowed rows, in no more classes than there are here.
-        return (context.row_count - context.allowed_rows) / summary.class_count / context.k
+        # A node above has no more classes than there are here, and suppressed rows are a class in place of theirs.
+        return context.row_count / summary.class_count / context.k
 
 
 def _with_suppression(means: Table, largest: Table, nodes: Columns, suppressed: Bounds) -> Bounds:

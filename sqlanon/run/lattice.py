@@ -118,7 +118,6 @@ def _checked(engine: Engine, table: EncodedTable) -> Iterator[pa.RecordBatch]:
 def _row(table: EncodedTable, node: Examination) -> dict[str, object]:
     context, policy, summary = table.context, table.plan.bound.policy, node.summary
     satisfies = SearchProblem(policy.quality, context).satisfies(summary)
-    loss = policy.quality.loss(summary, context)
     blocking_rows = max(node.blocked_rows, default=0)
     blocking = None if satisfies else policy.privacy[node.blocked_rows.index(blocking_rows)]
     return {
@@ -128,7 +127,7 @@ def _row(table: EncodedTable, node: Examination) -> dict[str, object]:
         "min_class_size": summary.min_class_size,
         "suppressed_rows": summary.suppressed_rows,
         "satisfies": satisfies,
-        "loss": None if math.isinf(loss) else loss,
+        "loss": policy.quality.loss(summary, context),
         "prec": total(context.losses.prec, summary.levels),
         "dm_star": summary.dm_star,
         "entropy": total(context.losses.entropy, summary.levels),

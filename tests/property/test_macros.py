@@ -585,8 +585,8 @@ def load_classes(sizes: Sequence[int]) -> None:
 
 @pytest.mark.parametrize(
     ("sizes", "k", "expected"),
-    [([3, 3, 5, 9], 3, 20 / 4 / 3), ([3, 3, 5, 9], 4, 14 / 2 / 4), ([1, 2], 3, None)],
-    ids=["spec: k=3", "spec: k=4", "no class is kept"],
+    [([3, 3, 5, 9], 3, 20 / 4 / 3), ([3, 3, 5, 9], 4, 20 / 3 / 4), ([5, 9], 4, 14 / 2 / 4), ([1, 2], 3, 3 / 1 / 3)],
+    ids=["spec: k=3", "six rows are suppressed", "spec: k=4, the classes that are kept", "no class is kept"],
 )
 def test_aecs_worked(sizes: list[int], k: int, expected: float | None) -> None:
     load_classes(sizes)

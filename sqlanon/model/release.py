@@ -138,7 +138,8 @@ class Report(Document):
             that nothing is.
         tie_count, ties: satisfying nodes of equal loss, the chosen one first; up to 100 are listed.
         seconds: wall time of each stage.
-        notes: anything that a reader should know, such as masked rows that had to be dropped.
+        notes: anything that a reader should know, such as masked rows that had to be dropped, quasi-identifiers that
+            are at the top level, and kept columns that are nearly unique.
     """
 
     source: str

@@ -24,6 +24,7 @@ from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import REPORTED_TIES, Measurement, Release, Report, RowCounts, Verification
 from sqlanon.run.guarantee import guarantee
 from sqlanon.run.measure import Beside, measured_beside, verify
+from sqlanon.run.notes import columns_at_the_top, nearly_unique_columns
 from sqlanon.run.prepare import prepare, read_by
 from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import provenance, unmeasured
@@ -106,6 +107,8 @@ def _run(
             table, node = full_domain.settled(engine, table, best)
             kept = full_domain.keep_classes(engine, table, node.levels)
             decision = _decide(engine, table, outcome, node)
+            publishing.group_rows(engine, table, node.levels, masked=decision.masked)
+            decision = dataclasses.replace(decision, notes=(*decision.notes, *nearly_unique_columns(engine, table)))
             written = _write(engine, table, decision, target, inputs)
         with stages.stage("verify"):
             verification = verify(engine, written, table.plan.bound.policy, _beside(table, decision, kept))
@@ -142,7 +145,7 @@ def _decide(engine: Engine, table: EncodedTable, outcome: SearchOutcome, node: N
     if policy.suppression == "mask" and node.suppressed_rows:
         short = full_domain.masked_rows_fall_short(engine, table, node.levels)
     masked = policy.suppression == "mask" and node.suppressed_rows > 0 and not short
-    notes = [*doubts(policy, outcome)]
+    notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels)]
     if short:
         models = ", ".join(str(model) for model in short)
         rows = f"{node.suppressed_rows:,} suppressed rows"
@@ -179,7 +182,6 @@ def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
 def _write(
     engine: Engine, table: EncodedTable, decision: Decision, target: Target, inputs: Mapping[str, Any]
 ) -> ResolvedSource:
-    publishing.group_rows(engine, table, decision.node.levels, masked=decision.masked)
     query = publishing.released_rows(engine, table.plan, target.takes_enums)
     draft = _report(table, decision, unmeasured(table.plan.bound.policy), target.name, seconds={})
     note = _provenance(table, decision, inputs, draft)

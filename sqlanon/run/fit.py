@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlanon.compiler.bind import BoundPolicy, SourceColumn
@@ -21,6 +21,7 @@ from sqlanon.model.fit import Fit, refuse_unfit
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy import Policy
 from sqlanon.run.anonymize import doubts, searched
+from sqlanon.run.notes import columns_at_the_top, nearly_unique_columns_of_source
 from sqlanon.run.prepare import prepare, refuse_method
 from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import installed_version
@@ -86,6 +87,7 @@ def fit(
         else:
             with stages.stage("search"):
                 found = _checked(engine, table, given)
+        found = replace(found, notes=(*found.notes, *_told(engine, found)))
         fitted = _fit(found, every_partition=every_partition, seconds=stages.seconds)
         _store(engine, found, fitted)
         full_domain.drop_tables(engine, table)
@@ -153,6 +155,12 @@ def _checked(engine: Engine, table: EncodedTable, levels: Levels) -> Found:
         raise UnsatisfiableError("the node that was given does not meet the policy:", problems)
     note = "the node was given: it is not known how much less another one would lose"
     return Found(table, examined.summary, GIVEN, 1, proven_optimal=False, notes=(note,))
+
+
+def _told(engine: Engine, found: Found) -> tuple[str, ...]:
+    """What the columns of the source will and will not tell of the rows of partitions."""
+    unique = nearly_unique_columns_of_source(engine, found.table)
+    return (*columns_at_the_top(found.table.context.lattice, found.node.levels), *unique)
 
 
 def _fit(found: Found, *, every_partition: bool, seconds: Mapping[str, float]) -> Fit:

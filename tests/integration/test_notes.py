@@ -1,0 +1,151 @@
+"""What reports say of columns that tell nothing any more, and of those that tell too much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from sqlanon.run import notes
+from tests.adult import uci_policy
+from tests.commands import document, sqlanon
+from tests.conftest import open_clinic
+
+ROWS = 40
+
+
+@pytest.fixture
+def people() -> Iterator[sa.Session]:
+    """Forty people of four ages: ``account`` is unique, ``town`` is shared by two, ``team`` by ten."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        session = open_clinic(connection)
+        add_people(session)
+        yield session
+
+
+def add_people(session: sa.Session) -> None:
+    session.connection.execute(
+        "CREATE TABLE people AS SELECT (20 + i // 10) AS age, CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END AS sex, "
+        "1000 + i AS account, 'town ' || i // 2 AS town, 'team ' || i % 4 AS team, [i, i + 1] AS list "
+        f"FROM range({ROWS}) AS numbers (i)"
+    )
+    session.load_taxonomy("age", sa.Taxonomy.intervals([2], minimum=20, maximum=23), source="people")
+    session.load_taxonomy("sex", sa.Taxonomy.flat(), source="people")
+
+
+def policy(k: int = 5, **more: Any) -> sa.Policy:
+    kept = {"insensitive": ["account", "town", "team", "list"], "privacy": [sa.KAnonymity(k)], **more}
+    return sa.Policy(quasi_identifiers=["age", "sex"], **kept)
+
+
+def unique_notes(found: Iterable[str]) -> list[str]:
+    return [note for note in found if "nearly unique" in note]
+
+
+def columns_of(found: Iterable[str]) -> list[str]:
+    return [note.split('"')[1] for note in unique_notes(found)]
+
+
+@pytest.mark.parametrize("into", ["released", "released.parquet", "released/"])
+def test_kept_columns_that_are_nearly_unique_are_named(people: sa.Session, tmp_path: Path, into: str) -> None:
+    target = into if into == "released" else f"{tmp_path}/{into}"
+    found = people.anonymize("people", policy(), into=target).report.notes
+    assert columns_of(found) == ["account", "town", "list"]
+    note = unique_notes(found)[1]
+    assert "100.0 % of the released rows have a value there that fewer than 5 rows have" in note
+    assert not any(f"{1000 + row}" in note or f"town {row}" in note for note in found for row in range(ROWS // 2))
+
+
+def test_without_a_k_nearly_unique_is_a_value_that_no_other_row_has(people: sa.Session) -> None:
+    wanted = policy(insensitive=["account", "town", "list"], sensitive=["team"], privacy=[sa.TCloseness("team", 1)])
+    found = people.anonymize("people", wanted, into="released").report.notes
+    assert columns_of(found) == ["account", "list"]
+    assert "that no other row has" in unique_notes(found)[0]
+
+
+def test_sensitive_columns_are_looked_at_as_well(people: sa.Session) -> None:
+    wanted = policy(insensitive=["account", "list"], sensitive=["town", "team"])
+    assert columns_of(people.anonymize("people", wanted, into="released").report.notes)[0] == "town"
+
+
+def test_a_short_list_of_values_is_not_nearly_unique_whatever_the_k(people: sa.Session) -> None:
+    """Ten people have each team: a class of twenty-one is told apart by them, but nobody is found."""
+    found = people.anonymize("people", policy(21), into="released").report.notes
+    assert columns_of(found) == ["account", "town", "list"]
+    assert "that fewer than 10 rows have" in unique_notes(found)[0]
+
+
+def test_half_of_the_rows_are_enough_and_fewer_are_not(people: sa.Session) -> None:
+    for own, expected in ((ROWS // 2, ["account"]), (ROWS // 2 - 1, [])):
+        people.connection.execute(
+            f"CREATE OR REPLACE TABLE people AS SELECT * REPLACE (least(account, {1000 + own}) AS account) FROM people"
+        )
+        wanted = policy(insensitive=["account", "team"], identifiers=["town", "list"])
+        found = people.anonymize("people", wanted, into="released", replace=True).report.notes
+        assert columns_of(found) == expected
+
+
+def test_of_many_rows_a_sample_of_the_values_is_counted(people: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notes, "COUNTED_ROWS", 10)
+    found = people.anonymize("people", policy(), into="released").report.notes
+    assert columns_of(found) == ["account", "town", "list"]
+    assert "about 100.0 % of the released rows" in unique_notes(found)[0]
+
+
+def test_columns_of_one_label_are_named_together(people: sa.Session) -> None:
+    (note,) = (
+        note
+        for note in people.anonymize("people", policy(21), into="released").report.notes
+        if "nearly unique" not in note
+    )
+    assert note.startswith('"age" and "sex" are at the top level, where all rows have one label, so that they tell')
+
+
+def test_a_column_that_was_to_be_at_the_top_is_not_named(people: sa.Session) -> None:
+    wanted = policy(21, insensitive=["team"], identifiers=["account", "town", "list"], minimum_levels={"sex": 1})
+    people.connection.execute("UPDATE people SET team = 'all'")
+    (note,) = people.anonymize("people", wanted, into="released").report.notes
+    assert note.startswith('"age" is at the top level')
+
+
+def test_missing_values_have_the_label_of_the_top_too(people: sa.Session) -> None:
+    people.connection.execute("UPDATE people SET sex = NULL WHERE age = 20")
+    wanted = policy(10, insensitive=["team"], identifiers=["account", "town", "list"], maximum_levels={"age": 0})
+    (note,) = people.anonymize("people", wanted, into="released").report.notes
+    assert note.startswith('"sex" is at the top level')
+    assert people.connection.sql("SELECT DISTINCT sex FROM released").fetchall() == [("*",)]
+
+
+def test_a_fit_says_it_of_its_source(people: sa.Session, tmp_path: Path) -> None:
+    fitted = people.fit("people", policy(21), tmp_path / "people.fit")
+    assert columns_of(fitted.notes) == ["account", "town", "list"]
+    assert "100.0 % of the rows have" in unique_notes(fitted.notes)[0]
+    assert any("at the top level" in note for note in fitted.notes)
+
+
+def test_the_command_line_says_it(tmp_path: Path) -> None:
+    with sa.connect(tmp_path / "people.duckdb") as session:
+        session.install()
+        add_people(session)
+    (tmp_path / "policy.toml").write_text(
+        'quasi_identifiers = ["age", "sex"]\ninsensitive = ["account", "town", "team", "list"]\n'
+        '[[privacy]]\nmodel = "k-anonymity"\nk = 5\n'
+    )
+    command = ("run", "people", "--db", "people.duckdb", "--policy", "policy.toml")
+    shown = sqlanon(*command, "--into", "first", folder=tmp_path).stdout
+    assert "Notes" in shown
+    assert '"account" is published as it is and nearly unique' in shown
+    reported = document(sqlanon(*command, "--into", "second", "--json", folder=tmp_path))
+    assert columns_of(reported["report"]["notes"]) == ["account", "town", "list"]
+
+
+@pytest.mark.adult
+def test_the_weights_of_adult_are_nearly_unique(uci_adult: Path, tmp_path: Path) -> None:
+    with sa.connect(uci_adult, read_only=True) as session:
+        found = session.anonymize("adult", uci_policy(5, 5), into=tmp_path / "adult.parquet").report.notes
+    assert columns_of(found) == ["fnlwgt"]
+    assert "90.6 % of the released rows have a value there that fewer than 5 rows have" in unique_notes(found)[0]

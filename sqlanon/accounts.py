@@ -11,8 +11,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.budget import Budget
 from sqlanon.model.ledger import Account
 from sqlanon.model.units import Unit
-from sqlanon.run.datasets import known_dataset, resolved
-from sqlanon.run.ledger import open_ledger, read_ledger, table_of
+from sqlanon.run.datasets import known_account, resolved
+from sqlanon.run.ledger import WarehouseLedger, open_ledger, read_ledger, table_of
 
 
 class Accounts:
@@ -20,7 +20,8 @@ class Accounts:
 
     The ledger is the table ``anon.ledger`` of the warehouse, made with its first row, or that of the DuckDB file that
     the session was given as ``ledger``. A data set is named as it is released: by its table, or by the path, glob or
-    folder of its Parquet files; or as ``dataset`` was given. Case makes no difference, nor does ``main.``.
+    folder of its files; or as ``dataset`` was given. Case makes no difference, nor does ``main.``. Files that the
+    ledger knows under a data set belong to it by whatever path they are named.
 
     Every method raises :class:`sqlanon.EngineError` if the ledger cannot be read, or was tampered with.
     """
@@ -58,21 +59,24 @@ class Accounts:
         if budget is not None and not isinstance(budget, Budget):
             raise PolicyError(f"a cap is a Budget or None, no {type(budget).__name__}")
         unit = None if individual is None else Unit(individual)
-        open_ledger(self._engine, self._ledger_file).cap(self.dataset_named(dataset), budget, unit)
+        ledger = open_ledger(self._engine, self._ledger_file)
+        found = known_account(self._engine, ledger, dataset)
+        ledger.cap(found.name, budget, unit, found.files)
 
     def knows(self, dataset: str) -> bool:
         """Whether a data set is a table or file here, or stands in the ledger: a name that is neither may be a slip."""
         name = self.dataset_named(dataset)
-        entries = read_ledger(self._engine, self._ledger_file).entries()
+        entries = self._read().entries()
         return resolved(self._engine, dataset) is not None or any(entry.dataset == name for entry in entries)
 
     def dataset_named(self, dataset: str) -> str:
         """The name under which the ledger knows a data set, however it is spelled here.
 
         Raises:
-            PolicyError: it is the name of a view or a query, which is charged to the data set that it is given.
+            PolicyError: it is the name of a view or a query, which is charged to the data set that it is given; or its
+                files belong to several data sets.
         """
-        return known_dataset(self._engine, dataset)
+        return known_account(self._engine, self._read(), dataset).name
 
     def ledger(self) -> pa.Table:
         """All rows of the ledger, in their order.
@@ -81,9 +85,10 @@ class Accounts:
             a table with columns position, kind (``charge`` or ``cap``), dataset, method, purpose, epsilon, delta (exact
             text; NULL in a cap that was lifted), spent_at (UTC), policy_sha256, previous_sha256, sha256, unit (``row``
             or ``individual``; NULL in charges of earlier versions, and in caps that do not say it), individual,
-            rows_per_individual.
+            rows_per_individual, files (LIST of STRUCT(path, fingerprint) that the data set is known to have from here
+            on; NULL if there is none).
         """
-        return table_of(read_ledger(self._engine, self._ledger_file).entries())
+        return table_of(self._read().entries())
 
     def verify_ledger(self, head: str | None = None) -> str:
         """Check that no row of the ledger was changed, removed, moved or put in.
@@ -98,7 +103,10 @@ class Accounts:
         Raises:
             EngineError: names the first row that is wrong, or says that the noted one is missing.
         """
-        return read_ledger(self._engine, self._ledger_file).verify(head)
+        return self._read().verify(head)
 
     def _account(self, dataset: str) -> Account:
-        return read_ledger(self._engine, self._ledger_file).account(self.dataset_named(dataset))
+        return self._read().account(self.dataset_named(dataset))
+
+    def _read(self) -> WarehouseLedger:
+        return read_ledger(self._engine, self._ledger_file)

@@ -1,5 +1,5 @@
 -- The ledger: a row per charge or cap, each with the hash of the row before, and never changed. Budgets are exact text.
--- What its losses are about is in the last columns, which ledgers of earlier versions are given when they are written.
+-- What its losses are about, and new files of the data set, are in the last columns, which ledgers of earlier versions are given when they are written.
 -- The key makes one of two connections fail that append at the same time, so that together they cannot overspend.
 CREATE TABLE IF NOT EXISTS anon.ledger (
     position BIGINT PRIMARY KEY,
@@ -15,5 +15,6 @@ CREATE TABLE IF NOT EXISTS anon.ledger (
     sha256 VARCHAR NOT NULL,
     unit VARCHAR,
     individual VARCHAR,
-    rows_per_individual BIGINT
+    rows_per_individual BIGINT,
+    files STRUCT(path VARCHAR, fingerprint VARCHAR)[]
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sqlanon.model.budget import Budget, side_by_side
+from sqlanon.model.datasets import KnownFile
 from sqlanon.model.units import ROW, Unit
 
 
@@ -20,6 +21,7 @@ class Expense:
     budget: Budget
     policy_sha256: str
     unit: Unit = ROW
+    files: tuple[KnownFile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class Ledger(Protocol):
 
         Raises:
             BudgetError: the data set has less left; nothing was written.
-            PolicyError: its losses were about another unit of privacy so far; nothing was written.
+            PolicyError: its losses were about another unit of privacy so far, or its files belong to another data set;
+                nothing was written.
             EngineError: the ledger cannot be written, or was tampered with.
         """
 
@@ -62,19 +65,28 @@ class Accountant:
         method: the mechanism, such as ``ipa``.
         policy_sha256: the hash of the policy that asked for it.
         unit: what the neighbours of all losses of the run differ by.
+        files: the files that the data set consists of, if it does.
 
     Attributes:
         paid: what it has written down, charge by charge.
     """
 
     def __init__(
-        self, ledger: Ledger | None, *, dataset: str, method: str, policy_sha256: str, unit: Unit = ROW
+        self,
+        ledger: Ledger | None,
+        *,
+        dataset: str,
+        method: str,
+        policy_sha256: str,
+        unit: Unit = ROW,
+        files: tuple[KnownFile, ...] = (),
     ) -> None:
         self._ledger = ledger
         self._dataset = dataset
         self._method = method
         self._policy_sha256 = policy_sha256
         self._unit = unit
+        self._files = files
         self.paid: list[Budget] = []
 
     def charge(self, budgets: Mapping[str, Budget]) -> dict[str, Charge]:
@@ -85,11 +97,12 @@ class Accountant:
 
         Raises:
             BudgetError: the data set has less left than all of them cost; nothing is spent.
-            PolicyError: its losses were about another unit of privacy so far; nothing is spent.
+            PolicyError: its losses were about another unit of privacy so far, or its files belong to another data set;
+                nothing is spent.
             EngineError: the ledger cannot be written, or was tampered with.
         """
         expenses = [
-            Expense(self._dataset, self._method, purpose, budget, self._policy_sha256, self._unit)
+            Expense(self._dataset, self._method, purpose, budget, self._policy_sha256, self._unit, self._files)
             for purpose, budget in budgets.items()
         ]
         positions = [None] * len(expenses) if self._ledger is None else self._ledger.commit(expenses)

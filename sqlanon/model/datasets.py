@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlanon.errors import PolicyError
@@ -23,6 +24,19 @@ PATH = re.compile(
 )
 """A name that is a path for sure: it begins or ends in a slash, or ends like a Parquet file."""
 LOCAL = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class KnownFile:
+    """A file of a data set.
+
+    Attributes:
+        path: the absolute path, links followed; or the address of one that is not on this machine.
+        fingerprint: what copies of it share; None if it is not on this machine.
+    """
+
+    path: str
+    fingerprint: str | None
 
 
 def dataset_named(given: str) -> str:

@@ -16,7 +16,7 @@ from sqlanon.model.units import ROW, Unit, UnitName
 
 Kind = Literal["charge", "cap"]
 
-ADDED = ("unit", "individual", "rows_per_individual")
+ADDED = ("unit", "individual", "rows_per_individual", "files")
 """Columns that ledgers of earlier versions do not have. The seal of a row covers those that are not NULL, so that rows
 of earlier versions keep their seals, and no value can be put into one of them or taken out unseen."""
 
@@ -44,6 +44,7 @@ class Entry:
             which did not write it down, and in caps that do not say it.
         individual: the column that tells whose row it is; None if the unit is not ``individual``.
         rows_per_individual: how many rows of one are counted at most; None likewise, and in caps.
+        files: files that the data set is known to have from here on, each with ``path`` and ``fingerprint``.
     """
 
     position: int
@@ -60,6 +61,7 @@ class Entry:
     unit: UnitName | None = None
     individual: str | None = None
     rows_per_individual: int | None = None
+    files: list[dict[str, str | None]] | None = None
 
     def seal(self) -> str:
         """The hash that the row should have."""

@@ -9,8 +9,9 @@ from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.mechanisms.accountant import Ledger
 from sqlanon.mechanisms.opendp import OpenDPSource
 from sqlanon.mechanisms.source import RandomSource
+from sqlanon.model.datasets import KnownFile
 from sqlanon.model.policy import Policy
-from sqlanon.run.datasets import dataset_of, refuse_own_accounts
+from sqlanon.run.datasets import charged, refuse_own_accounts
 from sqlanon.run.ledger import open_ledger
 from sqlanon.run.prepare_private import private_method
 
@@ -25,6 +26,7 @@ class Chance:
         ledger: what is charged.
         dataset: whose account it is.
         is_query: whether the source is a query or a view, of which nobody but its author knows what its rows stand for.
+        files: the files that the data set consists of, if it does.
     """
 
     source: RandomSource
@@ -32,6 +34,7 @@ class Chance:
     ledger: Ledger | None
     dataset: str
     is_query: bool
+    files: tuple[KnownFile, ...] = ()
 
     @classmethod
     def found(
@@ -46,13 +49,15 @@ class Chance:
         """The operating system's randomness if no other is given, and the ledger if what is drawn claims to be private.
 
         Raises:
-            PolicyError: OpenDP is not installed, or the source needs a name as a data set, or has another one.
+            PolicyError: OpenDP is not installed, or the source needs a name as a data set, or has another one, or one
+                that nobody has declared; or its files belong to several data sets.
             EngineError: there is no ledger that outlives the session, or another one knows the data set.
         """
         chosen = OpenDPSource() if random_source is None else random_source
         is_private, is_query = type(chosen) is OpenDPSource, source.dataset is None
         if not is_private or not private_method(policy).claims_privacy:
             return cls(chosen, is_private, None, "", is_query)
-        name, opened = dataset_of(engine, source, dataset), open_ledger(engine, ledger)
-        refuse_own_accounts(engine, opened, name)
-        return cls(chosen, is_private, opened, name, is_query)
+        opened = open_ledger(engine, ledger)
+        found = charged(engine, opened, source, dataset)
+        refuse_own_accounts(engine, opened, found.name)
+        return cls(chosen, is_private, opened, found.name, is_query, found.files)

@@ -2,10 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.model.datasets import dataset_named
+from sqlanon.model.datasets import KnownFile, dataset_named
+from sqlanon.model.ledger import Entry
+from sqlanon.run.known_files import known, owners
 from sqlanon.run.ledger import WarehouseLedger
+from sqlanon.run.ledger_checks import several_accounts
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """What is charged: the name of an account, and the files that it stands for, if any."""
+
+    name: str
+    files: tuple[KnownFile, ...] = ()
+
+
+def charged(engine: Engine, ledger: WarehouseLedger, source: ResolvedSource, given: str | None) -> DataSet:
+    """The data set that a release of a source is charged to.
+
+    Raises:
+        PolicyError: as :func:`dataset_of`; or nobody has declared the name that is given, or the files of the source
+            belong to several data sets.
+        EngineError: the ledger cannot be read, or was tampered with.
+    """
+    name, entries = dataset_of(engine, source, given), ledger.entries()
+    if source.dataset is None:
+        assert given is not None
+        refuse_undeclared(engine, entries, given, name)
+        return known_account(engine, ledger, given)
+    files = known(source.files)
+    return DataSet(account_of(entries, name, files, source.description), files)
 
 
 def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str:
@@ -35,6 +66,40 @@ def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str
     return source.dataset
 
 
+def account_of(entries: Sequence[Entry], name: str, files: Sequence[KnownFile], source: str) -> str:
+    """The data set that is charged for a source: the one that its files belong to by what the ledger knows of them.
+
+    Args:
+        entries: the rows of the ledger.
+        name: what the source is called.
+        files: its files, if it consists of files.
+        source: the source in words.
+
+    Raises:
+        PolicyError: they belong to several data sets.
+    """
+    found = owners(entries, files)
+    others = [other for other in found if other != name]
+    has_account = name in found or any(entry.dataset == name for entry in entries)
+    if len(others) > 1 or (others and has_account):
+        raise several_accounts(source, [*found])
+    return others[0] if others else name
+
+
+def refuse_undeclared(engine: Engine, entries: Sequence[Entry], given: str, name: str) -> None:
+    """Refuse a name that a user gives to what has none of its own, if it may be a slip: it would have a fresh budget.
+
+    Raises:
+        PolicyError: it is no table or file here, and nothing in the ledger.
+    """
+    if resolved(engine, given) is None and all(entry.dataset != name for entry in entries):
+        raise PolicyError(
+            f'nobody has declared the data set "{name}": it is no table or file here, and the ledger does not know it. '
+            "If it is spelled right, have the custodian of the data declare it by a cap (`sqlanon ledger cap` or "
+            "Session.cap)"
+        )
+
+
 def known_dataset(engine: Engine, name: str) -> str:
     """The name under which the ledger knows what a user names: a table, Parquet files, or a name that was given.
 
@@ -58,6 +123,18 @@ def resolved(engine: Engine, name: str) -> ResolvedSource | None:
         return engine.resolve(name)
     except EngineError:
         return None
+
+
+def known_account(engine: Engine, ledger: WarehouseLedger, name: str) -> DataSet:
+    """The data set that a user names, by the account that it has.
+
+    Raises:
+        PolicyError: as :func:`known_dataset`, or its files belong to several data sets.
+        EngineError: the ledger cannot be read, or was tampered with.
+    """
+    called, source = known_dataset(engine, name), resolved(engine, name)
+    files = () if source is None else known(source.files)
+    return DataSet(account_of(ledger.entries(), called, files, f'"{name}"'), files)
 
 
 def refuse_own_accounts(engine: Engine, ledger: WarehouseLedger, dataset: str) -> None:

@@ -21,11 +21,12 @@ from sqlanon.engines.refusals import holder_of, is_in_use, is_overtaken, is_unwr
 from sqlanon.errors import EngineError
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget, spelled
-from sqlanon.model.datasets import dataset_named
+from sqlanon.model.datasets import KnownFile, dataset_named
 from sqlanon.model.ledger import ADDED, Account, Entry, Kind, account, chained, first_broken, head
 from sqlanon.model.units import Unit
 from sqlanon.run.files import flush
-from sqlanon.run.ledger_checks import refuse_overspending, refuse_what_cannot_be_added
+from sqlanon.run.known_files import with_new_files
+from sqlanon.run.ledger_checks import refuse_files_of_others, refuse_overspending, refuse_what_cannot_be_added
 
 PATIENCE = 10.0
 """Seconds to wait for another program that has the ledger open, or that keeps being faster."""
@@ -36,7 +37,15 @@ HEADERS = 3 * 4096
 """Bytes of the headers of a DuckDB file."""
 
 NEW = Relation("anon_new_entries", "count")
-TYPES = {"position": pa.int64(), "spent_at": pa.timestamp("us"), "rows_per_individual": pa.int64()}
+TYPES = {
+    "position": pa.int64(),
+    "spent_at": pa.timestamp("us"),
+    "rows_per_individual": pa.int64(),
+    "files": pa.list_(pa.struct([("path", pa.string()), ("fingerprint", pa.string())])),
+}
+NEW_COLUMNS = {"rows_per_individual": "BIGINT", "files": "STRUCT(path VARCHAR, fingerprint VARCHAR)[]"}
+"""The types of columns that ledgers of earlier versions do not have; the others are text."""
+
 Result = TypeVar("Result")
 
 _open_files = threading.Lock()
@@ -63,27 +72,40 @@ class WarehouseLedger:
 
         Raises:
             BudgetError: a data set has less left, or its δ would reach 1; nothing was written.
-            PolicyError: the losses of a data set were about another unit of privacy so far; nothing was written.
+            PolicyError: the losses of a data set were about another unit of privacy so far, or its files belong to
+                another data set; nothing was written.
             EngineError: the ledger cannot be written, was tampered with, or is in use for long.
         """
         rows = [
-            _entry("charge", each.dataset, each.budget, each.method, each.purpose, each.policy_sha256, unit=each.unit)
+            _entry(
+                "charge",
+                each.dataset,
+                each.budget,
+                each.method,
+                each.purpose,
+                each.policy_sha256,
+                unit=each.unit,
+                files=each.files,
+            )
             for each in expenses
         ]
         return [entry.position for entry in self._append(rows)] if rows else []
 
-    def cap(self, dataset: str, budget: Budget | None, unit: Unit | None = None) -> None:
+    def cap(
+        self, dataset: str, budget: Budget | None, unit: Unit | None = None, files: tuple[KnownFile, ...] = ()
+    ) -> None:
         """Bound what a data set may spend in all, from now on; None lifts the bound. Either is a row of the ledger.
 
         Args:
             dataset: the data set.
             budget: the bound.
             unit: what its losses are about, if it is to be said.
+            files: the files that it consists of, if it does.
 
         Raises:
             PolicyError, EngineError: as :meth:`commit`.
         """
-        self._append([_entry("cap", dataset, budget, unit=unit)])
+        self._append([_entry("cap", dataset, budget, unit=unit, files=files)])
 
     def account(self, dataset: str) -> Account:
         """What a data set has spent, and may spend.
@@ -144,9 +166,10 @@ class WarehouseLedger:
                 with engine.transaction():
                     before = self._read(engine)
                     self._refuse_without_key(engine)
+                    refuse_files_of_others(before, rows)
                     refuse_what_cannot_be_added(before, rows)
                     refuse_overspending(before, rows)
-                    new = list(chained(rows, before))
+                    new = list(chained(with_new_files(rows, before), before))
                     _create(engine)
                     _insert(engine, new)
             except EngineError as error:
@@ -276,7 +299,14 @@ def table_of(entries: Sequence[Entry]) -> pa.Table:
     return pa.Table.from_pylist([vars(entry) for entry in entries], schema=pa.schema(columns))
 
 
-def _entry(kind: Kind, dataset: str, budget: Budget | None, *spent_by: str, unit: Unit | None = None) -> Entry:
+def _entry(
+    kind: Kind,
+    dataset: str,
+    budget: Budget | None,
+    *spent_by: str,
+    unit: Unit | None = None,
+    files: Sequence[KnownFile] = (),
+) -> Entry:
     """A row that has no place yet."""
     method, purpose, policy_sha256 = spent_by or (None, None, None)
     return Entry(
@@ -292,6 +322,7 @@ def _entry(kind: Kind, dataset: str, budget: Budget | None, *spent_by: str, unit
         unit=None if unit is None else unit.name,
         individual=None if unit is None else unit.individual,
         rows_per_individual=None if unit is None else unit.rows,
+        files=[{"path": file.path, "fingerprint": file.fingerprint} for file in files] or None,
     )
 
 
@@ -301,8 +332,8 @@ def _create(engine: Engine) -> None:
     engine.execute(exp.Create(this=schema, kind="SCHEMA", exists=True), "schema anon")
     engine.execute(_at(engine, "ledger_table"), "the ledger")
     for name in _missing(engine):
-        column_type = "BIGINT" if name in TYPES else "VARCHAR"
-        add = exp.ColumnDef(this=identifier(name), kind=exp.DataType.build(column_type, dialect=DIALECT))
+        column_type = exp.DataType.build(NEW_COLUMNS.get(name, "VARCHAR"), dialect=DIALECT)
+        add = exp.ColumnDef(this=identifier(name), kind=column_type)
         engine.execute(exp.Alter(this=engine.ledger, kind="TABLE", actions=[add]), "the ledger")
 
 

@@ -7,8 +7,32 @@ from fractions import Fraction
 
 from sqlanon.errors import BudgetError, PolicyError
 from sqlanon.model.budget import Budget, spelled
+from sqlanon.model.datasets import KnownFile
 from sqlanon.model.ledger import Account, Entry, account, said_unit, spending, unit
 from sqlanon.model.units import why_not_added
+from sqlanon.run.known_files import owners
+
+
+def refuse_files_of_others(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
+    """Refuse rows whose files belong to other data sets, as another run may have said just now.
+
+    Raises:
+        PolicyError: they do.
+    """
+    for row in rows:
+        files = [KnownFile(str(file["path"]), file["fingerprint"]) for file in row.files or ()]
+        others = [name for name in owners(before, files) if name != row.dataset]
+        if others:
+            raise several_accounts(f'data set "{row.dataset}"', others)
+
+
+def several_accounts(source: str, names: Sequence[str]) -> PolicyError:
+    """The error for files that belong to several data sets, or to others than the one to be charged."""
+    return PolicyError(
+        f"files of {source} belong to other data sets of the ledger, and one run is charged to one of them; release "
+        "the files of each on their own:",
+        [f'"{name}"' for name in names],
+    )
 
 
 def refuse_what_cannot_be_added(before: Sequence[Entry], rows: Sequence[Entry]) -> None:

@@ -95,6 +95,7 @@ def anonymize_privately(
             method=private_method(policy).name,
             policy_sha256=policy.sha256(),
             unit=unit_of(policy),
+            files=chance.files,
         )
         with _telling_what_was_spent(accountant), target_for(engine, into, read, replace=replace) as target:
             release = _run(engine, bound, target, chance, accountant, stages)

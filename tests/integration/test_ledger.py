@@ -53,6 +53,7 @@ COLUMNS = {
     "unit": "NULL",
     "individual": "'person'",
     "rows_per_individual": "7",
+    "files": "[{'path': '/a', 'fingerprint': 'b'}]",
 }
 
 

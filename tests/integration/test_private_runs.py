@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +19,9 @@ from sqlglot import parse_one
 import sqlanon as sa
 from sqlanon.compiler import ipa_paper, private
 from sqlanon.mechanisms import opendp
+from sqlanon.mechanisms.accountant import Expense
 from sqlanon.run import prepare_private
+from sqlanon.run.ledger import open_ledger
 from tests.commands import environment, sqlanon
 from tests.conftest import ROOT
 from tests.fixed_noise import FixedNoise
@@ -190,6 +194,92 @@ class TestAccounts:
             pytest.raises(sa.EngineError, match="a ledger of its own"),
         ):
             beside.anonymize("people", POLICY, "released")
+
+    @pytest.mark.parametrize(
+        "again",
+        ["lake", "lake/*.parquet", "lake/a.parquet", "./lake/../lake/[a].parquet", "linked.parquet", "symbolic.parquet",
+         "copy.parquet", "other", "**/a.parquet"],
+    )  # fmt: skip
+    def test_files_have_one_account_by_whatever_path(
+        self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: str
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "lake").mkdir()
+        (tmp_path / "other").mkdir()
+        session.connection.execute("COPY people TO 'lake/a.parquet'; COPY (FROM people LIMIT 9) TO 'lake/b.parquet'")
+        os.link("lake/a.parquet", "linked.parquet")
+        Path("symbolic.parquet").symlink_to(tmp_path / "lake" / "a.parquet")
+        shutil.copyfile("lake/a.parquet", "copy.parquet")
+        os.link("lake/a.parquet", "other/c.parquet")
+        lake = str((tmp_path / "lake").resolve())
+        session.anonymize("lake", POLICY, "first")
+        session.anonymize(again, POLICY, "second")
+        assert session.spent("lake") == sa.Budget(2, "0.02")
+        assert set(session.ledger()["dataset"].to_pylist()) == {lake}
+        session.cap(again, sa.Budget("2.5", "0.1"))
+        assert session.remaining("lake") == sa.Budget("0.5", "0.08") == session.remaining(again)
+        session.connection.execute("COPY (FROM people LIMIT 8) TO 'lake/c.parquet'")
+        for source in ("lake/c.parquet", "lake"):
+            with pytest.raises(sa.BudgetError, match="lake"):
+                session.anonymize(source, POLICY, "third")
+        files = [file for files in session.ledger()["files"].to_pylist() for file in files or ()]
+        assert len({file["path"] for file in files}) == len(files) <= 4
+        assert session.verify_ledger()
+
+    def test_files_of_several_accounts_are_charged_to_none(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "lake").mkdir()
+        for name, rows in (("a", 400), ("b", 399), ("c", 398)):
+            path = str(tmp_path / "lake" / f"{name}.parquet")
+            session.connection.execute(f"COPY (FROM people LIMIT {rows}) TO '{path}'")
+            if name != "c":
+                session.anonymize(path, POLICY, f"of_{name}")
+        for call in (
+            lambda: session.anonymize(tmp_path / "lake", POLICY, "all"),
+            lambda: session.cap(str(tmp_path / "lake"), sa.Budget(9)),
+        ):
+            with pytest.raises(sa.PolicyError, match="belong to other data sets") as error:
+                call()
+            assert [line.endswith('.parquet"') for line in error.value.problems] == [True, True]
+        assert session.ledger().num_rows == 6
+
+    def test_a_lake_that_was_one_file_first_goes_on_under_its_name(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "lake").mkdir()
+        for name, rows in (("a", 400), ("b", 399)):
+            session.connection.execute(f"COPY (FROM people LIMIT {rows}) TO '{tmp_path}/lake/{name}.parquet'")
+        for source in ("lake/a.parquet", "lake", "lake/b.parquet"):
+            session.anonymize(tmp_path / source, POLICY, "released", replace=True)
+        assert session.spent(str(tmp_path / "lake" / "b.parquet")) == sa.Budget(3, "0.03")
+        (tmp_path / "lake" / "a.parquet").unlink()
+        session.anonymize(tmp_path / "lake", POLICY, "released", replace=True)
+        assert session.spent(str(tmp_path / "lake")) == sa.Budget(4, "0.04")
+
+    def test_files_of_ledgers_that_did_not_list_them_are_known_by_their_place(
+        self, session: sa.Session, tmp_path: Path
+    ) -> None:
+        (tmp_path / "lake").mkdir()
+        session.connection.execute(f"COPY people TO '{tmp_path}/lake/a.parquet'")
+        open_ledger(session._engine, None).commit(
+            [Expense(f"{tmp_path}/lake/", "ipa", "cells", sa.Budget(1), "")]
+        )  # as earlier versions did, without files
+        session.anonymize(tmp_path / "lake" / "a.parquet", POLICY, "released")
+        assert session.spent(str(tmp_path / "lake")) == sa.Budget(2, "0.01")
+
+    def test_a_data_set_that_nobody_declared_is_refused(self, session: sa.Session, tmp_path: Path) -> None:
+        for given in ("visits", str(tmp_path / "missing.parquet")):
+            with pytest.raises(sa.PolicyError, match="nobody has declared the data set"):
+                session.anonymize("FROM people", POLICY, "released", dataset=given)
+        assert session.ledger().num_rows == 0
+        session.cap("visits", None)
+        session.anonymize("FROM people", POLICY, "released", dataset="Visits")
+        assert session.spent("visits") == sa.Budget(1, "0.01")
+
+    def test_the_command_line_refuses_it_as_well(self, tmp_path: Path) -> None:
+        make_warehouse(tmp_path / "w.duckdb").close()
+        (tmp_path / "policy.toml").write_text(TOML)
+        command = ("run", "FROM people", "--db", "w.duckdb", "--policy", "policy.toml", "--into", "released")
+        refused = sqlanon(*command, "--dataset", "visits", folder=tmp_path)
+        assert refused.returncode == 2
+        assert "nobody has declared the data set" in refused.stderr
 
     def test_only_opendp_itself_is_trusted(self, session: sa.Session) -> None:
         class Quiet(sa.OpenDPSource):

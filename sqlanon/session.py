@@ -22,6 +22,7 @@ from sqlanon.run.explained import ExplainedStep
 from sqlanon.run.fit import fit
 from sqlanon.run.flatten import flatten
 from sqlanon.run.folders import note_of
+from sqlanon.run.given import refuse_node
 from sqlanon.run.lattice import lattice
 from sqlanon.run.measure import beside_release, measure, verify
 from sqlanon.run.private import anonymize_privately
@@ -107,6 +108,7 @@ class Session(WarehouseSession):
         policy: GivenPolicy,
         into: str | Path,
         *,
+        node: Mapping[str, int] | None = None,
         replace: bool = False,
         rows_per_file: int | None = None,
         partition_by: str | Sequence[str] = (),
@@ -125,6 +127,7 @@ class Session(WarehouseSession):
             source: what to anonymize.
             policy: what to guarantee.
             into: the target.
+            node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
             replace: whether what is there may be replaced; a folder only if all that is in it is a release.
             rows_per_file: how many rows a file of a folder holds at most.
             partition_by: columns of the release whose values become folders ``column=value``.
@@ -141,13 +144,14 @@ class Session(WarehouseSession):
                 given; a :class:`SeededSource` spends nothing, and its release is stamped NOT PRIVATE.
 
         Raises:
-            PolicyError: the policy does not fit the source, the source has no rows, a column to partition by is not
-                in the release, the time limit or the rows of a file are not positive, or the ``dp`` extra that private
-                methods need is not installed.
+            PolicyError: the policy or the given node does not fit the source, the source has no rows, a column to
+                partition by is not in the release, the time limit or the rows of a file are not positive, or the ``dp``
+                extra that private methods need is not installed.
             BudgetError: the data set has less left than a private method spends; nothing was spent.
             TaxonomyError: a taxonomy is missing, malformed, or does not cover the data.
             UnsatisfiableError: no node meets the privacy models within the suppression limit; its ``explanation`` has
-                what could be asked for instead. Or none was found before the search was stopped.
+                what could be asked for instead. Or none was found before the search was stopped, or the given node does
+                not meet the policy.
             VerificationError: the written release fell short and was withdrawn.
             EngineError: the database or the file system refused a step.
         """
@@ -157,13 +161,16 @@ class Session(WarehouseSession):
         resolved = self._resolve(source)
         if wanted.method is not None:
             refuse_stopping(time_limit, stop)
+            refuse_node(node)
             chance = Chance.found(self._engine, resolved, wanted, dataset, random_source, self._ledger_file)
             return anonymize_privately(
                 self._engine, resolved, wanted, target, chance, replace=replace, progress=progress
             )
         if dataset is not None or random_source is not None:
             raise PolicyError("dataset and random_source are for private methods, of which the policy has none")
-        return anonymize(self._engine, resolved, wanted, target, replace=replace, progress=progress, stopped=stopped)
+        return anonymize(
+            self._engine, resolved, wanted, target, replace=replace, node=node, progress=progress, stopped=stopped
+        )
 
     def fit(
         self,

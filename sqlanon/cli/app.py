@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,7 +15,7 @@ from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
 from sqlanon.cli.interrupt import ignore_interrupts, interrupt_once
 from sqlanon.cli.longitudinal import flatten
-from sqlanon.cli.options import on_this_machine
+from sqlanon.cli.options import on_this_machine, with_database_option
 from sqlanon.cli.output import write, write_event
 
 app = typer.Typer(
@@ -61,6 +61,22 @@ def options(
     """Nothing to do: ``--debug`` is read off the command line, so that it also holds for errors in it."""
 
 
+def command_line() -> Any:
+    """The command with all its subcommands."""
+    made = typer.main.get_command(app)
+    _leave_out_types(made)
+    return made
+
+
+def _leave_out_types(command: Any) -> None:
+    """Have help name no types of Python: what an option takes is said by its metavar, and of flags there is nothing."""
+    for param in (*command.params, command.get_help_option(typer.Context(command))):
+        shown = "" if isinstance(param, typer.core.TyperArgument) else param.metavar or ""
+        param.display_type_rich = lambda shown=shown, **_context: shown
+    for below in getattr(command, "commands", {}).values():
+        _leave_out_types(below)
+
+
 def main() -> None:
     """Run the command line and exit."""
     for stream in (sys.stdout, sys.stderr):
@@ -73,9 +89,9 @@ def main() -> None:
 def _run(arguments: list[str]) -> int:
     """The exit code of a command line."""
     as_events, debug = "--events" in arguments, "--debug" in arguments
-    arguments = [argument for argument in arguments if argument != "--debug"]
+    arguments = with_database_option([argument for argument in arguments if argument != "--debug"])
     try:
-        command = typer.main.get_command(app)
+        command = command_line()
         # Not app(...): some versions of typer end an interrupted command there without a word.
         with command.make_context("sqlanon", arguments) as context:
             command.invoke(context)

@@ -15,6 +15,7 @@ from sqlanon.cli.options import (
     Source,
     TaxonomyFiles,
     load_taxonomies,
+    read_taxonomies,
     reading,
 )
 from sqlanon.cli.outcome import NOT_MET
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from sqlanon.evaluation.audit import Audit
     from sqlanon.model.budget import Budget
 
-Neighbour = Annotated[str, typer.Argument(help="The same with one row added or removed.")]
+Neighbour = Annotated[str, typer.Argument(metavar="NEIGHBOUR", help="The same with one row added or removed.")]
 Runs = Annotated[int, typer.Option("--runs", metavar="N", help="Runs on each of the two.")]
 Confidence = Annotated[float, typer.Option("--confidence", metavar="C", help="That the bound holds, below 1.")]
 Chart = Annotated[
@@ -65,10 +66,11 @@ def audit_privacy(
     from sqlanon.model.policy import Policy
 
     wanted, claimed = Policy.from_toml(policy), _claim(epsilon, delta)
+    read = read_taxonomies(taxonomies, wanted)
     if chart is not None:
         _refuse_chart(chart, replace=replace)
     with reading(database) as session:
-        load_taxonomies(session, taxonomies)
+        load_taxonomies(session, read)
         audit = audited(
             wanted,
             source,

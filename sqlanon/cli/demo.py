@@ -27,9 +27,11 @@ LONGEST_HEADING = 10
 
 
 def demo(
-    database: Annotated[Path | None, typer.Option("--db", metavar="DB", help="Keep it in this new file.")] = None,
-    rows: Annotated[int, typer.Option(min=50, max=MOST_ROWS, help="How many visits to invent.")] = 5000,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed invents the same visits.")] = 1,
+    database: Annotated[
+        Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file, a new one; without it nothing is kept.")
+    ] = None,
+    rows: Annotated[int, typer.Option(metavar="N", min=50, max=MOST_ROWS, help="How many visits to invent.")] = 5000,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed invents the same visits.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Invent a hospital, anonymize its visits, and show them before and after. Needs no input.

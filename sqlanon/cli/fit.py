@@ -9,6 +9,7 @@ import typer
 
 from sqlanon.cli.options import (
     Events,
+    GivenNode,
     Json,
     OptionalDatabase,
     PolicyFile,
@@ -17,7 +18,9 @@ from sqlanon.cli.options import (
     Target,
     TaxonomyFiles,
     TimeLimit,
+    given_node,
     load_taxonomies,
+    read_taxonomies,
     reading,
     writing,
 )
@@ -25,10 +28,7 @@ from sqlanon.cli.output import show, write_json
 from sqlanon.cli.progress import progress
 
 Sidecar = Annotated[Path, typer.Option("--fit", metavar="FILE", help="The private file of the fit.")]
-Levels = Annotated[
-    list[str] | None,
-    typer.Option("--level", metavar="COLUMN=LEVEL", help="Give the node, a level per quasi-identifier, to check it."),
-]
+Levels = Annotated[list[str] | None, typer.Option("--level", hidden=True, help="As --node; the older spelling.")]
 EveryPartition = Annotated[
     bool, typer.Option("--every-partition", help="Each partition is to meet the privacy models on its own, too.")
 ]
@@ -40,6 +40,7 @@ def fit(
     sidecar: Sidecar,
     database: OptionalDatabase = None,
     taxonomies: TaxonomyFiles = None,
+    node: GivenNode = None,
     level: Levels = None,
     every_partition: EveryPartition = False,
     time_limit: TimeLimit = None,
@@ -53,11 +54,12 @@ def fit(
     from sqlanon.cli.views import fit_view
     from sqlanon.model.policy import Policy
 
-    wanted, node = Policy.from_toml(policy), _node(level)
+    wanted, levels = Policy.from_toml(policy), given_node([*(node or ()), *(level or ())])
+    read = read_taxonomies(taxonomies, wanted)
     with progress(as_events=as_events, quiet=as_json) as told, reading(database) as session:
-        load_taxonomies(session, taxonomies)
+        load_taxonomies(session, read)
         fitted = session.fit(
-            source, wanted, sidecar, node=node, every_partition=every_partition, progress=told, time_limit=time_limit
+            source, wanted, sidecar, node=levels, every_partition=every_partition, progress=told, time_limit=time_limit
         )
     if as_json:
         write_json(fitted.model_dump(mode="json"))
@@ -85,20 +87,9 @@ def apply(
     from sqlanon.model.destination import destination
 
     with progress(as_events=as_events, quiet=as_json) as told, writing(database, destination(into)) as session:
-        load_taxonomies(session, taxonomies)
+        load_taxonomies(session, read_taxonomies(taxonomies, None))
         release = session.apply(source, sidecar, into, replace=replace, progress=told)
     if as_json:
         write_json(release.model_dump(mode="json"))
     else:
         show(*partition_view(release))
-
-
-def _node(levels: list[str] | None) -> dict[str, int] | None:
-    """The node of every ``COLUMN=LEVEL``; None without any."""
-    node = {}
-    for text in levels or ():
-        name, _, level = text.rpartition("=")
-        if not name or not level.isdecimal():
-            raise typer.BadParameter(f'"{text}" is not COLUMN=LEVEL', param_hint="--level")
-        node[name] = int(level)
-    return node or None

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from sqlanon.session import Session
 
 Dataset = Annotated[
-    str, typer.Argument(help="The data set: a table, the path, glob or folder of Parquet files, or its given name.")
+    str,
+    typer.Argument(
+        metavar="DATASET", help="The data set: a table, the path, glob or folder of Parquet files, or its given name."
+    ),
 ]
 Warehouse = Annotated[Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file whose ledger it is.")]
 LedgerFile = Annotated[Path | None, typer.Option("--ledger", metavar="FILE", help="The DuckDB file of a ledger.")]
@@ -145,7 +148,7 @@ def _opened(database: Path | None, ledger: Path | None, *, read_only: bool = Tru
         with keeping_ledger(ledger) as session:
             yield session
     elif database is not None:
-        with existing(database, read_only=read_only, option="--db") as session:
+        with existing(database, read_only=read_only) as session:
             yield session
 
 

@@ -15,7 +15,8 @@ from sqlanon.model.destination import FILE_SUFFIX
 from sqlanon.model.policy import Policy
 from sqlanon.run import files
 
-FORMATS = (FILE_SUFFIX, ".csv")
+CSV_SUFFIX = ".csv"
+FORMATS = (FILE_SUFFIX, CSV_SUFFIX)
 
 
 def document(nodes: pa.Table, policy: Policy) -> dict[str, Any]:
@@ -29,10 +30,15 @@ def document(nodes: pa.Table, policy: Policy) -> dict[str, Any]:
     }
 
 
+def is_csv(into: str | None) -> bool:
+    """Whether a target is a CSV file."""
+    return into is not None and into.lower().endswith(CSV_SUFFIX)
+
+
 def refuse_file(path: Path, *, replace: bool) -> None:
     """Refuse a file that cannot be written, before the work is done."""
     if path.suffix.lower() not in FORMATS:
-        raise typer.BadParameter(f"{path} ends in neither .parquet nor .csv", param_hint="--out")
+        raise typer.BadParameter(f"{path} ends in neither .parquet nor .csv", param_hint="--into")
     files.refuse_file(path, replace=replace)
 
 

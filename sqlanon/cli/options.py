@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -17,12 +18,18 @@ from sqlanon.errors import EngineError
 
 if TYPE_CHECKING:
     from sqlanon.model.destination import Destination
+    from sqlanon.model.policy import Policy
+    from sqlanon.model.taxonomy import Taxonomy
     from sqlanon.session import Session
 
 Source = Annotated[
-    str, typer.Argument(help="A table or view, the path, glob or folder of Parquet files, or a SELECT query.")
+    str,
+    typer.Argument(
+        metavar="SOURCE", help="A table or view, the path, glob or folder of Parquet files, or a SELECT query."
+    ),
 ]
-Database = Annotated[Path, typer.Argument(metavar="DB", help="The DuckDB file.")]
+Database = Annotated[Path, typer.Option("--db", metavar="DB", help="The DuckDB file.")]
+NewDatabase = Annotated[Path, typer.Option("--db", metavar="DB", help="The DuckDB file, made if it is not there.")]
 OptionalDatabase = Annotated[
     Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file; not needed to read Parquet files.")
 ]
@@ -43,7 +50,7 @@ Target = Annotated[
 ]
 LatticeTarget = Annotated[
     str | None,
-    typer.Option("--into", metavar="TARGET", help="Write all nodes to a new table, .parquet file or folder/."),
+    typer.Option("--into", metavar="TARGET", help="Write all nodes to a new table, .parquet or .csv file, or folder/."),
 ]
 RowsPerFile = Annotated[
     int | None,
@@ -56,6 +63,12 @@ PartitionBy = Annotated[
 TimeLimit = Annotated[
     float | None,
     typer.Option("--time-limit", metavar="SECONDS", help="Make do with the best node found after so long."),
+]
+GivenNode = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--node", metavar="COLUMN=LEVEL,…", help="Search for no node, take this one: a level per quasi-identifier."
+    ),
 ]
 LedgerFile = Annotated[
     Path | None,
@@ -70,18 +83,29 @@ Seed = Annotated[
     typer.Option("--seed", metavar="N", help="Draw the same again: what is released is stamped NOT PRIVATE."),
 ]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace what is there.")]
-Attribute = Annotated[str, typer.Argument(help="The quasi-identifier that the taxonomy is for.")]
+Attribute = Annotated[str, typer.Argument(metavar="ATTRIBUTE", help="The quasi-identifier that the taxonomy is for.")]
 TaxonomySource = Annotated[
     str | None,
-    typer.Option("--source", help="A table, Parquet files or a query whose values the taxonomy must cover."),
+    typer.Option(
+        "--source", metavar="SOURCE", help="A table, Parquet files or a query whose values the taxonomy must cover."
+    ),
 ]
 TaxonomyColumn = Annotated[
-    str | None, typer.Option("--column", help="The column of --source, if it is not named like the attribute.")
+    str | None,
+    typer.Option("--column", metavar="COLUMN", help="The column of --source, if it is not named like the attribute."),
 ]
 TaxonomyFiles = Annotated[
     list[str] | None,
     typer.Option("--taxonomy", metavar="ATTRIBUTE=FILE.csv", help="Load an ARX hierarchy first; can be repeated."),
 ]
+
+
+FILE_CAME_FIRST = {"install", *(f"taxonomy {name}" for name in ("load", "make", "check", "list", "export"))}
+"""Commands that took the file of the warehouse as their first argument, where they still do."""
+
+LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")
+"""A column and its level; names may have commas."""
+LEVELS = re.compile(f"({LEVEL.pattern})+")
 
 
 class _Machine(TypedDict, total=False):
@@ -126,17 +150,27 @@ def on_this_machine(command: Callable[..., None]) -> Callable[..., None]:
     return limited
 
 
+def with_database_option(arguments: list[str]) -> list[str]:
+    """The arguments with ``--db`` before the file of the commands whose first argument it used to be."""
+    name = " ".join(arguments[: 2 if arguments[0] == "taxonomy" else 1])
+    after = len(name.split())
+    is_given = any(argument == "--db" or argument.startswith("--db=") for argument in arguments)
+    if name not in FILE_CAME_FIRST or is_given or len(arguments) == after:
+        return arguments
+    first = Path(arguments[after])
+    looks_like_file = first.suffix or len(first.parts) > 1 or first.exists()
+    return [*arguments[:after], "--db", *arguments[after:]] if looks_like_file else arguments
+
+
 @contextmanager
-def existing(
-    database: Path, *, read_only: bool = True, option: str = "DB", ledger: Path | None = None
-) -> Iterator[Session]:
+def existing(database: Path, *, read_only: bool = True, ledger: Path | None = None) -> Iterator[Session]:
     """A session on a file that must be there.
 
     Raises:
         typer.BadParameter: it is not.
     """
     if not database.exists():
-        raise typer.BadParameter(f"there is no file {database}", param_hint=option)
+        raise typer.BadParameter(f"there is no file {database}", param_hint="--db")
     with _connected(database, read_only=read_only, ledger=ledger) as session:
         yield session
 
@@ -145,7 +179,9 @@ def existing(
 def existing_or_new(database: Path) -> Iterator[Session]:
     """A session on a file that is created if it is not there."""
     if str(database) == ":memory:":
-        raise typer.BadParameter("a database in memory would be gone at once; give the path of a file", param_hint="DB")
+        raise typer.BadParameter(
+            "a database in memory would be gone at once; give the path of a file", param_hint="--db"
+        )
     with _connected(database) as session:
         yield session
 
@@ -159,7 +195,7 @@ def keeping_ledger(ledger: Path) -> AbstractContextManager[Session]:
 def reading(database: Path | None, ledger: Path | None = None) -> Iterator[Session]:
     """A session that changes no file but its ledger: on a warehouse opened read-only, or in memory without one."""
     if database is not None:
-        with existing(database, option="--db", ledger=ledger) as session:
+        with existing(database, ledger=ledger) as session:
             yield session
         return
     try:
@@ -185,18 +221,48 @@ def writing(
 
         refuse_file_like(into.name)
         raise typer.BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
-    return existing(database, read_only=False, option="--db", ledger=ledger)
+    return existing(database, read_only=False, ledger=ledger)
 
 
-def load_taxonomies(session: Session, given: list[str] | None) -> None:
-    """Load every ``ATTRIBUTE=FILE.csv``."""
+def read_taxonomies(given: list[str] | None, policy: Policy | None) -> dict[str, Taxonomy]:
+    """The taxonomies of every ``ATTRIBUTE=FILE.csv``; of all attributes if the policy is not known yet.
+
+    Raises:
+        typer.BadParameter: one is not spelled so, or is for a column whose taxonomy the policy does not use.
+    """
+    from sqlanon.model.base import did_you_mean
     from sqlanon.model.taxonomy import Taxonomy
 
+    files = dict(_attribute_and_file(text) for text in given or ())
+    used = tuple(files) if policy is None else (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
+    unused = [f'"{name}"{did_you_mean(name, used)}' for name in files if name not in used]
+    if unused:
+        reason = f"the policy uses no taxonomy of {', '.join(unused)}: only quasi-identifiers have one, and sensitive"
+        raise typer.BadParameter(f"{reason} columns with hierarchical distances", param_hint="--taxonomy")
+    return {name: Taxonomy.from_csv(file) for name, file in files.items()}
+
+
+def load_taxonomies(session: Session, found: Mapping[str, Taxonomy]) -> None:
+    """Load taxonomies that were read."""
+    for attribute, taxonomy in found.items():
+        session.load_taxonomy(attribute, taxonomy)
+
+
+def given_node(given: list[str] | None) -> dict[str, int] | None:
+    """The node of every ``COLUMN=LEVEL,COLUMN=LEVEL``; None without any."""
+    node: dict[str, int] = {}
     for text in given or ():
-        attribute, _, path = text.partition("=")
-        if not attribute or not path:
-            raise typer.BadParameter(f'"{text}" is not ATTRIBUTE=FILE.csv', param_hint="--taxonomy")
-        session.load_taxonomy(attribute, Taxonomy.from_csv(path))
+        if LEVELS.fullmatch(text) is None:
+            raise typer.BadParameter(f'"{text}" is not COLUMN=LEVEL,COLUMN=LEVEL', param_hint="--node")
+        node.update((name, int(level)) for name, level in LEVEL.findall(text))
+    return node or None
+
+
+def _attribute_and_file(text: str) -> tuple[str, str]:
+    attribute, _, path = text.partition("=")
+    if not attribute or not path:
+        raise typer.BadParameter(f'"{text}" is not ATTRIBUTE=FILE.csv', param_hint="--taxonomy")
+    return attribute, path
 
 
 @contextmanager

@@ -43,6 +43,9 @@ SPELLINGS = (
     ("replace=True", "--replace"),
     ("ledger=", "--ledger"),
     ("dataset=", "--dataset"),
+    (" or Session.fit", ""),
+    ("`sqlanon ledger cap` or Session.cap", "`sqlanon ledger cap`"),
+    ("with load_taxonomy or `sqlanon taxonomy`", "with --taxonomy or `sqlanon taxonomy`"),
     ("accept_observed_domain=True", "accept_observed_domain = true"),
     ("open it with read_only=True and write the release to a Parquet file", "write the release to a Parquet file"),
 )

@@ -10,6 +10,7 @@ import typer
 from sqlanon.cli.options import (
     Dataset,
     Events,
+    GivenNode,
     Json,
     LatticeTarget,
     LedgerFile,
@@ -23,7 +24,9 @@ from sqlanon.cli.options import (
     Target,
     TaxonomyFiles,
     TimeLimit,
+    given_node,
     load_taxonomies,
+    read_taxonomies,
     reading,
     writing,
 )
@@ -59,10 +62,8 @@ def lattice(
     policy: PolicyFile,
     database: OptionalDatabase = None,
     taxonomies: TaxonomyFiles = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all nodes to a .parquet or .csv file.")
-    ] = None,
     into: LatticeTarget = None,
+    out: Annotated[Path | None, typer.Option(hidden=True, help="As --into with a file; the older spelling.")] = None,
     replace: Replace = False,
     as_events: Events = False,
     as_json: Json = False,
@@ -76,13 +77,16 @@ def lattice(
     from sqlanon.model.destination import destination
 
     wanted = _policy(policy)
+    read = read_taxonomies(taxonomies, wanted)
+    if nodes.is_csv(into):
+        into, out = None, Path(str(into))
     if out is not None:
         nodes.refuse_file(out, replace=replace)
     with (
         progress(as_events=as_events, quiet=as_json) as told,
         reading(database) if into is None else writing(database, destination(into)) as session,
     ):
-        load_taxonomies(session, taxonomies)
+        load_taxonomies(session, read)
         found = session.lattice(source, wanted, into=into, replace=replace, progress=told)
     if out is not None:
         nodes.write_file(found, out, replace=replace)
@@ -109,8 +113,9 @@ def explain(
     Example: sqlanon explain visits --db clinic.duckdb --policy policy.toml
     """
     wanted = _policy(policy)
+    read = read_taxonomies(taxonomies, wanted)
     with reading(database) as session:
-        load_taxonomies(session, taxonomies)
+        load_taxonomies(session, read)
         steps = session.explain(source, wanted)
     if as_json:
         write_json({"steps": [{"purpose": step.purpose, "makes": step.makes, "sql": step.sql} for step in steps]})
@@ -126,6 +131,7 @@ def run(
     into: Target,
     database: OptionalDatabase = None,
     taxonomies: TaxonomyFiles = None,
+    node: GivenNode = None,
     rows_per_file: RowsPerFile = None,
     partition_by: PartitionBy = None,
     time_limit: TimeLimit = None,
@@ -148,7 +154,8 @@ def run(
     from sqlanon.mechanisms.seeded import SeededSource
     from sqlanon.model.destination import destination
 
-    wanted = _policy(policy)
+    wanted, levels = _policy(policy), given_node(node)
+    read = read_taxonomies(taxonomies, wanted)
     layout: dict[str, Any] = {"rows_per_file": rows_per_file, "partition_by": partition_by or ()}
     if wanted.method is None and (dataset is not None or ledger is not None or seed is not None):
         raise typer.BadParameter("--dataset, --ledger and --seed are for policies with a private method")
@@ -157,11 +164,12 @@ def run(
         progress(as_events=as_events, quiet=as_json) as told,
         writing(database, destination(into, **layout), ledger, is_charged=is_charged) as session,
     ):
-        load_taxonomies(session, taxonomies)
+        load_taxonomies(session, read)
         release = session.anonymize(
             source,
             wanted,
             into,
+            node=levels,
             replace=replace,
             progress=told,
             time_limit=time_limit,
@@ -179,12 +187,14 @@ def run(
 
 def verify(
     release: Annotated[
-        str, typer.Argument(help="A published table, or the path of a published Parquet file or folder.")
+        str,
+        typer.Argument(metavar="RELEASE", help="A published table, or the path of a published Parquet file or folder."),
     ],
     policy: PolicyFile,
     database: OptionalDatabase = None,
     source: Annotated[
-        str | None, typer.Option("--source", help="What it was made from, for models that compare with it.")
+        str | None,
+        typer.Option("--source", metavar="SOURCE", help="What it was made from, for models that compare with it."),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -15,6 +15,7 @@ from sqlanon.cli.options import (
     Attribute,
     Database,
     Json,
+    NewDatabase,
     Replace,
     TaxonomyColumn,
     TaxonomySource,
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Load, make, check, list and export taxonomies.", rich_markup_mode="rich")
 
-Days = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="For dates: an end of the declared domain.")]
+Days = Annotated[
+    datetime | None,
+    typer.Option(metavar="YEAR-MONTH-DAY", formats=["%Y-%m-%d"], help="For dates: an end of the declared domain."),
+]
 
 
 class Kind(StrEnum):
@@ -59,19 +63,21 @@ class Maker:
 @app.command()
 @on_this_machine
 def load(
-    database: Database,
     attribute: Attribute,
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="An ARX hierarchy: a line per value, no header.")],
+    database: NewDatabase,
     source: TaxonomySource = None,
     column: TaxonomyColumn = None,
-    delimiter: Annotated[str | None, typer.Option(help="What separates the fields, if it is not found out.")] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(metavar="CHARACTER", help="What separates the fields, if it is not found out.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Store a taxonomy from a file, in place of the one that is there.
 
     The warehouse is created if it does not exist.
 
-    Example: sqlanon taxonomy load clinic.duckdb age age.csv --source visits
+    Example: sqlanon taxonomy load age age.csv --db clinic.duckdb --source visits
     """
     from sqlanon.model.taxonomy import Taxonomy
 
@@ -83,27 +89,47 @@ def load(
 @app.command()
 @on_this_machine
 def make(
-    database: Database,
     attribute: Attribute,
-    kind: Annotated[Kind, typer.Argument(help="How the labels are made.")],
-    width: Annotated[list[float] | None, typer.Option(help="For intervals: the width of a level; repeat it.")] = None,
-    origin: Annotated[float | None, typer.Option(help="For intervals: a boundary of every level.")] = None,
-    minimum: Annotated[int | None, typer.Option(help="For intervals: the least value of the domain.")] = None,
-    maximum: Annotated[int | None, typer.Option(help="For intervals: the greatest value of the domain.")] = None,
-    below: Annotated[float | None, typer.Option(help="For intervals: smaller numbers share a label.")] = None,
-    above: Annotated[float | None, typer.Option(help="For intervals: numbers from here on share a label.")] = None,
+    kind: Annotated[Kind, typer.Argument(metavar="KIND", help=f"How the labels are made: {', '.join(Kind)}.")],
+    database: NewDatabase,
+    width: Annotated[
+        list[float] | None, typer.Option(metavar="NUMBER", help="For intervals: the width of a level; repeat it.")
+    ] = None,
+    origin: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="For intervals: a boundary of every level.")
+    ] = None,
+    minimum: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="For intervals: the least value of the domain.")
+    ] = None,
+    maximum: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="For intervals: the greatest value of the domain.")
+    ] = None,
+    below: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="For intervals: smaller numbers share a label.")
+    ] = None,
+    above: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="For intervals: numbers from here on share a label.")
+    ] = None,
     unit: Annotated[
-        list[str] | None, typer.Option(help="For dates: day, month, quarter, year, decade; repeat.")
+        list[str] | None, typer.Option(metavar="UNIT", help="For dates: day, month, quarter, year, decade; repeat.")
     ] = None,
     first: Days = None,
     last: Days = None,
-    keep: Annotated[list[int] | None, typer.Option(help="For prefixes: characters that stay; repeat it.")] = None,
-    bits: Annotated[list[int] | None, typer.Option(help="For ipv4: the length of a network prefix; repeat it.")] = None,
-    query: Annotated[str | None, typer.Option(help="For query: SQL that gives values and labels.")] = None,
+    keep: Annotated[
+        list[int] | None, typer.Option(metavar="N", help="For prefixes: characters that stay; repeat it.")
+    ] = None,
+    bits: Annotated[
+        list[int] | None, typer.Option(metavar="N", help="For ipv4: the length of a network prefix; repeat it.")
+    ] = None,
+    query: Annotated[
+        str | None, typer.Option(metavar="SQL", help="For query: SQL that gives values and labels.")
+    ] = None,
     declared: Annotated[
         bool | None, typer.Option("--declared", help="For query: its values come from no data.")
     ] = None,
-    value: Annotated[list[str] | None, typer.Option(help="A value of the declared domain; repeat it.")] = None,
+    value: Annotated[
+        list[str] | None, typer.Option(metavar="VALUE", help="A value of the declared domain; repeat it.")
+    ] = None,
     source: TaxonomySource = None,
     column: TaxonomyColumn = None,
     as_json: Json = False,
@@ -112,7 +138,7 @@ def make(
 
     Its values are declared by options, or read off --source. The warehouse is created if it does not exist.
 
-    Example: sqlanon taxonomy make clinic.duckdb age intervals --width 5 --width 10 --minimum 0 --maximum 120
+    Example: sqlanon taxonomy make age intervals --db clinic.duckdb --width 5 --width 10 --minimum 0 --maximum 99
     """
     rule: dict[str, Any] = {"width": width, "origin": origin, "minimum": minimum, "maximum": maximum}
     rule |= {"below": below, "above": above, "unit": unit, "first": first, "last": last, "keep": keep, "bits": bits}
@@ -166,7 +192,7 @@ def _makers() -> dict[Kind, Maker]:
 def check(database: Database, as_json: Json = False) -> None:
     """Check the stored taxonomies: exit code 0 if all are well-formed, 2 if not.
 
-    Example: sqlanon taxonomy check clinic.duckdb
+    Example: sqlanon taxonomy check --db clinic.duckdb
     """
     with existing(database) as session:
         names = list(session.taxonomies())
@@ -189,7 +215,7 @@ def check(database: Database, as_json: Json = False) -> None:
 def list_(database: Database, as_json: Json = False) -> None:
     """List the stored taxonomies: levels, values, labels at each level, and where the values come from.
 
-    Example: sqlanon taxonomy list clinic.duckdb
+    Example: sqlanon taxonomy list --db clinic.duckdb
     """
     with existing(database) as session:
         found = session.taxonomies()
@@ -206,15 +232,15 @@ def list_(database: Database, as_json: Json = False) -> None:
 @app.command()
 @on_this_machine
 def export(
-    database: Database,
     attribute: Attribute,
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Where to write it.")],
+    database: Database,
     replace: Replace = False,
     as_json: Json = False,
 ) -> None:
     """Write a stored taxonomy as an ARX hierarchy: a line per value, separated by semicolons, no header.
 
-    Example: sqlanon taxonomy export clinic.duckdb age age.csv
+    Example: sqlanon taxonomy export age age.csv --db clinic.duckdb
     """
     with existing(database) as session:
         session.export_taxonomy(attribute, file, replace=replace)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from sqlanon.cli.options import Database, Json, existing_or_new
+from sqlanon.cli.options import Json, NewDatabase, existing_or_new
 from sqlanon.cli.output import say, write, write_json
 
 
-def install(database: Database, as_json: Json = False) -> None:
+def install(database: NewDatabase, as_json: Json = False) -> None:
     """Create schema anon with all macros in a DuckDB file, for any DuckDB client to call.
 
-    The file is created if it does not exist.
-
-    Example: sqlanon install clinic.duckdb
+    Example: sqlanon install --db clinic.duckdb
     """
     from sqlanon.compiler.macros import macros
 

@@ -18,10 +18,11 @@ from sqlanon.methods import full_domain, publishing
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.destination import Destination
 from sqlanon.model.events import proven_gap
-from sqlanon.model.lattice import NodeSummary, total
+from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import REPORTED_TIES, Measurement, Release, Report, RowCounts, Verification
+from sqlanon.run.given import GIVEN, NOT_COMPARED, check_given, given_levels
 from sqlanon.run.guarantee import guarantee
 from sqlanon.run.measure import Beside, measured_beside, verify
 from sqlanon.run.notes import columns_at_the_top, nearly_unique_columns
@@ -54,6 +55,7 @@ def anonymize(
     into: Destination,
     *,
     replace: bool,
+    node: Mapping[str, int] | None = None,
     progress: Progress = silent,
     stopped: Stopped = never,
 ) -> Release:
@@ -65,26 +67,28 @@ def anonymize(
         policy: what to guarantee.
         into: the target.
         replace: whether an existing table, file or folder of that name may be replaced.
+        node: the level of every quasi-identifier, if there is nothing to search for.
         progress: told of every stage; what it raises ends the run, except after the last stage has finished.
         stopped: asked after every batch of nodes whether to make do with the best one so far.
 
     Raises:
-        PolicyError, TaxonomyError: the policy or a taxonomy does not fit the source.
-        UnsatisfiableError: no node meets the policy.
+        PolicyError, TaxonomyError: the policy, a taxonomy or the given node does not fit the source.
+        UnsatisfiableError: no node meets the policy, or the given one does not.
         VerificationError: what was written falls short; it was withdrawn.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
     stages = Stages(progress)
     with stages.watching(engine):
         bound = prepare(engine, source, policy)
+        given = None if node is None else given_levels(bound, node)
         refuse_columns(policy, bound.columns, into.partition_by)
         read = read_by(engine, source, policy)
-        inputs = made_from(bound, read, into)
+        inputs = made_from(bound, read, into, node)
         earlier = None if replace else published_earlier(engine, source, into, inputs)
         if earlier is not None:
             return earlier
         with target_for(engine, into, read, replace=replace) as target:
-            release = _run(engine, bound, target, inputs, stages, stopped)
+            release = _run(engine, bound, target, inputs, stages, stopped, given)
     stages.finish()
     return release
 
@@ -96,13 +100,14 @@ def _run(
     inputs: Mapping[str, Any],
     stages: Stages,
     stopped: Stopped,
+    given: Levels | None,
 ) -> Release:
     """The stages up to the last one, which has begun and ends where the target is left."""
     policy = bound.policy
     with engine.transaction():
         with stages.stage("encode"):
             table = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
-        outcome, best = searched(engine, table, stages, stopped)
+        outcome, best = searched(engine, table, stages, stopped, given)
         with stages.stage("release"):
             table, node = full_domain.settled(engine, table, best)
             kept = full_domain.keep_classes(engine, table, node.levels)
@@ -122,15 +127,18 @@ def _run(
 
 
 def searched(
-    engine: Engine, table: EncodedTable, stages: Stages, stopped: Stopped
+    engine: Engine, table: EncodedTable, stages: Stages, stopped: Stopped, given: Levels | None
 ) -> tuple[SearchOutcome, NodeSummary]:
-    """The outcome of a search, and the node that it found.
+    """The outcome of a search, and the node that it found: the one that was given, if there is one.
 
     Raises:
-        UnsatisfiableError: it found none.
+        UnsatisfiableError: it found none, or the given one does not meet the policy.
     """
     with stages.stage("search"):
-        outcome = full_domain.choose_node(engine, table, stages.checked, stopped)
+        if given is None:
+            outcome = full_domain.choose_node(engine, table, stages.checked, stopped)
+        else:
+            outcome = check_given(engine, table, given)
         stages.concluded(outcome)
     if outcome.best is None:
         with stages.stage("explain"):
@@ -163,10 +171,17 @@ def _decide(engine: Engine, table: EncodedTable, outcome: SearchOutcome, node: N
     return Decision(outcome, node, masked, counts, attained, tuple(notes))
 
 
+def found_by(policy: Policy, outcome: SearchOutcome) -> str:
+    """How a node was found: the name of the search."""
+    return policy.search if outcome.searched else GIVEN
+
+
 def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
     """What is not proven of the node that was chosen."""
     if outcome.proven_optimal:
         return ()
+    if not outcome.searched:
+        return (NOT_COMPARED,)
     if policy.max_loss is not None:
         return ("the release is not proven to be the most private within max_loss: the search was stopped",)
     gap = proven_gap(outcome.loss, outcome.lower_bound)
@@ -256,7 +271,7 @@ def _report(
         suppressed_rows=node.suppressed_rows,
         class_count=measurement.class_count,
         min_class_size=measurement.k or 0,
-        search=policy.search,
+        search=found_by(policy, outcome),
         lattice_nodes=lattice.size,
         checked_nodes=outcome.checked_nodes,
         minimal_nodes=None if outcome.minimal_nodes is None else len(outcome.minimal_nodes),

@@ -11,25 +11,21 @@ from sqlanon.compiler.encoding import ROW_COUNT
 from sqlanon.compiler.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, text
 from sqlanon.compiler.shown import released_value
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods import full_domain
-from sqlanon.methods.examination import examine_nodes
 from sqlanon.methods.full_domain import EncodedTable
-from sqlanon.model.base import did_you_mean
 from sqlanon.model.events import proven_gap
 from sqlanon.model.fit import Fit, refuse_unfit
-from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy import Policy
-from sqlanon.run.anonymize import doubts, searched
+from sqlanon.run.anonymize import doubts, found_by, searched
+from sqlanon.run.given import given_levels
 from sqlanon.run.notes import columns_at_the_top, nearly_unique_columns_of_source
 from sqlanon.run.prepare import prepare, refuse_method
 from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import installed_version
 from sqlanon.run.sidecar import created, write_fit
 from sqlanon.run.stopping import Stopped, never
-
-GIVEN = "given"
-"""How a node was found that was not searched for."""
+from sqlanon.search import SearchOutcome
 
 
 @dataclass(frozen=True)
@@ -78,15 +74,12 @@ def fit(
     stages = Stages(progress)
     refuse_method(policy, "fit")
     bound = prepare(engine, source, policy)
-    given = None if node is None else _given(bound, node)
+    given = None if node is None else given_levels(bound, node)
     with stages.watching(engine), created(engine, sidecar), engine.transaction():
         with stages.stage("encode"):
             table = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
-        if given is None:
-            found = _searched(engine, table, stages, stopped)
-        else:
-            with stages.stage("search"):
-                found = _checked(engine, table, given)
+        outcome, best = searched(engine, table, stages, stopped, given)
+        found = _found(policy, *full_domain.settled(engine, table, best), outcome)
         found = replace(found, notes=(*found.notes, *_told(engine, found)))
         fitted = _fit(found, every_partition=every_partition, seconds=stages.seconds)
         _store(engine, found, fitted)
@@ -107,54 +100,10 @@ def kept_types(bound: BoundPolicy) -> dict[str, str]:
     return {name: types[name] for name in kept}
 
 
-def _given(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
-    """The levels of a node that was given.
-
-    Raises:
-        PolicyError: it is not one of the lattice, or the policy leaves to the search what is to be guaranteed.
-    """
-    names = bound.policy.quasi_identifiers
-    problems = [f'"{name}" has no level' for name in names if name not in node]
-    problems += [f'"{name}" is not a quasi-identifier{did_you_mean(name, names)}' for name in node if name not in names]
-    lattice = bound.lattice
-    problems += [
-        f'"{name}" has levels {least} to {most}, so not {node[name]}'
-        for name, least, most in zip(names, lattice.bottom, lattice.top, strict=True)
-        if name in node and not least <= node[name] <= most
-    ]
-    if bound.policy.search == "inverse-ola":
-        problems.append('search "inverse-ola" finds how private a release can be by searching: give no node')
-    if problems:
-        raise PolicyError("the node that was given does not fit the policy:", problems)
-    return tuple(node[name] for name in names)
-
-
-def _searched(engine: Engine, table: EncodedTable, stages: Stages, stopped: Stopped) -> Found:
-    outcome, best = searched(engine, table, stages, stopped)
-    policy = table.plan.bound.policy
-    table, node = full_domain.settled(engine, table, best)
-    notes = doubts(policy, outcome)
+def _found(policy: Policy, table: EncodedTable, node: NodeSummary, outcome: SearchOutcome) -> Found:
     gap = proven_gap(outcome.loss, outcome.lower_bound)
-    return Found(table, node, policy.search, outcome.checked_nodes, outcome.proven_optimal, gap, notes)
-
-
-def _checked(engine: Engine, table: EncodedTable, levels: Levels) -> Found:
-    examined = examine_nodes(engine, table, [levels])[0]
-    context, policy = table.context, table.plan.bound.policy
-    suppressed = examined.summary.suppressed_rows
-    if suppressed > context.allowed_rows or suppressed == context.row_count:
-        problems = [
-            f"{suppressed:,} of {context.row_count:,} rows are in classes that fall short; "
-            f"{context.allowed_rows:,} may be suppressed (suppression_limit {100 * policy.suppression_limit:g} %)"
-        ]
-        problems += [
-            f"{model}: {rows:,} rows are in classes that violate it"
-            for model, rows in zip(policy.privacy, examined.blocked_rows, strict=True)
-            if rows
-        ]
-        raise UnsatisfiableError("the node that was given does not meet the policy:", problems)
-    note = "the node was given: it is not known how much less another one would lose"
-    return Found(table, examined.summary, GIVEN, 1, proven_optimal=False, notes=(note,))
+    notes = doubts(policy, outcome)
+    return Found(table, node, found_by(policy, outcome), outcome.checked_nodes, outcome.proven_optimal, gap, notes)
 
 
 def _told(engine: Engine, found: Found) -> tuple[str, ...]:

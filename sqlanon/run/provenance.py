@@ -53,7 +53,8 @@ def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: 
 def note(**facts: object) -> str:
     """What travels with a table or file of ours: facts as one line of JSON under the key ``sqlanon``."""
     document = {"version": installed_version(), "code_sha256": code_sha256(), **facts}
-    return json.dumps({NOTE_KEY: document}, sort_keys=True)
+    # In their own order: that of a node is the policy's, and the report of a release that is there is read off it.
+    return json.dumps({NOTE_KEY: document})
 
 
 def noted(text: str | None) -> dict[str, Any]:

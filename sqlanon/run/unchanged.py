@@ -24,7 +24,12 @@ from sqlanon.run.guarantee import guarantee
 from sqlanon.run.provenance import code_sha256, noted
 
 
-def made_from(bound: BoundPolicy, read: Mapping[str, ResolvedSource], into: Destination) -> dict[str, Any]:
+def made_from(
+    bound: BoundPolicy,
+    read: Mapping[str, ResolvedSource],
+    into: Destination,
+    node: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
     """All that a release depends on, as hashes: a run with the same again would make the same release.
 
     ``files_sha256`` is None for tables and queries, of which it is not known whether they have changed.
@@ -33,6 +38,7 @@ def made_from(bound: BoundPolicy, read: Mapping[str, ResolvedSource], into: Dest
         "policy_sha256": bound.policy.sha256(),
         "taxonomy_sha256": bound.taxonomy_hashes,
         "files_sha256": snapshot(read),
+        "node": None if node is None else {name: node[name] for name in bound.policy.quasi_identifiers},
         "rows_per_file": into.rows_per_file,
         "partition_by": list(into.partition_by),
     }
@@ -115,6 +121,8 @@ def _differences(found: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterabl
         yield "by another policy"
     elif before.get("taxonomy_sha256") != inputs["taxonomy_sha256"]:
         yield "with other taxonomies"
+    if before.get("node") != inputs.get("node"):
+        yield "at another node" if inputs.get("node") else "at a node that was given"
     if inputs["files_sha256"] is None:
         yield "from a table or a query, which may have changed since"
     elif before.get("files_sha256") != inputs["files_sha256"]:

@@ -86,13 +86,15 @@ class SearchOutcome:
         proven_optimal: whether it is proven that no satisfying node has less loss; in Inverse OLA, that no node
             within the acceptable loss is more private.
         lower_bound: proven to be at most the loss of every satisfying node, and equal to ``loss`` if that is optimal,
-            so that ``loss - lower_bound`` is a proven gap. None if no node satisfies, and in Inverse OLA.
+            so that ``loss - lower_bound`` is a proven gap. None if no node satisfies, in Inverse OLA, and where nothing
+            was searched.
         unsatisfiable: whether it is proven that no node satisfies the policy; in Inverse OLA, none within the
             acceptable loss.
         minimal_nodes: the satisfying nodes with no satisfying node below them, if the search finds these and was not
             stopped; then ``ties`` are among them.
         maximal_nodes: the nodes of acceptable loss with no such node above them, if the search finds these and was
             not stopped before; then ``ties`` are among them. There is none if the loss of the bottom is too large.
+        searched: whether the node was searched for; one that was given is checked alone.
     """
 
     best: NodeSummary | None
@@ -105,6 +107,7 @@ class SearchOutcome:
     unsatisfiable: bool
     minimal_nodes: tuple[Levels, ...] | None = None
     maximal_nodes: tuple[Levels, ...] | None = None
+    searched: bool = True
 
 
 @dataclass(frozen=True)

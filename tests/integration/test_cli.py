@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -185,6 +186,102 @@ def test_lattice_shows_what_a_run_would_choose(clinic: Path) -> None:
     assert sqlanon(*published("lattice", "--out", "lattice.xls"), folder=clinic).returncode == 2
 
 
+def test_every_node_goes_where_a_release_would(clinic: Path) -> None:
+    """One word for a target; a CSV has a column for every level."""
+    told = sqlanon(*published("lattice", "--into", "nodes.csv"), folder=clinic)
+    assert (told.returncode, told.stderr) == (0, "Wrote 6 nodes to nodes.csv.\n")
+    assert (clinic / "nodes.csv").read_text().startswith("node.age,node.sex,height")
+    assert sqlanon(*published("lattice", "--into", "nodes.csv"), folder=clinic).returncode == 1
+    assert sqlanon(*published("lattice", "--into", "nodes.csv", "--replace"), folder=clinic).returncode == 0
+    assert "--out" not in sqlanon("lattice", "--help", folder=clinic).stdout
+
+
+def test_a_chosen_node_is_published(clinic: Path) -> None:
+    run = document(sqlanon(*published("run", "--node", "age=1,sex=1", "--into", "k3", "--json"), folder=clinic))
+    assert run["node"] == {"age": 1, "sex": 1}
+    assert (run["report"]["search"], run["report"]["checked_nodes"]) == ("given", 1)
+    assert sqlanon(*published("verify", source="k3"), folder=clinic).returncode == 0
+    told = sqlanon(*published("run", "--node", "sex=1", "--node", "age=2", "--into", "k3", "--replace"), folder=clinic)
+    assert "the node was given" in told.stdout
+    refused = sqlanon(*published("run", "--node", "age=0,sex=0", "--into", "raw"), folder=clinic)
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert "the node that was given does not meet the policy" in refused.stderr
+    wrong = sqlanon(*published("run", "--node", "age=7,six=0", "--into", "raw"), folder=clinic)
+    assert wrong.returncode == 2
+    assert '"six" is not a quasi-identifier; did you mean "sex"?' in wrong.stderr
+    assert '"age" has levels 0 to 2, so not 7' in wrong.stderr
+    assert sqlanon(*published("run", "--node", "age", "--into", "raw"), folder=clinic).returncode == 2
+
+
+def test_a_node_keeps_the_order_of_the_policy(folder: Path) -> None:
+    """Also where the report is that of a release that was there already."""
+    (folder / "policy.toml").write_text(POLICY.replace('["age", "sex"]', '["sex", "age"]'))
+    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+        connection.execute(f"COPY visits TO '{folder / 'visits.parquet'}' (FORMAT parquet)")
+    given = ["--policy", "policy.toml", "--taxonomy", "age=age.csv", "--taxonomy", "sex=sex.csv", "--json"]
+    for unchanged in (False, True):
+        run = document(sqlanon("run", "visits.parquet", *given, "--into", "k3.parquet", folder=folder))
+        assert run["unchanged"] is unchanged
+        for found in (run["node"], run["report"]["node"], run["report"]["heights"], run["report"]["ties"][0]):
+            assert list(found) == ["sex", "age"]
+    other = sqlanon("run", "visits.parquet", *given, "--node", "sex=1,age=1", "--into", "k3.parquet", folder=folder)
+    assert other.returncode == 1, "it is there at the node that was searched for"
+    assert "at another node" in other.stderr
+
+
+def test_a_taxonomy_that_is_not_used_is_refused(folder: Path) -> None:
+    before = (folder / "clinic.duckdb").read_bytes()
+    given = ["--taxonomy", "age=age.csv", "--taxonomy", "sec=sex.csv", "--into", "k3"]
+    refused = sqlanon(*published("run", *given), folder=folder)
+    assert refused.returncode == 2
+    assert '"sec"; did you mean "sex"?' in refused.stderr
+    assert (folder / "clinic.duckdb").read_bytes() == before
+
+
+def test_the_warehouse_is_an_option_everywhere(folder: Path) -> None:
+    """The first argument, as it used to be, is still taken for it."""
+    for age, sex in (
+        (["age", "age.csv", "--db", "new.duckdb"], ["--db=new.duckdb", "sex", "flat", "--value", "f", "--value", "m"]),
+        (["old.duckdb", "age", "age.csv"], ["old.duckdb", "sex", "flat", "--value", "f", "--value", "m"]),
+    ):
+        assert sqlanon("taxonomy", "load", *age, folder=folder).returncode == 0
+        assert sqlanon("taxonomy", "make", *sex, folder=folder).returncode == 0
+    for name in (["--db", "new.duckdb"], ["old.duckdb"]):
+        assert list(document(sqlanon("taxonomy", "list", *name, "--json", folder=folder))["taxonomies"]) == [
+            "age",
+            "sex",
+        ]
+        assert sqlanon("taxonomy", "check", *name, folder=folder).returncode == 0
+        assert sqlanon("install", *name, folder=folder).returncode == 0
+    missing = sqlanon("taxonomy", "make", "age", "flat", "--value", "1", folder=folder)
+    assert missing.returncode == 2
+    assert "--db" in missing.stderr
+
+
+def test_help_and_messages_speak_the_words_of_the_command_line(clinic: Path) -> None:
+    import typer
+
+    from sqlanon.cli.app import command_line
+
+    def texts(command: typer.core.TyperCommand | typer.core.TyperGroup) -> Iterator[str]:
+        yield sqlanon_help(command)
+        for below in getattr(command, "commands", {}).values():
+            yield from texts(below)
+
+    def sqlanon_help(command: typer.core.TyperCommand | typer.core.TyperGroup) -> str:
+        return " ".join(command.get_help(command.make_context("sqlanon", [], resilient_parsing=True)).split())
+
+    everything = "\n".join(texts(command_line()))  # type: ignore[arg-type]
+    for word in ("<bool>", "<str>", "<int", "<float>", "<path>", "<list", "None", "True", "Session"):
+        assert word not in everything, word
+    sqlanon(*published("run", "--into", "k3"), folder=clinic)
+    taken = sqlanon(*published("run", "--into", "k3"), folder=clinic)
+    assert "--replace" in taken.stderr
+    missing = sqlanon("apply", "visits", "--db", "clinic.duckdb", "--fit", "no.fit", "--into", "x", folder=clinic)
+    assert "sqlanon fit" in missing.stderr
+    assert "Session" not in missing.stderr
+
+
 def test_explain_prints_sql_and_runs_nothing(clinic: Path) -> None:
     before = (clinic / "clinic.duckdb").read_bytes()
     told = sqlanon(*published("explain"), folder=clinic)
@@ -228,11 +325,10 @@ def test_a_lake_is_released_once(folder: Path) -> None:
 
 
 def test_every_command_that_opens_a_warehouse_can_be_bounded(folder: Path) -> None:
-    import typer
 
-    from sqlanon.cli.app import app
+    from sqlanon.cli.app import command_line
 
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    commands = command_line().commands  # type: ignore[attr-defined]
     for group in ("taxonomy", "ledger"):
         commands |= {f"{group} {name}": command for name, command in commands.pop(group).commands.items()}
     bounded = {name for name, command in commands.items() if "threads" in {each.name for each in command.params}}

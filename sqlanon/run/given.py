@@ -1,0 +1,91 @@
+"""A node that the user gives, in place of one that is searched for: it must meet the policy on the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.methods.examination import examine_nodes
+from sqlanon.methods.full_domain import EncodedTable, node_summaries
+from sqlanon.model.base import did_you_mean
+from sqlanon.model.lattice import Levels
+from sqlanon.search import SearchOutcome, SearchProblem
+
+GIVEN = "given"
+"""How a node was found that was not searched for."""
+
+NOT_COMPARED = "the node was given: it is not known how much less another one would lose"
+
+
+def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
+    """The levels of a node that was given.
+
+    Raises:
+        PolicyError: it is not one of the lattice, or the policy leaves to the search what is to be guaranteed.
+    """
+    names = bound.policy.quasi_identifiers
+    problems = [f'"{name}" has no level' for name in names if name not in node]
+    problems += [f'"{name}" is not a quasi-identifier{did_you_mean(name, names)}' for name in node if name not in names]
+    lattice = bound.lattice
+    problems += [
+        f'"{name}" has levels {least} to {most}, so not {node[name]}'
+        for name, least, most in zip(names, lattice.bottom, lattice.top, strict=True)
+        if name in node and not (_is_whole(node[name]) and least <= node[name] <= most)
+    ]
+    if bound.policy.search == "inverse-ola":
+        problems.append('search "inverse-ola" finds how private a release can be by searching: give no node')
+    if problems:
+        raise PolicyError("the node that was given does not fit the policy:", problems)
+    return tuple(node[name] for name in names)
+
+
+def check_given(engine: Engine, table: EncodedTable, levels: Levels) -> SearchOutcome:
+    """Check a node that was given, as the outcome of a search that looked at nothing else.
+
+    Raises:
+        UnsatisfiableError: it does not meet the policy; names the models that stand in the way.
+    """
+    context, policy = table.context, table.plan.bound.policy
+    node = node_summaries(engine, table, [levels])[0]
+    if not SearchProblem(policy.quality, context).satisfies(node):
+        problems = [
+            f"{node.suppressed_rows:,} of {context.row_count:,} rows are in classes that fall short; "
+            f"{context.allowed_rows:,} may be suppressed (suppression_limit {100 * policy.suppression_limit:g} %)",
+            *_in_the_way(engine, table, levels),
+        ]
+        raise UnsatisfiableError("the node that was given does not meet the policy:", problems)
+    return SearchOutcome(
+        best=node,
+        loss=policy.quality.loss(node, context),
+        ties=(levels,),
+        checked_nodes=1,
+        closest=None,
+        proven_optimal=False,
+        lower_bound=None,
+        unsatisfiable=False,
+        searched=False,
+    )
+
+
+def refuse_node(node: Mapping[str, int] | None) -> None:
+    """Refuse a node that is given with a private method, whose policy names it.
+
+    Raises:
+        PolicyError: there is one.
+    """
+    if node is not None:
+        raise PolicyError('a private method draws its node, or has a public one: write it as "node" of the method')
+
+
+def _in_the_way(engine: Engine, table: EncodedTable, levels: Levels) -> Iterator[str]:
+    """A line for every privacy model that classes violate."""
+    blocked = examine_nodes(engine, table, [levels])[0].blocked_rows
+    for model, rows in zip(table.plan.bound.policy.privacy, blocked, strict=True):
+        if rows:
+            yield f"{model}: {rows:,} rows are in classes that violate it"
+
+
+def _is_whole(level: object) -> bool:
+    return isinstance(level, int) and not isinstance(level, bool)

@@ -6,8 +6,22 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.compiler.macros import table_call, template
-from sqlanon.compiler.nodes import column, names, number, select, string, subquery
+from sqlanon.compiler.macros import DIALECT, table_call, template
+from sqlanon.compiler.nodes import (
+    aliased,
+    column,
+    count_rows,
+    grouped,
+    names,
+    number,
+    select,
+    string,
+    subquery,
+    text,
+)
+
+LONGEST_QUERY = 2000
+"""Characters of a query in a message: one over a list of many files is longer."""
 
 
 def at(query: exp.Query, taxonomy: exp.Table) -> exp.Query:
@@ -48,6 +62,26 @@ def problems(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> ex
 def unmapped_values(source: exp.Expr, quasi_identifiers: tuple[str, ...], taxonomy: exp.Table) -> exp.Query:
     """``anon.unmapped_values``: attribute, unmapped_values, unmapped_rows."""
     return at(table_call("unmapped_values", source, names(quasi_identifiers)), taxonomy)
+
+
+def values_without_label(source: exp.Expr, name: str, taxonomy: exp.Table, attribute: str) -> exp.Select:
+    """The values of a column that a taxonomy does not know, with how many rows have them: for the user to run."""
+    value = text(column(name))
+    of_attribute = column("attribute").eq(string(attribute)), column("level").eq(number(0))
+    known = select([column("value")], taxonomy.copy()).where(
+        *of_attribute, exp.not_(column("value").is_(exp.null())), copy=False
+    )
+    unknown = exp.not_(exp.In(this=value.copy(), query=exp.Subquery(this=known)))
+    listed = select([aliased(value, "value"), aliased(count_rows(), "rows")], source.copy())
+    return grouped(listed.where(unknown, copy=False), [value.copy()])
+
+
+def listing(source: exp.Expr, name: str, taxonomy: exp.Table, attribute: str) -> str:
+    """The text of that query for a message, over ``the_source`` if that is a list of many files."""
+    query = values_without_label(source, name, taxonomy, attribute).sql(DIALECT)
+    if len(query) > LONGEST_QUERY:
+        query = values_without_label(exp.to_table("the_source"), name, taxonomy, attribute).sql(DIALECT)
+    return query
 
 
 def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:

@@ -327,9 +327,10 @@ def _refuse_unmapped(engine: Engine, bound: BoundPolicy) -> None:
     gaps = engine.fetch(query, "values without a label")
     raise TaxonomyError(
         f"values of {bound.description} that their taxonomy does not know; values are compared as text, so check "
-        "spelling, white space and type:",
+        "spelling, white space and type. The queries list them in a session that has the taxonomies:",
         [
-            f'"{gap["attribute"]}": {gap["unmapped_values"]:,} distinct values in {gap["unmapped_rows"]:,} rows'
+            f'"{gap["attribute"]}": {gap["unmapped_values"]:,} distinct values in {gap["unmapped_rows"]:,} rows: '
+            + taxonomies.listing(bound.source, gap["attribute"], bound.taxonomy, gap["attribute"])
             for gap in gaps
             if gap["unmapped_values"]
         ],

@@ -40,6 +40,7 @@ class Policy(PolicyValue):
         sensitive: columns that are kept as they are and that diversity models may protect.
         identifiers: columns that are dropped.
         insensitive: columns that are kept as they are.
+        rest: ``"identifier"`` drops every column of the source that has no role; without it they are refused.
         privacy: one or more privacy models; a class must meet all of them.
         quality: the loss that is minimized.
         suppression_limit: share of rows that may be suppressed, in [0, 1], inclusive.
@@ -66,6 +67,7 @@ class Policy(PolicyValue):
     sensitive: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
+    rest: Literal["identifier"] | None = None
     # Before the privacy models, of which Inverse OLA and private methods need none.
     search: SearchName = "optimal"
     method: AnyMethod | None = None
@@ -86,6 +88,7 @@ class Policy(PolicyValue):
         sensitive: Sequence[str] = (),
         identifiers: Sequence[str] = (),
         insensitive: Sequence[str] = (),
+        rest: Literal["identifier"] | None = None,
         privacy: Sequence[PrivacyModel] = (),
         quality: QualityModel | None = None,
         suppression_limit: float = 0.0,
@@ -104,6 +107,7 @@ class Policy(PolicyValue):
             sensitive=sensitive,
             identifiers=identifiers,
             insensitive=insensitive,
+            rest=rest,
             privacy=privacy,
             quality=Entropy() if quality is None else quality,
             suppression_limit=suppression_limit,
@@ -138,6 +142,13 @@ class Policy(PolicyValue):
         if not models and info.data.get("search") != "inverse-ola" and info.data.get("method", ...) is None:
             raise PydanticCustomError("too_short", "needs at least one")
         return models
+
+    @field_validator("suppression_limit", mode="before")
+    @classmethod
+    def _is_share(cls, limit: Any) -> Any:
+        if isinstance(limit, str | int | float) and not _is_share(limit):
+            raise PydanticCustomError("no_share", "must be a share from 0 to 1: 0.05 is 5 %")
+        return limit
 
     @field_validator("method", mode="before")
     @classmethod
@@ -244,8 +255,8 @@ class Policy(PolicyValue):
 
     def sha256(self) -> str:
         """A hash of the policy that does not depend on how it was spelled."""
-        # Without a method the hash is what it was before there were any: sidecars and releases hold it.
-        without = {"method"} if self.method is None else set()
+        # Without these the hash is what it was before there were any: sidecars and releases hold it.
+        without = {name for name in ("method", "rest") if getattr(self, name) is None}
         canonical = json.dumps(self.model_dump(mode="json", exclude=without), sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -266,13 +277,21 @@ class Policy(PolicyValue):
             for field, name in (("row_weight", self.row_weight), ("individual", self.individual))
             if name is not None and name not in columns
         ]
-        problems += [
-            f'column "{name}" has no role: make it a quasi_identifier, sensitive, identifier or insensitive'
-            for name in columns
-            if name not in roles
-        ]
+        strangers = [name for name in columns if name not in roles]
+        if strangers and self.rest is None:
+            problems.append(self._without_role(strangers))
         if problems:
             raise PolicyError(f"the policy does not fit {source}:", problems)
+
+    def _without_role(self, columns: Sequence[str]) -> str:
+        """Names the columns, and what to write to drop them all."""
+        named = ", ".join(f'"{name}"' for name in columns)
+        state = f"column {named} has no role" if len(columns) == 1 else f"columns {named} have no role"
+        written = json.dumps([*self.identifiers, *columns], ensure_ascii=False)
+        return (
+            f"{state}: name each in quasi_identifiers, sensitive, insensitive or identifiers (which are dropped), "
+            f'as in identifiers = {written}; or write rest = "identifier" to drop all without a role'
+        )
 
     def _repeated_columns(self) -> Iterable[str]:
         seen: dict[str, str] = {}
@@ -351,6 +370,14 @@ class Policy(PolicyValue):
             for column in model.columns:
                 if column not in self.sensitive:
                     yield f'{model} needs "{column}" among the sensitive columns'
+
+
+def _is_share(number: str | float) -> bool:
+    """Whether a number, or a text that spells one, is from 0 to 1."""
+    try:
+        return 0 <= float(number) <= 1
+    except (ValueError, OverflowError):
+        return False
 
 
 def _tags(models: Iterable[type[PolicyValue]]) -> dict[str, str]:

@@ -173,9 +173,13 @@ def _refuse_uncovered(engine: Engine, attribute: str, taxonomy: Taxonomy, source
     )
     gaps = engine.fetch(taxonomies.unmapped_values(renamed, (attribute,), engine.taxonomy), "check a taxonomy")[0]
     if gaps["unmapped_values"]:
+        query = taxonomies.listing(source.relation, name, engine.taxonomy, attribute)
         raise TaxonomyError(
             f'the taxonomy of "{attribute}" from {taxonomy.origin} does not cover {source.description}:',
-            [f"{gaps['unmapped_values']:,} distinct values in {gaps['unmapped_rows']:,} rows have no label"],
+            [
+                f"{gaps['unmapped_values']:,} distinct values in {gaps['unmapped_rows']:,} rows have no label; to list "
+                f"them, load it without a source, and run {query}"
+            ],
         )
 
 

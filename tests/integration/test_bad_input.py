@@ -106,9 +106,15 @@ class TestPolicyAndSource:
         with refused(session, tmp_path, sa.PolicyError, '"name" has no role', "identifier", "insensitive"):
             session.anonymize("people", policy(identifiers=[]), into="new")
 
+    def test_columns_without_a_role_can_be_dropped(self, session: sa.Session) -> None:
+        session.anonymize("people", policy(identifiers=[], rest="identifier"), into="without_name")
+        released = [name for name, *_ in session.connection.execute("DESCRIBE without_name").fetchall()]
+        assert "name" not in released
+        assert session.verify("without_name", policy(identifiers=[], rest="identifier")).met
+
     def test_all_problems_come_at_once(self, session: sa.Session, tmp_path: Path) -> None:
         wrong = policy(quasi_identifiers=["aeg", "cty"], identifiers=[])
-        with refused(session, tmp_path, sa.PolicyError, '"aeg"', '"cty"', '"age" has no role', '"name" has no role'):
+        with refused(session, tmp_path, sa.PolicyError, '"aeg"', '"cty"', '"age", "city", "name" have no role'):
             session.anonymize("people", wrong, into="new")
 
     def test_columns_are_checked_before_taxonomies(self, session: sa.Session, tmp_path: Path) -> None:
@@ -136,6 +142,15 @@ class TestPolicyAndSource:
         expected = ('table "people"', '"age": 1 distinct values in 4 rows', '"city": 1 distinct values in 8 rows')
         with refused(session, tmp_path, sa.TaxonomyError, *expected):
             session.anonymize("people", policy(), into="new")
+
+    def test_values_not_in_a_taxonomy_come_with_the_query_that_lists_them(self, session: sa.Session) -> None:
+        session.load_taxonomy("city", sa.Taxonomy.flat(["elsewhere"]))
+        with pytest.raises(sa.TaxonomyError) as caught:
+            session.anonymize("people", policy(), into="new")
+        (problem,) = caught.value.problems
+        query = problem.partition("rows: ")[2]
+        cities = "SELECT city, count(*) FROM people GROUP BY city"
+        assert sorted(session.connection.execute(query).fetchall()) == session.connection.execute(cities).fetchall()
 
     def test_stored_taxonomy_that_was_broken_by_hand(self, session: sa.Session, tmp_path: Path) -> None:
         session.connection.execute(f"UPDATE anon.taxonomy SET label = '{SECRET}' WHERE level = 2 AND value = '5'")

@@ -129,7 +129,7 @@ class TestProblems:
 
     @pytest.mark.parametrize("limit", [-0.1, 1.1, 5, float("nan"), float("inf"), "many"])
     def test_the_limit_is_a_share(self, limit: Any) -> None:
-        assert any(line.startswith("suppression_limit: ") for line in problems(suppression_limit=limit))
+        assert problems(suppression_limit=limit) == ("suppression_limit: must be a share from 0 to 1: 0.05 is 5 %",)
 
     def test_all_of_them_come_at_once(self) -> None:
         found = problems(quasi_identifiers=[], privacy=[], suppression_limit=2, search="best", suppresion="mask")
@@ -548,12 +548,20 @@ class TestColumns:
     def test_they_match_one_to_one(self) -> None:
         policy(identifiers=["ssn"]).check_columns(["ssn", "diagnosis", "age"], "table")
 
+    def test_the_rest_can_be_dropped(self) -> None:
+        policy(rest="identifier").check_columns(["ssn", "diagnosis", "age"], "table")
+        with pytest.raises(sa.PolicyError, match='"age" has a role but is not in the source'):
+            policy(rest="identifier").check_columns(["ssn", "diagnosis"], "table")
+        assert policy(rest="identifier").sha256() != policy().sha256()
+        assert any(line.startswith("rest: ") for line in problems(rest="insensitive"))
+
     def test_all_gaps_come_at_once(self) -> None:
         with pytest.raises(sa.PolicyError) as caught:
             policy(identifiers=["snn"]).check_columns(["ssn", "diagnosis", "age", "ward"], "the table")
         assert "does not fit the table" in str(caught.value)
         assert caught.value.problems == (
             'column "snn" has a role but is not in the source; did you mean "ssn"?',
-            'column "ssn" has no role: make it a quasi_identifier, sensitive, identifier or insensitive',
-            'column "ward" has no role: make it a quasi_identifier, sensitive, identifier or insensitive',
+            'columns "ssn", "ward" have no role: name each in quasi_identifiers, sensitive, insensitive or identifiers '
+            '(which are dropped), as in identifiers = ["snn", "ssn", "ward"]; or write rest = "identifier" to drop all '
+            "without a role",
         )

@@ -14,10 +14,10 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_va
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import RESERVED_PREFIX, Level, PolicyValue, did_you_mean, failed_checks
+from sqlanon.model.base import Level, PolicyValue, did_you_mean, failed_checks
 from sqlanon.model.budget import WrittenFloat
+from sqlanon.model.contradictions import contradictions
 from sqlanon.model.methods import METHODS, AnyMethod, PrivateMethod
-from sqlanon.model.names import folded
 from sqlanon.model.privacy import (
     CLASS_SIZE,
     PRIVACY_MODELS,
@@ -29,7 +29,7 @@ from sqlanon.model.privacy import (
     TCloseness,
 )
 from sqlanon.model.quality import QUALITY_MODELS, AnyQualityModel, Entropy, QualityModel
-from sqlanon.model.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, SearchName
+from sqlanon.model.searches import SearchName
 
 
 class Policy(PolicyValue):
@@ -162,10 +162,7 @@ class Policy(PolicyValue):
 
     @model_validator(mode="after")
     def _check_names(self) -> Policy:
-        problems = [*self._repeated_columns(), *self._reserved_columns(), *self._unprotected_columns()]
-        problems += [*_repeated_models(self.privacy), *self._unsound_search(), *self._misplaced_max_loss()]
-        problems += [*self._impossible_levels(), *self._foreign_weights(), *self._mixed_populations()]
-        problems += [*self._uncountable_individuals(), *self._misfits_of_method()]
+        problems = list(contradictions(self))
         if problems:
             raise failed_checks(problems)
         return self
@@ -293,84 +290,6 @@ class Policy(PolicyValue):
             f'as in identifiers = {written}; or write rest = "identifier" to drop all without a role'
         )
 
-    def _repeated_columns(self) -> Iterable[str]:
-        seen: dict[str, str] = {}
-        for role in ("quasi_identifiers", "sensitive", "identifiers", "insensitive"):
-            for name in getattr(self, role):
-                if folded(name) in seen:
-                    yield f'column "{name}" has two roles: {seen[folded(name)]} and {role}'
-                seen[folded(name)] = role
-
-    def _reserved_columns(self) -> Iterable[str]:
-        for name in (*self.quasi_identifiers, *self.sensitive, *self.identifiers, *self.insensitive):
-            if folded(name).startswith(RESERVED_PREFIX):
-                yield f'column "{name}" starts with the reserved "{RESERVED_PREFIX}"; rename it in a view'
-
-    def _unsound_search(self) -> Iterable[str]:
-        """Some searches conclude from monotonicity alone."""
-        if self.search in NEED_MONOTONIC_PRIVACY:
-            for model in self.privacy:
-                if not self.is_monotonic(model):
-                    yield self._needs_monotonic(str(model))
-        if self.search in NEED_MONOTONIC_QUALITY and self.suppression_limit > 0 and not self.quality.monotonic:
-            yield self._needs_monotonic(self.quality.measure)
-
-    def _needs_monotonic(self, name: str) -> str:
-        state = "with suppression " if self.suppression_limit > 0 else "with individuals " if self.individual else ""
-        return f'search "{self.search}" {state}needs monotonic models, which {name} is not; take "optimal"'
-
-    def _misplaced_max_loss(self) -> Iterable[str]:
-        if self.search == "inverse-ola" and self.max_loss is None:
-            yield 'search "inverse-ola" needs max_loss, the loss that the release may have at most'
-        if self.search != "inverse-ola" and self.max_loss is not None:
-            yield f'max_loss is for search "inverse-ola", not for "{self.search}"'
-
-    def _impossible_levels(self) -> Iterable[str]:
-        for bounds in ("minimum_levels", "maximum_levels"):
-            yield from self._not_quasi_identifiers(bounds, getattr(self, bounds))
-        for name, least in self.minimum_levels.items():
-            most = self.maximum_levels.get(name, least)
-            if most < least:
-                yield f'the minimum level of "{name}", {least}, is above its maximum level, {most}'
-
-    def _foreign_weights(self) -> Iterable[str]:
-        weights = getattr(self.quality, "weights", {})
-        yield from self._not_quasi_identifiers("quality.weights", weights)
-        if all(weights.get(name, 1.0) == 0 for name in self.quasi_identifiers):
-            yield "quality.weights: every quasi-identifier has weight 0, so there is nothing to lose"
-        if self.row_weight is not None and self.row_weight in self.quasi_identifiers:
-            yield f'row_weight "{self.row_weight}" is a quasi-identifier; weights are not generalized'
-
-    def _not_quasi_identifiers(self, field: str, names: Iterable[str]) -> Iterable[str]:
-        for name in names:
-            if name not in self.quasi_identifiers:
-                yield f'{field}: "{name}" is not a quasi-identifier{did_you_mean(name, self.quasi_identifiers)}'
-
-    def _mixed_populations(self) -> Iterable[str]:
-        populations = {model.population for model in self.privacy if isinstance(model, PopulationModel)}
-        if len(populations) > 1:
-            yield "privacy models name several populations; a policy has one"
-        if populations and self.suppression == "mask":
-            yield 'suppression "mask" cannot be combined with models of a population: masked rows match no class of it'
-
-    def _uncountable_individuals(self) -> Iterable[str]:
-        if self.individual is None:
-            return
-        if self.individual in self.quasi_identifiers or self.individual in self.sensitive:
-            yield f'individual "{self.individual}" must be among the identifiers or the insensitive columns'
-        for model in self.privacy:
-            if isinstance(model, PopulationModel | MConcealing):
-                yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
-
-    def _misfits_of_method(self) -> Iterable[str]:
-        return () if self.method is None else self.method.misfits(self)
-
-    def _unprotected_columns(self) -> Iterable[str]:
-        for model in self.privacy:
-            for column in model.columns:
-                if column not in self.sensitive:
-                    yield f'{model} needs "{column}" among the sensitive columns'
-
 
 def _is_share(number: str | float) -> bool:
     """Whether a number, or a text that spells one, is from 0 to 1."""
@@ -399,12 +318,3 @@ def _spelled(model: Any, tags: dict[str, str]) -> Any:
     if isinstance(model, dict) and isinstance(model.get("model"), str):
         return {**model, "model": tags.get(_letters(model["model"]), model["model"])}
     return model
-
-
-def _repeated_models(models: Iterable[PrivacyModel]) -> Iterable[str]:
-    seen = set()
-    for model in models:
-        key = (type(model), model.columns, model.bounds[0].measure)
-        if key in seen:
-            yield f"{model} repeats another model of the same kind; keep the stricter one"
-        seen.add(key)

@@ -54,7 +54,7 @@ def published(shared_clinic: sa.Session) -> Iterator[sa.Session]:
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
 def test_copies_with_changes_are_checked(published: sa.Session, tmp_path: Path, use: Use) -> None:
     for changes, problem in (
-        ({"suppression_limit": 5.0}, "suppression_limit: input should be less than or equal to 1"),
+        ({"suppression_limit": 5.0}, "suppression_limit: must be a share from 0 to 1: 0.05 is 5 %"),
         ({"privacy": ()}, "privacy: needs at least one"),
     ):
         with pytest.raises(sa.PolicyError, match=problem):

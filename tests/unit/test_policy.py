@@ -440,7 +440,7 @@ class TestGivenPolicies:
     @pytest.mark.parametrize(
         ("changes", "problem"),
         [
-            ({"suppression_limit": 5.0}, "suppression_limit: input should be less than or equal to 1"),
+            ({"suppression_limit": 5.0}, "suppression_limit: must be a share from 0 to 1: 0.05 is 5 %"),
             ({"privacy": ()}, "privacy: needs at least one"),
             ({"k": 1}, "k: unknown key"),
             ({"privacy": (sa.KAnonymity(2).model_copy(update={"k": 0}),)}, "privacy[0].k: input should be greater"),

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sqlanon.errors import EngineError, PolicyError, VerificationError
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.model.destination import destination
+from sqlanon.model.destination import Replace, destination, replacing
 from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.flatten import Flattened, Flattening
 from sqlanon.model.given import GivenPolicy, policy_of
@@ -51,7 +51,7 @@ class Session(WarehouseSession):
         policy: GivenPolicy,
         *,
         into: str | Path | None = None,
-        replace: bool = False,
+        replace: Replace = False,
         progress: Progress = silent,
     ) -> pa.Table:
         """Every node of the lattice with its measures, what it could be and what stands in its way; a row per node.
@@ -60,7 +60,7 @@ class Session(WarehouseSession):
             source: what would be anonymized.
             policy: what would be guaranteed; its bounds on levels hold.
             into: the target to write the rows to, too.
-            replace: whether what is there may be replaced.
+            replace: as in :meth:`anonymize`, but ``"changed"``.
             progress: as in :meth:`anonymize`.
 
         Returns:
@@ -84,8 +84,9 @@ class Session(WarehouseSession):
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
         """
+        may_go = replacing(replace, tells_changes=False)
         target = None if into is None else destination(into)
-        return lattice(self._engine, self._resolve(source), policy_of(policy), progress, target, replace=replace)
+        return lattice(self._engine, self._resolve(source), policy_of(policy), progress, target, replace=may_go)
 
     def measure(self, source: str | Path, policy: GivenPolicy) -> Measurement:
         """What a table gives away as it is, by the policy's quasi-identifiers and privacy models.
@@ -109,7 +110,7 @@ class Session(WarehouseSession):
         into: str | Path,
         *,
         node: Mapping[str, int] | None = None,
-        replace: bool = False,
+        replace: Replace = False,
         rows_per_file: int | None = None,
         partition_by: str | Sequence[str] = (),
         progress: Progress = silent,
@@ -128,7 +129,10 @@ class Session(WarehouseSession):
             policy: what to guarantee.
             into: the target.
             node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
-            replace: whether what is there may be replaced; a folder only if all that is in it is a release.
+            replace: True if what is there may be replaced by the release: a table or file that was made by sqlanon, a
+                folder if all that is in it is a release. ``"changed"`` if only a release that was made from something
+                else may be, so that nothing is done where it would be made again. ``"anything"`` if any table or file
+                may be, whatever it is.
             rows_per_file: how many rows a file of a folder holds at most.
             partition_by: columns of the release whose values become folders ``column=value``.
             progress: called with an :class:`sqlanon.Event` where a stage starts and finishes, and a few times a second
@@ -158,18 +162,19 @@ class Session(WarehouseSession):
         stopped = stopping(time_limit, stop)
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         wanted = policy_of(policy)
+        may_go = replacing(replace, tells_changes=wanted.method is None)
         resolved = self._resolve(source)
         if wanted.method is not None:
             refuse_stopping(time_limit, stop)
             refuse_node(node)
             chance = Chance.found(self._engine, resolved, wanted, dataset, random_source, self._ledger_file)
             return anonymize_privately(
-                self._engine, resolved, wanted, target, chance, replace=replace, progress=progress
+                self._engine, resolved, wanted, target, chance, replace=may_go, progress=progress
             )
         if dataset is not None or random_source is not None:
             raise PolicyError("dataset and random_source are for private methods, of which the policy has none")
         return anonymize(
-            self._engine, resolved, wanted, target, replace=replace, node=node, progress=progress, stopped=stopped
+            self._engine, resolved, wanted, target, replace=may_go, node=node, progress=progress, stopped=stopped
         )
 
     def fit(
@@ -227,7 +232,7 @@ class Session(WarehouseSession):
         sidecar: str | Path,
         into: str | Path,
         *,
-        replace: bool = False,
+        replace: Replace = False,
         progress: Progress = silent,
     ) -> PartitionRelease:
         """Publish a new partition at the node of a fit, so that all partitions together meet its policy.
@@ -243,8 +248,8 @@ class Session(WarehouseSession):
             source: the partition: rows that were not published before.
             sidecar: the file that :meth:`fit` has made; it is locked meanwhile.
             into: the name of a new table, or the path of a new file that ends in ``.parquet``.
-            replace: whether a table or file that is there may be replaced. The rows of a partition that was published
-                there with this fit then count no more.
+            replace: as in :meth:`anonymize`. The rows of a partition that was published there with this fit then count
+                no more; ``"changed"`` leaves it if it has the same rows.
             progress: called with the stage, and how much of it is done out of how much.
 
         Raises:
@@ -257,9 +262,10 @@ class Session(WarehouseSession):
             EngineError: the sidecar is in use or none, the target is taken, or the database or the file system refused
                 a step.
         """
+        may_go = replacing(replace)
         target = destination(into)
         resolved = self._resolve(source)
-        return apply(self._engine, resolved, Path(sidecar), target, replace=replace, progress=progress)
+        return apply(self._engine, resolved, Path(sidecar), target, replace=may_go, progress=progress)
 
     def flatten(
         self,
@@ -272,7 +278,7 @@ class Session(WarehouseSession):
         first: int,
         keep: str | Sequence[str] = (),
         count: str | None = None,
-        replace: bool = False,
+        replace: Replace = False,
     ) -> Flattened:
         """Turn a table of events into one with a row per individual, whose first events are columns.
 
@@ -289,7 +295,7 @@ class Session(WarehouseSession):
             first: how many events of an individual become columns, at least 1.
             keep: columns that are the same in all rows of an individual.
             count: the name of a new column for the number of events of an individual, those left out included.
-            replace: whether what is there may be replaced.
+            replace: as in :meth:`anonymize`, but ``"changed"``.
 
         Returns:
             how many individuals and events there are, and how many were cut off.
@@ -302,8 +308,9 @@ class Session(WarehouseSession):
         Source: Mazzone 2019, section 4.2.
         """
         flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)
+        may_go = replacing(replace, tells_changes=False)
         target = destination(into)
-        return flatten(self._engine, self._resolve(source), flattening, target, replace=replace)
+        return flatten(self._engine, self._resolve(source), flattening, target, replace=may_go)
 
     def verify(self, release: str | Path, policy: GivenPolicy, *, source: str | Path | None = None) -> Verification:
         """Measure a published table again and hold it against its policy.

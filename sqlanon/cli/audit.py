@@ -11,7 +11,7 @@ from sqlanon.cli.options import (
     Json,
     OptionalDatabase,
     PolicyFile,
-    Replace,
+    ReplaceFile,
     Source,
     TaxonomyFiles,
     load_taxonomies,
@@ -52,7 +52,7 @@ def audit_privacy(
     delta: Delta = None,
     show_event: ShowEvent = False,
     chart: Chart = None,
-    replace: Replace = False,
+    replace: ReplaceFile = False,
     as_json: Json = False,
 ) -> None:
     """Run a private policy many times on two neighbouring tables, and bound from below what it gives away.

@@ -14,6 +14,8 @@ from sqlanon.cli.options import (
     OptionalDatabase,
     PolicyFile,
     Replace,
+    ReplaceAnything,
+    ReplaceIfChanged,
     Source,
     Target,
     TaxonomyFiles,
@@ -22,6 +24,7 @@ from sqlanon.cli.options import (
     load_taxonomies,
     read_taxonomies,
     reading,
+    replacing,
     writing,
 )
 from sqlanon.cli.output import show, write_json
@@ -74,6 +77,8 @@ def apply(
     database: OptionalDatabase = None,
     taxonomies: TaxonomyFiles = None,
     replace: Replace = False,
+    replace_if_changed: ReplaceIfChanged = False,
+    replace_anything: ReplaceAnything = False,
     as_events: Events = False,
     as_json: Json = False,
 ) -> None:
@@ -86,9 +91,10 @@ def apply(
     from sqlanon.cli.views import partition_view
     from sqlanon.model.destination import destination
 
+    may_go = replacing(replace, replace_if_changed, replace_anything)
     with progress(as_events=as_events, quiet=as_json) as told, writing(database, destination(into)) as session:
         load_taxonomies(session, read_taxonomies(taxonomies, None))
-        release = session.apply(source, sidecar, into, replace=replace, progress=told)
+        release = session.apply(source, sidecar, into, replace=may_go, progress=told)
     if as_json:
         write_json(release.model_dump(mode="json"))
     else:

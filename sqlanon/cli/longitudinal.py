@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli.options import Json, OptionalDatabase, Replace, Source, Target, writing
+from sqlanon.cli.options import Json, OptionalDatabase, Replace, ReplaceAnything, Source, Target, replacing, writing
 from sqlanon.cli.output import say, write_json
 
 
@@ -28,6 +28,7 @@ def flatten(
     ] = None,
     database: OptionalDatabase = None,
     replace: Replace = False,
+    replace_anything: ReplaceAnything = False,
     as_json: Json = False,
 ) -> None:
     """Turn a table of events into one with a row per individual, whose first events are columns.
@@ -49,7 +50,7 @@ def flatten(
             first=first,
             keep=keep or (),
             count=count,
-            replace=replace,
+            replace=replacing(replace, anything=replace_anything),
         )
     if as_json:
         write_json(done.model_dump(mode="json"))

@@ -18,6 +18,7 @@ from sqlanon.errors import EngineError
 
 if TYPE_CHECKING:
     from sqlanon.model.destination import Destination
+    from sqlanon.model.destination import Replace as ReplaceWord
     from sqlanon.model.policy import Policy
     from sqlanon.model.taxonomy import Taxonomy
     from sqlanon.session import Session
@@ -82,7 +83,15 @@ Seed = Annotated[
     int | None,
     typer.Option("--seed", metavar="N", help="Draw the same again: what is released is stamped NOT PRIVATE."),
 ]
-Replace = Annotated[bool, typer.Option("--replace", help="Replace what is there.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace what is there, if sqlanon made it.")]
+ReplaceIfChanged = Annotated[
+    bool,
+    typer.Option("--replace-if-changed", help="Replace a release that was made from something else; leave the same."),
+]
+ReplaceAnything = Annotated[
+    bool, typer.Option("--replace-anything", help="Replace any table or file that is there, whoever made it.")
+]
+ReplaceFile = Annotated[bool, typer.Option("--replace", help="Replace the file that is there.")]
 Attribute = Annotated[str, typer.Argument(metavar="ATTRIBUTE", help="The quasi-identifier that the taxonomy is for.")]
 TaxonomySource = Annotated[
     str | None,
@@ -222,6 +231,19 @@ def writing(
         refuse_file_like(into.name)
         raise typer.BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
     return existing(database, read_only=False, ledger=ledger)
+
+
+def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -> ReplaceWord:
+    """What the session is to be told by --replace, --replace-if-changed and --replace-anything.
+
+    Raises:
+        typer.BadParameter: there is more than one of them.
+    """
+    words: dict[ReplaceWord, bool] = {True: replace, "changed": if_changed, "anything": anything}
+    given = [word for word, is_given in words.items() if is_given]
+    if len(given) > 1:
+        raise typer.BadParameter("give one of --replace, --replace-if-changed and --replace-anything")
+    return given[0] if given else False
 
 
 def read_taxonomies(given: list[str] | None, policy: Policy | None) -> dict[str, Taxonomy]:

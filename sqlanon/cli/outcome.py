@@ -41,6 +41,8 @@ USAGE_ERRORS = typer.BadParameter.__bases__
 
 SPELLINGS = (
     ("replace=True", "--replace"),
+    ('replace="changed"', "--replace-if-changed"),
+    ('replace="anything"', "--replace-anything"),
     ("ledger=", "--ledger"),
     ("dataset=", "--dataset"),
     (" or Session.fit", ""),

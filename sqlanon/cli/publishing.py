@@ -18,6 +18,8 @@ from sqlanon.cli.options import (
     PartitionBy,
     PolicyFile,
     Replace,
+    ReplaceAnything,
+    ReplaceIfChanged,
     RowsPerFile,
     Seed,
     Source,
@@ -28,6 +30,7 @@ from sqlanon.cli.options import (
     load_taxonomies,
     read_taxonomies,
     reading,
+    replacing,
     writing,
 )
 from sqlanon.cli.outcome import NOT_MET
@@ -65,6 +68,7 @@ def lattice(
     into: LatticeTarget = None,
     out: Annotated[Path | None, typer.Option(hidden=True, help="As --into with a file; the older spelling.")] = None,
     replace: Replace = False,
+    replace_anything: ReplaceAnything = False,
     as_events: Events = False,
     as_json: Json = False,
 ) -> None:
@@ -77,19 +81,20 @@ def lattice(
     from sqlanon.model.destination import destination
 
     wanted = _policy(policy)
+    may_go = replacing(replace, anything=replace_anything)
     read = read_taxonomies(taxonomies, wanted)
     if nodes.is_csv(into):
         into, out = None, Path(str(into))
     if out is not None:
-        nodes.refuse_file(out, replace=replace)
+        nodes.refuse_file(out, replace=bool(may_go))
     with (
         progress(as_events=as_events, quiet=as_json) as told,
         reading(database) if into is None else writing(database, destination(into)) as session,
     ):
         load_taxonomies(session, read)
-        found = session.lattice(source, wanted, into=into, replace=replace, progress=told)
+        found = session.lattice(source, wanted, into=into, replace=may_go, progress=told)
     if out is not None:
-        nodes.write_file(found, out, replace=replace)
+        nodes.write_file(found, out, replace=bool(may_go))
     for written in filter(None, (into, out)):
         if as_events:
             write_event({"event": "written", "into": str(written), "lattice_nodes": found.num_rows})
@@ -139,6 +144,8 @@ def run(
     ledger: LedgerFile = None,
     seed: Seed = None,
     replace: Replace = False,
+    replace_if_changed: ReplaceIfChanged = False,
+    replace_anything: ReplaceAnything = False,
     as_events: Events = False,
     as_json: Json = False,
 ) -> None:
@@ -159,6 +166,7 @@ def run(
     layout: dict[str, Any] = {"rows_per_file": rows_per_file, "partition_by": partition_by or ()}
     if wanted.method is None and (dataset is not None or ledger is not None or seed is not None):
         raise typer.BadParameter("--dataset, --ledger and --seed are for policies with a private method")
+    may_go = replacing(replace, replace_if_changed, replace_anything)
     is_charged = wanted.method is not None and wanted.method.claims_privacy and seed is None
     with (
         progress(as_events=as_events, quiet=as_json) as told,
@@ -170,7 +178,7 @@ def run(
             wanted,
             into,
             node=levels,
-            replace=replace,
+            replace=may_go,
             progress=told,
             time_limit=time_limit,
             dataset=dataset,

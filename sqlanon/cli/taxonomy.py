@@ -16,7 +16,7 @@ from sqlanon.cli.options import (
     Database,
     Json,
     NewDatabase,
-    Replace,
+    ReplaceFile,
     TaxonomyColumn,
     TaxonomySource,
     existing,
@@ -235,7 +235,7 @@ def export(
     attribute: Attribute,
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Where to write it.")],
     database: Database,
-    replace: Replace = False,
+    replace: ReplaceFile = False,
     as_json: Json = False,
 ) -> None:
     """Write a stored taxonomy as an ARX hierarchy: a line per value, separated by semicolons, no header.

@@ -28,6 +28,14 @@ MARKER = "_sqlanon.json"
 """The file of a release folder that tells where it comes from; no reader of Parquet folders takes it for data."""
 
 
+Replace = bool | Literal["changed", "anything"]
+"""Whether what has the name of a target may be replaced.
+
+Not at all; if it is ours, a table or file with our note; the same, but not if it is what would be made again; or
+whatever it is. A folder is only ever replaced if all that is in it is a release.
+"""
+
+
 @dataclass(frozen=True)
 class Destination:
     """A target that nobody has looked at yet.
@@ -92,6 +100,27 @@ def destination(
             step="target",
         )
     return Destination(name, "table")
+
+
+def replacing(given: object, *, tells_changes: bool = True) -> Replace:
+    """What is given as ``replace``.
+
+    Args:
+        given: the argument.
+        tells_changes: whether it can be told that what is there would be made again.
+
+    Raises:
+        PolicyError: it is something else.
+    """
+    if isinstance(given, bool):
+        return given
+    if given == "anything":
+        return "anything"
+    if given == "changed" and tells_changes:
+        return "changed"
+    if given == "changed":
+        raise PolicyError('replace="changed" is for what can be told to be unchanged; here, give replace=True')
+    raise PolicyError('replace is True, False, "changed" or "anything"')
 
 
 def refuse_file_like(name: str) -> None:

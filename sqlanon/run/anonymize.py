@@ -16,7 +16,7 @@ from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import VerificationError
 from sqlanon.methods import full_domain, publishing
 from sqlanon.methods.full_domain import EncodedTable
-from sqlanon.model.destination import Destination
+from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import Levels, NodeSummary, total
 from sqlanon.model.policy import Policy
@@ -54,7 +54,7 @@ def anonymize(
     policy: Policy,
     into: Destination,
     *,
-    replace: bool,
+    replace: Replace,
     node: Mapping[str, int] | None = None,
     progress: Progress = silent,
     stopped: Stopped = never,
@@ -84,7 +84,7 @@ def anonymize(
         refuse_columns(policy, bound.columns, into.partition_by)
         read = read_by(engine, source, policy)
         inputs = made_from(bound, read, into, node)
-        earlier = None if replace else published_earlier(engine, source, into, inputs)
+        earlier = published_earlier(engine, source, into, inputs, replace=replace)
         if earlier is not None:
             return earlier
         with target_for(engine, into, read, replace=replace) as target:

@@ -15,7 +15,7 @@ from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, TaxonomyError, UnsatisfiableError, VerificationError
 from sqlanon.methods import full_domain, publishing
 from sqlanon.methods.full_domain import KEPT, EncodedTable
-from sqlanon.model.destination import Destination
+from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement, RowCounts
 from sqlanon.run.fit import kept_types
@@ -72,7 +72,7 @@ def apply(
     sidecar: Path,
     into: Destination,
     *,
-    replace: bool = False,
+    replace: Replace = False,
     progress: Progress = silent,
 ) -> PartitionRelease:
     """Publish a partition at the node of a fit.
@@ -104,6 +104,7 @@ def apply(
         _refuse_rows_published_elsewhere(partition)
         if partition.replaced is not None and not replace:
             _refuse_other_rows(engine, partition)
+        if _is_published(engine, partition, replace):
             return _published_before(engine, partition, stages)
         return _publish(engine, source, partition, into, stages, replace=replace)
 
@@ -151,6 +152,14 @@ def _refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
         raise PolicyError(f"{bound.description} does not fit what was published:", changed)
 
 
+def _is_published(engine: Engine, partition: Partition, replace: Replace) -> bool:
+    """Whether the partition is what is there, and is to be left."""
+    entry = partition.replaced
+    if entry is None or replace not in (False, "changed"):
+        return False
+    return partition.has_rows_of(entry) and release_at(engine, entry.place) == entry.release
+
+
 def _refuse_other_rows(engine: Engine, partition: Partition) -> None:
     """Refuse to go on where a partition was published, unless it is the same one."""
     entry, name = partition.replaced, partition.place.name
@@ -178,7 +187,7 @@ def _published_before(engine: Engine, partition: Partition, stages: Stages) -> P
 
 
 def _publish(
-    engine: Engine, source: ResolvedSource, partition: Partition, into: Destination, stages: Stages, *, replace: bool
+    engine: Engine, source: ResolvedSource, partition: Partition, into: Destination, stages: Stages, *, replace: Replace
 ) -> PartitionRelease:
     read = read_by(engine, source, partition.fit.policy)
     try:

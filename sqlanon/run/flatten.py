@@ -8,14 +8,14 @@ from typing import Any
 from sqlanon.compiler import flatten as queries
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.model.destination import Destination
+from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.flatten import Flattened, Flattening
 from sqlanon.run.provenance import note
 from sqlanon.run.targets import Target, target_for
 
 
 def flatten(
-    engine: Engine, source: ResolvedSource, flattening: Flattening, into: Destination, *, replace: bool
+    engine: Engine, source: ResolvedSource, flattening: Flattening, into: Destination, *, replace: Replace
 ) -> Flattened:
     """Write a table with a row per individual. It is as sensitive as its source: nothing is anonymized.
 

@@ -16,7 +16,7 @@ from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.methods import full_domain
 from sqlanon.methods.examination import Examination, examine_nodes, examined_at_once
 from sqlanon.methods.full_domain import EncodedTable
-from sqlanon.model.destination import Destination
+from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.lattice import total
 from sqlanon.model.policy import Policy
 from sqlanon.run.prepare import prepare, read_by, refuse_method
@@ -69,7 +69,7 @@ def lattice(
     progress: Progress,
     into: Destination | None,
     *,
-    replace: bool,
+    replace: Replace,
 ) -> pa.Table:
     """Check every node; see :meth:`sqlanon.Session.lattice`."""
     stages = Stages(progress)

@@ -25,7 +25,7 @@ from sqlanon.methods import private as method
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.methods.private import Domains, Draws
 from sqlanon.model.budget import one_after_the_other
-from sqlanon.model.destination import Destination
+from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods import ROLLED_UP
 from sqlanon.model.policy import Policy
@@ -63,7 +63,7 @@ def anonymize_privately(
     into: Destination,
     chance: Chance,
     *,
-    replace: bool,
+    replace: Replace,
     progress: Progress = silent,
 ) -> Release:
     """Publish a private release of a source.

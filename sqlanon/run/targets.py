@@ -17,15 +17,22 @@ from sqlanon.compiler.nodes import Relation, Step, aliased, count_rows, select, 
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.engines.lake import pattern_below, release_reader
 from sqlanon.errors import EngineError
-from sqlanon.model.destination import Destination
+from sqlanon.model.destination import Destination, Replace
 from sqlanon.run.files import refuse_own_source, staged_file
 from sqlanon.run.folders import STAGED_SUFFIX, StagedFolder, number_files, part, staged_folder
 from sqlanon.run.footers import amend, padded
+from sqlanon.run.provenance import noted
 
 WRITTEN = Relation("anon_written", "row")
 
 NOTE_ROOM = 1024
 """Bytes that a note in a file may grow by: what a run has to say at its end, such as the seconds of its stages."""
+
+
+NOT_OURS = (
+    "{} was not made by sqlanon, so that replace=True leaves it as it is: give another name, or say with "
+    'replace="anything" that it may go'
+)
 
 
 class Target(Protocol):
@@ -53,7 +60,7 @@ class Target(Protocol):
 
 @contextmanager
 def target_for(
-    engine: Engine, into: Destination, read: Mapping[str, ResolvedSource], *, replace: bool
+    engine: Engine, into: Destination, read: Mapping[str, ResolvedSource], *, replace: Replace
 ) -> Iterator[Target]:
     """The target of a name.
 
@@ -67,19 +74,38 @@ def target_for(
         replace: whether what has that name may be replaced.
 
     Raises:
-        EngineError: the name is taken, that of something that is read, or of a place that cannot be written.
+        EngineError: the name is taken, also by what may not be replaced because it is not ours; is that of something
+            that is read; or of a place that cannot be written.
     """
     if into.kind == "table":
-        yield _TableTarget(engine, into.name, engine.refuse_target(into.name, read, replace=replace), replace)
+        table = engine.refuse_target(into.name, read, replace=bool(replace))
+        target = _TableTarget(engine, into.name, table, replace)
+        target.refuse_others()
+        yield target
         return
     publishing = staged_folder if into.kind == "folder" else staged_file
-    with publishing(into.path, replace=replace) as staged:
+    with publishing(into.path, replace=bool(replace)) as staged:
         for role, source in read.items():
             refuse_own_source(into.path, source.relation, role, folder=into.kind == "folder")
         if isinstance(staged, StagedFolder):
             yield _FolderTarget(engine, into, staged)
         else:
+            _refuse_other_file(engine, into.path, replace)
             yield _FileTarget(engine, into.name, staged)
+            # Once more: the run may have taken hours.
+            _refuse_other_file(engine, into.path, replace)
+
+
+def _refuse_other_file(engine: Engine, path: Path, replace: Replace) -> None:
+    """Refuse to replace a file without a note of ours."""
+    if not replace or replace == "anything" or not path.exists():
+        return
+    try:
+        note = engine.parquet_metadata(path)
+    except EngineError:
+        note = None  # no Parquet file
+    if not noted(note):
+        raise EngineError(NOT_OURS.format(f"the file {path}"), step="target")
 
 
 @dataclass(frozen=True)
@@ -89,14 +115,23 @@ class _TableTarget:
     engine: Engine
     name: str
     table: exp.Table
-    replace: bool
+    replace: Replace
+
+    def refuse_others(self) -> None:
+        """Refuse to replace a table without a note of ours."""
+        if not self.replace or self.replace == "anything" or self.engine.find_table(self.name) is None:
+            return
+        if not noted(self.engine.table_comment(self.table)):
+            raise EngineError(NOT_OURS.format(f'the table "{self.name}"'), step="target")
 
     def takes_enums(self, name: str) -> bool:
         return False
 
     def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
+        # Once more, within the transaction: whoever changes the table from here on is in conflict with it.
+        self.refuse_others()
         with self.engine.in_order():
-            self.engine.write_table(self.table, query, note, replace=self.replace)
+            self.engine.write_table(self.table, query, note, replace=bool(self.replace))
         return ResolvedSource(self.table, f'table "{self.name}"')
 
     def amend(self, note: str) -> None:

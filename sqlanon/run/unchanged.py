@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import EngineError
-from sqlanon.model.destination import Destination
+from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy import Policy
 from sqlanon.model.release import Release, Report
 from sqlanon.run.files import bring_back, tidy
@@ -67,19 +67,22 @@ def _facts(files: Sequence[str]) -> list[tuple[str, int, int]]:
 
 
 def published_earlier(
-    engine: Engine, source: ResolvedSource, into: Destination, inputs: Mapping[str, Any]
+    engine: Engine, source: ResolvedSource, into: Destination, inputs: Mapping[str, Any], *, replace: Replace
 ) -> Release | None:
-    """The release that a target holds, if a run would make it again; None if the target is free, or is not ours.
+    """The release that a target holds, if a run would make it again; None if there is none, or a run may replace it.
 
     Args:
         engine: the database.
         source: what would be anonymized.
         into: the target.
         inputs: what the run would be made from.
+        replace: whether what is there may be replaced.
 
     Raises:
         EngineError: the target holds a release that was made from something else; says what differs.
     """
+    if replace and replace != "changed":
+        return None
     found = noted(_note_at(engine, into))
     if not isinstance(found.get("made_from"), dict):
         return None
@@ -94,6 +97,8 @@ def published_earlier(
                 with suppress(OSError):
                     tidy(into.path)
             return earlier
+    if replace:
+        return None
     name = f'table "{into.name}"' if into.kind == "table" else f"{into.kind} {into.name}"
     raise EngineError(
         f"the {name} exists, made {' and '.join(differences)}; give another name, or replace=True", step="target"

@@ -320,7 +320,11 @@ def test_a_lake_is_released_once(folder: Path) -> None:
     second = sqlanon(*command, folder=folder)
     assert (second.returncode, second.stderr.split(":")[0]) == (0, "Unchanged")
     assert document(second) == {**document(first), "unchanged": True}
+    assert document(sqlanon(*command, "--replace-if-changed", folder=folder))["unchanged"] is True
     assert document(sqlanon(*command, "--replace", folder=folder))["unchanged"] is False
+    (folder / "policy.toml").write_text(POLICY.replace("k = 3", "k = 4"))
+    assert document(sqlanon(*command, "--replace-if-changed", folder=folder))["unchanged"] is False
+    assert document(sqlanon(*command, "--replace-if-changed", folder=folder))["unchanged"] is True
     assert not [path for path in folder.iterdir() if path.name.startswith((".", "sqlanon-"))]
 
 
@@ -424,8 +428,14 @@ def test_a_target_that_exists_is_kept(clinic: Path) -> None:
         assert refused.returncode == 1
         assert "--replace" in refused.stderr
         assert "replace=True" not in refused.stderr
+    replaced = sqlanon(*published("run", "--into", "there.parquet", "--replace"), folder=clinic)
+    assert replaced.returncode == 1
+    assert "--replace-anything" in replaced.stderr
     assert (clinic / "there.parquet").read_text() == "precious"
-    assert sqlanon(*published("run", "--into", "there.parquet", "--replace"), folder=clinic).returncode == 0
+    assert sqlanon(*published("run", "--into", "there.parquet", "--replace-anything"), folder=clinic).returncode == 0
+    assert sqlanon(*published("run", "--into", "there.parquet", "--replace-if-changed"), folder=clinic).returncode == 0
+    both = sqlanon(*published("run", "--into", "x", "--replace", "--replace-anything"), folder=clinic)
+    assert (both.returncode, "one of" in both.stderr) == (2, True)
 
 
 def test_an_unsatisfiable_policy(clinic: Path) -> None:

@@ -109,7 +109,7 @@ def numbers_policy(search: str, **options: Any) -> sa.Policy:
 
 def command(policy: str, *more: str, source: str = "rows.parquet") -> list[str]:
     taxonomies = [word for name in "abc" for word in ("--taxonomy", f"{name}={name}.csv")]
-    arguments = ["run", source, "--policy", policy, *taxonomies, "--into", "old.parquet", "--replace", *more]
+    arguments = ["run", source, "--policy", policy, *taxonomies, "--into", "old.parquet", "--replace-anything", *more]
     return [sys.executable, "-c", ATTENTIVE, *arguments]
 
 
@@ -201,7 +201,7 @@ class TestInPython:
             policy = sa.Policy(quasi_identifiers=["i"], privacy=[sa.KAnonymity(2)])
             endless = "SELECT (a.i * b.i) % 10 AS i FROM range(10000000) AS a (i), range(10000000) AS b (i)"
             with pytest.raises(error):
-                session.anonymize(endless, policy, into="published", replace=True, progress=stop)
+                session.anonymize(endless, policy, into="published", replace="anything", progress=stop)
             assert connection.execute("FROM published").fetchall() == [("old",)]
             assert connection.execute("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall() == [(0,)]
 

@@ -245,7 +245,7 @@ class TestFullDisk:
     def test_of_a_file(self, session: sa.Session, small_disk: Path) -> None:
         (small_disk / "published.parquet").write_bytes(b"old")
         with pytest.raises(sa.EngineError, match="the disk is full"):
-            session.anonymize("people", self.POLICY, into=small_disk / "published.parquet", replace=True)
+            session.anonymize("people", self.POLICY, into=small_disk / "published.parquet", replace="anything")
         assert [(path.name, path.read_bytes()) for path in small_disk.iterdir()] == [("published.parquet", b"old")]
         session.anonymize("SELECT * FROM people LIMIT 100", self.POLICY, into=small_disk / "small.parquet")
 
@@ -288,7 +288,7 @@ class TestFullDisk:
             connection.execute("CREATE TABLE published AS SELECT 'old' AS state; CHECKPOINT")
             source = "SELECT i % 10 AS age, md5(i::VARCHAR) AS illness FROM range(400000) AS r (i)"
             with pytest.raises(sa.EngineError, match="the disk is full"):
-                warehouse.anonymize(source, self.POLICY, into="published", replace=True)
+                warehouse.anonymize(source, self.POLICY, into="published", replace="anything")
         with duckdb.connect(str(small_disk / "w.duckdb")) as connection:
             assert connection.execute("FROM published").fetchall() == [("old",)]
             found = connection.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'").fetchall()

@@ -289,7 +289,8 @@ class TestReplacing:
         )
         assert counted(own_sidecar) == before == published(folder)
         more = visits(("a1", 1, "xyz"), ("b1", 2, "y"), ("a2", 2, "x"))
-        release = session.apply(more, own_sidecar, into, replace=True)
+        assert session.apply(HISTORY, own_sidecar, into, replace="changed").report.notes
+        release = session.apply(more, own_sidecar, into, replace="changed")
         assert release.report.union.model_dump() == {"source": 9, "released": 7, "masked": 0, "dropped": 2}
         assert any("replaced" in line for line in release.guarantee.not_covered)
         assert counted(own_sidecar) == published(folder)

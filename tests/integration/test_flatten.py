@@ -165,7 +165,7 @@ class TestTargets:
         assert rows(session, "patients") == [("old",)]
         assert (tmp_path / "patients.parquet").read_text() == "old"
         for into in ("patients", tmp_path / "patients.parquet"):
-            session.flatten("events", into, **ROLES, replace=True)
+            session.flatten("events", into, **ROLES, replace="anything")
         assert rows(session, "patients") == rows(session, f"'{tmp_path}/patients.parquet'") == WIDE
 
     def test_its_own_source_is_never_replaced(self, session: sa.Session, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ class TestTargets:
         failing = 'SELECT * REPLACE (if(day = 9, error(\'stop\'), "procedure") AS "procedure") FROM events'
         for into in ("patients", tmp_path / "patients.parquet"):
             with pytest.raises(sa.EngineError) as caught:
-                session.flatten(failing, into, **ROLES, replace=True)
+                session.flatten(failing, into, **ROLES, replace="anything")
             assert VALUE not in str(caught.value)
         assert rows(session, "patients") == [("old",)]
         assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]

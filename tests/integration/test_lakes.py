@@ -437,6 +437,39 @@ class TestUnchanged:
         assert "with other taxonomies" in refused("people", POLICY)
 
 
+class TestReplacingIfChanged:
+    """For a scheduled job: nothing to do, or a release to make anew."""
+
+    @pytest.mark.parametrize("into", ["release.parquet", "release/"])
+    def test_a_release_of_other_files_is_replaced(self, session: sa.Session, lake: Path, into: str) -> None:
+        first = session.anonymize("people", POLICY, into=into, replace="changed")
+        assert not first.unchanged
+        assert session.anonymize("people", POLICY, into=into, replace="changed").unchanged
+        os.utime(next((lake / "people").rglob("*.parquet")), ns=(1, 1))
+        assert not session.anonymize("people", POLICY, into=into, replace="changed").unchanged
+        assert session.anonymize("people", POLICY, into=into).unchanged
+        assert not session.anonymize("people", STRICTER, into=into, replace="changed").unchanged
+        assert session.verify(into, STRICTER).met
+
+    def test_a_table_may_always_have_changed(self, session: sa.Session) -> None:
+        for _ in range(2):
+            assert not session.anonymize("w.folk", POLICY, into="release.parquet", replace="changed").unchanged
+
+    def test_what_is_no_release_stays(self, session: sa.Session, lake: Path) -> None:
+        (lake / "theirs").mkdir()
+        (lake / "theirs" / "notes.txt").write_text("mine")
+        session.connection.execute("COPY w.folk TO 'theirs.parquet'")
+        before = (lake / "theirs.parquet").read_bytes()
+        for into, said in {"theirs.parquet": "not made by sqlanon", "theirs/": "not of a release"}.items():
+            with pytest.raises(sa.EngineError, match=said):
+                session.anonymize("people", POLICY, into=into, replace="changed")
+        assert (lake / "theirs.parquet").read_bytes() == before
+
+    def test_where_it_cannot_be_told(self, session: sa.Session) -> None:
+        with pytest.raises(sa.PolicyError, match="give replace=True"):
+            session.lattice("people", POLICY, into="nodes.parquet", replace="changed")
+
+
 class TestConnecting:
     def test_limits_are_those_of_the_connection(self, tmp_path: Path) -> None:
         with sa.connect(memory_limit="300MB", temp_directory=tmp_path, threads=1) as session:

@@ -416,18 +416,78 @@ class TestTargets:
         clinic.connection.execute("CREATE TABLE published AS SELECT 'old' AS state")
         with pytest.raises(sa.EngineError, match=r'"published" exists.*replace=True'):
             clinic.anonymize("visits", POLICY, into="published")
+        with pytest.raises(sa.EngineError, match=r'"published" was not made by sqlanon.*replace="anything"'):
+            clinic.anonymize("visits", POLICY, into="published", replace=True)
         assert rows(clinic, "published") == [("old",)]
-        clinic.anonymize("visits", POLICY, into="PUBLISHED", replace=True)
+        clinic.anonymize("visits", POLICY, into="PUBLISHED", replace="anything")
         assert len(rows(clinic, "published")) > 1
+        clinic.anonymize("visits", POLICY, into="Published", replace=True)
 
     def test_replacing_a_file(self, clinic: sa.Session, tmp_path: Path) -> None:
         target = tmp_path / "published.parquet"
         target.write_bytes(b"old")
         with pytest.raises(sa.EngineError, match="exists"):
             clinic.anonymize("visits", POLICY, into=target)
-        assert target.read_bytes() == b"old"
+        for other in (b"old", b""):
+            target.write_bytes(other)
+            with pytest.raises(sa.EngineError, match=r'was not made by sqlanon.*replace="anything"'):
+                clinic.anonymize("visits", POLICY, into=target, replace=True)
+            assert target.read_bytes() == other
+        clinic.connection.execute(f"COPY visits TO '{target}'")
+        with pytest.raises(sa.EngineError, match="was not made by sqlanon"):
+            clinic.anonymize("visits", POLICY, into=target, replace=True)
+        assert pq.read_table(target).num_rows == 12
+        clinic.anonymize("visits", POLICY, into=target, replace="anything")
+        assert pq.read_table(target).num_rows < 12
         clinic.anonymize("visits", POLICY, into=target, replace=True)
-        assert pq.read_table(target).num_rows > 0
+
+    @pytest.mark.parametrize("into", ["mine", "mine.parquet"])
+    def test_no_slip_drops_what_is_the_users_own(
+        self, clinic: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        clinic.connection.execute("CREATE TABLE mine AS FROM visits; COPY visits TO 'mine.parquet'")
+        relation = f"'{into}'" if "." in into else into
+        before = rows(clinic, relation)
+        clinic.fit("visits", POLICY, "clinic.fit")
+        roles = {"individual": "id", "event": "diagnosis", "order": "age", "first": 1}
+        for call in (
+            lambda **given: clinic.anonymize("visits", POLICY, into, **given),
+            lambda **given: clinic.apply("visits", "clinic.fit", into, **given),
+            lambda **given: clinic.lattice("visits", POLICY, into=into, **given),
+            lambda **given: clinic.flatten("visits", into, **roles, **given),
+        ):
+            with pytest.raises(sa.EngineError, match="was not made by sqlanon"):
+                call(replace=True)
+            assert rows(clinic, relation) == before
+        for call in (
+            lambda **given: clinic.lattice("visits", POLICY, into=into, **given),
+            lambda **given: clinic.flatten("visits", into, **roles, **given),
+        ):
+            clinic.connection.execute("CREATE OR REPLACE TABLE mine AS FROM visits; COPY visits TO 'mine.parquet'")
+            call(replace="anything")
+            assert rows(clinic, relation) != before
+            call(replace=True)
+
+    @pytest.mark.parametrize("into", ["new", "new.parquet"])
+    def test_what_another_program_makes_meanwhile_is_not_replaced_either(
+        self, clinic: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        other = clinic.connection.cursor()
+
+        def appear(event: sa.Event) -> None:
+            if (event.stage, event.state) == ("search", "started"):
+                other.execute("CREATE TABLE new AS FROM visits" if into == "new" else "COPY visits TO 'new.parquet'")
+
+        with pytest.raises(sa.EngineError):
+            clinic.anonymize("visits", POLICY, into, replace=True, progress=appear)
+        assert len(rows(clinic, "new" if into == "new" else "'new.parquet'")) == 12
+
+    @pytest.mark.parametrize("given", ["yes", "any", 2, None])
+    def test_no_other_word_says_replace(self, clinic: sa.Session, given: Any) -> None:
+        with pytest.raises(sa.PolicyError, match='True, False, "changed" or "anything"'):
+            clinic.anonymize("visits", POLICY, "new", replace=given)
 
     @pytest.mark.parametrize(
         "source",

@@ -25,6 +25,7 @@ from sqlanon.run.folders import note_of
 from sqlanon.run.given import refuse_node
 from sqlanon.run.lattice import lattice
 from sqlanon.run.measure import beside_release, measure, verify
+from sqlanon.run.own_taxonomies import measured_with, own_taxonomies
 from sqlanon.run.private import anonymize_privately
 from sqlanon.run.progress import Progress, silent
 from sqlanon.run.stopping import refuse_stopping, stopping
@@ -94,7 +95,9 @@ class Session(WarehouseSession):
         Raises:
             PolicyError: the table lacks a column that is to be measured.
         """
-        return measure(self._engine, self._resolve(source), policy_of(policy))
+        wanted, resolved = policy_of(policy), self._resolve(source)
+        with own_taxonomies(self._engine, resolved, wanted, wanted.sensitive_taxonomies):
+            return measure(self._engine, resolved, wanted)
 
     def explain(self, source: str | Path, policy: GivenPolicy) -> list[ExplainedStep]:
         """The SQL of every step of a run, without running it; needs the source and its taxonomies to be there.
@@ -338,7 +341,8 @@ class Session(WarehouseSession):
         resolved = self._resolve(release)
         original = None if source is None else self._resolve(source)
         note = None if wanted.population is None else self.provenance(release)
-        return verify(self._engine, resolved, wanted, beside_release(self._engine, wanted, note, original))
+        with own_taxonomies(self._engine, original or resolved, wanted, measured_with(wanted)):
+            return verify(self._engine, resolved, wanted, beside_release(self._engine, wanted, note, original))
 
     def provenance(self, release: str | Path) -> str | None:
         """The provenance that travels with a published table, Parquet file or folder, as JSON; None without one."""

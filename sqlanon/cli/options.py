@@ -261,6 +261,10 @@ def read_taxonomies(given: list[str] | None, policy: Policy | None) -> dict[str,
     if unused:
         reason = f"the policy uses no taxonomy of {', '.join(unused)}: only quasi-identifiers have one, and sensitive"
         raise typer.BadParameter(f"{reason} columns with hierarchical distances", param_hint="--taxonomy")
+    repeated = [f'"{name}"' for name in files if policy is not None and name in policy.taxonomies]
+    if repeated:
+        reason = f"the policy carries the taxonomy of {', '.join(repeated)} itself"
+        raise typer.BadParameter(reason, param_hint="--taxonomy")
     return {name: Taxonomy.from_csv(file) for name, file in files.items()}
 
 

@@ -114,7 +114,7 @@ class DuckDBEngine:
         return catalog.has(self._rows, self.taxonomy)
 
     def prepare_taxonomies(self) -> None:
-        if not self._read_only:
+        if not self._read_only and self.taxonomy.catalog == self._warehouse:
             self._refuse_read_only("store a taxonomy")
         if self.has_taxonomies:
             return

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.compiler import private as queries
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.bounded import crowded, differences
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
@@ -24,6 +24,7 @@ from sqlanon.model.given import GivenPolicy, policy_of
 from sqlanon.model.lattice import Levels
 from sqlanon.model.methods import ROLLED_UP
 from sqlanon.model.policy import Policy
+from sqlanon.run.own_taxonomies import own_taxonomies
 from sqlanon.run.prepare_private import bounded, prepared, private_method
 
 if TYPE_CHECKING:
@@ -91,7 +92,13 @@ class AuditedPolicy:
 
     def _drawn(self, table: str, runs: int) -> list[tuple[object, int]]:
         engine = self._session._engine
-        bound = prepared(engine, engine.resolve(table), self._policy)
+        source = engine.resolve(table)
+        with own_taxonomies(engine, source, self._policy):
+            return self._drawn_from(source, runs)
+
+    def _drawn_from(self, source: ResolvedSource, runs: int) -> list[tuple[object, int]]:
+        engine = self._session._engine
+        bound = prepared(engine, source, self._policy)
         _refuse_crowded(engine, bound)
         wanted = private_method(self._policy)
         accountant = Accountant(None, dataset="", method=wanted.name, policy_sha256=self._policy.sha256())

@@ -15,6 +15,9 @@ from sqlanon.errors import PolicyError
 Level = Annotated[int, Field(ge=0, strict=True)]
 """A level of a taxonomy."""
 
+TAG_OF_TAXONOMY = 2
+"""Where the kind of a taxonomy stands in the place of an error: ``taxonomies``, the column, its kind, a setting."""
+
 RESERVED_PREFIX = "anon_"
 """Names of columns may not start with this: the macros use such names inside."""
 
@@ -93,20 +96,28 @@ def _message(details: Mapping[str, Any], known: list[str]) -> str:
         case "tuple_type":
             return "must be a list"
         case "union_tag_not_found":
-            return 'has no "model", the name of its kind'
+            return f'has no "{_key_of_kind(context)}", the name of its kind'
         case "union_tag_invalid":
             tags = [tag.strip("' ") for tag in context["expected_tags"].split(",")]
-            return f'unknown model "{context["tag"]}"{did_you_mean(context["tag"], tags)} (one of {", ".join(tags)})'
+            meant = did_you_mean(context["tag"], tags)
+            return f'unknown {_key_of_kind(context)} "{context["tag"]}"{meant} (one of {", ".join(tags)})'
         case _:
             message = str(details["msg"])
             return message[0].lower() + message[1:]
+
+
+def _key_of_kind(context: Mapping[str, Any]) -> str:
+    """The key that tells which of several kinds a table is."""
+    return str(context["discriminator"]).strip("'")
 
 
 def _path(location: Iterable[int | str]) -> str:
     """``('privacy', 0, 'k-anonymity', 'k')`` → ``privacy[0].k``; the tag of a union is left out."""
     path = ""
     previous: int | str = ""
-    for step in location:
+    for depth, step in enumerate(location):
+        if depth == TAG_OF_TAXONOMY and path.startswith("taxonomies."):
+            continue
         if isinstance(step, int):
             path += f"[{step}]"
         elif not (isinstance(previous, int) or previous in ("quality", "method")) or not _is_tag(step):

@@ -27,6 +27,7 @@ def contradictions(policy: Policy) -> Iterable[str]:
     yield from _mixed_populations(policy)
     yield from _uncountable_individuals(policy)
     yield from _misfits_of_method(policy)
+    yield from _unused_taxonomies(policy)
 
 
 def _repeated_columns(policy: Policy) -> Iterable[str]:
@@ -110,6 +111,14 @@ def _uncountable_individuals(policy: Policy) -> Iterable[str]:
 
 def _misfits_of_method(policy: Policy) -> Iterable[str]:
     return () if policy.method is None else policy.method.misfits(policy)
+
+
+def _unused_taxonomies(policy: Policy) -> Iterable[str]:
+    used = (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
+    for name in policy.taxonomies:
+        if name not in used:
+            reason = "is no quasi-identifier, and no sensitive column with hierarchical distances"
+            yield f'taxonomies: "{name}" {reason}{did_you_mean(name, used)}'
 
 
 def _unprotected_columns(policy: Policy) -> Iterable[str]:

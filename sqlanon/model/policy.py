@@ -30,6 +30,7 @@ from sqlanon.model.privacy import (
 )
 from sqlanon.model.quality import QUALITY_MODELS, AnyQualityModel, Entropy, QualityModel
 from sqlanon.model.searches import SearchName
+from sqlanon.model.taxonomy_rules import TaxonomyRule, placed
 
 
 class Policy(PolicyValue):
@@ -57,6 +58,10 @@ class Policy(PolicyValue):
             models and the suppression limit count rows.
         individual: a column that tells whose row it is: privacy models then count distinct individuals instead of rows,
             and private methods bound how many rows each of them owns.
+        taxonomies: by column, a rule or the file of an ARX hierarchy, for this policy alone: ``{"zip": "zip"}``,
+            ``{"age": {"kind": "intervals", "widths": [5, 10]}}``, ``{"city": "city.csv"}``. Kinds are intervals, dates,
+            prefixes, zip, icd9, icd10, ipv4 and flat, with the arguments of the methods of :class:`Taxonomy`. Values
+            that are not declared are read off the source. Columns without one have theirs in the warehouse.
         method: a differentially private method, in place of privacy models, a search and suppression.
 
     Raises:
@@ -80,6 +85,7 @@ class Policy(PolicyValue):
     maximum_levels: dict[str, Level] = Field(default_factory=dict)
     row_weight: str | None = None
     individual: str | None = None
+    taxonomies: dict[str, TaxonomyRule] = Field(default_factory=dict)
 
     def __init__(
         self,
@@ -99,6 +105,7 @@ class Policy(PolicyValue):
         maximum_levels: Mapping[str, int] | None = None,
         row_weight: str | None = None,
         individual: str | None = None,
+        taxonomies: Mapping[str, Any] | None = None,
         method: PrivateMethod | None = None,
         **unknown: Any,
     ) -> None:
@@ -118,6 +125,7 @@ class Policy(PolicyValue):
             maximum_levels={} if maximum_levels is None else maximum_levels,
             row_weight=row_weight,
             individual=individual,
+            taxonomies={} if taxonomies is None else taxonomies,
             method=method,
             **unknown,
         )
@@ -182,6 +190,8 @@ class Policy(PolicyValue):
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise PolicyError(f"the policy file {path} cannot be read: {reason}") from None
+        if "taxonomies" in values:
+            values["taxonomies"] = placed(values["taxonomies"], Path(path).parent)
         try:
             return cls(**values)
         except PolicyError as error:
@@ -253,7 +263,7 @@ class Policy(PolicyValue):
     def sha256(self) -> str:
         """A hash of the policy that does not depend on how it was spelled."""
         # Without these the hash is what it was before there were any: sidecars and releases hold it.
-        without = {name for name in ("method", "rest") if getattr(self, name) is None}
+        without = {name for name in ("method", "rest", "taxonomies") if not getattr(self, name)}
         canonical = json.dumps(self.model_dump(mode="json", exclude=without), sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
 

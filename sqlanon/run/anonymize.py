@@ -26,6 +26,7 @@ from sqlanon.run.given import GIVEN, NOT_COMPARED, check_given, given_levels
 from sqlanon.run.guarantee import guarantee
 from sqlanon.run.measure import Beside, measured_beside, verify
 from sqlanon.run.notes import columns_at_the_top, nearly_unique_columns
+from sqlanon.run.own_taxonomies import with_own_taxonomies
 from sqlanon.run.prepare import prepare, read_by
 from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import provenance, unmeasured
@@ -48,6 +49,7 @@ class Decision:
     notes: tuple[str, ...]
 
 
+@with_own_taxonomies
 def anonymize(
     engine: Engine,
     source: ResolvedSource,

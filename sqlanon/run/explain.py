@@ -17,9 +17,11 @@ from sqlanon.methods.full_domain import KEPT, encode_taxonomies
 from sqlanon.model.policy import Policy
 from sqlanon.run.explain_private import explain_private
 from sqlanon.run.explained import ExplainedStep, explained
+from sqlanon.run.own_taxonomies import with_own_taxonomies
 from sqlanon.run.prepare import prepare
 
 
+@with_own_taxonomies
 def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[ExplainedStep]:
     """The steps of a run in order; see :meth:`sqlanon.Session.explain`.
 

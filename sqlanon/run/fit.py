@@ -20,6 +20,7 @@ from sqlanon.model.policy import Policy
 from sqlanon.run.anonymize import doubts, found_by, searched
 from sqlanon.run.given import given_levels
 from sqlanon.run.notes import columns_at_the_top, nearly_unique_columns_of_source
+from sqlanon.run.own_taxonomies import with_own_taxonomies
 from sqlanon.run.prepare import prepare, refuse_method
 from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import installed_version
@@ -41,6 +42,7 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
+@with_own_taxonomies
 def fit(
     engine: Engine,
     source: ResolvedSource,

@@ -19,6 +19,7 @@ from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.lattice import total
 from sqlanon.model.policy import Policy
+from sqlanon.run.own_taxonomies import with_own_taxonomies
 from sqlanon.run.prepare import prepare, read_by, refuse_method
 from sqlanon.run.progress import Progress, Stages
 from sqlanon.run.provenance import note
@@ -62,6 +63,7 @@ SCHEMA = pa.schema(
 )
 
 
+@with_own_taxonomies
 def lattice(
     engine: Engine,
     source: ResolvedSource,

@@ -32,6 +32,7 @@ from sqlanon.model.policy import Policy
 from sqlanon.model.release import PrivateReport, Release
 from sqlanon.run.chance import Chance
 from sqlanon.run.guarantee_private import private_guarantee
+from sqlanon.run.own_taxonomies import with_own_taxonomies
 from sqlanon.run.prepare import read_by
 from sqlanon.run.prepare_private import bounded, prepared, private_method, refuse_what_cannot_be_drawn, unit_of
 from sqlanon.run.progress import Progress, Stages, silent
@@ -56,6 +57,7 @@ class Chosen:
     thresholds: Mapping[str, int]
 
 
+@with_own_taxonomies
 def anonymize_privately(
     engine: Engine,
     source: ResolvedSource,

@@ -1,0 +1,144 @@
+"""The taxonomies that a policy, or a fit, carries with it: they hold for one run, and are stored nowhere.
+
+They are put in a database in memory that is attached for the run, beside copies of the stored ones that the policy uses
+as well. All queries of the run read taxonomies there, so that a run changes nothing but its target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar, cast
+
+from sqlglot import exp
+
+from sqlanon.compiler.nodes import column, identifier, select, string
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.errors import TaxonomyError
+from sqlanon.model.policy import Policy
+from sqlanon.model.taxonomy import Taxonomy
+from sqlanon.run import taxonomies
+
+CATALOG = "anon_of_policy"
+SCHEMA = "anon"
+
+More = ParamSpec("More")
+Result = TypeVar("Result")
+
+
+def with_own_taxonomies(
+    run: Callable[Concatenate[Engine, ResolvedSource, Policy, More], Result],
+) -> Callable[Concatenate[Engine, ResolvedSource, Policy, More], Result]:
+    """A run of a policy on a source, with the taxonomies that the policy carries."""
+
+    @wraps(run)
+    def with_taxonomies(
+        engine: Engine, source: ResolvedSource, policy: Policy, *more: More.args, **named: More.kwargs
+    ) -> Result:
+        with own_taxonomies(engine, source, policy):
+            return run(engine, source, policy, *more, **named)
+
+    return cast(Callable[Concatenate[Engine, ResolvedSource, Policy, More], Result], with_taxonomies)
+
+
+@contextmanager
+def own_taxonomies(
+    engine: Engine, source: ResolvedSource, policy: Policy, attributes: Sequence[str] | None = None
+) -> Iterator[None]:
+    """The taxonomies that a policy carries hold within the block; nothing changes if it carries none.
+
+    Args:
+        engine: the database.
+        source: what values are read from that are not declared.
+        policy: the policy.
+        attributes: of which columns; of all if they are not given.
+
+    Raises:
+        PolicyError: the policy does not fit the source.
+        TaxonomyError: names every entry that is malformed, or that the warehouse stores another taxonomy for.
+    """
+    carried = [name for name in policy.taxonomies if attributes is None or name in attributes]
+    if not carried or engine.taxonomy.catalog == CATALOG:
+        yield
+        return
+    if attributes is None:
+        policy.check_columns([known.name for known in engine.describe(source.relation)], source.description)
+    made = _made(policy, carried)
+    stored = taxonomies.shapes(engine, carried)
+    with _apart(engine, [name for name in _used(policy) if name not in carried]):
+        _load(engine, source, made)
+        own = taxonomies.shapes(engine, carried)
+        others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256]
+        if others:
+            raise TaxonomyError(
+                "the warehouse stores others than the policy carries; remove what is not meant from the policy "
+                "or from anon.taxonomy:",
+                [f'taxonomies."{name}"' for name in others],
+            )
+        yield
+
+
+def measured_with(policy: Policy) -> tuple[str, ...]:
+    """The columns whose taxonomies a measurement needs: those of labels only to generalize a population, too."""
+    return policy.sensitive_taxonomies if policy.population is None else _used(policy)
+
+
+def _used(policy: Policy) -> tuple[str, ...]:
+    return (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
+
+
+def _made(policy: Policy, attributes: Sequence[str]) -> dict[str, Taxonomy]:
+    made, problems = {}, []
+    for name in attributes:
+        try:
+            made[name] = policy.taxonomies[name].taxonomy()
+        except TaxonomyError as error:
+            problems += _problems(name, error)
+    if problems:
+        raise TaxonomyError("the taxonomies of the policy are not valid:", problems)
+    return made
+
+
+def _load(engine: Engine, source: ResolvedSource, made: dict[str, Taxonomy]) -> None:
+    problems = []
+    for name, taxonomy in made.items():
+        try:
+            taxonomies.load(engine, name, taxonomy, source if taxonomy.needs_source else None, name)
+        except TaxonomyError as error:
+            problems += _problems(name, error)
+    if problems:
+        raise TaxonomyError("the taxonomies of the policy are not valid:", problems)
+
+
+def _problems(name: str, error: TaxonomyError) -> list[str]:
+    return [f'taxonomies."{name}": {problem}' for problem in (error.problems or (str(error),))]
+
+
+@contextmanager
+def _apart(engine: Engine, copied: Sequence[str]) -> Iterator[None]:
+    """Taxonomies are read and written in a new database in memory within the block, which starts with copies."""
+    with engine.transaction():
+        pass  # Refuses a connection that is in a transaction already: no database could be detached from it.
+    stored = engine.taxonomy, engine.taxonomy_domain
+    are_stored = engine.has_taxonomies
+    memory = exp.alias_(string(":memory:"), identifier(CATALOG))
+    # As the database of the connection may be read-only, and what is attached is then, too, by default.
+    writable = exp.AttachOption(this=exp.var("READ_WRITE"))
+    engine.execute(exp.Attach(this=memory, expressions=[writable]), "taxonomies of the policy")
+    engine.taxonomy, engine.taxonomy_domain = (_table(table.name) for table in stored)
+    try:
+        engine.prepare_taxonomies()
+        if are_stored and copied:
+            for theirs, ours in zip(stored, (engine.taxonomy, engine.taxonomy_domain), strict=True):
+                wanted = exp.In(this=column("attribute"), expressions=[string(name) for name in copied])
+                rows = select([exp.Star()], theirs.copy()).where(wanted, copy=False)
+                engine.execute(exp.insert(rows, ours.copy()), "copy the taxonomies")
+        yield
+    finally:
+        engine.taxonomy, engine.taxonomy_domain = stored
+        engine.execute(exp.Detach(this=identifier(CATALOG)), "taxonomies of the policy")
+
+
+def _table(name: str) -> exp.Table:
+    return exp.Table(this=identifier(name), db=identifier(SCHEMA), catalog=identifier(CATALOG))

@@ -1,0 +1,178 @@
+"""Taxonomies that a policy carries: one file and one command make a release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from tests.commands import document, sqlanon
+
+PEOPLE = """
+    SELECT 20 + i % 40 AS age, lpad(CAST(10100 + i % 7 AS VARCHAR), 5, '0') AS zip, if(i % 2 = 0, 'f', 'm') AS sex,
+        DATE '2025-01-01' + CAST(i AS INTEGER) AS day, 'flu ' || i % 3 AS illness
+    FROM range(120) AS rows (i)
+"""
+RULES: dict[str, Any] = {
+    "age": {"kind": "intervals", "widths": [10, 20], "minimum": 0, "maximum": 99},
+    "zip": "zip",
+    "sex": {"kind": "flat", "values": ["f", "m"]},
+    "day": {"kind": "dates", "units": ["month", "year"]},
+}
+TAXONOMIES = {
+    "age": sa.Taxonomy.intervals([10, 20], minimum=0, maximum=99),
+    "zip": sa.Taxonomy.zip_codes(),
+    "sex": sa.Taxonomy.flat(["f", "m"]),
+    "day": sa.Taxonomy.dates(["month", "year"]),
+}
+TOML = """
+quasi_identifiers = ["age", "zip", "sex", "day"]
+sensitive = ["illness"]
+
+[[privacy]]
+model = "k-anonymity"
+k = 4
+
+[taxonomies]
+age = { kind = "intervals", widths = [10, 20], minimum = 0, maximum = 99 }
+zip = "zip"
+sex = "taxonomies/sex.csv"
+day = { kind = "dates", units = ["month", "year"] }
+"""
+
+
+def policy(taxonomies: dict[str, Any] | None = None, **options: Any) -> sa.Policy:
+    asked = {"quasi_identifiers": ["age", "zip", "sex", "day"], "sensitive": ["illness"], **options}
+    return sa.Policy(**{"privacy": [sa.KAnonymity(4)], **asked}, taxonomies=taxonomies)
+
+
+@pytest.fixture
+def session() -> Iterator[sa.Session]:
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute(f"CREATE TABLE people AS {PEOPLE}")
+        yield sa.connect(connection)
+
+
+def stored(session: sa.Session) -> list[Any]:
+    """What there is in the database, and which are attached."""
+    tables = "SELECT database_name, schema_name, table_name FROM duckdb_tables() ORDER BY ALL"
+    databases = "SELECT database_name FROM duckdb_databases() ORDER BY ALL"
+    return [session.connection.execute(query).fetchall() for query in (tables, databases)]
+
+
+def rows(session: sa.Session, source: str) -> list[Any]:
+    return session.connection.execute(f"FROM {source} ORDER BY ALL").fetchall()
+
+
+def test_a_release_is_that_of_stored_taxonomies(session: sa.Session, tmp_path: Path) -> None:
+    before = stored(session)
+    carried = session.anonymize("people", policy(RULES), tmp_path / "carried.parquet")
+    lattice = session.lattice("people", policy(RULES))
+    assert [step.purpose for step in session.explain("people", policy(RULES))]
+    assert stored(session) == before, "nothing is stored"
+    for name, taxonomy in TAXONOMIES.items():
+        session.load_taxonomy(name, taxonomy, source="people")
+    loaded = session.anonymize("people", policy(), tmp_path / "loaded.parquet")
+    assert carried.node == loaded.node
+    assert rows(session, f"'{tmp_path}/carried.parquet'") == rows(session, f"'{tmp_path}/loaded.parquet'")
+    assert lattice.equals(session.lattice("people", policy()))
+    assert carried.report.domains == {"age": "declared", "zip": "observed", "sex": "declared", "day": "observed"}
+    assert session.verify(tmp_path / "carried.parquet", policy(RULES)).met
+
+
+def test_those_that_are_not_carried_are_the_stored_ones(session: sa.Session) -> None:
+    some = {name: RULES[name] for name in ("age", "day")}
+    with pytest.raises(sa.TaxonomyError, match='"zip"'):
+        session.anonymize("people", policy(some), "published")
+    for name in ("zip", "sex"):
+        session.load_taxonomy(name, TAXONOMIES[name], source="people")
+    assert session.anonymize("people", policy(some), "published").report.domains["zip"] == "observed"
+    assert set(session.taxonomies()) == {"zip", "sex"}
+
+
+def test_another_one_that_is_stored_is_told(session: sa.Session) -> None:
+    session.load_taxonomy("age", TAXONOMIES["age"])
+    session.anonymize("people", policy(RULES), "published")
+    session.load_taxonomy("age", sa.Taxonomy.intervals([5], minimum=0, maximum=99))
+    before = stored(session)
+    with pytest.raises(sa.TaxonomyError) as refused:
+        session.anonymize("people", policy(RULES), "other")
+    assert refused.value.problems == ('taxonomies."age"',)
+    assert stored(session) == before
+
+
+def test_all_problems_come_at_once(session: sa.Session, tmp_path: Path) -> None:
+    with pytest.raises(sa.PolicyError) as refused:
+        policy({"age": {"kind": "intervals", "widths": [5, 7]}, "zip": "zipp.csv", "sxe": "flat", "day": {"kind": "d"}})
+    assert refused.value.problems == (
+        "taxonomies.age: width 7 is not a multiple of 5, so the levels do not nest",
+        'taxonomies.day: unknown kind "d" (one of intervals, dates, prefixes, ipv4, zip, icd9, icd10, flat, file)',
+    )
+    with pytest.raises(sa.PolicyError, match='"sxe" is no quasi-identifier'):
+        policy({"sxe": "flat"})
+    (tmp_path / "ragged.csv").write_text("f;*\nm;a;*\n")
+    before = stored(session)
+    with pytest.raises(sa.TaxonomyError) as unread:
+        session.anonymize("people", policy({**RULES, "zip": "no.csv", "sex": f"{tmp_path}/ragged.csv"}), "published")
+    assert [problem.partition(":")[0] for problem in unread.value.problems] == ['taxonomies."zip"', 'taxonomies."sex"']
+    with pytest.raises(sa.TaxonomyError, match=r'"age": 20 distinct values in 60 rows'):
+        session.anonymize("people", policy({**RULES, "age": {**RULES["age"], "maximum": 39}}), "published")
+    assert stored(session) == before
+
+
+def test_a_policy_without_any_has_the_hash_that_it_had(tmp_path: Path) -> None:
+    bare = sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)])
+    without = bare.model_dump(mode="json", exclude={"method", "rest", "taxonomies"})
+    import hashlib
+
+    assert bare.sha256() == hashlib.sha256(json.dumps(without, sort_keys=True).encode()).hexdigest()
+    (tmp_path / "policy.toml").write_text(TOML)
+    assert sa.Policy.from_toml(tmp_path / "policy.toml").sha256() != policy().sha256()
+
+
+def test_one_file_and_one_command(tmp_path: Path) -> None:
+    """Files are found from wherever the command is called; where they lie is told to nobody."""
+    private = tmp_path / "private"
+    (private / "taxonomies").mkdir(parents=True)
+    (private / "taxonomies" / "sex.csv").write_text("f;*\nm;*\n")
+    (private / "policy.toml").write_text(TOML)
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({PEOPLE}) TO '{tmp_path}/people.parquet'")
+    command = ["run", "people.parquet", "--policy", f"{private}/policy.toml", "--into", "k4.parquet", "--json"]
+    run = sqlanon(*command, folder=tmp_path)
+    assert run.returncode == 0, run.stderr
+    again = sqlanon(*command, folder=tmp_path)
+    assert document(again)["unchanged"] is True
+    assert sqlanon("verify", "k4.parquet", "--policy", "private/policy.toml", folder=tmp_path).returncode == 0
+    with sa.connect() as session:
+        note = session.provenance(tmp_path / "k4.parquet")
+    assert note is not None
+    assert "taxonomies/sex.csv" in note
+    assert "private" not in note
+    both = sqlanon(*command, "--taxonomy", "sex=private/taxonomies/sex.csv", folder=tmp_path)
+    assert both.returncode == 2
+    assert 'the policy carries the taxonomy of "sex" itself' in both.stderr
+    schema = document(sqlanon("schema", folder=tmp_path))
+    assert "taxonomies" in schema["properties"]
+
+
+def test_a_warehouse_that_can_only_be_read(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE people AS {PEOPLE}")
+    with sa.connect(tmp_path / "people.duckdb", read_only=True) as session:
+        session.anonymize("people", policy(RULES), tmp_path / "opened.parquet")
+    with duckdb.connect(str(tmp_path / "people.duckdb"), read_only=True) as connection:
+        sa.connect(connection).anonymize("people", policy(RULES), tmp_path / "lent.parquet")
+
+
+def test_sensitive_columns_with_hierarchical_distances(session: sa.Session) -> None:
+    close = [sa.KAnonymity(2), sa.TCloseness("illness", 0.9, distance="hierarchical")]
+    asked = policy({**RULES, "illness": "flat"}, privacy=close)
+    session.anonymize("people", asked, "published")
+    assert session.verify("published", asked, source="people").met
+    assert session.measure("published", asked).k

@@ -195,7 +195,7 @@ class Session(WarehouseSession):
         """Find the node at which partitions are to be released by :meth:`apply`, and store it; nothing is published.
 
         The node is the one that :meth:`anonymize` would publish the source at. The sidecar holds it with the policy and
-        the hashes of the taxonomies, and later the counts of all that is published with it: by partition, class and
+        the taxonomies, and later the counts of all that is published with it: by partition, class and
         values of the protected columns. It is private, and readable by its owner alone.
 
         Args:
@@ -258,7 +258,7 @@ class Session(WarehouseSession):
         Raises:
             PolicyError: the columns do not fit, the partition has no rows, or these rows were published already under
                 another name.
-            TaxonomyError: a taxonomy is not the one of the fit, or does not cover the partition.
+            TaxonomyError: a taxonomy of the session is not the one of the fit, or it does not cover the partition.
             UnsatisfiableError: more rows would be suppressed than may be, none would be published, or what stays
                 published would fall short without the rows that are replaced. Nothing is published or counted.
             VerificationError: the written release fell short and was withdrawn.

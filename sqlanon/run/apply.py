@@ -12,7 +12,7 @@ from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment
 from sqlanon.compiler.nodes import Step
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import EngineError, PolicyError, TaxonomyError, UnsatisfiableError, VerificationError
+from sqlanon.errors import EngineError, PolicyError, UnsatisfiableError, VerificationError
 from sqlanon.methods import full_domain, publishing
 from sqlanon.methods.full_domain import KEPT, EncodedTable
 from sqlanon.model.destination import Destination, Replace
@@ -21,6 +21,7 @@ from sqlanon.model.release import Measurement, RowCounts
 from sqlanon.run.fit import kept_types
 from sqlanon.run.guarantee import guarantee_of_partitions
 from sqlanon.run.measure import Beside, verify
+from sqlanon.run.own_taxonomies import refuse_other_taxonomies, taxonomies_of_fit
 from sqlanon.run.places import Place, place_of
 from sqlanon.run.prepare import prepare, read_by
 from sqlanon.run.progress import Progress, Stages, silent
@@ -99,7 +100,7 @@ def apply(
         EngineError: the sidecar is in use, or the database or the file system refused a step.
     """
     stages = Stages(progress)
-    with stages.watching(engine), opened(engine, sidecar) as known:
+    with stages.watching(engine), opened(engine, sidecar) as known, taxonomies_of_fit(engine, known):
         partition = _partition(engine, source, known, into, stages)
         _refuse_rows_published_elsewhere(partition)
         if partition.replaced is not None and not replace:
@@ -115,7 +116,7 @@ def _partition(
     """The partition with what it joins, if it fits."""
     place = place_of(engine, into)
     bound = prepare(engine, source, sidecar.fit.policy)
-    _refuse_other_taxonomies(sidecar.fit, bound)
+    refuse_other_taxonomies(sidecar.fit, bound.taxonomy_hashes)
     _refuse_other_types(sidecar.fit, bound)
     with stages.stage("fingerprint"):
         names = [known.name for known in bound.columns]
@@ -132,13 +133,6 @@ def _refuse_rows_published_elsewhere(partition: Partition) -> None:
             f'the rows of {partition.bound.description} were published with this fit already, as "{entry.place.name}": '
             "published twice, they would count twice"
         )
-
-
-def _refuse_other_taxonomies(fit: Fit, bound: BoundPolicy) -> None:
-    found = bound.taxonomy_hashes
-    changed = [f'"{name}"' for name, known in fit.taxonomy_sha256.items() if found[name] != known]
-    if changed:
-        raise TaxonomyError("taxonomies have changed since the fit; load those that it was made with:", changed)
 
 
 def _refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:

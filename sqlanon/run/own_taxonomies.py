@@ -6,7 +6,7 @@ as well. All queries of the run read taxonomies there, so that a run changes not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast
@@ -16,9 +16,11 @@ from sqlglot import exp
 from sqlanon.compiler.nodes import column, identifier, select, string
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import TaxonomyError
+from sqlanon.model.fit import Fit
 from sqlanon.model.policy import Policy
 from sqlanon.model.taxonomy import Taxonomy
 from sqlanon.run import taxonomies
+from sqlanon.run.sidecar import Sidecar
 
 CATALOG = "anon_of_policy"
 SCHEMA = "anon"
@@ -79,6 +81,35 @@ def own_taxonomies(
         yield
 
 
+@contextmanager
+def taxonomies_of_fit(engine: Engine, sidecar: Sidecar) -> Iterator[None]:
+    """The taxonomies that the fit has kept hold within the block; those of the session, if it has kept none.
+
+    Raises:
+        TaxonomyError: the session has another one than the fit was made with: nobody knows which one is meant.
+    """
+    kept = sidecar.taxonomies
+    if kept is None:
+        yield
+        return
+    wanted = [name for name in sidecar.fit.taxonomy_sha256 if name not in sidecar.fit.policy.taxonomies]
+    found = {name: shape.sha256 for name, shape in taxonomies.shapes(engine, wanted).items()}
+    refuse_other_taxonomies(sidecar.fit, found)
+    with reading_taxonomies(engine, *kept):
+        yield
+
+
+def refuse_other_taxonomies(fit: Fit, found: Mapping[str, str]) -> None:
+    """Refuse taxonomies of other hashes than a fit was made with.
+
+    Raises:
+        TaxonomyError: names all of them.
+    """
+    changed = [f'"{name}"' for name, known in fit.taxonomy_sha256.items() if found.get(name, known) != known]
+    if changed:
+        raise TaxonomyError("taxonomies have changed since the fit; load those that it was made with:", changed)
+
+
 def measured_with(policy: Policy) -> tuple[str, ...]:
     """The columns whose taxonomies a measurement needs: those of labels only to generalize a population, too."""
     return policy.sensitive_taxonomies if policy.population is None else _used(policy)
@@ -126,18 +157,32 @@ def _apart(engine: Engine, copied: Sequence[str]) -> Iterator[None]:
     # As the database of the connection may be read-only, and what is attached is then, too, by default.
     writable = exp.AttachOption(this=exp.var("READ_WRITE"))
     engine.execute(exp.Attach(this=memory, expressions=[writable]), "taxonomies of the policy")
-    engine.taxonomy, engine.taxonomy_domain = (_table(table.name) for table in stored)
     try:
-        engine.prepare_taxonomies()
-        if are_stored and copied:
-            for theirs, ours in zip(stored, (engine.taxonomy, engine.taxonomy_domain), strict=True):
-                wanted = exp.In(this=column("attribute"), expressions=[string(name) for name in copied])
-                rows = select([exp.Star()], theirs.copy()).where(wanted, copy=False)
-                engine.execute(exp.insert(rows, ours.copy()), "copy the taxonomies")
+        with reading_taxonomies(engine, *(_table(table.name) for table in stored)):
+            engine.prepare_taxonomies()
+            if are_stored and copied:
+                _copy(engine, stored, copied)
+            yield
+    finally:
+        engine.execute(exp.Detach(this=identifier(CATALOG)), "taxonomies of the policy")
+
+
+@contextmanager
+def reading_taxonomies(engine: Engine, taxonomy: exp.Table, domain: exp.Table) -> Iterator[None]:
+    """Taxonomies are read and written in other tables within the block."""
+    stored = engine.taxonomy, engine.taxonomy_domain
+    engine.taxonomy, engine.taxonomy_domain = taxonomy, domain
+    try:
         yield
     finally:
         engine.taxonomy, engine.taxonomy_domain = stored
-        engine.execute(exp.Detach(this=identifier(CATALOG)), "taxonomies of the policy")
+
+
+def _copy(engine: Engine, stored: Sequence[exp.Table], attributes: Sequence[str]) -> None:
+    for theirs, ours in zip(stored, (engine.taxonomy, engine.taxonomy_domain), strict=True):
+        wanted = exp.In(this=column("attribute"), expressions=[string(name) for name in attributes])
+        rows = select([exp.Star()], theirs.copy()).where(wanted, copy=False)
+        engine.execute(exp.insert(rows, ours.copy()), "copy the taxonomies")
 
 
 def _table(name: str) -> exp.Table:

@@ -4,6 +4,8 @@ A run that dies between the publication of a partition and its entry here must n
 is made first, as *pending*, and settled afterwards; whoever opens the file next looks at the target of a pending entry
 and keeps it just if the release there carries its identity.
 
+It has the taxonomies of the fit, too, so that partitions can be published wherever they are.
+
 The file is a DuckDB database that is attached for the time of one run, which locks it. It is written without a
 write-ahead log, which would be a second file with the permissions of the process: a change is there once the database
 has made its checkpoint, in one step.
@@ -22,6 +24,7 @@ from sqlglot import exp
 
 from sqlanon.compiler.encoding import ROW_COUNT, row_sum
 from sqlanon.compiler.increment import counted_columns
+from sqlanon.compiler.macros import DIALECT
 from sqlanon.compiler.nodes import aliased, cast, column, grouped, identifier, number, select, string, subquery
 from sqlanon.engines.base import NOTE_KEY, Engine
 from sqlanon.engines.refusals import holder_of, is_in_use, is_unwritable, why_not_opened
@@ -38,6 +41,7 @@ STORAGE_VERSION = "v1.0.0"
 """What every DuckDB can read that this package runs on."""
 
 OWNER_ONLY = 0o600
+TAXONOMY, TAXONOMY_DOMAIN = "taxonomy", "taxonomy_domain"
 RELEASE = "anon_release"
 
 
@@ -84,6 +88,13 @@ class Sidecar:
     def reference(self) -> exp.Table:
         """The counts of the values that classes are compared with."""
         return _table("reference")
+
+    @property
+    def taxonomies(self) -> tuple[exp.Table, exp.Table] | None:
+        """The taxonomies of the fit, and where their domains come from; None in a file of an older version."""
+        tables = _table(TAXONOMY), _table(TAXONOMY_DOMAIN)
+        known = all(self.engine.find_table(table.sql(DIALECT)) is not None for table in tables)
+        return tables if known else None
 
     def counts(self, numbers: Collection[int]) -> exp.Subquery:
         """The counts of some entries together: labels, protected values, ``anon_row_count``."""
@@ -226,9 +237,17 @@ def write_fit(engine: Engine, fit: Fit, counts: exp.Query, reference: exp.Query)
         "releases": empty.limit(0),
         "counts": select(extra, subquery(counts, "anon_shape")).limit(0),
         "reference": reference,
+        TAXONOMY: _of_fit(engine.taxonomy, fit),
+        TAXONOMY_DOMAIN: _of_fit(engine.taxonomy_domain, fit),
     }
     for name, query in queries.items():
         engine.execute(exp.Create(this=_table(name), kind="TABLE", expression=query), "the sidecar")
+
+
+def _of_fit(table: exp.Table, fit: Fit) -> exp.Select:
+    """The rows of the taxonomies that a fit uses."""
+    used = exp.In(this=column("attribute"), expressions=[string(name) for name in fit.taxonomy_sha256])
+    return select([exp.Star()], table.copy()).where(used, copy=False)
 
 
 def release_at(engine: Engine, place: Place) -> str | None:

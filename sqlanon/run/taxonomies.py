@@ -64,7 +64,7 @@ def load(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSou
 
 def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, TaxonomyShape]:
     """The shapes of the stored taxonomies, by attribute: of those attributes that have one, or of all."""
-    if not engine.has_taxonomies:
+    if attributes == [] or not engine.has_taxonomies:
         return {}
     rows = engine.fetch(taxonomies.shapes(engine.taxonomy, attributes), "taxonomies")
     return {

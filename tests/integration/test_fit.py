@@ -297,6 +297,36 @@ class TestReplacing:
 
 
 class TestMisfits:
+    def test_another_session_needs_no_taxonomies(self, sidecar: Path, tmp_path: Path) -> None:
+        """The private file has those of the fit; one of an older version has none, and then they are loaded."""
+        with sa.connect() as other:
+            first = other.apply(visits(("b1", 2, "xy")), sidecar, tmp_path / "october.parquet")
+            assert first.report.rows.released == 2
+            assert other.taxonomies() == {}
+            other.load_taxonomy("town", sa.Taxonomy.flat(["a1", "a2", "b1", "b2"]))
+            with pytest.raises(sa.TaxonomyError, match="have changed since the fit"):
+                other.apply(NOVEMBER, sidecar, tmp_path / "november.parquet")
+            load_taxonomies(other)
+            assert other.apply(NOVEMBER, sidecar, tmp_path / "november.parquet").report.rows.source == 4
+        with duckdb.connect(str(sidecar)) as connection:
+            connection.execute("DROP TABLE taxonomy; DROP TABLE taxonomy_domain")
+        with sa.connect() as other, pytest.raises(sa.TaxonomyError, match="without a taxonomy"):
+            other.apply(visits(("a1", 1, "xyzxy")), sidecar, tmp_path / "december.parquet")
+        with sa.connect() as other:
+            load_taxonomies(other)
+            other.apply(visits(("a1", 1, "xyzxy")), sidecar, tmp_path / "december.parquet")
+
+    def test_taxonomies_that_the_policy_carries_are_kept(self, session: sa.Session, tmp_path: Path) -> None:
+        """They hold for partitions, too, whatever the session stores under their names."""
+        values = ["a1", "a2", "b1", "b2"]
+        carried = {"town": {"kind": "prefixes", "keep": [1], "values": values}, "age": "flat"}
+        policy = sa.Policy(**{**dict(POLICY), "taxonomies": carried})
+        with sa.connect() as other:
+            other.fit(HISTORY, policy, tmp_path / "visits.fit", node=NODE)
+        session.apply(HISTORY, tmp_path / "visits.fit", tmp_path / "history.parquet")
+        towns = session.connection.execute(f"SELECT DISTINCT town FROM '{tmp_path}/history.parquet' ORDER BY ALL")
+        assert towns.fetchall() == [("a*",), ("b*",)]
+
     def test_changed_taxonomies_are_all_named(self, session: sa.Session, sidecar: Path) -> None:
         session.load_taxonomy("town", sa.Taxonomy.from_rows([*TOWNS, ["c1", "C", "*"]]))
         session.load_taxonomy("age", sa.Taxonomy.from_rows([*AGES, ["3", "*"]]))

@@ -130,6 +130,6 @@ METHODS = {
 METHODS_OF_MANY_ROWS: dict[str, sa.IPA | sa.Histogram] = {
     "IPA, nearly all of ε on cells": _of_many_rows("9/10", "1/10"),
     "IPA, nearly all of ε on what is left over": _of_many_rows("1/10", "9/10"),
-    "Histogram": sa.Histogram(budget=sa.Budget(1), node={"age": 1, "sex": 1}, rows_per_individual=3),
+    "Histogram of three rows": sa.Histogram(budget=sa.Budget(1), node={"age": 1, "sex": 1}, rows_per_individual=3),
 }
 """For individuals with three rows."""

@@ -25,7 +25,7 @@ import sqlanon as sa
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.mechanisms.accountant import Accountant, Expense
 from sqlanon.model.budget import Budget, one_after_the_other
-from sqlanon.model.datasets import dataset_named, dataset_of_table
+from sqlanon.model.datasets import KnownFile, dataset_named, dataset_of_table
 from sqlanon.model.ledger import START, Entry, chained, first_broken
 from sqlanon.model.units import ROW, Unit
 from sqlanon.run import ledger as ledger_module
@@ -401,6 +401,23 @@ class TestCutShort:
         with engine.transaction():
             assert ledger.commit([expense("0.5")]) == [1]
 
+    def test_a_charge_waits_for_the_disk(
+        self, opened: tuple[DuckDBEngine, WarehouseLedger], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """If that cannot tell that it is written, nobody may draw."""
+        _, ledger = opened
+        waited: list[Path] = []
+        monkeypatch.setattr(ledger_module, "flush", waited.append)
+        ledger.commit([expense("0.5"), expense("0.25")])
+        assert waited == [tmp_path]
+
+        def failing(_: Path) -> None:
+            raise OSError(5, "the disk is gone")
+
+        monkeypatch.setattr(ledger_module, "flush", failing)
+        with pytest.raises(sa.EngineError, match="is not known to be on the disk: the disk is gone"):
+            ledger.commit([expense("0.5")])
+
     def test_a_full_disk(self, written: Path) -> None:
         """What cannot be written is not charged, and the ledger is what it was."""
         program = (
@@ -444,6 +461,15 @@ class TestRaces:
             thread.join()
         assert sorted(map(str, outcomes)) == sorted(map(str, [1, 2, 3, *[sa.BudgetError] * 5]))
         assert ledger.account("visits").spent == Budget("0.3")
+
+    def test_files_that_another_run_has_charged_meanwhile(self, ledger: WarehouseLedger) -> None:
+        """Under another name, which was theirs when both looked."""
+        files = (KnownFile("/lake/a.parquet", "ab"),)
+        first, second = (replace(expense("0.5", dataset=name), files=files) for name in ("/lake", "/lake/a.parquet"))
+        ledger.commit([first])
+        with pytest.raises(sa.PolicyError, match="belong to other data sets"):
+            ledger.commit([second])
+        assert ledger.commit([first]) == [1]
 
     def test_of_processes(self, tmp_path: Path) -> None:
         """Four processes for the last two tenths, which also race to make the file."""

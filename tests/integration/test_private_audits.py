@@ -149,7 +149,7 @@ class TestIndividualsWithSeveralRows:
             ("IPA, nearly all of ε on cells", "a combination of nobody else"),
             ("IPA, nearly all of ε on cells", "combinations of nobody else"),
             ("IPA, nearly all of ε on what is left over", "left over, at its threshold"),
-            ("Histogram", "above the threshold"),
+            ("Histogram of three rows", "above the threshold"),
         ],
     )
     def test_no_violation_is_found(self, method: str, name: str) -> None:
@@ -160,7 +160,7 @@ class TestIndividualsWithSeveralRows:
     @pytest.mark.parametrize(
         ("broken", "method", "name"),
         [
-            (noise_for_one_row, "Histogram", "above the threshold"),
+            (noise_for_one_row, "Histogram of three rows", "above the threshold"),
             (noise_for_one_row, "IPA, nearly all of ε on cells", "at the threshold"),
             (noise_for_one_row, "IPA, nearly all of ε on what is left over", "left over, at its threshold"),
             (thresholds_for_one_row, "IPA, nearly all of ε on cells", "a combination of nobody else"),

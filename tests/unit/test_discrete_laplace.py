@@ -232,6 +232,17 @@ class TestCosts:
             require_covered(charge("0.1"), 0.1)
         require_covered(charge(Fraction(0.1)), 0.1)
 
+    def test_a_loss_is_exactly_no_more_than_a_float_either(self) -> None:
+        """Where it is a little more, the float that is nearest to it would be the very same."""
+        for numerator in range(1, 100):
+            for epsilon in (Fraction(numerator / 7), Fraction(numerator, 7)):
+                assert 3 / Fraction(scale_for(epsilon, 3)) <= epsilon
+
+    @pytest.mark.parametrize("sensitivity", [0, -1])
+    def test_nothing_is_bought_for_what_nobody_can_change(self, sensitivity: int) -> None:
+        with pytest.raises(ValueError, match="is not 1 or more"):
+            scale_for(Fraction(1), sensitivity)
+
     def test_scales_have_ends(self) -> None:
         assert scale_for(Fraction(10**400), 1) == SMALLEST_SCALE
         assert scale_for(Fraction(1, LARGEST_SCALE), 1) >= LARGEST_SCALE

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import sqlanon as sa
 from sqlanon.mechanisms import words
-from sqlanon.mechanisms.binomial import _cumulative, binomial
+from sqlanon.mechanisms.binomial import _cumulative, _power_ceiling, _power_floor, binomial
 from sqlanon.mechanisms.discrete_laplace import Tail
 from sqlanon.mechanisms.probability import Interval, bounds
 
@@ -73,6 +73,11 @@ class TestBinomial:
         low, high = _cumulative(trials, Vague(least, most), 64)
         for below, expected, above in zip(low, right, high, strict=False):
             assert below <= expected * 2**64 <= above
+
+    @given(base=st.integers(0, 64), exponent=st.integers(0, 40), precision=st.just(6))
+    def test_powers_are_rounded_either_way(self, base: int, exponent: int, precision: int) -> None:
+        exact = Fraction(base, 2**precision) ** exponent * 2**precision
+        assert _power_floor(base, exponent, precision) <= exact <= _power_ceiling(base, exponent, precision)
 
     @given(
         trials=st.integers(0, 30),

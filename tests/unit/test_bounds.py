@@ -1,0 +1,64 @@
+"""Where a privacy model ends: what meets a bound exactly passes or not, and what is a little off never does."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.model.privacy import Bound
+
+A_LITTLE = 1e-6
+"""Far more than sums of floats are off by, and less than anybody would call slack."""
+
+AT_LEAST = {
+    "k-anonymity": sa.KAnonymity(5),
+    "distinct l-diversity": sa.DistinctLDiversity("s", 5),
+    "entropy l-diversity": sa.EntropyLDiversity("s", 5),
+    "k-map": sa.KMap(5, "everyone"),
+}
+AT_MOST = {
+    "t-closeness": sa.TCloseness("s", 0.3),
+    "basic β-likeness": sa.BetaLikeness("s", 0.3),
+    "enhanced β-likeness": sa.BetaLikeness("s", 0.3, "enhanced"),
+    "m-concealing": sa.MConcealing(0.3, {"s": 0.5}),
+    "α of (α,k)-anonymity": sa.AlphaKAnonymity("s", 0.3, 2),
+    "the most of δ-presence": sa.DeltaPresence(0, 0.3, "everyone"),
+}
+BELOW = {
+    "recursive (c,l)-diversity": sa.RecursiveCLDiversity("s", 0.3, 2),
+    "δ-disclosure": sa.DeltaDisclosure("s", 0.3),
+}
+
+
+def last_bound(model: sa.KAnonymity) -> Bound:
+    return model.bounds[-1]
+
+
+@pytest.mark.parametrize("name", AT_LEAST)
+def test_what_has_to_be_reached(name: str) -> None:
+    bound = last_bound(AT_LEAST[name])
+    assert bound.at_least
+    assert bound.met_by(5)
+    assert bound.met_by(6)
+    assert not bound.met_by(5 * (1 - A_LITTLE))
+    assert not bound.met_by(4)
+
+
+@pytest.mark.parametrize("name", AT_MOST)
+def test_what_must_not_be_exceeded(name: str) -> None:
+    bound = last_bound(AT_MOST[name])
+    assert bound.met_by(0.3)
+    assert not bound.met_by(0.3 * (1 + A_LITTLE))
+    assert not bound.met_by(math.inf)
+
+
+@pytest.mark.parametrize("name", BELOW)
+def test_what_must_not_be_reached(name: str) -> None:
+    """Nor missed by no more than the last digits of a float where the measure is no ratio of integers."""
+    bound = last_bound(BELOW[name])
+    assert bound.met_by(0.3 * (1 - A_LITTLE))
+    assert not bound.met_by(0.3)
+    assert not bound.met_by(math.nextafter(0.3, 1))
+    assert bound.met_by(math.nextafter(0.3, 0)) == (name == "recursive (c,l)-diversity")

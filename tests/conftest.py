@@ -12,13 +12,17 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 import sqlanon as sa
 from sqlanon.compiler.macros import schema_statements
 
 settings.register_profile("dev", deadline=None, max_examples=40)
 settings.register_profile("ci", deadline=None, max_examples=80, derandomize=True)
+# A mutant is killed by any example that fails: none has to be made smaller.
+settings.register_profile(
+    "mutants", deadline=None, max_examples=80, derandomize=True, phases=(Phase.explicit, Phase.generate)
+)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 # A shell that runs the suite in the background has it ignore Ctrl-C, which programs that it starts inherit.

@@ -1,0 +1,55 @@
+"""The table of mutants does not rot: what it breaks is there, once, and so are the tests that notice."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.mutation.mutants import MUTANTS, Mutant
+
+pytestmark = pytest.mark.one_line
+
+
+def test_names_are_different() -> None:
+    names = [mutant.name for mutant in MUTANTS]
+    assert len(set(names)) == len(names) >= 100
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_it_can_be_put_in(mutant: Mutant) -> None:
+    before = (ROOT / mutant.file).read_text(encoding="utf-8")
+    after = mutant.applied(before)
+    assert after != before
+    if mutant.file.endswith(".py"):
+        assert ast.dump(ast.parse(after)) != ast.dump(ast.parse(before))
+
+
+@pytest.mark.parametrize("test", sorted({test for mutant in MUTANTS for test in mutant.tests}))
+def test_its_tests_are_there(test: str) -> None:
+    file, _, path = test.partition("::")
+    assert (ROOT / file).is_file()
+    assert path.partition("[")[0] in names_in(file) | {""}
+
+
+@cache
+def names_in(file: str) -> set[str]:
+    """The classes and tests of a file, as pytest names them."""
+    module = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    found = set()
+    for node in module.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}::{inner.name}" for inner in node.body if isinstance(inner, ast.FunctionDef)}
+    return found
+
+
+def test_what_is_not_there_once_is_refused() -> None:
+    mutant = Mutant("a", "b.py", "x < y", "x <= y", "", ())
+    assert mutant.applied("if x < y:") == "if x <= y:"
+    for text in ("x > y", "x < y or x < y"):
+        with pytest.raises(ValueError, match="and not once"):
+            mutant.applied(text)

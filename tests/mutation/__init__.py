@@ -1,0 +1,1 @@
+"""Mutation tests: what privacy rests on, broken on purpose, and the tests that notice."""

@@ -1,0 +1,1232 @@
+"""What can be broken: a text of the package that occurs once, what stands there instead, and the tests that notice."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One thing that is broken on purpose.
+
+    Attributes:
+        name: what it is called, in words with dashes.
+        file: where, from the root of the repository.
+        old: the text that is replaced, which occurs once.
+        new: what stands there instead.
+        breaks: what it would do to people.
+        tests: the tests that fail, as pytest names them.
+        equivalent: why nobody can tell the difference, if so; then no test has to fail.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    breaks: str
+    tests: tuple[str, ...]
+    equivalent: str | None = None
+
+    def applied(self, text: str) -> str:
+        """The text of the file with the mutant in it.
+
+        Raises:
+            ValueError: it is stale: what it replaces is not there once.
+        """
+        count = text.count(self.old)
+        if count != 1:
+            raise ValueError(f"{self.name}: {self.file} has {self.old!r} {count} times, and not once")
+        return text.replace(self.old, self.new)
+
+
+def _of(file: str, *mutants: tuple[str, str, str, str, str | tuple[str, ...]]) -> list[Mutant]:
+    """Mutants of one file: name, old, new, what breaks, and a test or several."""
+    return [
+        Mutant(name, file, old, new, breaks, (tests,) if isinstance(tests, str) else tests)
+        for name, old, new, breaks, tests in mutants
+    ]
+
+
+LAPLACE = "tests/unit/test_discrete_laplace.py"
+THRESHOLDS = f"{LAPLACE}::TestThresholds"
+COSTS = f"{LAPLACE}::TestCosts"
+PROBABILITIES = f"{LAPLACE}::TestProbabilities"
+WORDS = "tests/unit/test_words.py"
+SAMPLERS = "tests/statistical/test_samplers.py"
+BUDGET = "tests/unit/test_budget.py"
+NODES = "tests/integration/test_node_audits.py::TestExactly"
+RELEASES = "tests/property/test_private_releases.py"
+LEDGERS = "tests/integration/test_ledger.py"
+RUNS = "tests/integration/test_private_runs.py"
+AUDITS = "tests/integration/test_private_audits.py"
+SCORES = f"{RELEASES}::TestScores"
+SHOWN = f"{RELEASES}::TestReleases::test_they_show_what_the_oracle_shows"
+PURE = f"{AUDITS}::test_no_violation_is_found"
+MACROS = "tests/sql/test_sqllogic.py::test_file_with_macros_called"
+BOUNDS = "tests/unit/test_bounds.py"
+METHODS = "tests/unit/test_methods.py"
+DRAWS = "tests/integration/test_private_draws.py"
+
+SCALES = _of(
+    "sqlanon/mechanisms/scales.py",
+    (
+        "scale-not-rounded-up",
+        "return nearest if nearest >= number else math.nextafter(nearest, math.inf)",
+        "return nearest",
+        "noise is drawn that costs a last digit more than was paid",
+        f"{COSTS}::test_a_loss_is_exactly_no_more_than_a_float_either",
+    ),
+    (
+        "scale-halved",
+        "scale = max(SMALLEST_SCALE, _rounded_up(sensitivity / epsilon))",
+        "return max(SMALLEST_SCALE, _rounded_up(sensitivity / epsilon) / 2)",
+        "all noise is half as large as it must be",
+        f"{COSTS}::test_a_scale_is_the_smallest_that_opendp_finds_to_cost_no_more",
+    ),
+    (
+        "no-sensitivity-refused",
+        "if sensitivity < 1:",
+        "if sensitivity < 0:",
+        "a sensitivity of 0 buys exact counts",
+        f"{COSTS}::test_nothing_is_bought_for_what_nobody_can_change",
+    ),
+    (
+        "uncovered-draw",
+        "Fraction(loss) > charge.budget.epsilon",
+        "Fraction(loss) > 2 * charge.budget.epsilon",
+        "a draw costs up to twice what was paid for it",
+        f"{COSTS}::test_a_draw_that_costs_more_than_was_paid_is_refused",
+    ),
+)
+
+DISCRETE_LAPLACE = _of(
+    "sqlanon/mechanisms/discrete_laplace.py",
+    (
+        "threshold-of-opendp",
+        "is_at_most(Tail(scale, least - 1), delta / rows)",
+        "is_at_most(Tail(scale, least), delta / rows)",
+        "the threshold is one too low for rows alone in their combinations: δ is e^ε times as much",
+        f"{THRESHOLDS}::test_it_holds_however_rows_are_spread",
+    ),
+    (
+        "threshold-one-row-of-many",
+        "is_at_most(Tail(scale, least - rows), delta)",
+        "is_at_most(Tail(scale, least - 1), delta)",
+        "the threshold does not reckon with all rows of one in one combination",
+        f"{THRESHOLDS}::test_it_holds_however_rows_are_spread",
+    ),
+    (
+        "threshold-no-union-bound",
+        "delta / rows)",
+        "delta)",
+        "several combinations of one individual share no δ",
+        f"{THRESHOLDS}::test_it_holds_however_rows_are_spread",
+    ),
+    (
+        "threshold-scale-of-a-row",
+        "    scale = Fraction(scale_for(epsilon, rows))\n    return _smallest(\n        rows,",
+        "    scale = Fraction(scale_for(epsilon, 1))\n    return _smallest(\n        rows,",
+        "the threshold is for less noise than is drawn",
+        f"{THRESHOLDS}::test_it_holds_however_rows_are_spread",
+    ),
+    (
+        "tail-one-off",
+        "Tail(self.scale, 1 - self.least)",
+        "Tail(self.scale, -self.least)",
+        "probabilities below 0 are those of one more",
+        f"{PROBABILITIES}::test_bounds_of_masses_and_tails_enclose_them",
+    ),
+    (
+        "tail-bounds-swapped",
+        "return low / (1 + high_base), high / (1 + low_base)",
+        "return high / (1 + low_base), low / (1 + high_base)",
+        "decisions on δ are made by bounds that do not enclose",
+        f"{PROBABILITIES}::test_bounds_of_masses_and_tails_enclose_them",
+    ),
+    (
+        "smallest-one-below",
+        "(low, middle) if holds(middle)",
+        "(low, middle - 1) if holds(middle)",
+        "thresholds are too low",
+        f"{THRESHOLDS}::test_it_is_the_smallest_one",
+    ),
+    (
+        "pure-threshold-ignores-rows",
+        "scale = Fraction(scale_for(epsilon, rows))\n    return _smallest(1,",
+        "scale = Fraction(scale_for(epsilon, 1))\n    return _smallest(1,",
+        "with δ = 0 a domain is drowned in rows of nobody",
+        f"{THRESHOLDS}::test_of_all_empty_cells_one_is_expected",
+    ),
+    (
+        "empty-cells-too-rare",
+        "return Tail(Fraction(scale_for(epsilon, rows)), threshold)",
+        "return Tail(Fraction(scale_for(epsilon, rows)), threshold + 1)",
+        "combinations that nobody has are shown less often than others of no row: what is shown is likely there",
+        f"{DRAWS}::TestUnseen",
+    ),
+    (
+        "empty-cells-ignore-rows",
+        "return Tail(Fraction(scale_for(epsilon, rows)), threshold)",
+        "return Tail(Fraction(scale_for(epsilon, 1)), threshold)",
+        "the same, for individuals with several rows",
+        f"{DRAWS}::TestUnseen",
+    ),
+)
+
+PROBABILITY = _of(
+    "sqlanon/mechanisms/probability.py",
+    (
+        "exponential-from-one-side",
+        "high <= limit:",
+        "low <= limit:",
+        "a δ that is exceeded a little passes",
+        f"{PROBABILITIES}::test_a_comparison_looks_as_closely_as_it_must",
+    ),
+    (
+        "exponential-without-neighbours",
+        "least.exp(context).next_minus(context), most.exp(context).next_plus(context)",
+        "most.exp(context), least.exp(context)",
+        "bounds of e^-x do not enclose it",
+        f"{PROBABILITIES}::test_bounds_of_the_exponential_enclose_it",
+    ),
+    (
+        "complement-of-nothing",
+        "return 1 - high, 1 - low",
+        "return low, high",
+        "draws of probabilities above a half are those of the opposite",
+        f"{PROBABILITIES}::test_bounds_of_masses_and_tails_enclose_them",
+    ),
+)
+
+BINOMIAL = _of(
+    "sqlanon/mechanisms/binomial.py",
+    (
+        "binomial-decides-early",
+        "if found < len(low) and (found == 0 or high[found - 1] <= uniform):",
+        "if found < len(low):",
+        "draws are off where a word does not decide",
+        f"{WORDS}::TestBinomial",
+    ),
+    (
+        "binomial-at-a-boundary",
+        "bisect_left(low, uniform + 1)",
+        "bisect_left(low, uniform)",
+        "draws are one too low at a boundary",
+        f"{WORDS}::TestBinomial",
+    ),
+    (
+        "binomial-loses-trials",
+        "_inverted(size + 1, (runs, larger), probability, words),",
+        "_inverted(size, (runs, larger), probability, words),",
+        "some trials are never made, so that rows of nobody are too few",
+        f"{SAMPLERS}::test_parts_of_a_binomial_have_all_trials",
+    ),
+    (
+        "binomial-power-not-rounded-up",
+        "power = -(-power * square >> precision)",
+        "power = power * square >> precision",
+        "bounds of probabilities do not enclose them",
+        f"{WORDS}::TestBinomial::test_powers_are_rounded_either_way",
+    ),
+)
+
+UNIFORM_WORDS = _of(
+    "sqlanon/mechanisms/words.py",
+    (
+        "thinned-one-more",
+        "words(stop - start) < np.uint64(limit)",
+        "words(stop - start) <= np.uint64(limit)",
+        "units stay with a probability of 0",
+        f"{WORDS}::TestThinned",
+    ),
+    (
+        "chosen-beyond-the-end",
+        "drawn[drawn < np.uint64(population)]",
+        "drawn[drawn <= np.uint64(population)]",
+        "numbers beyond the population are chosen",
+        f"{WORDS}::TestChosen",
+    ),
+    (
+        "chosen-not-uniform",
+        "np.uint64((1 << (population - 1).bit_length()) - 1)",
+        "np.uint64((1 << (population - 1).bit_length() - 1) - 1)",
+        "the last of the population are never chosen",
+        f"{WORDS}::TestChosen",
+    ),
+    (
+        "chosen-too-few",
+        "    while len(found) < count:\n",
+        "    if len(found) < count:\n",
+        "fewer combinations of nobody are shown than were drawn",
+        f"{WORDS}::TestChosen",
+    ),
+)
+
+SOURCES = [
+    *_of(
+        "sqlanon/mechanisms/base.py",
+        (
+            "tail-never-zero",
+            "drawn[drawn >= 0]",
+            "drawn[drawn > 0]",
+            "combinations of nobody are told by their counts, which are larger",
+            f"{SAMPLERS}::test_discrete_laplace_tail",
+        ),
+    ),
+    *_of(
+        "sqlanon/mechanisms/seeded.py",
+        (
+            "seeded-noise-of-one-sign",
+            "noise: Integers = self._generator.geometric(end, size) - self._generator.geometric(end, size)",
+            "noise: Integers = self._generator.geometric(end, size) - 1",
+            "audits see another noise than is published",
+            f"{SAMPLERS}::test_discrete_laplace",
+        ),
+        (
+            "seeded-choice-at-half-the-scale",
+            "scale = scale_for(charge.budget.epsilon, 2 * sensitivity)",
+            "scale = scale_for(charge.budget.epsilon, 2 * sensitivity) / 2",
+            "audits see another choice than is published",
+            f"{SAMPLERS}::test_exponential_mechanism",
+        ),
+    ),
+    *_of(
+        "sqlanon/mechanisms/opendp.py",
+        (
+            "opendp-noise-unchecked",
+            "        require_covered(charge, mechanism.map(sensitivity))\n        noise",
+            "        noise",
+            "what OpenDP says that noise costs is not held against what was paid",
+            f"{COSTS}::test_a_draw_that_costs_more_than_was_paid_is_refused",
+        ),
+        (
+            "opendp-choice-unchecked",
+            "        require_covered(charge, mechanism.map(sensitivity))\n        candidates",
+            "        candidates",
+            "what OpenDP says that a choice costs is not held against what was paid",
+            f"{COSTS}::test_a_draw_that_costs_more_than_was_paid_is_refused",
+        ),
+        (
+            "opendp-choice-at-half-the-scale",
+            "_noisy_max(scale_for(charge.budget.epsilon, 2 * sensitivity))",
+            "_noisy_max(scale_for(charge.budget.epsilon, sensitivity))",
+            "a node is chosen at twice the ε",
+            f"{SAMPLERS}::test_exponential_mechanism",
+        ),
+        (
+            "opendp-noise-of-a-row",
+            "mechanism = _laplace(scale_for(charge.budget.epsilon, sensitivity))",
+            "mechanism = _laplace(scale_for(charge.budget.epsilon, 1))",
+            "noise is for one row of an individual",
+            f"{SAMPLERS}::test_discrete_laplace",
+        ),
+        (
+            "words-of-no-chance",
+            "os.urandom(8 * count)",
+            "bytes(8 * count)",
+            "all that is drawn from words is known beforehand",
+            f"{SAMPLERS}::test_seed",
+        ),
+    ),
+]
+
+ACCOUNTANT = _of(
+    "sqlanon/mechanisms/accountant.py",
+    (
+        "nothing-committed",
+        "positions = [None] * len(expenses) if self._ledger is None else self._ledger.commit(expenses)",
+        "positions = [None] * len(expenses)",
+        "releases are drawn and not charged",
+        f"{RUNS}::TestCharges::test_a_release_is_charged_step_by_step",
+    ),
+    (
+        "charged-to-another",
+        "Expense(self._dataset, self._method,",
+        "Expense(self._method, self._method,",
+        "what is spent of one data set is charged to another",
+        f"{RUNS}::TestCharges::test_a_release_is_charged_step_by_step",
+    ),
+    (
+        "side-by-side-unequal",
+        "return [Charge(purpose, budget, paid.position) for budget in budgets]",
+        "return [Charge(purpose, paid.budget + budget, paid.position) for budget in budgets]",
+        "steps on different rows may each draw more than was paid",
+        "tests/integration/test_ledger.py",
+    ),
+    (
+        "not-told-what-was-spent",
+        "self.paid += [] if self._ledger is None else budgets.values()",
+        "self.paid += []",
+        "a run that fails does not say that it spent",
+        f"{RUNS}::TestAccounts::test_a_failure_tells_what_was_spent",
+    ),
+)
+
+BUDGETS = [
+    *_of(
+        "sqlanon/model/budget.py",
+        (
+            "sum-forgets-delta",
+            "return Budget(self.epsilon + other.epsilon, self.delta + other.delta)",
+            "return Budget(self.epsilon + other.epsilon, max(self.delta, other.delta))",
+            "δ of several releases does not add up",
+            BUDGET,
+        ),
+        (
+            "covers-by-epsilon-alone",
+            "return other.epsilon <= self.epsilon and other.delta <= self.delta",
+            "return other.epsilon <= self.epsilon",
+            "more δ is asked for than there is",
+            BUDGET,
+        ),
+        (
+            "floats-taken",
+            'raise PydanticCustomError("inexact",',
+            "value = Fraction(value); (",
+            "budgets are not the numbers that were written",
+            BUDGET,
+        ),
+        (
+            "negative-budgets",
+            "if number < 0:",
+            "if number < -1:",
+            "a negative charge gives back what was spent",
+            BUDGET,
+        ),
+        (
+            "delta-of-one",
+            "if delta >= 1:",
+            "if delta > 1:",
+            "a budget of δ = 1 promises nothing",
+            BUDGET,
+        ),
+        (
+            "side-by-side-cheapest",
+            "max((budget.epsilon for budget in found), default=Fraction(0)),",
+            "min((budget.epsilon for budget in found), default=Fraction(0)),",
+            "steps side by side cost what the cheapest does",
+            BUDGET,
+        ),
+    ),
+    *_of(
+        "sqlanon/model/methods.py",
+        (
+            "delta-twice",
+            "deltas = {CELLS: delta / 2, ROLLED_UP: delta / 2}",
+            "deltas = {CELLS: delta, ROLLED_UP: delta}",
+            "steps together cost twice the δ that is promised",
+            f"{METHODS}::TestSplits",
+        ),
+        (
+            "epsilon-for-every-step",
+            "Budget(epsilon * share, deltas.get(step, 0))",
+            "Budget(epsilon, deltas.get(step, 0))",
+            "every step costs all of ε",
+            f"{METHODS}::TestSplits",
+        ),
+        (
+            "default-split-above-one",
+            "CELLS: Fraction(6, 10)",
+            "CELLS: Fraction(7, 10)",
+            "steps together cost more than is promised",
+            f"{METHODS}::TestSplits",
+        ),
+        (
+            "split-above-one",
+            "or sum(self.split.values()) != 1",
+            "or sum(self.split.values()) < 1",
+            "a split of one's own costs more than is promised",
+            f"{METHODS}::TestSplits",
+        ),
+        (
+            "public-node-split-above-one",
+            "{CELLS: Fraction(2, 3), ROLLED_UP: Fraction(1, 3)}",
+            "{CELLS: Fraction(2, 3), ROLLED_UP: Fraction(2, 3)}",
+            "steps at a public node cost more than is promised",
+            f"{METHODS}::TestSplits",
+        ),
+        (
+            "node-for-nothing",
+            "return self.node is None",
+            "return False",
+            "no node is chosen, and the least general one taken",
+            f"{NODES}::test_a_choice_loses_what_is_claimed_and_no_less",
+        ),
+    ),
+]
+
+PRIVATE = _of(
+    "sqlanon/methods/private.py",
+    (
+        "node-sensitivity-halved",
+        "sensitivity = private.WHOLE * draws.method.rows_per_individual",
+        "sensitivity = private.WHOLE * draws.method.rows_per_individual // 2",
+        "the choice of a node costs twice the ε that is claimed",
+        f"{NODES}::test_a_choice_loses_what_is_claimed_and_no_less",
+    ),
+    (
+        "node-sensitivity-of-a-row",
+        "sensitivity = private.WHOLE * draws.method.rows_per_individual",
+        "sensitivity = private.WHOLE",
+        "the choice of a node costs as often its ε as an individual has rows",
+        f"{NODES}::test_a_choice_loses_what_is_claimed_and_no_less",
+    ),
+    (
+        "node-sensitivity-in-rows",
+        "sensitivity = private.WHOLE * draws.method.rows_per_individual",
+        "sensitivity = draws.method.rows_per_individual",
+        "the choice of a node is as good as not private",
+        f"{NODES}::test_a_choice_loses_what_is_claimed_and_no_less",
+    ),
+    (
+        "node-charged-as-cells",
+        "charge = draws.charges[NODE]",
+        "charge = draws.charges[CELLS]",
+        "a node is chosen at an ε that was paid for something else",
+        f"{NODES}::test_a_choice_loses_what_is_claimed_and_no_less",
+    ),
+    (
+        "noise-of-a-row",
+        "self.charges[step], sensitivity=self.method.rows_per_individual)",
+        "self.charges[step], sensitivity=1)",
+        "noise is for one row of an individual",
+        f"{RUNS}::TestIndividuals::test_no_more_rows_of_one_are_counted_than_is_allowed",
+    ),
+    (
+        "noise-charged-as-cells",
+        "noise = draws.noise(ROLLED_UP, count)",
+        "noise = draws.noise(CELLS, count)",
+        "what is left over is drawn at an ε that was paid for something else",
+        f"{DRAWS}::TestUnseen",
+    ),
+    (
+        "threshold-for-a-row",
+        "else threshold(budget.epsilon, budget.delta, rows=rows)",
+        "else threshold(budget.epsilon, budget.delta)",
+        "combinations of one individual show up more often than δ allows",
+        f"{METHODS}::TestThresholds",
+    ),
+    (
+        "threshold-at-all-of-epsilon",
+        "else threshold(budget.epsilon, budget.delta, rows=rows)",
+        "else threshold(method.budget.epsilon, budget.delta, rows=rows)",
+        "the threshold is for less noise than is drawn",
+        f"{METHODS}::TestThresholds",
+    ),
+    (
+        "threshold-of-users",
+        "CELLS: max(found[CELLS], method.minimum_count)}",
+        "CELLS: min(found[CELLS], method.minimum_count)}",
+        "a small minimum_count takes the threshold of privacy away",
+        f"{METHODS}::TestThresholds",
+    ),
+    (
+        "unseen-noise-of-a-row",
+        "draws.charges[CELLS], sensitivity=rows)",
+        "draws.charges[CELLS], sensitivity=1)",
+        "combinations of nobody are told by their counts, which are smaller",
+        f"{DRAWS}::TestUnseen",
+    ),
+    (
+        "unseen-of-a-row",
+        "empty_cell_probability(threshold, budget.epsilon, rows=rows)",
+        "empty_cell_probability(threshold, budget.epsilon)",
+        "combinations of nobody are shown less often than their noise would show them",
+        f"{DRAWS}::TestUnseen",
+    ),
+    (
+        "unseen-too-few",
+        "least[CELLS], domain.size - count, runs)",
+        "least[CELLS], count, runs)",
+        "not all combinations that nobody has can be drawn",
+        f"{DRAWS}::TestUnseen",
+    ),
+    (
+        "unseen-above-the-threshold",
+        "private.NOISY: threshold + above,",
+        "private.NOISY: threshold + 1 + above,",
+        "a count at the threshold is of somebody for sure",
+        f"{DRAWS}::TestUnseen",
+    ),
+    (
+        "left-over-of-those-that-are-there",
+        "        rows = unseen.every_value(table.plan, rows, runs)\n",
+        "        pass\n",
+        "with δ = 0 a value that is left over is of somebody for sure",
+        f"{DRAWS}::TestUnseen",
+    ),
+    (
+        "reach-of-a-row",
+        "scale = scale_for(charge.budget.epsilon, 2 * private.WHOLE * method.rows_per_individual)",
+        "scale = scale_for(charge.budget.epsilon, private.WHOLE)",
+        "nodes that are far from the best are drawn more often than is said",
+        "tests/unit/test_reach.py",
+    ),
+)
+
+COUNTS = [
+    *_of(
+        "sqlanon/compiler/private.py",
+        (
+            "scores-at-another-threshold",
+            "reached = exp.GTE(this=exp.Sum(this=column(ROW_COUNT)), expression=number(threshold))",
+            "reached = exp.GT(this=exp.Sum(this=column(ROW_COUNT)), expression=number(threshold))",
+            "a row changes a score by more than one: the proof of the choice has a hole",
+            f"{SCORES}::test_they_are_those_of_the_oracle",
+        ),
+        (
+            "below-the-threshold-shown",
+            "reached = exp.GTE(this=column(NOISY), expression=number(threshold))",
+            "reached = exp.GTE(this=column(NOISY), expression=number(threshold - 1))",
+            "combinations with one row less than δ allows are shown",
+            SHOWN,
+        ),
+        (
+            "true-rows-shown",
+            "total = exp.Add(this=column(ROW_COUNT), expression=column(NOISE))",
+            "total = exp.Add(this=column(ROW_COUNT), expression=number(0))",
+            "counts are published as they are",
+            SHOWN,
+        ),
+        (
+            "left-over-of-what-is-shown",
+            "query.where(exp.Not(this=column(IS_SHOWN)), copy=False)",
+            "query.where(column(IS_SHOWN), copy=False)",
+            "rows that are shown are counted again, and cost again",
+            SHOWN,
+        ),
+        (
+            "hidden-rows-shown",
+            '    return query.where(column(IS_SHOWN, "anon_cells"), copy=False)\n',
+            "    return query\n",
+            "combinations of few are published",
+            SHOWN,
+        ),
+        (
+            "level-losses-of-all-labels",
+            'in_units(column("anon_ncp"), WHOLE / len(plan.codes))',
+            'in_units(column("anon_ncp"), WHOLE)',
+            "bounds leave nodes out that are near the best, which scores depend on then",
+            f"{SCORES}::test_what_labels_lose_is_the_sum_over_levels",
+        ),
+    ),
+    *_of(
+        "sql/macros/90_private.sql",
+        (
+            "unsure-rows-that-jump",
+            "greatest(0, 2 * (CAST(threshold AS BIGINT) - 1) - row_count)",
+            "greatest(0, (CAST(threshold AS BIGINT) - 1) * 2 - 2 * row_count)",
+            "a row changes a score by two",
+            f"{MACROS}[90_private]",
+        ),
+        (
+            "unsure-rows-cut-off",
+            "least(row_count, greatest(0, 2 * (CAST(threshold AS BIGINT) - 1) - row_count));",
+            "if(row_count < threshold, row_count, 0);",
+            "a row that reaches the threshold changes a score by all of its combination",
+            f"{MACROS}[90_private]",
+        ),
+        (
+            "score-of-labels-twice",
+            "-sum(loss * row_count + (whole - loss) *",
+            "-sum(loss * row_count + whole *",
+            "a row changes a score by two",
+            f"{MACROS}[90_private]",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/scores.py",
+        (
+            "scores-not-raised",
+            "np.minimum(self._known - self._least, self._reach))",
+            "self._known - self._least)",
+            "scores depend on which nodes were counted, which depends on the data",
+            f"{SCORES}::test_those_far_below_the_best_are_raised_to_the_reach",
+        ),
+        (
+            "bounds-too-high",
+            "bounds = self._lost + self._at_risk * self._spared",
+            "bounds = self._lost + self._at_risk * self._spared * 2",
+            "nodes near the best are taken for far, depending on the data",
+            f"{SCORES}::test_what_is_just_within_reach_is_told_apart",
+        ),
+    ),
+    *_of(
+        "sqlanon/compiler/unseen.py",
+        (
+            "domain-without-values",
+            "return prod(self.labels) * self.values",
+            "return prod(self.labels)",
+            "combinations of nobody are drawn from a part of the domain",
+            f"{DRAWS}::TestUnseen",
+        ),
+        (
+            "unseen-are-seen",
+            'on=exp.GTE(this=column(RANK, "anon_drawn"), expression=column(GAP, "anon_seen")),',
+            'on=exp.GT(this=column(RANK, "anon_drawn"), expression=column(GAP, "anon_seen")),',
+            "a combination of somebody is drawn as one of nobody, and shown twice",
+            f"{DRAWS}::TestUnseen",
+        ),
+    ),
+]
+
+CONTRIBUTIONS = [
+    *_of(
+        "sqlanon/compiler/bounded.py",
+        (
+            "one-row-more",
+            "exp.LTE(this=place, expression=number(most))",
+            "exp.LTE(this=place, expression=number(most + 1))",
+            "an individual has a row more than noise is drawn for",
+            f"{RUNS}::TestIndividuals::test_no_more_rows_of_one_are_counted_than_is_allowed",
+        ),
+        (
+            "rows-not-drawn-by-the-seed",
+            'exp.DPipe(this=string(f"{seed} "), expression=row)',
+            'exp.DPipe(this=string(" "), expression=row)',
+            "which rows of an individual are counted is the same in every release",
+            f"{DRAWS}::test_rows_of_an_individual_are_chosen_by_the_seed",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/prepare_private.py",
+        (
+            "rows-of-nobody",
+            "    if anonymous:\n",
+            "    if False:\n",
+            "rows without an individual are taken for those of one, or bounded by nobody",
+            f"{RUNS}::TestIndividuals::test_rows_of_nobody_are_refused",
+        ),
+        (
+            "rows-not-bounded",
+            "    return replace(bound, source=rows, policy=",
+            "    return replace(bound, policy=",
+            "an individual has more rows than noise is drawn for",
+            f"{RUNS}::TestIndividuals::test_no_more_rows_of_one_are_counted_than_is_allowed",
+        ),
+        (
+            "observed-taxonomies",
+            'if domain == "observed"]\n    wanted',
+            'if domain == "noticed"]\n    wanted',
+            "values that were read off the data are published as they are",
+            f"{RUNS}::TestRefusals::test_domains_that_were_read_off_the_data",
+        ),
+        (
+            "too-many-rows-for-scores",
+            "row_count > MOST_ROWS",
+            "row_count > MOST_ROWS << 32",
+            "scores of very large tables overflow, and their sensitivity with them",
+            f"{RUNS}::TestAccounts::test_too_many_rows_for_exact_scores_are_refused_before_anything_is_charged",
+        ),
+    ),
+]
+
+RUN = [
+    *_of(
+        "sqlanon/model/given.py",
+        (
+            "unchecked-policy",
+            "return Policy.model_validate(given)",
+            "return given",
+            "a policy that was copied with changes spends what its checks would refuse",
+            f"{RUNS}::TestAccounts::test_what_is_promised_is_what_was_paid",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/private.py",
+        (
+            "written-unchecked",
+            "    if unlike:\n",
+            "    if False:\n",
+            "a release that is not what was drawn is published",
+            f"{DRAWS}::test_a_release_that_is_not_what_was_drawn_is_withdrawn",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/chance.py",
+        (
+            "any-source-trusted",
+            "type(chosen) is OpenDPSource",
+            "isinstance(chosen, OpenDPSource)",
+            "a source with noise of its own is taken for private",
+            f"{RUNS}::TestAccounts::test_only_opendp_itself_is_trusted",
+        ),
+        (
+            "everything-private",
+            "type(chosen) is OpenDPSource, source.dataset is None",
+            "True, source.dataset is None",
+            "a seeded release is called private",
+            f"{RUNS}::TestCharges::test_a_seeded_release_costs_nothing_and_says_what_it_is",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/guarantee_private.py",
+        (
+            "diagnostics-promised",
+            "    if method.reveal_diagnostics:\n",
+            "    if False:\n",
+            "a release with measures of the true data claims to be private",
+            "tests/integration/test_private_adult.py::test_diagnostics_void_the_guarantee",
+        ),
+    ),
+]
+
+MODELS = [
+    *_of(
+        "sql/macros/30_generalize.sql",
+        (
+            "suppress-one-too-few",
+            "OVER (PARTITION BY anon_class) >= k",
+            "OVER (PARTITION BY anon_class) >= k - 1",
+            "classes of k - 1 rows are kept",
+            f"{MACROS}[30_generalize]",
+        ),
+    ),
+    *_of(
+        "sql/macros/50_privacy.sql",
+        (
+            "k-of-the-largest-class",
+            "min(class_size) AS k,",
+            "max(class_size) AS k,",
+            "releases with classes of one are verified",
+            f"{MACROS}[50_privacy]",
+        ),
+        (
+            "best-k-beyond-the-limit",
+            "FILTER (WHERE rows_up_to > allowed_rows)",
+            "FILTER (WHERE rows_up_to >= allowed_rows)",
+            "the largest k that can be attained is that of classes that are suppressed",
+            f"{MACROS}[50_privacy]",
+        ),
+        (
+            "individuals-by-row",
+            "greatest(count(DISTINCT individual), 1)",
+            "greatest(count(individual), 1)",
+            "a class with many rows of one counts as many individuals",
+            f"{MACROS}[50_privacy]",
+        ),
+        (
+            "share-of-the-rarest-value",
+            "max(row_count) / sum(row_count);",
+            "min(row_count) / sum(row_count);",
+            "a class with one value for all but one passes",
+            f"{MACROS}[50_privacy]",
+        ),
+        (
+            "recursive-ratio-without-the-l-th",
+            " + list_extract(max(row_count, l), l)),",
+            " + list_extract(max(row_count, l), 1)),",
+            "the most frequent value counts as a rare one",
+            f"{MACROS}[50_privacy]",
+        ),
+        (
+            "too-few-values-pass",
+            "    CAST('infinity' AS DOUBLE)\n);",
+            "    0.0\n);",
+            "a class with fewer than l values is (c, l)-diverse",
+            f"{MACROS}[50_privacy]",
+        ),
+        (
+            "entropy-of-all",
+            "exp(ln(sum(row_count)) - sum(row_count * ln(row_count)) / sum(row_count));",
+            "exp(ln(sum(row_count)) - min(ln(row_count)));",
+            "a class with one frequent value is diverse",
+            f"{MACROS}[50_privacy]",
+        ),
+        (
+            "diversity-of-the-best-class",
+            "SELECT min(distinct_diversity) AS l",
+            "SELECT max(distinct_diversity) AS l",
+            "a class with one value passes beside a diverse one",
+            f"{MACROS}[50_privacy]",
+        ),
+    ),
+    *_of(
+        "sql/macros/55_closeness.sql",
+        (
+            "values-that-nobody-else-has",
+            "coalesce(reference_share, 0.0), 0.0));",
+            "coalesce(reference_share, 1.0), 0.0));",
+            "values that are not in the source are no distance",
+            f"{MACROS}[55_closeness]",
+        ),
+        (
+            "only-values-that-grow",
+            "    -ln(min(anon.rows_over_share(row_count, reference_share)) / sum(row_count))\n",
+            "    0.0\n",
+            "a value that a class has less of discloses nothing",
+            f"{MACROS}[55_closeness]",
+        ),
+        (
+            "likeness-one-less",
+            "/ sum(row_count) - 1, 0.0);",
+            "/ sum(row_count) - 2, 0.0);",
+            "a value may grow by more than β",
+            f"{MACROS}[55_closeness]",
+        ),
+        (
+            "enhanced-is-basic",
+            "(1 - ln(nullif(reference_share, 0.0)))) > sum(row_count)",
+            "(9 - ln(nullif(reference_share, 0.0)))) > sum(row_count)",
+            "enhanced β-likeness has no bound of its own",
+            f"{MACROS}[55_closeness]",
+        ),
+        (
+            "distance-of-the-nearest-class",
+            "SELECT max(equal_distance) AS t",
+            "SELECT min(equal_distance) AS t",
+            "a class that is far from everyone passes beside one that is near",
+            f"{MACROS}[55_closeness]",
+        ),
+    ),
+    *_of(
+        "sqlanon/model/privacy/base.py",
+        (
+            "slack-of-a-thousandth",
+            "TOLERANCE = 1e-9",
+            "TOLERANCE = 1e-3",
+            "classes that fall a little short are published",
+            BOUNDS,
+        ),
+        (
+            "strict-is-not",
+            "return value < self.threshold if",
+            "return value <= self.threshold if",
+            "a class that equals a strict bound is verified",
+            BOUNDS,
+        ),
+        (
+            "at-least-is-above",
+            "return value >= self.threshold\n",
+            "return value >= self.threshold - 1\n",
+            "a release one short of k is verified",
+            BOUNDS,
+        ),
+        (
+            "below-with-the-wrong-slack",
+            'return Bound(measure, "<", required, required * (1 - TOLERANCE))',
+            'return Bound(measure, "<", required, required * (1 + TOLERANCE))',
+            "a class that equals a strict bound is published",
+            BOUNDS,
+        ),
+    ),
+    *_of(
+        "sqlanon/compiler/classes.py",
+        (
+            "k-less-one-published",
+            "return comparison(this=measure, expression=number(bound.threshold))",
+            "return comparison(this=measure, expression=number(bound.threshold - bound.at_least))",
+            "classes of k - 1 rows are published",
+            "tests/integration/test_releases.py::TestSuppression",
+        ),
+        (
+            "individuals-by-row-of-a-class",
+            "columns.append(aliased(count_distinct(column(INDIVIDUAL)), INDIVIDUALS))",
+            "columns.append(aliased(exp.Count(this=column(INDIVIDUAL)), INDIVIDUALS))",
+            "a class with many rows of one is published",
+            "tests/integration/test_privacy_models.py::test_verification_knows_the_individuals_that_a_release_leaves_out",
+        ),
+        (
+            "any-bound-is-enough",
+            "return all_of([_kept(measure_of(grouping, bound), bound) for bound in bounds])",
+            "return all_of([_kept(measure_of(grouping, bound), bound) for bound in [*bounds][:1]])",
+            "a class has to keep one of several bounds",
+            "tests/integration/test_releases.py::TestPrivacy",
+        ),
+    ),
+    *_of(
+        "sqlanon/search/problem.py",
+        (
+            "a-row-over-the-limit",
+            "summary.suppressed_rows <= self.context.allowed_rows\n",
+            "summary.suppressed_rows <= self.context.allowed_rows + 1\n",
+            "a row more than the limit is suppressed",
+            "tests/integration/test_releases.py::TestSuppression",
+        ),
+        (
+            "rejected-nodes-satisfy",
+            "summary.kept_class_count > 0 and not summary.rejected",
+            "summary.kept_class_count > 0",
+            "a node with a row above m is published",
+            "tests/integration/test_privacy_models.py::TestMConcealing::test_a_node_above_m_is_rejected",
+        ),
+    ),
+    *_of(
+        "sqlanon/model/policy.py",
+        (
+            "limit-rounded-up",
+            "rounding=ROUND_FLOOR))",
+            'rounding="ROUND_CEILING"))',
+            "a row more than the limit is suppressed",
+            "tests/unit/test_policy.py::TestLimit",
+        ),
+    ),
+]
+
+LEDGER = [
+    *_of(
+        "sqlanon/run/ledger.py",
+        (
+            "overspending-not-refused",
+            "                    refuse_overspending(before, rows)\n",
+            "",
+            "a data set spends more than its cap",
+            f"{LEDGERS}::TestBudgets::test_a_refusal_says_what_is_left_and_writes_nothing",
+        ),
+        (
+            "units-mixed",
+            "                    refuse_what_cannot_be_added(before, rows)\n",
+            "",
+            "losses per row and per individual are added up",
+            f"{LEDGERS}::TestUnits::test_a_loss_per_row_is_not_added_to_one_per_individual",
+        ),
+        (
+            "files-of-others-charged",
+            "                    refuse_files_of_others(before, rows)\n",
+            "",
+            "of two runs at once on the same files by two names, both have a budget of their own",
+            f"{LEDGERS}::TestRaces::test_files_that_another_run_has_charged_meanwhile",
+        ),
+        (
+            "copy-charged",
+            "                    self._refuse_without_key(engine)\n",
+            "",
+            "runs at the same time overspend together on a copy of a ledger",
+            f"{LEDGERS}::TestTampering::test_a_copy_without_its_key_is_not_charged",
+        ),
+        (
+            "tampering-not-looked-for",
+            "        if broken is not None:\n",
+            "        if False:\n",
+            "a ledger whose rows were changed is charged as if nothing was",
+            f"{LEDGERS}::TestTampering::test_a_value_that_was_changed_in_the_table_is_found",
+        ),
+        (
+            "charged-in-the-run",
+            "            with self._engine.beside() as engine:\n                yield engine\n",
+            "            yield self._engine\n",
+            "a run that is rolled back takes its charge with it",
+            f"{LEDGERS}::TestCutShort::test_a_run_that_is_rolled_back_keeps_its_charge",
+        ),
+        (
+            "not-on-the-disk",
+            "            _wait_for_names(engine)\n            return new\n",
+            "            return new\n",
+            "a power cut after a release takes its charge away",
+            f"{LEDGERS}::TestCutShort::test_a_charge_waits_for_the_disk",
+        ),
+        (
+            "head-of-nothing",
+            "return self._head or head(self.entries())",
+            "return head([])",
+            "a release does not vouch for the rows that were there",
+            f"{RUNS}::TestAccounts::test_a_release_carries_the_head_of_its_ledger",
+        ),
+        (
+            "noted-hash-not-looked-for",
+            "if noted is not None and noted not in",
+            "if noted is None and noted not in",
+            "nobody sees that the newest rows of a ledger were removed",
+            f"{LEDGERS}::TestTampering::test_newest_rows_that_were_removed_are_missed_by_who_noted_their_hash",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/ledger_checks.py",
+        (
+            "cap-of-one-release",
+            "if cap is not None and spent + wanted > cap:",
+            "if cap is not None and wanted > cap:",
+            "every release may spend the whole cap",
+            f"{LEDGERS}::TestBudgets::test_a_refusal_says_what_is_left_and_writes_nothing",
+        ),
+        (
+            "cap-one-release-late",
+            "if cap is not None and spent + wanted > cap:",
+            "if cap is not None and spent > cap:",
+            "the last release spends more than is left",
+            f"{LEDGERS}::TestBudgets::test_a_refusal_says_what_is_left_and_writes_nothing",
+        ),
+        (
+            "delta-of-one-in-sum",
+            "spent + wanted >= 1:",
+            "spent + wanted > 1:",
+            "releases together promise nothing",
+            f"{LEDGERS}::TestBudgets::test_without_a_cap_all_is_recorded_and_only_delta_is_bounded",
+        ),
+        (
+            "epsilon-capped-alone",
+            "caps = (None, None) if account.cap is None else (account.cap.epsilon, account.cap.delta)",
+            "caps = (None, None) if account.cap is None else (account.cap.epsilon, None)",
+            "δ is spent beyond its cap",
+            f"{LEDGERS}::TestBudgets",
+        ),
+    ),
+    *_of(
+        "sqlanon/model/units.py",
+        (
+            "rows-are-individuals",
+            "return self.name == other.name",
+            "return True",
+            "losses per row and per individual are added up",
+            f"{LEDGERS}::TestUnits::test_a_loss_per_row_is_not_added_to_one_per_individual",
+        ),
+        (
+            "any-individual",
+            "return folded(self.individual) == folded(other.individual)",
+            "return True",
+            "losses of patients and of households are added up",
+            f"{LEDGERS}::TestUnits::test_individuals_of_two_columns_are_not_added",
+        ),
+    ),
+    *_of(
+        "sqlanon/model/ledger.py",
+        (
+            "seal-without-epsilon",
+            'left_out = {"sha256", *(',
+            'left_out = {"sha256", "epsilon", *(',
+            "what was spent can be made less afterwards",
+            f"{LEDGERS}::TestTampering::test_a_changed_value_is_found",
+        ),
+        (
+            "seal-not-compared",
+            "if not follows or entry.sha256 != entry.seal() or",
+            "if not follows or",
+            "rows of a ledger can be changed",
+            f"{LEDGERS}::TestTampering::test_a_changed_value_is_found",
+        ),
+        (
+            "chain-not-compared",
+            "entry.position == position and entry.previous_sha256 == previous",
+            "entry.position == position",
+            "rows of a ledger can be taken out",
+            f"{LEDGERS}::TestTampering::test_rows_that_were_moved_are_found",
+        ),
+        (
+            "chain-of-one",
+            "position, previous = position + 1, sealed.sha256",
+            "position = position + 1",
+            "rows do not vouch for those before",
+            f"{LEDGERS}::TestBudgets::test_the_accountant_writes_what_it_charges",
+        ),
+        (
+            "first-cap-holds",
+            "caps[-1].budget if caps",
+            "caps[0].budget if caps",
+            "a custodian cannot lower what may be spent",
+            f"{LEDGERS}::TestBudgets::test_the_last_cap_holds_and_is_on_record",
+        ),
+        (
+            "deltas-do-not-add-up",
+            "return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))",
+            "return sum(epsilons, Fraction(0)), max(deltas, default=Fraction(0))",
+            "δ of several releases does not add up",
+            f"{LEDGERS}::TestBudgets",
+        ),
+        (
+            "dearest-release",
+            "return sum(epsilons, Fraction(0)), sum(deltas, Fraction(0))",
+            "return max(epsilons, default=Fraction(0)), sum(deltas, Fraction(0))",
+            "ε of several releases does not add up",
+            f"{LEDGERS}::TestBudgets::test_they_are_spent_to_the_last_digit",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/datasets.py",
+        (
+            "another-name-another-budget",
+            "if source.dataset not in (None, known):",
+            "if False:",
+            "a table has a fresh budget under every name",
+            f"{RUNS}::TestAccounts::test_no_account_is_passed_by",
+        ),
+        (
+            "undeclared-names",
+            "if resolved(engine, given) is None and all(",
+            "if resolved(engine, given) is None and not all(",
+            "a query has a fresh budget under every name",
+            f"{RUNS}::TestAccounts::test_a_data_set_that_nobody_declared_is_refused",
+        ),
+        (
+            "files-of-several-accounts",
+            "if len(others) > 1 or (others and has_account):",
+            "if False:",
+            "files of two data sets are charged to one of them",
+            f"{RUNS}::TestAccounts::test_files_of_several_accounts_are_charged_to_none",
+        ),
+        (
+            "file-by-its-path",
+            "return others[0] if others else name",
+            "return name",
+            "a file has a fresh budget by every path",
+            f"{RUNS}::TestAccounts::test_files_have_one_account_by_whatever_path",
+        ),
+        (
+            "ledger-beside-the-warehouse",
+            "    if ledger.is_own or not engine.has_ledger:\n        return\n",
+            "    return\n",
+            "another ledger gives a data set of the warehouse a fresh budget",
+            f"{RUNS}::TestAccounts::test_no_account_is_passed_by",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/known_files.py",
+        (
+            "copies-of-files",
+            "or (None if file.fingerprint is None else by_content.get(file.fingerprint))",
+            "or None",
+            "a copy of a file has a fresh budget",
+            f"{RUNS}::TestAccounts::test_files_have_one_account_by_whatever_path",
+        ),
+        (
+            "new-files-of-a-lake",
+            "if path == name or Path(name) in Path(path).parents:",
+            "if path == name:",
+            "new files of a lake have a fresh budget",
+            f"{RUNS}::TestAccounts::test_files_have_one_account_by_whatever_path",
+        ),
+    ),
+    *_of(
+        "sqlanon/model/datasets.py",
+        (
+            "names-by-case",
+            "(_spelled(folded(part)) for part in parts)",
+            "(_spelled(part) for part in parts)",
+            "a table has a fresh budget in every spelling of its name",
+            f"{LEDGERS}::TestDataSets::test_one_name_however_it_is_spelled",
+        ),
+        (
+            "links-not-followed",
+            "Path(os.path.realpath(Path(*parts[:fixed])))",
+            "Path(os.path.abspath(Path(*parts[:fixed])))",
+            "files have a fresh budget by every link",
+            f"{LEDGERS}::TestDataSets::test_files_have_one_name_by_whatever_path",
+        ),
+    ),
+]
+
+MUTANTS: list[Mutant] = list(
+    itertools.chain(
+        SCALES,
+        DISCRETE_LAPLACE,
+        PROBABILITY,
+        BINOMIAL,
+        UNIFORM_WORDS,
+        SOURCES,
+        ACCOUNTANT,
+        BUDGETS,
+        PRIVATE,
+        COUNTS,
+        CONTRIBUTIONS,
+        RUN,
+        LEDGER,
+        MODELS,
+    )
+)
+
+
+def named(names: Iterable[str]) -> list[Mutant]:
+    """The mutants whose name contains one of some texts; all if there are none."""
+    wanted = list(names)
+    return [mutant for mutant in MUTANTS if not wanted or any(name in mutant.name for name in wanted)]

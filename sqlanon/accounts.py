@@ -12,7 +12,9 @@ from sqlanon.model.budget import Budget
 from sqlanon.model.ledger import Account
 from sqlanon.model.units import Unit
 from sqlanon.run.datasets import known_account, resolved
-from sqlanon.run.ledger import WarehouseLedger, open_ledger, read_ledger, table_of
+from sqlanon.run.ledger import WarehouseLedger, open_ledger, read_ledger
+from sqlanon.run.ledger_notes import notes
+from sqlanon.run.ledger_table import table_of
 
 
 class Accounts:
@@ -104,6 +106,15 @@ class Accounts:
             EngineError: names the first row that is wrong, or says that the noted one is missing.
         """
         return self._read().verify(head)
+
+    @property
+    def _is_ledger_noted(self) -> bool:
+        """Whether the warehouse knows which ledger it is charged to."""
+        return bool(notes(self._engine))
+
+    def _note_ledger(self) -> None:
+        """Have the warehouse know it before the first charge."""
+        open_ledger(self._engine, self._ledger_file).note_in_warehouse()
 
     def _account(self, dataset: str) -> Account:
         return self._read().account(self.dataset_named(dataset))

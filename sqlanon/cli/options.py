@@ -6,7 +6,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast, get_type_hints
@@ -224,6 +224,8 @@ def writing(
     What is charged is written to the ledger: to its file, or else to the warehouse.
     """
     if into.kind != "table" and (ledger is not None or not is_charged or database is None):
+        if is_charged and database is not None:
+            _note_ledger(database, ledger)
         return reading(database, ledger)
     if database is None:
         from sqlanon.model.destination import refuse_file_like
@@ -244,6 +246,17 @@ def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -
     if len(given) > 1:
         raise typer.BadParameter("give one of --replace, --replace-if-changed and --replace-anything")
     return given[0] if given else False
+
+
+def _note_ledger(database: Path, ledger: Path | None) -> None:
+    """Have a warehouse that will be opened read-only know its ledger, once, if it can be written just now."""
+    if not database.exists():
+        return  # which is told of where it is opened
+    with _connected(database, read_only=True, ledger=ledger) as session:
+        is_noted = session._is_ledger_noted
+    if not is_noted:
+        with suppress(EngineError), _connected(database, ledger=ledger) as session:
+            session._note_ledger()
 
 
 def read_taxonomies(given: list[str] | None, policy: Policy | None) -> dict[str, Taxonomy]:

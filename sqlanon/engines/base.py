@@ -48,9 +48,8 @@ class Engine(Protocol):
     def ledger(self) -> exp.Table:
         """The table that is the ledger of the warehouse."""
 
-    @property
-    def has_ledger(self) -> bool:
-        """Whether it exists."""
+    def has(self, table: exp.Table) -> bool:
+        """Whether a fully qualified table exists."""
 
     @property
     def file(self) -> Path | None:

@@ -89,9 +89,8 @@ class DuckDBEngine:
     def ledger(self) -> exp.Table:
         return catalog.anon_table(self._warehouse, "ledger")
 
-    @property
-    def has_ledger(self) -> bool:
-        return catalog.has(self._rows, self.ledger)
+    def has(self, table: exp.Table) -> bool:
+        return catalog.has(self._rows, table)
 
     @property
     def file(self) -> Path | None:

@@ -11,7 +11,7 @@ from sqlanon.mechanisms.opendp import OpenDPSource
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.model.datasets import KnownFile
 from sqlanon.model.policy import Policy
-from sqlanon.run.datasets import charged, refuse_own_accounts
+from sqlanon.run.datasets import charged
 from sqlanon.run.ledger import open_ledger
 from sqlanon.run.prepare_private import private_method
 
@@ -51,7 +51,7 @@ class Chance:
         Raises:
             PolicyError: OpenDP is not installed, or the source needs a name as a data set, or has another one, or one
                 that nobody has declared; or its files belong to several data sets.
-            EngineError: there is no ledger that outlives the session, or another one knows the data set.
+            EngineError: there is no ledger that outlives the session, or another one is that of the warehouse.
         """
         chosen = OpenDPSource() if random_source is None else random_source
         is_private, is_query = type(chosen) is OpenDPSource, source.dataset is None
@@ -59,5 +59,4 @@ class Chance:
             return cls(chosen, is_private, None, "", is_query)
         opened = open_ledger(engine, ledger)
         found = charged(engine, opened, source, dataset)
-        refuse_own_accounts(engine, opened, found.name)
         return cls(chosen, is_private, opened, found.name, is_query, found.files)

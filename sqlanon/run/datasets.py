@@ -135,19 +135,3 @@ def known_account(engine: Engine, ledger: WarehouseLedger, name: str) -> DataSet
     called, source = known_dataset(engine, name), resolved(engine, name)
     files = () if source is None else known(source.files)
     return DataSet(account_of(ledger.entries(), called, files, f'"{name}"'), files)
-
-
-def refuse_own_accounts(engine: Engine, ledger: WarehouseLedger, dataset: str) -> None:
-    """Refuse a ledger beside that of the warehouse, if this one knows the data set: its cap would be passed by.
-
-    Raises:
-        EngineError: it does.
-    """
-    if ledger.is_own or not engine.has_ledger:
-        return
-    own = WarehouseLedger(engine, None)
-    if any(entry.dataset == dataset for entry in own.entries()):
-        raise EngineError(
-            f'the warehouse has a ledger of its own, which knows "{dataset}": charge that one, without ledger=',
-            step="ledger",
-        )

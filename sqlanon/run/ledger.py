@@ -5,25 +5,23 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import fields
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-import pyarrow as pa
-from sqlglot import exp
-
-from sqlanon.compiler.macros import DIALECT, template
-from sqlanon.compiler.nodes import Relation, aliased, column, identifier, select, string
+from sqlanon.compiler.macros import template
+from sqlanon.compiler.nodes import column, string
 from sqlanon.engines.base import Engine
 from sqlanon.engines.refusals import holder_of, is_in_use, is_overtaken, is_unwritable, why_not_opened
 from sqlanon.errors import EngineError
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget, spelled
 from sqlanon.model.datasets import KnownFile, dataset_named
-from sqlanon.model.ledger import ADDED, Account, Entry, Kind, account, chained, first_broken, head
+from sqlanon.model.ledger import START, Account, Entry, Kind, account, chained, first_broken, head
 from sqlanon.model.units import Unit
+from sqlanon.run import ledger_notes
+from sqlanon.run import ledger_table as table
 from sqlanon.run.files import flush
 from sqlanon.run.known_files import with_new_files
 from sqlanon.run.ledger_checks import refuse_files_of_others, refuse_overspending, refuse_what_cannot_be_added
@@ -36,15 +34,8 @@ PAUSE = 0.05
 HEADERS = 3 * 4096
 """Bytes of the headers of a DuckDB file."""
 
-NEW = Relation("anon_new_entries", "count")
-TYPES = {
-    "position": pa.int64(),
-    "spent_at": pa.timestamp("us"),
-    "rows_per_individual": pa.int64(),
-    "files": pa.list_(pa.struct([("path", pa.string()), ("fingerprint", pa.string())])),
-}
-NEW_COLUMNS = {"rows_per_individual": "BIGINT", "files": "STRUCT(path VARCHAR, fingerprint VARCHAR)[]"}
-"""The types of columns that ledgers of earlier versions do not have; the others are text."""
+IF_LOST = "If it is lost, so is what was spent, and DROP TABLE anon.ledger_note begins anew"
+"""What is left to do without the ledger of a warehouse."""
 
 Result = TypeVar("Result")
 
@@ -148,20 +139,38 @@ class WarehouseLedger:
         """
         entries = self.entries()
         if noted is not None and noted not in {entry.sha256 for entry in entries} | {head([])}:
-            reason = f"{self._name} has no row with the hash that was noted: its newest rows were removed or rewritten"
+            reason = f"{self.name} has no row with the hash that was noted: its newest rows were removed or rewritten"
             raise EngineError(f"{reason}, so it tells less than was spent", step="ledger")
         return head(entries)
 
     def _append(self, rows: Sequence[Entry]) -> list[Entry]:
         """Write rows behind those that are there, durably; anew from the start if another connection was faster."""
+        self.note_in_warehouse()
         written = _patiently(lambda: self._attempt(rows), is_overtaken)
         self._head = head(written)
+        with suppress(EngineError):  # what was charged is safe, and the next run notes it
+            self._note(self._head)
         return written
+
+    def note_in_warehouse(self) -> None:
+        """Have the warehouse know its ledger, if it knows none, before the first row is written.
+
+        Raises:
+            EngineError: the warehouse cannot be written.
+        """
+        if not ledger_notes.notes(self._engine):
+            self._note(START)
+
+    def _note(self, sha256: str) -> None:
+        """Write down in the warehouse that it is charged to this file, which has a row with that hash by now."""
+        file, engine = self._file, self._engine
+        if file is not None and engine.file is not None and not engine.is_read_only:
+            _patiently(lambda: ledger_notes.write(engine, str(file), sha256), is_overtaken)
 
     def _attempt(self, rows: Sequence[Entry]) -> list[Entry]:
         with self._opened() as engine:
             if engine.is_read_only:
-                raise EngineError(f"{self._name} cannot be written, and a charge must be", step="ledger")
+                raise EngineError(f"{self.name} cannot be written, and a charge must be", step="ledger")
             try:
                 with engine.transaction():
                     before = self._read(engine)
@@ -170,28 +179,28 @@ class WarehouseLedger:
                     refuse_what_cannot_be_added(before, rows)
                     refuse_overspending(before, rows)
                     new = list(chained(with_new_files(rows, before), before))
-                    _create(engine)
-                    _insert(engine, new)
+                    table.create(engine)
+                    table.insert(engine, new)
             except EngineError as error:
                 if error.step == "ledger":
                     raise
-                reason = f"{self._name} cannot be written: {error}"
+                reason = f"{self.name} cannot be written: {error}"
                 raise EngineError(reason, step="ledger", original=error.original) from None
             _wait_for_names(engine)
             return new
 
     def _read(self, engine: Engine) -> list[Entry]:
-        if not engine.has_ledger:
+        if not engine.has(engine.ledger):
             return []
         try:
-            entries = [Entry(**row) for row in engine.fetch(_rows(engine), "the ledger")]
+            entries = [Entry(**row) for row in engine.fetch(table.rows(engine), "the ledger")]
         except EngineError as error:
             raise EngineError(
-                f"{self._name} cannot be read, or is not what sqlanon made", step="ledger", original=error.original
+                f"{self.name} cannot be read, or is not what sqlanon made", step="ledger", original=error.original
             ) from None
         broken = first_broken(entries)
         if broken is not None:
-            reason = f"{self._name} was tampered with: row {broken} is not what was written at that position"
+            reason = f"{self.name} was tampered with: row {broken} is not what was written at that position"
             raise EngineError(
                 f"{reason}. No more is charged to it; look at anon.ledger, and at a backup", step="ledger"
             )
@@ -199,11 +208,11 @@ class WarehouseLedger:
 
     def _refuse_without_key(self, engine: Engine) -> None:
         """Refuse a copy of the table, in which simultaneous runs would overspend together."""
-        if not engine.has_ledger:
+        if not engine.has(engine.ledger):
             return
         query = template("ledger_key").where(column("database_name").eq(string(engine.ledger.catalog)), copy=False)
         if not engine.fetch(query, "the key of the ledger")[0]["is_keyed"]:
-            reason = f"{self._name} is a copy without its key, so runs at the same time could overspend together"
+            reason = f"{self.name} is a copy without its key, so runs at the same time could overspend together"
             raise EngineError(f"{reason}: ALTER TABLE anon.ledger ADD PRIMARY KEY (position)", step="ledger")
 
     @contextmanager
@@ -226,11 +235,11 @@ class WarehouseLedger:
             return error
         if is_in_use(error.original):
             where = "another program" if "lock" in str(error.original).lower() else "this program"
-            reason = f"{self._name} is open in {where}{holder_of(error.original)}; close it there"
+            reason = f"{self.name} is open in {where}{holder_of(error.original)}; close it there"
         elif is_unwritable(error.original):
-            reason = f"{self._name} cannot be written, and a charge must be"
+            reason = f"{self.name} cannot be written, and a charge must be"
         else:
-            reason = why_not_opened(self._name, error.original)
+            reason = why_not_opened(self.name, error.original)
             if self._is_stub():
                 reason += "; it was never written, for the disk was full, and has no charge: remove it"
         return EngineError(reason, step="ledger", original=error.original)
@@ -245,7 +254,8 @@ class WarehouseLedger:
         return self._file is None
 
     @property
-    def _name(self) -> str:
+    def name(self) -> str:
+        """What messages call it."""
         return "the ledger of the warehouse" if self._file is None else f"the ledger {self._file}"
 
 
@@ -257,7 +267,8 @@ def open_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
         path: a DuckDB file for the ledger, made if it is not there; None for the warehouse itself.
 
     Raises:
-        EngineError: there is no path, and the warehouse is no DuckDB file, or read-only.
+        EngineError: there is no path, and the warehouse is no DuckDB file, or read-only; or another ledger is that of
+            the warehouse.
     """
     if path is None and engine.is_read_only:
         reason = "the warehouse is open read-only, and a private release is charged to a ledger first"
@@ -269,14 +280,45 @@ def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
     """The ledger, to look at; nothing is made.
 
     Raises:
-        EngineError: there is no path, and the warehouse is no DuckDB file.
+        EngineError: there is no path, and the warehouse is no DuckDB file; or another ledger is that of the warehouse.
     """
     given, file = ledger_file(path), engine.file
     if given is None and file is None:
         reason = "the warehouse is no DuckDB file, and a private release needs a ledger that outlives the session"
         raise EngineError(f"{reason}; name a file with ledger=", step="ledger")
     is_own = given is not None and file is not None and given.exists() and given.samefile(file)
-    return WarehouseLedger(engine, None if is_own else given)
+    found = WarehouseLedger(engine, None if is_own else given)
+    _refuse_another(engine, found)
+    return found
+
+
+def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
+    """Refuse a ledger that is not that of the warehouse: what was spent so far would be passed by.
+
+    Raises:
+        EngineError: it is another one, or an old copy; or that of the warehouse cannot be read.
+    """
+    noted = ledger_notes.notes(engine)
+    if found.is_own:
+        path = noted[-1].path if noted else ""
+        if any(note.sha256 != START for note in noted) or (path and WarehouseLedger(engine, Path(path)).entries()):
+            raise EngineError(f"the ledger of this warehouse is the file {path}; name it with ledger=", step="ledger")
+        return
+    hashes = {START, *(entry.sha256 for entry in found.entries())}
+    if any(note.sha256 not in hashes for note in noted):
+        reason = (
+            f"{found.name} is not that of this warehouse, or an old copy of it: a row is missing that was noted when"
+        )
+        raise EngineError(
+            f"{reason} {noted[-1].path} was charged; name that file with ledger=. {IF_LOST}",
+            step="ledger",
+        )
+    if engine.has(engine.ledger) and WarehouseLedger(engine, None).verify() not in hashes:
+        raise EngineError(
+            "the warehouse has a ledger of its own: charge that one, without ledger=, or first copy its table "
+            "anon.ledger to the file, key and all",
+            step="ledger",
+        )
 
 
 def ledger_file(path: str | Path | None) -> Path | None:
@@ -291,12 +333,6 @@ def ledger_file(path: str | Path | None) -> Path | None:
         reason = "a private release needs a ledger that outlives the session; name a file with ledger="
         raise EngineError(reason, step="ledger")
     return Path(path).absolute()
-
-
-def table_of(entries: Sequence[Entry]) -> pa.Table:
-    """The rows with the columns of ``anon.ledger``; times in UTC."""
-    columns = [(field.name, TYPES.get(field.name, pa.string())) for field in fields(Entry)]
-    return pa.Table.from_pylist([vars(entry) for entry in entries], schema=pa.schema(columns))
 
 
 def _entry(
@@ -326,17 +362,6 @@ def _entry(
     )
 
 
-def _create(engine: Engine) -> None:
-    """The table of the ledger, when its first row is written, or the columns that it did not have before."""
-    schema = exp.Table(db=engine.ledger.args["db"].copy(), catalog=engine.ledger.args["catalog"].copy())
-    engine.execute(exp.Create(this=schema, kind="SCHEMA", exists=True), "schema anon")
-    engine.execute(_at(engine, "ledger_table"), "the ledger")
-    for name in _missing(engine):
-        column_type = exp.DataType.build(NEW_COLUMNS.get(name, "VARCHAR"), dialect=DIALECT)
-        add = exp.ColumnDef(this=identifier(name), kind=column_type)
-        engine.execute(exp.Alter(this=engine.ledger, kind="TABLE", actions=[add]), "the ledger")
-
-
 def _wait_for_names(engine: Engine) -> None:
     """Have the names of new files on the disk: the database itself waits for what is in them alone."""
     assert engine.file is not None
@@ -345,36 +370,6 @@ def _wait_for_names(engine: Engine) -> None:
     except OSError as error:
         reason = f"what was written to the ledger is not known to be on the disk: {error.strerror}"
         raise EngineError(reason, step="ledger", original=error) from None
-
-
-def _insert(engine: Engine, entries: Sequence[Entry]) -> None:
-    engine.put(NEW, table_of(entries))
-    rows = select([column(field.name) for field in fields(Entry)], NEW.table)
-    engine.execute(
-        exp.insert(rows, engine.ledger, columns=[identifier(field.name) for field in fields(Entry)]), "the ledger"
-    )
-    engine.drop(NEW)
-
-
-def _missing(engine: Engine) -> list[str]:
-    """The columns that a ledger of an earlier version does not have."""
-    there = {found.name for found in engine.describe(engine.ledger)}
-    return [name for name in ADDED if name not in there]
-
-
-def _rows(engine: Engine) -> exp.Select:
-    """The rows of the ledger; NULL in columns that those of an earlier version do not have."""
-    missing = [aliased(exp.null(), name) for name in _missing(engine)]
-    present = [column(name) for name in ADDED if name not in {each.alias for each in missing}]
-    return _at(engine, "ledger_rows").select(*present, *missing, copy=False)
-
-
-def _at(engine: Engine, name: str) -> exp.Select:
-    """A template over the ledger of an engine."""
-    statement = template(name)
-    for table in statement.find_all(exp.Table):
-        table.set("catalog", engine.ledger.args["catalog"].copy())
-    return statement
 
 
 def _open(engine: Engine, file: Path) -> tuple[ExitStack, Engine]:

@@ -226,6 +226,106 @@ class TestAccounts:
         assert len({file["path"] for file in files}) == len(files) <= 4
         assert session.verify_ledger()
 
+    def test_a_warehouse_knows_its_ledger(self, tmp_path: Path) -> None:
+        """Else a run that forgets to name the ledger would open a fresh account."""
+        make_warehouse(tmp_path / "w.duckdb").close()
+        budget = tmp_path / "budget.duckdb"
+        with sa.connect(tmp_path / "w.duckdb", ledger=budget) as session:
+            session.anonymize("people", POLICY, "released")
+        old = budget.read_bytes()
+        with sa.connect(tmp_path / "w.duckdb", ledger=budget) as session:
+            session.anonymize("people", POLICY, "again")
+            assert session.spent("people") == sa.Budget(2, "0.02")
+        for read_only in (False, True):
+            with sa.connect(tmp_path / "w.duckdb", read_only=read_only) as session:
+                for call in (
+                    lambda session=session: session.anonymize("people", POLICY, tmp_path / "r.parquet"),
+                    lambda session=session: session.cap("people", sa.Budget(9)),
+                    lambda session=session: session.spent("people"),
+                ):
+                    with pytest.raises(
+                        sa.EngineError, match=r"is the file .*budget\.duckdb; name it with ledger=|read-only"
+                    ):
+                        call()
+        (tmp_path / "copy.duckdb").write_bytes(old)
+        for other in ("new.duckdb", "copy.duckdb"):
+            with (
+                sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / other) as session,
+                pytest.raises(sa.EngineError, match=r"is not that of this warehouse, or an old copy .*budget\.duckdb"),
+            ):
+                session.anonymize("people", POLICY, "third")
+        assert not (tmp_path / "new.duckdb").exists()
+        budget.rename(tmp_path / "moved.duckdb")
+        with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "moved.duckdb") as session:
+            session.anonymize("people", POLICY, "third")
+            assert session.spent("people") == sa.Budget(3, "0.03")
+        with sa.connect(tmp_path / "w.duckdb") as session, pytest.raises(sa.EngineError, match="moved"):
+            session.spent("people")
+
+    def test_a_warehouse_knows_the_ledger_of_a_run_that_was_killed(self, tmp_path: Path) -> None:
+        make_warehouse(tmp_path / "w.duckdb").close()
+        program = """
+import os, signal, sqlanon as sa
+from sqlanon.run import ledger_notes
+from tests.integration.test_private_runs import POLICY
+first = ledger_notes.write
+def write(engine, path, sha256):
+    if sha256 == "0" * 64:
+        first(engine, path, sha256)
+    else:
+        os.kill(os.getpid(), signal.SIGKILL)
+ledger_notes.write = write
+with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
+    session.anonymize("people", POLICY, "released")
+"""
+        killed = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), check=False, timeout=60,
+        )  # fmt: skip
+        assert killed.returncode == -signal.SIGKILL
+        with sa.connect(tmp_path / "w.duckdb") as session, pytest.raises(sa.EngineError, match=r"budget\.duckdb"):
+            session.anonymize("people", POLICY, "released")
+        with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "budget.duckdb") as session:
+            assert session.spent("people") == sa.Budget(1, "0.01")
+
+    def test_a_ledger_that_was_never_written_binds_nobody(self, session: sa.Session, tmp_path: Path) -> None:
+        session.close()
+        with (
+            sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "missing" / "b.duckdb") as other,
+            pytest.raises(sa.EngineError, match="ledger"),
+        ):
+            other.anonymize("people", POLICY, "released")
+        with sa.connect(tmp_path / "w.duckdb") as own:
+            own.anonymize("people", POLICY, "released")
+            assert own.spent("people") == sa.Budget(1, "0.01")
+
+    def test_a_ledger_that_goes_on_in_a_file_is_that_of_the_warehouse(
+        self, session: sa.Session, tmp_path: Path
+    ) -> None:
+        session.anonymize("people", POLICY, "released")
+        session.connection.execute(f"ATTACH '{tmp_path}/b.duckdb' AS b; CREATE SCHEMA b.anon")
+        session.connection.execute(
+            "CREATE TABLE b.anon.ledger AS FROM anon.ledger; ALTER TABLE b.anon.ledger ADD PRIMARY KEY (position)"
+        )
+        session.close()
+        with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b.duckdb") as moved:
+            moved.anonymize("people", POLICY, "again")
+            assert moved.spent("people") == sa.Budget(2, "0.02")
+        with sa.connect(tmp_path / "w.duckdb") as own, pytest.raises(sa.EngineError, match="name it with ledger="):
+            own.anonymize("people", POLICY, "third")
+
+    def test_a_warehouse_knows_its_ledger_by_runs_into_files(self, tmp_path: Path) -> None:
+        """On the command line they open the warehouse read-only, so that several can run at the same time."""
+        make_warehouse(tmp_path / "w.duckdb").close()
+        (tmp_path / "policy.toml").write_text(TOML)
+        command = ("run", "people", "--db", "w.duckdb", "--policy", "policy.toml", "--replace", "--into", "r.parquet")
+        assert sqlanon(*command, "--ledger", "b.duckdb", folder=tmp_path).returncode == 0
+        forgotten = sqlanon(*command, folder=tmp_path)
+        assert (forgotten.returncode, "b.duckdb; name it with --ledger" in forgotten.stderr) == (1, True)
+        assert sqlanon(*command, "--ledger", "b.duckdb", folder=tmp_path).returncode == 0
+        with sa.connect(ledger=tmp_path / "b.duckdb") as session:
+            assert session.spent("people") == sa.Budget(2, "0.02")
+
     def test_files_of_several_accounts_are_charged_to_none(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "lake").mkdir()
         for name, rows in (("a", 400), ("b", 399), ("c", 398)):

@@ -969,6 +969,34 @@ LEDGER = [
     *_of(
         "sqlanon/run/ledger.py",
         (
+            "ledger-beside-the-warehouse",
+            "if engine.has(engine.ledger) and WarehouseLedger(engine, None).verify() not in hashes:",
+            "if False:",
+            "another ledger gives a data set of the warehouse a fresh budget",
+            f"{RUNS}::TestAccounts::test_no_account_is_passed_by",
+        ),
+        (
+            "another-ledger",
+            "if any(note.sha256 not in hashes for note in noted):",
+            "if False:",
+            "another file than the ledger of a warehouse, or an old copy, is charged",
+            f"{RUNS}::TestAccounts::test_a_warehouse_knows_its_ledger",
+        ),
+        (
+            "no-ledger-named",
+            "if any(note.sha256 != START for note in noted) or",
+            "if False and",
+            "whoever forgets to name the ledger of a warehouse opens a fresh account",
+            f"{RUNS}::TestAccounts::test_a_warehouse_knows_its_ledger",
+        ),
+        (
+            "ledger-noted-late",
+            "        self.note_in_warehouse()\n",
+            "",
+            "a warehouse does not know its ledger after a run that was killed",
+            f"{RUNS}::TestAccounts::test_a_warehouse_knows_the_ledger_of_a_run_that_was_killed",
+        ),
+        (
             "overspending-not-refused",
             "                    refuse_overspending(before, rows)\n",
             "",
@@ -1161,13 +1189,6 @@ LEDGER = [
             "return name",
             "a file has a fresh budget by every path",
             f"{RUNS}::TestAccounts::test_files_have_one_account_by_whatever_path",
-        ),
-        (
-            "ledger-beside-the-warehouse",
-            "    if ledger.is_own or not engine.has_ledger:\n        return\n",
-            "    return\n",
-            "another ledger gives a data set of the warehouse a fresh budget",
-            f"{RUNS}::TestAccounts::test_no_account_is_passed_by",
         ),
     ),
     *_of(

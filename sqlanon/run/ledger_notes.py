@@ -1,0 +1,58 @@
+"""Which ledger a warehouse is charged to: noted in the warehouse, so that no other one takes its place unseen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.compiler.nodes import Relation, column, identifier, select
+from sqlanon.engines.base import Engine
+from sqlanon.run.ledger_table import create_schema, located
+
+NEW = Relation("anon_new_note", "count")
+SCHEMA = pa.schema([("path", pa.string()), ("sha256", pa.string()), ("noted_at", pa.timestamp("us"))])
+
+
+@dataclass(frozen=True)
+class Note:
+    """That a file was charged, and has a row of that hash since."""
+
+    path: str
+    sha256: str
+
+
+def notes(engine: Engine) -> list[Note]:
+    """What the warehouse knows of its ledger, the newest note last; none if it keeps its own, or has none.
+
+    Raises:
+        EngineError: the table cannot be read, or is not what sqlanon made.
+    """
+    if not engine.has(_table(engine)):
+        return []
+    return [Note(row["path"], row["sha256"]) for row in engine.fetch(located(engine, "ledger_notes"), "the ledger")]
+
+
+def write(engine: Engine, path: str, sha256: str) -> None:
+    """Add a note, in a transaction of its own.
+
+    Raises:
+        EngineError: the warehouse cannot be written.
+    """
+    row = {"path": path, "sha256": sha256, "noted_at": datetime.now(UTC).replace(tzinfo=None)}
+    with engine.beside() as beside, beside.transaction():
+        create_schema(beside)
+        beside.execute(located(beside, "ledger_note_table"), "note the ledger")
+        beside.put(NEW, pa.Table.from_pylist([row], schema=SCHEMA))
+        new = select([column(name) for name in SCHEMA.names], NEW.table)
+        names = [identifier(name) for name in SCHEMA.names]
+        beside.execute(exp.insert(new, _table(beside), columns=names), "note the ledger")
+        beside.drop(NEW)
+
+
+def _table(engine: Engine) -> exp.Table:
+    table = engine.ledger
+    table.set("this", identifier("ledger_note"))
+    return table

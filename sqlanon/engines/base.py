@@ -25,14 +25,16 @@ StatementObserver = Callable[[str, float | None], None]
 class ResolvedSource:
     """A source that exists: as a relation for FROM, in words for messages, and the Parquet files that it consists of.
 
-    ``files`` is empty for tables and queries. ``dataset`` is what its rows are called in a ledger; None where they may
-    be known by another name, too: in views, queries, temporary tables and those of other databases.
+    ``files`` is empty for tables and queries; ``globbed`` are the files that the globs in a query stand for.
+    ``dataset`` is what its rows are called in a ledger; None where they may be known by another name, too: in views,
+    queries, temporary tables and those of other databases.
     """
 
     relation: exp.Table | exp.Subquery
     description: str
     files: tuple[str, ...] = ()
     dataset: str | None = None
+    globbed: tuple[str, ...] = ()
 
 
 class Engine(Protocol):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from sqlglot import exp
 from sqlanon.compiler.macros import DIALECT
 from sqlanon.compiler.nodes import column, identifier, select, string
 from sqlanon.engines.base import NOTE_KEY
-from sqlanon.model.datasets import GLOB_CHARACTERS
+from sqlanon.errors import EngineError
+from sqlanon.model.datasets import GLOB_CHARACTERS, LOCAL
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
 
 STAGE = re.compile(r"\.(?P<target>.+)\.(?P<process>\d{1,9})\.\d+\.(?P<state>staged|previous)", re.ASCII)
@@ -43,10 +45,51 @@ def unreadable_below(folder: str) -> str | None:
     return str(failed[0].filename) if failed else None
 
 
+def links_below(folder: str) -> Iterator[str]:
+    """The symbolic links to folders below a folder that lead out of it, which a glob of ``**`` does not enter.
+
+    Those in the folders that they lead to come as well. No folder is looked at twice, whatever loops there are; what
+    leads to a folder that the given one is in is not followed.
+    """
+    seen: list[Path] = []
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        seen.append(Path(os.path.realpath(here)))
+        for place, below, _ in os.walk(here):
+            links = [os.path.join(place, name) for name in sorted(below) if Path(place, name).is_symlink()]  # noqa: PTH118
+            for link in links:
+                real = Path(os.path.realpath(link))
+                if not any(real.is_relative_to(known) for known in seen):
+                    yield link
+                    if not is_above(link, folder):
+                        waiting.append(link)
+
+
+def is_above(link: str, folder: str) -> bool:
+    """Whether a link leads to a folder that another one is in."""
+    return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(link))
+
+
+def walked(pattern: str) -> tuple[list[str], str]:
+    """The folders below which a glob looks at any depth, and how it goes on from there; none if it has no ``**``."""
+    parts = LOCAL.sub("", pattern, count=1).split("/")
+    if "**" not in parts:
+        return [], ""
+    place = parts.index("**")
+    start = "/".join(parts[:place]) or ("/" if place else ".")
+    folders = glob(start) if is_glob(start) else [start]  # noqa: PTH207 (a Path takes no absolute pattern)
+    return folders, "/" + "/".join(parts[place:])
+
+
+def escaped(path: str | Path) -> str:
+    """The glob that matches one path alone."""
+    return "".join(f"[{sign}]" if sign in GLOB_CHARACTERS else sign for sign in str(path)).rstrip("/")
+
+
 def pattern_below(folder: str | Path, suffix: str = FILE_SUFFIX) -> str:
     """The glob of all files with a suffix in a folder and in those below it."""
-    escaped = "".join(f"[{sign}]" if sign in GLOB_CHARACTERS else sign for sign in str(folder))
-    return f"{escaped.rstrip('/')}/**/*{suffix}"
+    return f"{escaped(folder)}/**/*{suffix}"
 
 
 def published(files: Sequence[str]) -> tuple[str, ...]:
@@ -56,17 +99,16 @@ def published(files: Sequence[str]) -> tuple[str, ...]:
 
 def reader(paths: str | Sequence[str]) -> exp.Table:
     """Files as DuckDB reads them, partition columns included."""
-    given = string(paths) if isinstance(paths, str) else exp.Array(expressions=[string(path) for path in paths])
-    return exp.Table(this=exp.func("read_parquet", given, dialect=DIALECT))
+    return exp.Table(this=exp.func("read_parquet", _paths(paths), dialect=DIALECT))
 
 
-def release_reader(pattern: str, columns: Mapping[str, str], partition_by: Sequence[str]) -> exp.Subquery:
+def release_reader(paths: str | Sequence[str], columns: Mapping[str, str], partition_by: Sequence[str]) -> exp.Subquery:
     """The files of a release as it was released: its columns in their order, partition columns in their types.
 
     A reader that is told nothing takes a label such as 10 for a number.
 
     Args:
-        pattern: the glob of the files.
+        paths: the glob of the files, or all of them.
         columns: the types of all columns of the release, by name.
         partition_by: those that are folders.
     """
@@ -74,20 +116,47 @@ def release_reader(pattern: str, columns: Mapping[str, str], partition_by: Seque
     if partition_by:
         types = [exp.PropertyEQ(this=identifier(name), expression=string(columns[name])) for name in partition_by]
         options.append(_option("hive_types", exp.Struct(expressions=types)))
-    files = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[string(pattern), *options]))
+    files = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[_paths(paths), *options]))
     return exp.Subquery(this=select([column(name) for name in columns], files))
 
 
 def marked(folder: str | Path) -> dict[str, Any] | None:
-    """What the marker of a release folder says; None if the folder is not one."""
+    """What the marker of a release folder says; None if the folder has none.
+
+    Raises:
+        EngineError: it has one that is not what sqlanon writes.
+    """
+    marker = Path(folder, MARKER)
     try:
-        document = json.loads(Path(folder, MARKER).read_text(encoding="utf-8"))
-        note = document[NOTE_KEY]
-        layout = note["folder"]
-        known = isinstance(layout["columns"], dict) and isinstance(layout["partition_by"], list)
-    except (OSError, ValueError, KeyError, TypeError):
+        text = marker.read_bytes()
+    except (OSError, ValueError):
         return None
-    return note if known else None
+    try:
+        note = json.loads(text)[NOTE_KEY]
+        layout = note["folder"]
+        known = _is_layout(layout["columns"], layout["partition_by"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        known = False
+    if not known:
+        raise EngineError(
+            f"{marker} is not what sqlanon writes beside a release, so the types of its columns are not known; bring "
+            "it back, or remove it to have the files read as any others",
+            step="source",
+        )
+    return dict(note)
+
+
+def _is_layout(columns: object, partition_by: object) -> bool:
+    """Whether columns have types, and those that the files are partitioned by are among them."""
+    if not isinstance(columns, dict) or not isinstance(partition_by, list) or not columns:
+        return False
+    return all(isinstance(kind, str) for kind in columns.values()) and all(
+        isinstance(name, str) and name in columns for name in partition_by
+    )
+
+
+def _paths(paths: str | Sequence[str]) -> exp.Expr:
+    return string(paths) if isinstance(paths, str) else exp.Array(expressions=[string(path) for path in paths])
 
 
 def _option(name: str, value: exp.Expr) -> exp.Expr:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from sqlglot import exp
 
@@ -16,6 +18,9 @@ from sqlanon.model.datasets import dataset_of_files
 
 Describe = Callable[[exp.Expr], object]
 """Looks at the columns of a relation, which has to be readable for that."""
+
+Reader = Callable[[str | Sequence[str]], exp.Table | exp.Subquery]
+"""A glob, or files, as a relation."""
 
 
 def resolve(source: str, rows: Rows, describe: Describe, warehouse: str) -> ResolvedSource:
@@ -33,8 +38,17 @@ def resolve(source: str, rows: Rows, describe: Describe, warehouse: str) -> Reso
         dataset = dataset_of_files(_at_home(source, rows))
         return _readable(source, _files(f"Parquet {source}", source, rows, dataset), describe)
     if catalog.is_query(source):
-        return catalog.parse_query(source)
+        query = catalog.parse_query(source)
+        return dataclasses.replace(query, globbed=_globbed(query, rows))
     raise catalog.not_found(rows, source)
+
+
+def _globbed(query: ResolvedSource, rows: Rows) -> tuple[str, ...]:
+    """The files of the globs that the tables of a query are spelled with."""
+    spelled = [
+        text.name for table in query.relation.find_all(exp.Table) for text in (table, *table.find_all(exp.Literal))
+    ]
+    return tuple(file for pattern in sorted({*filter(lake.is_glob, spelled)}) for file in _matched(pattern, rows))
 
 
 def _at_home(path: str, rows: Rows) -> str:
@@ -47,23 +61,48 @@ def _folder(source: str, rows: Rows) -> ResolvedSource:
     """A folder with all that is below it; a release of ours with its own columns and types."""
     if (unreadable := lake.unreadable_below(source)) is not None:
         raise EngineError(f"the folder {unreadable} cannot be read, so its files would be left out", step="source")
-    pattern = lake.pattern_below(source)
-    found = _files(f"Parquet folder {source}", pattern, rows, dataset_of_files(source))
     note = lake.marked(source)
-    if note is None:
-        return found
-    relation = lake.release_reader(pattern, note["folder"]["columns"], note["folder"]["partition_by"])
-    return dataclasses.replace(found, relation=relation)
+    read: Reader = lake.reader
+    if note is not None:
+        layout = note["folder"]
+        read = partial(lake.release_reader, columns=layout["columns"], partition_by=layout["partition_by"])
+    pattern = lake.pattern_below(source)
+    return _files(f"Parquet folder {source}", pattern, rows, dataset_of_files(source), read)
 
 
-def _files(description: str, pattern: str, rows: Rows, dataset: str) -> ResolvedSource:
+def _files(description: str, pattern: str, rows: Rows, dataset: str, read: Reader = lake.reader) -> ResolvedSource:
     matched = _matched(pattern, rows)
+    _refuse_left_out(_at_home(pattern, rows), matched, rows)
     files = lake.published(matched)
     if len(files) > 1:
         _refuse_unlike(description, files, rows)
     # The pattern itself where it will do: a list of many files makes every statement long.
     paths = pattern if len(files) == len(matched) else files
-    return ResolvedSource(lake.reader(paths), description, files, dataset)
+    return ResolvedSource(read(paths), description, files, dataset)
+
+
+def _refuse_left_out(pattern: str, matched: Sequence[str], rows: Rows) -> None:
+    """Refuse links to folders, which DuckDB's ``**`` passes by without a word, unless nothing is left out so.
+
+    Raises:
+        EngineError: names the link.
+    """
+    folders, rest = lake.walked(pattern)
+    for folder in folders:
+        for link in lake.links_below(folder):
+            below = lake.escaped(link) + rest
+            if lake.is_above(link, folder) or _has_more(below, matched, rows):
+                raise EngineError(
+                    f"{link} is a symbolic link to a folder, whose files would be left out: remove it, or name the "
+                    f"folders one by one in a query over read_parquet(['{pattern}', '{below}'])",
+                    step="source",
+                )
+
+
+def _has_more(pattern: str, matched: Sequence[str], rows: Rows) -> bool:
+    """Whether a glob stands for a file that is not matched already, under whatever name."""
+    known = {os.path.realpath(file) for file in matched}
+    return any(os.path.realpath(file) not in known for file in lake.published(_matched(pattern, rows)))
 
 
 def _refuse_unlike(description: str, files: Sequence[str], rows: Rows) -> None:

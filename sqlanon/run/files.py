@@ -8,12 +8,12 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from glob import glob
 from pathlib import Path
 from typing import Literal
 
 from sqlglot import exp
 
+from sqlanon.engines.base import ResolvedSource
 from sqlanon.engines.lake import STAGE, is_glob
 from sqlanon.engines.processes import is_running
 from sqlanon.errors import EngineError
@@ -130,12 +130,11 @@ def refuse_place(target: Path) -> None:
         raise EngineError(f"the folder {target.parent} cannot be written", step="target")
 
 
-def refuse_own_source(target: Path, source: exp.Expr, role: str, *, folder: bool = False) -> None:
-    """Refuse a target that is, or would be, among the files that the source names, or whatever else its role is."""
-    tables = list(source.find_all(exp.Table))
+def refuse_own_source(target: Path, source: ResolvedSource, role: str, *, folder: bool = False) -> None:
+    """Refuse a target that is, or would be, among the files of the source, or of whatever else its role is."""
+    tables = list(source.relation.find_all(exp.Table))
     spelled = [node.name for table in tables for node in (table, *table.find_all(exp.Literal)) if node.name]
-    # Not Path.glob, which takes no absolute pattern.
-    files = [path for text in spelled for path in (text, *glob(text, recursive=True))]  # noqa: PTH207
+    files = (*spelled, *source.files, *source.globbed)
     if target.exists() and any(_same_file(path, target) for path in files):
         raise EngineError(f"the release would replace its own {role} {target}; write it to another file", step="target")
     for text in spelled:

@@ -91,7 +91,10 @@ def is_empty(folder: Path) -> bool:
 
 def is_whole(folder: Path) -> bool:
     """Whether a folder holds a release of ours, with all its files and no other."""
-    note = marked(folder)
+    try:
+        note = marked(folder)
+    except EngineError:
+        return False
     return note is not None and note["folder"].get("files") == listing(folder)
 
 
@@ -99,7 +102,7 @@ def note_of(folder: Path) -> str | None:
     """The marker of a release folder, None without one."""
     try:
         return (folder / MARKER).read_text(encoding="utf-8")
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 
@@ -146,8 +149,10 @@ def number_files(folder: Path, piece: str) -> None:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    for place, _, names in os.walk(folder):
-        yield from (Path(place, name) for name in names)
+    """All that is in a folder but folders; links to folders are among it."""
+    for place, below, names in os.walk(folder):
+        paths = [Path(place, name) for name in (*below, *names)]
+        yield from (path for path in paths if not path.is_dir() or path.is_symlink())
 
 
 def _seal(staged: StagedFolder) -> None:

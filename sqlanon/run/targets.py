@@ -86,7 +86,7 @@ def target_for(
     publishing = staged_folder if into.kind == "folder" else staged_file
     with publishing(into.path, replace=bool(replace)) as staged:
         for role, source in read.items():
-            refuse_own_source(into.path, source.relation, role, folder=into.kind == "folder")
+            refuse_own_source(into.path, source, role, folder=into.kind == "folder")
         if isinstance(staged, StagedFolder):
             yield _FolderTarget(engine, into, staged)
         else:

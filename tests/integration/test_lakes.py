@@ -6,11 +6,14 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pyarrow import dataset
 
 import sqlanon as sa
@@ -28,6 +31,26 @@ POLICY = sa.Policy(
     suppression_limit=0.1,
 )
 STRICTER = POLICY.model_copy(update={"privacy": (sa.KAnonymity(20),)})
+
+
+def fuzzed_markers() -> st.SearchStrategy[bytes]:
+    """Documents that look more or less like the marker of a release."""
+    names = st.sampled_from(["age", "zip", "illness", "cost", "year", "", "\0", 'a"b', "ä"]) | st.text(max_size=3)
+    kinds = st.sampled_from(["VARCHAR", "BIGINT", "INTEGER[]", "STRUCT(a INTEGER)", "NOTHING", "'", "\0", ""])
+    scalars = st.none() | st.booleans() | st.integers() | st.floats() | names
+    anything = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner))
+    layouts = st.fixed_dictionaries(
+        {"columns": st.dictionaries(names, kinds) | anything, "partition_by": st.lists(names | scalars) | anything},
+        optional={"files": anything},
+    )
+    notes = st.fixed_dictionaries(
+        {"folder": layouts | anything},
+        optional=dict.fromkeys(("policy", "made_from", "report", "node", "code_sha256"), anything),
+    )
+    documents = st.fixed_dictionaries({"sqlanon": notes | anything}) | anything
+    return documents.map(lambda document: json.dumps(document).encode()) | st.binary() | st.just(b"[" * 200_000)
+
+
 ILLNESSES = ["flu", "a/b", "", None, "10", "01", "x=y %41", "*", "ü €", "__", "[0, 10["]
 
 
@@ -101,6 +124,134 @@ class TestSources:
         assert session.measure("people [1]*", POLICY).row_count == ROW_COUNT
         session.anonymize("people [1]*", POLICY, into="release [2]/", partition_by="zip")
         assert session.verify("release [2]", POLICY).met
+
+
+class TestLinks:
+    """A glob of ``**`` does not enter symbolic links to folders, and says nothing of it."""
+
+    @pytest.fixture
+    def elsewhere(self, lake: Path) -> Path:
+        """A year of the lake that was moved away."""
+        (lake / "disk" / "archive").mkdir(parents=True)
+        (lake / "people" / "year=2020").rename(lake / "disk" / "archive" / "year=2020")
+        return lake / "disk"
+
+    @pytest.mark.parametrize("source", ["people", "people/**/*.parquet", "**/*.parquet", "peop[l]e/**"])
+    def test_what_is_left_out_is_named(self, session: sa.Session, lake: Path, elsewhere: Path, source: str) -> None:
+        (lake / "people" / "year=2020").symlink_to(elsewhere / "archive" / "year=2020")
+        if source == "**/*.parquet":
+            (elsewhere / "archive").rename(lake.parent / f"{lake.name} archive")
+            (lake / "people" / "year=2020").unlink()
+            (lake / "people" / "year=2020").symlink_to(lake.parent / f"{lake.name} archive" / "year=2020")
+        with pytest.raises(
+            sa.EngineError, match=r"people/year=2020 is a symbolic link to a folder.*left out"
+        ) as caught:
+            session.measure(source, POLICY)
+        assert "read_parquet([" in str(caught.value)
+        assert session.measure("people/*/*.parquet", POLICY).row_count == ROW_COUNT
+
+    def test_what_the_message_says_to_do(self, session: sa.Session, lake: Path, elsewhere: Path) -> None:
+        (lake / "people" / "year=2020").symlink_to(elsewhere / "archive" / "year=2020")
+        with pytest.raises(sa.EngineError) as caught:
+            session.measure("people", POLICY)
+        query = "SELECT * FROM " + str(caught.value).partition(" over ")[2]
+        assert session.measure(query, POLICY).row_count == ROW_COUNT
+
+    def test_a_link_below_a_link(self, session: sa.Session, lake: Path, elsewhere: Path) -> None:
+        (lake / "hall").mkdir()
+        (lake / "hall" / "archive").symlink_to(elsewhere / "archive")
+        (lake / "people" / "more").symlink_to(lake / "hall")
+        with pytest.raises(sa.EngineError, match=r"people/more/archive is a symbolic link"):
+            session.measure("people", POLICY)
+
+    def test_links_by_which_nothing_is_left_out(self, session: sa.Session, lake: Path) -> None:
+        (lake / "notes").mkdir()
+        (lake / "notes" / "README.txt").write_text("not data")
+        links = {"latest": lake / "people" / "year=2020", "notes": lake / "notes", "gone": lake / "nowhere"}
+        for name, there in links.items():
+            (lake / "people" / name).symlink_to(there)
+        (lake / "folk").symlink_to("people")
+        for source in ("people", "people/**/*.parquet", "folk", "folk/**/*.parquet"):
+            assert session.measure(source, POLICY).row_count == ROW_COUNT
+
+    @pytest.mark.parametrize("into", ["out/", "out.parquet"])
+    def test_loops(self, session: sa.Session, lake: Path, into: str) -> None:
+        """Two of them make for more paths than could ever be listed."""
+        for name in ("one", "two"):
+            (lake / "people" / "year=2020" / name).symlink_to(lake / "people")
+            (lake / "people" / name).symlink_to(".")
+        assert session.anonymize("people", POLICY, into=into).report.rows.source == ROW_COUNT
+        query = "SELECT * FROM 'people/**/*.parquet'"
+        assert session.anonymize(query, POLICY, into=into, replace=True).report.rows.source == ROW_COUNT
+
+    def test_a_loop_around_the_folder(self, session: sa.Session, lake: Path) -> None:
+        (lake / "people" / "up").symlink_to("..")
+        with pytest.raises(sa.EngineError, match="people/up is a symbolic link"):
+            session.measure("people", POLICY)
+
+    @pytest.mark.parametrize("source", ["people", "people/*/*.parquet", "SELECT * FROM 'people/*/*.parquet'"])
+    def test_a_target_that_is_read_under_another_name(self, session: sa.Session, lake: Path, source: str) -> None:
+        file = next((lake / "people").rglob("*.parquet"))
+        (lake / "other.parquet").hardlink_to(file)
+        before = file.read_bytes()
+        with pytest.raises(sa.EngineError, match="replace its own source"):
+            session.anonymize(source, POLICY, into="other.parquet", replace=True)
+        assert file.read_bytes() == before
+
+
+class TestMarkers:
+    """The file beside a release that tells how to read it."""
+
+    @pytest.fixture
+    def release(self, session: sa.Session, lake: Path) -> Path:
+        session.anonymize("people", POLICY, into="release/", partition_by="age")
+        return lake / "release"
+
+    @pytest.mark.parametrize(
+        "layout",
+        [
+            {"partition_by": [1, None]},
+            {"partition_by": ["missing"]},
+            {"partition_by": "age"},
+            {"columns": {"age": 1}},
+            {"columns": {}},
+            {"columns": ["age"]},
+            None,
+            [],
+        ],
+    )
+    def test_that_are_malformed(self, session: sa.Session, lake: Path, release: Path, layout: object) -> None:
+        note = json.loads((release / "_sqlanon.json").read_text())["sqlanon"]
+        changed = {**note["folder"], **layout} if isinstance(layout, dict) else layout
+        (release / "_sqlanon.json").write_text(json.dumps({"sqlanon": {**note, "folder": changed}}))
+        with pytest.raises(sa.EngineError, match=r"_sqlanon.json is not what sqlanon writes"):
+            session.measure("release", POLICY)
+        with pytest.raises(sa.EngineError, match="not replaced"):
+            session.anonymize("people", POLICY, into="release/", replace=True)
+        with pytest.raises(sa.EngineError):
+            session.verify("release", POLICY)
+
+    @settings(suppress_health_check=list(HealthCheck), max_examples=40)
+    @given(content=fuzzed_markers())
+    def test_whatever_is_in_them(self, session: sa.Session, release: Path, content: bytes) -> None:
+        (release / "_sqlanon.json").write_bytes(content)
+        into = str(release) + "/"
+        for call in (
+            lambda: session.measure(release, POLICY),
+            lambda: session.provenance(release),
+            lambda: session.anonymize("people", POLICY, into=into),
+        ):
+            with suppress(sa.SqlanonError):
+                call()
+        assert len(names_in(release)) > 1
+
+    def test_a_stage_inside_a_release(self, session: sa.Session, release: Path) -> None:
+        """Of a run that writes to a folder in it, or was killed before it could publish."""
+        before = session.measure("release", POLICY)
+        stage = release / ".inner.1.0.staged"
+        shutil.copytree(release, stage)
+        assert session.measure("release", POLICY) == before
+        assert session.measure(f"{release}/**/*.parquet", POLICY).row_count == before.row_count
 
 
 class TestFilesThatDiffer:

@@ -13,14 +13,15 @@ from sqlglot import exp
 
 from sqlanon.compiler import partitions
 from sqlanon.compiler.bind import SourceColumn
-from sqlanon.compiler.nodes import Relation, Step, aliased, count_rows, select, string, subquery
+from sqlanon.compiler.nodes import Relation, Step, aliased, count_rows, select
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.engines.lake import pattern_below, release_reader
+from sqlanon.engines.lake import pattern_below, reader, release_reader
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.run.files import refuse_own_source, staged_file
 from sqlanon.run.folders import STAGED_SUFFIX, StagedFolder, number_files, part, staged_folder
 from sqlanon.run.footers import amend, padded
+from sqlanon.run.parquet_types import refuse_altered, telling_of_intervals, written_columns
 from sqlanon.run.provenance import noted
 
 WRITTEN = Relation("anon_written", "row")
@@ -151,11 +152,13 @@ class _FileTarget:
         return True
 
     def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
-        _written_columns(self.engine, query)
+        columns = written_columns(self.engine, query)
         self.note = padded(note, len(note.encode()) + NOTE_ROOM)
-        self.engine.write_parquet(self.staged, query, self.note, streamed=streamed)
-        reader = exp.func("read_parquet", string(str(self.staged)), dialect="duckdb")
-        return ResolvedSource(exp.Table(this=reader), f"Parquet {self.name}")
+        with telling_of_intervals(columns):
+            self.engine.write_parquet(self.staged, query, self.note, streamed=streamed)
+        written = reader(str(self.staged))
+        refuse_altered(self.engine, query, written, columns)
+        return ResolvedSource(written, f"Parquet {self.name}")
 
     def amend(self, note: str) -> None:
         amend(self.staged, self.note, padded(note, len(self.note.encode())))
@@ -177,7 +180,21 @@ class _FolderTarget:
         return name not in self.into.partition_by
 
     def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
-        columns = _written_columns(self.engine, query)
+        columns = written_columns(self.engine, query)
+        with telling_of_intervals(columns):
+            self._write_files(query, columns, streamed=streamed)
+        types = {found.name: found.type for found in columns}
+        self.staged.layout = {"columns": types, "partition_by": list(self.into.partition_by)}
+        self.amend(note)
+        pattern = pattern_below(self.staged.path, STAGED_SUFFIX)
+        written = release_reader(pattern, types, self.into.partition_by)
+        refuse_altered(self.engine, query, written, columns)
+        return ResolvedSource(written, f"Parquet folder {self.into.name}")
+
+    def amend(self, note: str) -> None:
+        self.staged.note = json.loads(note)
+
+    def _write_files(self, query: exp.Query, columns: list[SourceColumn], *, streamed: bool) -> None:
         if self.into.partition_by:
             with self.engine.in_order():
                 self._write_partitions(query, columns)
@@ -186,16 +203,6 @@ class _FolderTarget:
                 self._write_pieces(query, columns, self.into.rows_per_file)
         else:
             self.engine.write_parquet(part(self.staged.path, 0), query, streamed=streamed)
-        types = {found.name: found.type for found in columns}
-        self.staged.layout = {"columns": types, "partition_by": list(self.into.partition_by)}
-        self.amend(note)
-        pattern = pattern_below(self.staged.path, STAGED_SUFFIX)
-        return ResolvedSource(
-            release_reader(pattern, types, self.into.partition_by), f"Parquet folder {self.into.name}"
-        )
-
-    def amend(self, note: str) -> None:
-        self.staged.note = json.loads(note)
 
     def _write_pieces(self, query: exp.Query, columns: list[SourceColumn], most: int) -> None:
         """Files of so many rows each, in the order of the query.
@@ -219,23 +226,3 @@ class _FolderTarget:
             by = (*by, partitions.PIECE)
         self.engine.write_partitions(self.staged.path, guarded, by, STAGED_SUFFIX)
         number_files(self.staged.path, partitions.PIECE)
-
-
-def _written_columns(engine: Engine, query: exp.Query) -> list[SourceColumn]:
-    """The columns of a query as they are in Parquet.
-
-    Raises:
-        EngineError: there they would be other numbers: DuckDB writes integers of 128 bits as floats of 53.
-    """
-    columns = [
-        SourceColumn(found.name, "VARCHAR") if found.type.startswith("ENUM(") else found
-        for found in engine.describe(subquery(query.copy(), "anon_written"))
-    ]
-    wide = [f'"{column.name}"' for column in columns if "HUGEINT" in column.type.upper()]
-    if wide:
-        raise EngineError(
-            f"Parquet has no type for the HUGEINT columns {', '.join(wide)}; cast them to BIGINT or DECIMAL(38, 0) "
-            "in a view, or write to a table",
-            step="target",
-        )
-    return columns

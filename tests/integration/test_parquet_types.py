@@ -1,0 +1,145 @@
+"""Values that Parquet alters are refused, and all others come back as they were, whatever their type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.run.parquet_types import types_in
+
+LAYOUTS = {"file": ("out.parquet", {}), "folder": ("out/", {}), "pieces": ("out/", {"rows_per_file": 2})}
+POLICY = sa.Policy(quasi_identifiers=["age"], insensitive=["value"], privacy=[sa.KAnonymity(2)])
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
+    monkeypatch.chdir(tmp_path)
+    with sa.connect() as session:
+        session.load_taxonomy("age", sa.Taxonomy.flat(["1", "2", "3"]))
+        yield session
+
+
+def texts(session: sa.Session, relation: str) -> list[tuple[str]]:
+    return session.connection.execute(f"SELECT value::VARCHAR AS t FROM {relation} ORDER BY t").fetchall()
+
+
+def publish(session: sa.Session, layout: str, policy: sa.Policy = POLICY) -> None:
+    """Publish the view ``given``; what was published has the same texts."""
+    into, options = LAYOUTS[layout]
+    session.anonymize("given", policy, into=into, **options)  # type: ignore[arg-type]
+    assert texts(session, f"'{into}{'' if layout == 'file' else '**/*.parquet'}'") == texts(session, "given")
+
+
+def given(session: sa.Session, values: str) -> None:
+    session.connection.execute(
+        f"CREATE OR REPLACE TABLE given AS SELECT 1 AS age, unnest([{values}]) AS value FROM range(2)"
+    )
+
+
+def test_every_type_of_the_database(session: sa.Session, tmp_path: Path) -> None:
+    """Either all values of a type come back with the texts that they had, or it is refused by name."""
+    connection = session.connection
+    described = connection.execute("DESCRIBE SELECT * FROM test_all_types()").fetchall()
+    refused = {}
+    for name, *_ in described:
+        connection.execute(f'CREATE OR REPLACE TABLE given AS SELECT 1 AS age, "{name}" AS value FROM test_all_types()')
+        # A file each: the database keeps what it has read, and knows a file by its size and the second of its change.
+        into = f"{name}.parquet"
+        try:
+            session.anonymize("given", POLICY, into=into)
+        except sa.EngineError as error:
+            refused[name] = str(error)
+        else:
+            assert texts(session, f"'{into}'") == texts(session, "given"), name
+        assert (tmp_path / into).exists() == (name not in refused)
+    always = {"hugeint", "uhugeint", "bignum", "time_tz", "interval", "bit", "union"}
+    assert always <= set(refused) <= always | {"tuple", "empty_struct"}
+    assert all('"value"' in refused[name] for name in always)
+
+
+ALTERED = [
+    "1::HUGEINT",
+    "union_value(a := 1)",
+    "'10:00:00+02'::TIMETZ",
+    "'101'::BIT",
+    "1::VARINT",
+    "INTERVAL '1 microsecond'",
+    "INTERVAL '-1 month'",
+    "INTERVAL '1 month' - INTERVAL '1 day'",
+    "INTERVAL '1000000 hours'",
+]
+NESTED = [
+    shape.format(value)
+    for shape in ("[{}]", "{{'a': [{}]}}", "MAP {{1: {}}}", "[{{'interval': {}}}]")
+    for value in ("1::UHUGEINT", "'101'::BIT", "INTERVAL '1 microsecond'", "INTERVAL '-1 month'")
+]
+
+
+@pytest.mark.parametrize(
+    ("layout", "value"),
+    [
+        *(("file", value) for value in (*ALTERED, *NESTED)),
+        *((layout, value) for layout in ("folder", "pieces") for value in ALTERED[-4:-1]),
+    ],
+)
+def test_values_that_are_refused(session: sa.Session, tmp_path: Path, layout: str, value: str) -> None:
+    given(session, value)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(sa.EngineError, match=r'Parquet .*"value".* or write to a table'):
+        publish(session, layout)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_table_takes_them_all(session: sa.Session) -> None:
+    for value in ALTERED:
+        given(session, value)
+        session.anonymize("given", POLICY, into="kept", replace=True)
+        assert texts(session, "kept") == texts(session, "given")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_intervals_that_are_kept(session: sa.Session, layout: str) -> None:
+    given(
+        session,
+        "INTERVAL '1 month', INTERVAL '40 days', INTERVAL '23:59:59.999', INTERVAL '2 years 3 days 1 hour', NULL, "
+        "INTERVAL '1 month', INTERVAL '0 days'",
+    )
+    publish(session, layout)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "{'HUGEINT': 1, 'bit': 2, 'interval': 3, 'union': 4, 'TIME WITH TIME ZONE': '10:00'::TIME}",
+        "'HUGEINT'::ENUM('HUGEINT', 'BIT, UNION(')",
+        "['a''HUGEINT'::ENUM('a''HUGEINT')]",
+        "{'a\"b HUGEINT': 1}",
+    ],
+)
+def test_names_that_look_like_types(session: sa.Session, value: str) -> None:
+    given(session, value)
+    publish(session, "file")
+
+
+def test_a_flattened_table(session: sa.Session) -> None:
+    session.connection.execute("CREATE TABLE stays AS SELECT 1 AS person, INTERVAL '1 microsecond' AS stay, 1 AS visit")
+    with pytest.raises(sa.EngineError, match='"stay_1" '):
+        session.flatten("stays", "out.parquet", individual="person", event="stay", order="visit", first=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("DECIMAL(18,3)", {"DECIMAL"}),
+        ("STRUCT(a TIME WITH TIME ZONE, BIT INTEGER)[]", {"STRUCT", "TIME WITH TIME ZONE", "INTEGER"}),
+        ("TIMESTAMP WITH TIME ZONE[3]", {"TIMESTAMP WITH TIME ZONE"}),
+        ("""STRUCT("a ""b"" HUGEINT, " ENUM('x', 'HUGEINT'))""", {"STRUCT", "ENUM"}),
+        ("MAP(HUGEINT, UNION(a BIT, b VARCHAR))", {"MAP", "HUGEINT", "UNION", "BIT", "VARCHAR"}),
+        ("GEOMETRY('OGC:CRS84')", {"GEOMETRY"}),
+    ],
+)
+def test_the_types_in_a_type(kind: str, expected: set[str]) -> None:
+    assert types_in(kind) == expected

@@ -35,9 +35,10 @@ from sqlanon.warehouse_session import WarehouseSession
 class Session(WarehouseSession):
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
 
-    A *source* is the name of a table or view, the path or glob of Parquet files, a folder of them, or a SELECT query. A
-    folder stands for all Parquet files in it and below; folders ``column=value`` are columns, and a release that is a
-    folder reads as it was released.
+    A *source* is the name of a table or view, the path or glob of Parquet or CSV files, a folder of them, or a SELECT
+    query. A folder stands for all files in it and below, which are of one kind; folders ``column=value`` are columns,
+    and a release that is a folder reads as it was released. DuckDB tells the form of a CSV file, and the types of its
+    columns, from its first rows; a query can tell them, as in ``"FROM read_csv('x.csv', types = {'zip': 'VARCHAR'})"``.
 
     A *policy* is a :class:`Policy`, a mapping of its fields, or the path of a TOML file. It is checked whenever it is
     used: a copy of one with changes need not be valid.
@@ -124,7 +125,7 @@ class Session(WarehouseSession):
     ) -> Release:
         """Publish the best generalization of a source that meets the policy, verified; or what its method draws.
 
-        Where the target holds the release of the same policy from the same Parquet files, by their names, sizes and
+        Where the target holds the release of the same policy from the same files, by their names, sizes and
         times of change, nothing is done, and that release is returned as ``unchanged``.
 
         Args:

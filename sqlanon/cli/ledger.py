@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Dataset = Annotated[
     str,
     typer.Argument(
-        metavar="DATASET", help="The data set: a table, the path, glob or folder of Parquet files, or its given name."
+        metavar="DATASET", help="The data set: a table, the path, glob or folder of files, or its given name."
     ),
 ]
 Warehouse = Annotated[Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file whose ledger it is.")]

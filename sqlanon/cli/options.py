@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 Source = Annotated[
     str,
     typer.Argument(
-        metavar="SOURCE", help="A table or view, the path, glob or folder of Parquet files, or a SELECT query."
+        metavar="SOURCE", help="A table or view, the path, glob or folder of Parquet or CSV files, or a SELECT query."
     ),
 ]
 Database = Annotated[Path, typer.Option("--db", metavar="DB", help="The DuckDB file.")]
 NewDatabase = Annotated[Path, typer.Option("--db", metavar="DB", help="The DuckDB file, made if it is not there.")]
 OptionalDatabase = Annotated[
-    Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file; not needed to read Parquet files.")
+    Path | None, typer.Option("--db", metavar="DB", help="The DuckDB file; not needed to read files.")
 ]
 PolicyFile = Annotated[Path, typer.Option("--policy", metavar="FILE.toml", help="The policy.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
@@ -95,9 +95,7 @@ ReplaceFile = Annotated[bool, typer.Option("--replace", help="Replace the file t
 Attribute = Annotated[str, typer.Argument(metavar="ATTRIBUTE", help="The quasi-identifier that the taxonomy is for.")]
 TaxonomySource = Annotated[
     str | None,
-    typer.Option(
-        "--source", metavar="SOURCE", help="A table, Parquet files or a query whose values the taxonomy must cover."
-    ),
+    typer.Option("--source", metavar="SOURCE", help="A table, files or a query whose values the taxonomy must cover."),
 ]
 TaxonomyColumn = Annotated[
     str | None,

@@ -23,7 +23,7 @@ StatementObserver = Callable[[str, float | None], None]
 
 @dataclass(frozen=True)
 class ResolvedSource:
-    """A source that exists: as a relation for FROM, in words for messages, and the Parquet files that it consists of.
+    """A source that exists: as a relation for FROM, in words for messages, and the files that it consists of.
 
     ``files`` is empty for tables and queries; ``globbed`` are the files that the globs in a query stand for.
     ``dataset`` is what its rows are called in a ledger; None where they may be known by another name, too: in views,
@@ -72,7 +72,7 @@ class Engine(Protocol):
         """Create them where they are missing, and nothing else."""
 
     def resolve(self, source: str) -> ResolvedSource:
-        """Find a table, a Parquet path, glob or folder, or take a SQL query."""
+        """Find a table, a path, glob or folder of files, or take a SQL query."""
 
     def find_table(self, name: str) -> exp.Table | None:
         """The table or view of a name, None if there is none."""

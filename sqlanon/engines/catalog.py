@@ -18,7 +18,7 @@ from sqlanon.engines.base import ResolvedSource
 from sqlanon.engines.lake import is_glob
 from sqlanon.errors import EngineError
 from sqlanon.model.base import did_you_mean
-from sqlanon.model.datasets import PARQUET_SUFFIXES, dataset_of_table
+from sqlanon.model.datasets import FILE_SUFFIXES, dataset_of_table
 from sqlanon.model.destination import refuse_file_like
 from sqlanon.model.names import folded
 
@@ -149,11 +149,11 @@ def is_read_only(rows: Rows) -> bool:
 
 
 def is_path(source: str) -> bool:
-    """Whether a source that is no table spells Parquet files."""
+    """Whether a source that is no table spells files."""
     globbed = is_glob(source) and "/" in source
     if globbed and is_query(source) and len(source.split()) > 1:
         return False  # SELECT *, a / 2 FROM ...
-    return source.lower().endswith(PARQUET_SUFFIXES) or globbed
+    return source.lower().endswith(FILE_SUFFIXES) or globbed
 
 
 def is_query(source: str) -> bool:
@@ -184,7 +184,7 @@ def not_found(rows: Rows, source: str) -> EngineError:
     known = [row[0] for row in rows(template("list_relations").sql(DIALECT), ())]
     return EngineError(
         f'there is no table or view "{source}"{did_you_mean(source, known)}; a source is a table, the path or glob of '
-        "Parquet files, or a SELECT query",
+        "Parquet or CSV files, or a SELECT query",
         step="source",
     )
 

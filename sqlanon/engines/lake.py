@@ -1,4 +1,4 @@
-"""Files of Parquet → relations: which files a path, a glob or a folder means, and how they are read."""
+"""Files → relations: which files a path, a glob or a folder means, and how they are read."""
 
 from __future__ import annotations
 
@@ -97,9 +97,15 @@ def published(files: Sequence[str]) -> tuple[str, ...]:
     return tuple(file for file in files if not any(STAGE.fullmatch(part) for part in Path(file).parts))
 
 
-def reader(paths: str | Sequence[str]) -> exp.Table:
+def reader(paths: str | Sequence[str], function: str = "read_parquet") -> exp.Table:
     """Files as DuckDB reads them, partition columns included."""
-    return exp.Table(this=exp.func("read_parquet", _paths(paths), dialect=DIALECT))
+    return exp.Table(this=exp.func(function, _paths(paths), dialect=DIALECT))
+
+
+def bare_reader(file: str, function: str) -> exp.Table:
+    """A file as DuckDB reads it, without what the names of its folders say."""
+    options = [string(file), _option("hive_partitioning", exp.false())]
+    return exp.Table(this=exp.Anonymous(this=function, expressions=options))
 
 
 def release_reader(paths: str | Sequence[str], columns: Mapping[str, str], partition_by: Sequence[str]) -> exp.Subquery:

@@ -13,6 +13,10 @@ OUR_ERROR = "Invalid Input Error: attribute "
 """How an error begins that a macro of ours has raised."""
 
 
+CSV_LINE = re.compile(r"[^\n]*\bCSV Error on Line: (\d+)")
+"""How an error begins that tells of a line of a CSV file, and goes on by quoting it."""
+
+
 def why_not_opened(path: str, error: Exception) -> str:
     """Why a file cannot be opened, and what to do about it."""
     text = str(error)
@@ -87,6 +91,11 @@ def _reason(error: Exception) -> str:
         return "the name of a file or folder is too long"
     if text.startswith(OUR_ERROR):
         return text.removeprefix("Invalid Input Error: ").splitlines()[0]
+    if line := CSV_LINE.match(text):
+        return (
+            f"line {line[1]} of a CSV file does not fit the columns and types that its first rows tell; mend it, or "
+            "read it by a query with options, such as FROM read_csv('file.csv', types = {'column': 'VARCHAR'})"
+        )
     if kind in TOLD:
         return text.partition(" Error: ")[2].partition("\n")[0] or kind
     return kind

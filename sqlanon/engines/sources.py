@@ -1,23 +1,29 @@
-"""What users spell → what is read: a table, Parquet files, a folder of them, or a query."""
+"""What users spell → what is read: a table, Parquet or CSV files, a folder of them, or a query."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from sqlglot import exp
 
+from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.macros import DIALECT, template
 from sqlanon.engines import catalog, lake
 from sqlanon.engines.base import ResolvedSource
 from sqlanon.engines.catalog import Rows
+from sqlanon.engines.formats import CSV, Format, format_of
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_files
 
-Describe = Callable[[exp.Expr], object]
+Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
 """Looks at the columns of a relation, which has to be readable for that."""
+
+Unlike = tuple[str, str, Sequence[str], Sequence[str]]
+"""Two files, and the columns that each has alone, with their types."""
 
 Reader = Callable[[str | Sequence[str]], exp.Table | exp.Subquery]
 """A glob, or files, as a relation."""
@@ -33,10 +39,10 @@ def resolve(source: str, rows: Rows, describe: Describe, warehouse: str) -> Reso
     if found is not None:
         return ResolvedSource(found.table, f'table "{source}"', dataset=catalog.dataset_of(found, warehouse))
     if lake.is_folder(source):
-        return _readable(source, _folder(source, rows), describe)
+        return _folder(source, rows, describe)
     if catalog.is_path(source):
         dataset = dataset_of_files(_at_home(source, rows))
-        return _readable(source, _files(f"Parquet {source}", source, rows, dataset), describe)
+        return _files(source, [source], rows, describe, dataset)
     if catalog.is_query(source):
         query = catalog.parse_query(source)
         return dataclasses.replace(query, globbed=_globbed(query, rows))
@@ -48,7 +54,7 @@ def _globbed(query: ResolvedSource, rows: Rows) -> tuple[str, ...]:
     spelled = [
         text.name for table in query.relation.find_all(exp.Table) for text in (table, *table.find_all(exp.Literal))
     ]
-    return tuple(file for pattern in sorted({*filter(lake.is_glob, spelled)}) for file in _matched(pattern, rows))
+    return tuple(_matched(sorted({*filter(lake.is_glob, spelled)}), rows))
 
 
 def _at_home(path: str, rows: Rows) -> str:
@@ -57,28 +63,49 @@ def _at_home(path: str, rows: Rows) -> str:
     return home + path.removeprefix("~") if home else path
 
 
-def _folder(source: str, rows: Rows) -> ResolvedSource:
+def _folder(source: str, rows: Rows, describe: Describe) -> ResolvedSource:
     """A folder with all that is below it; a release of ours with its own columns and types."""
     if (unreadable := lake.unreadable_below(source)) is not None:
         raise EngineError(f"the folder {unreadable} cannot be read, so its files would be left out", step="source")
-    note = lake.marked(source)
-    read: Reader = lake.reader
+    dataset, note = dataset_of_files(source), lake.marked(source)
+    parquet, csv = [lake.pattern_below(source)], [lake.pattern_below(source, suffix) for suffix in CSV.suffixes]
     if note is not None:
         layout = note["folder"]
         read = partial(lake.release_reader, columns=layout["columns"], partition_by=layout["partition_by"])
-    pattern = lake.pattern_below(source)
-    return _files(f"Parquet folder {source}", pattern, rows, dataset_of_files(source), read)
+        return _files(source, parquet, rows, describe, dataset, read, folder="folder ")
+    files = lake.published(_matched([*parquet, *csv], rows))
+    patterns = csv if format_of(f"the folder {source}", files) == CSV else parquet
+    return _files(source, patterns, rows, describe, dataset, folder="folder ")
 
 
-def _files(description: str, pattern: str, rows: Rows, dataset: str, read: Reader = lake.reader) -> ResolvedSource:
-    matched = _matched(pattern, rows)
-    _refuse_left_out(_at_home(pattern, rows), matched, rows)
+def _files(
+    source: str,
+    patterns: Sequence[str],
+    rows: Rows,
+    describe: Describe,
+    dataset: str,
+    read: Reader | None = None,
+    folder: str = "",
+) -> ResolvedSource:
+    """The files of globs as one relation.
+
+    Raises:
+        EngineError: there are none, or they are of several kinds or layouts; some would be left out; or one cannot be
+            read.
+    """
+    matched = _matched(patterns, rows)
+    for pattern in patterns:
+        _refuse_left_out(_at_home(pattern, rows), matched, rows)
     files = lake.published(matched)
+    kind = format_of(source, files)
+    description = f"{kind.name} {folder}{source}"
     if len(files) > 1:
-        _refuse_unlike(description, files, rows)
+        _refuse_unlike(description, files, rows, describe, kind)
     # The pattern itself where it will do: a list of many files makes every statement long.
-    paths = pattern if len(files) == len(matched) else files
-    return ResolvedSource(read(paths), description, files, dataset)
+    does = not files or (len(patterns) == 1 and len(files) == len(matched))
+    paths = patterns[0] if does else files
+    relation = lake.reader(paths, kind.function) if read is None else read(paths)
+    return _readable(source, ResolvedSource(relation, description, files, dataset), describe, kind)
 
 
 def _refuse_left_out(pattern: str, matched: Sequence[str], rows: Rows) -> None:
@@ -102,29 +129,50 @@ def _refuse_left_out(pattern: str, matched: Sequence[str], rows: Rows) -> None:
 def _has_more(pattern: str, matched: Sequence[str], rows: Rows) -> bool:
     """Whether a glob stands for a file that is not matched already, under whatever name."""
     known = {os.path.realpath(file) for file in matched}
-    return any(os.path.realpath(file) not in known for file in lake.published(_matched(pattern, rows)))
+    return any(os.path.realpath(file) not in known for file in lake.published(_matched([pattern], rows)))
 
 
-def _refuse_unlike(description: str, files: Sequence[str], rows: Rows) -> None:
+def _refuse_unlike(description: str, files: Sequence[str], rows: Rows, describe: Describe, kind: Format) -> None:
     """Refuse files of several layouts: DuckDB takes the columns of the first, and casts the others to its types.
 
     Raises:
-        EngineError: one has other columns or types than the first, or is no Parquet file.
+        EngineError: one has other columns or types than the first, or cannot be read.
     """
-    unlike = template("unlike_files").sql(DIALECT)
+    unlike = _unlike_csv(files, describe) if kind == CSV else _unlike_parquet(description, files, rows)
+    for first, other, *alone in unlike:
+        here, there = (", ".join(columns) or "nothing else" for columns in alone)
+        options = "union_by_name = true" + (" and types = {...}" if kind == CSV else "")
+        raise EngineError(
+            f"{description} has files of different columns: {first} has {here}, where {other} has {there}; bring them "
+            f"to one form by a query over {kind.function} with {options}",
+            step="source",
+        )
+
+
+def _unlike_parquet(description: str, files: Sequence[str], rows: Rows) -> Iterable[Unlike]:
     try:
-        found = rows(unlike, (list(files),))
+        return rows(template("unlike_files").sql(DIALECT), (list(files),))
     except EngineError as error:
         broken = next((file for file in files if not _is_parquet(file, rows)), None)
         reason = f"{description} cannot be read" if broken is None else f"{broken} cannot be read as a Parquet file"
         raise EngineError(reason, step="source", original=error.original) from None
-    for first, other, *alone in found:
-        here, there = (", ".join(columns) or "nothing else" for columns in alone)
-        raise EngineError(
-            f"{description} has files of different columns: {first} has {here}, where {other} has {there}; bring them "
-            "to one form by a query over read_parquet with union_by_name = true",
-            step="source",
-        )
+
+
+def _unlike_csv(files: Sequence[str], describe: Describe) -> Iterable[Unlike]:
+    """Files whose columns or types, as DuckDB tells them from the first rows of each, are not those of the first."""
+    here = _layout(files[0], describe)
+    for other in files[1:]:
+        there = _layout(other, describe)
+        if here != there:
+            yield files[0], other, sorted(here - there), sorted(there - here)
+
+
+def _layout(file: str, describe: Describe) -> set[str]:
+    try:
+        columns = describe(lake.bare_reader(file, CSV.function))
+    except EngineError as error:
+        raise EngineError(f"{file} cannot be read as a CSV file", step="source", original=error.original) from None
+    return {f'"{column.name}" {column.type}' for column in columns}
 
 
 def _is_parquet(file: str, rows: Rows) -> bool:
@@ -135,17 +183,20 @@ def _is_parquet(file: str, rows: Rows) -> bool:
     return True
 
 
-def _matched(pattern: str, rows: Rows) -> list[str]:
-    try:
-        return [row[0] for row in rows(template("glob_files").sql(DIALECT), (pattern,))]
-    except EngineError:
-        return []  # what is wrong with it will show when it is read
+def _matched(patterns: Sequence[str], rows: Rows) -> list[str]:
+    """The files of globs, those of each in their order."""
+    files: list[str] = []
+    for pattern in patterns:
+        # What is wrong with a glob will show when it is read.
+        with suppress(EngineError):
+            files += [row[0] for row in rows(template("glob_files").sql(DIALECT), (pattern,))]
+    return files
 
 
-def _readable(source: str, found: ResolvedSource, describe: Describe) -> ResolvedSource:
+def _readable(source: str, found: ResolvedSource, describe: Describe, kind: Format) -> ResolvedSource:
     try:
         describe(found.relation)
     except EngineError as error:
-        reason = f"no Parquet file can be read at {source}"
+        reason = f"no {kind.name} file can be read at {source}"
         raise EngineError(reason, step="source", original=error.original) from None
     return found

@@ -12,6 +12,9 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.names import folded
 
 PARQUET_SUFFIXES = (".parquet", ".parq", ".pq")
+CSV_SUFFIXES = tuple(kind + packed for kind in (".csv", ".tsv") for packed in ("", ".gz", ".zst"))
+FILE_SUFFIXES = (*PARQUET_SUFFIXES, *CSV_SUFFIXES)
+"""How the names of files end that are sources."""
 GLOB_CHARACTERS = frozenset("*?[")
 MAIN = "main"
 PART = r'"(?:[^"]|"")+"|[^\W\d]\w*'
@@ -20,9 +23,9 @@ TABLE = re.compile(rf"(?:{PART})(?:\.(?:{PART}))*")
 NEEDS_QUOTES = re.compile(r'\s.*|.*\s|.*["./*?\[~:].*', re.DOTALL)
 """What would be read as something else: several parts, or a path."""
 PATH = re.compile(
-    rf"(?:\.{{0,2}}/|~|file:).*|.*(?:/|{'|'.join(map(re.escape, PARQUET_SUFFIXES))})", re.IGNORECASE | re.DOTALL
+    rf"(?:\.{{0,2}}/|~|file:).*|.*(?:/|{'|'.join(map(re.escape, FILE_SUFFIXES))})", re.IGNORECASE | re.DOTALL
 )
-"""A name that is a path for sure: it begins or ends in a slash, or ends like a Parquet file."""
+"""A name that is a path for sure: it begins or ends in a slash, or ends like a Parquet or CSV file."""
 LOCAL = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
 
 
@@ -65,7 +68,7 @@ def dataset_of_table(schema: str, table: str) -> str:
 
 
 def dataset_of_files(path: str) -> str:
-    """The name of the Parquet files of a path, a glob or a folder."""
+    """The name of the files of a path, a glob or a folder."""
     local = LOCAL.sub("", path, count=1)
     # Unlike that of a Path, this leaves what it does not know as it is.
     return path if "://" in local else _absolute(Path(os.path.expanduser(local)))  # noqa: PTH111

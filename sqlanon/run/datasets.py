@@ -60,7 +60,7 @@ def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str
         return known
     if source.dataset is None:
         raise PolicyError(
-            f"{source.description} is no table of the warehouse and no Parquet file: its rows would get a fresh budget "
+            f"{source.description} is no table of the warehouse and no file: its rows would get a fresh budget "
             "under every name, so say with dataset= which data set they come from"
         )
     return source.dataset

@@ -1,0 +1,197 @@
+"""CSV files: sources as Parquet files are."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+from tests.commands import document, sqlanon
+
+ROW_COUNT = 240
+SECRET = "alice-1970"  # noqa: S105
+POLICY = sa.Policy(
+    quasi_identifiers=["age", "zip"],
+    sensitive=["illness"],
+    identifiers=["id"],
+    insensitive=["visited"],
+    privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("illness", 2)],
+    suppression_limit=0.1,
+)
+ILLNESSES = ["flu", "a,b", 'say "x"', None, "2020-01-01x", "ü €\nsecond line"]
+SUFFIXES = [".csv", ".tsv", ".csv.gz", ".csv.zst", ".tsv.gz", ".CSV"]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a warehouse that has the taxonomies, and the same rows as a table, as Parquet and as CSV."""
+    folder = tmp_path_factory.mktemp("csv")
+    with sa.connect(folder / "w.duckdb", threads=1) as session:
+        session.connection.execute(
+            "CREATE TABLE folk AS SELECT hash(i) % 60 AS age, 'z' || (hash(i * 3) % 4) AS zip, "
+            "list_extract($1, 1 + (hash(i * 7) % len($1))::INTEGER) AS illness, "
+            f"DATE '2020-01-01' + (i % 9)::INTEGER AS visited, i AS id FROM range({ROW_COUNT}) AS r (i)",
+            [ILLNESSES],
+        )
+        for suffix in SUFFIXES[:3]:
+            delimiter = "\\t" if "tsv" in suffix else ","
+            session.connection.execute(f"COPY folk TO '{folder}/folk{suffix}' (FORMAT csv, DELIMITER E'{delimiter}')")
+        session.connection.execute(f"COPY folk TO '{folder}/folk.csv.zst' (FORMAT csv, COMPRESSION zstd)")
+        session.connection.execute(f"COPY folk TO '{folder}/parts' (FORMAT csv, PARTITION_BY (visited))")
+        session.load_taxonomy("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
+        session.load_taxonomy("zip", sa.Taxonomy.flat(), source=folder / "folk.csv")
+    (folder / "folk.tsv.gz").write_bytes(gzip.compress((folder / "folk.tsv").read_bytes()))
+    shutil.copy(folder / "folk.csv", folder / "folk.CSV")
+    return folder
+
+
+@pytest.fixture
+def folder(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that folder, which is the working folder."""
+    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def session(folder: Path) -> Iterator[sa.Session]:
+    with sa.connect(folder / "w.duckdb", threads=1) as session:
+        session.install()
+        yield session
+
+
+def rows(session: sa.Session, relation: str) -> list[tuple[Any, ...]]:
+    return session.connection.execute(f"SELECT age, zip, illness, visited FROM {relation} ORDER BY ALL").fetchall()
+
+
+class TestSources:
+    @pytest.mark.parametrize("suffix", SUFFIXES)
+    def test_a_file_is_what_its_table_is(self, session: sa.Session, suffix: str) -> None:
+        source = f"folk{suffix}"
+        measured = session.measure(source, POLICY)
+        assert measured.source == f"CSV {source}"
+        assert measured == session.measure("folk", POLICY).model_copy(update={"source": measured.source})
+        session.anonymize("folk", POLICY, "expected")
+        session.anonymize(source, POLICY, "released")
+        assert rows(session, "released") == rows(session, "expected")
+
+    @pytest.mark.parametrize("source", ["parts", "parts/", "parts/**/*.csv", "parts/*/*", "./parts/v*/*.csv"])
+    def test_globs_and_folders_with_their_partitions(self, session: sa.Session, source: str) -> None:
+        assert session.measure(source, POLICY).row_count == ROW_COUNT
+        session.anonymize("folk", POLICY, "expected")
+        session.anonymize(source, POLICY, "released")
+        assert rows(session, "released") == rows(session, "expected")
+
+    def test_every_method_reads_them(self, session: sa.Session) -> None:
+        assert session.explain("folk.csv", POLICY)
+        assert session.lattice("folk.csv", POLICY).num_rows == session.lattice("folk", POLICY).num_rows
+        session.fit("folk.csv", POLICY, "folk.fit")
+        assert session.apply("folk.csv", "folk.fit", "part.parquet").report.rows.source == ROW_COUNT
+        assert session.verify("part.parquet", POLICY, source="folk.csv").met
+        roles = {"individual": "id", "event": "illness", "order": "age", "first": 1}
+        assert session.flatten("folk.csv", "flat", **roles).individuals == ROW_COUNT
+        session.load_taxonomy("zip", sa.Taxonomy.flat(), source="parts")
+
+    def test_the_macros_read_them(self, session: sa.Session) -> None:
+        for source in ("folk.csv", "folk.tsv.gz", "parts/*/*.csv"):
+            measured = session.connection.execute(f"SELECT k FROM anon.k_anonymity('{source}', ['zip'])").fetchall()
+            assert measured == session.connection.execute("SELECT k FROM anon.k_anonymity('folk', ['zip'])").fetchall()
+
+    def test_options_are_told_by_a_query(self, session: sa.Session, folder: Path) -> None:
+        (folder / "odd.csv").write_text("12;flu\n02;flu\n")
+        policy = sa.Policy(quasi_identifiers=["zip"], sensitive=["illness"], privacy=[sa.KAnonymity(2)])
+        session.load_taxonomy("zip", sa.Taxonomy.flat(["12", "02"]))
+        names = "names = ['zip', 'illness'], types = {'zip': 'VARCHAR'}"
+        query = f"FROM read_csv('odd.csv', delim = ';', header = false, {names})"
+        assert session.anonymize(query, policy, "released").node == {"zip": 1}
+
+    def test_a_run_again_finds_its_release(self, session: sa.Session, folder: Path) -> None:
+        assert not session.anonymize("folk.csv", POLICY, "released.parquet").unchanged
+        assert session.anonymize("folk.csv", POLICY, "released.parquet").unchanged
+        os.utime(folder / "folk.csv", ns=(1, 1))
+        with pytest.raises(sa.EngineError, match="from files that have changed since"):
+            session.anonymize("folk.csv", POLICY, "released.parquet")
+
+    def test_a_population_can_be_one(self, session: sa.Session) -> None:
+        policy = POLICY.model_copy(update={"privacy": (sa.KMap(5, population="folk.csv"),)})
+        assert session.anonymize("folk", policy, "released").report.models[0].met
+
+    def test_the_ledger_knows_them_by_their_path(self, session: sa.Session, folder: Path) -> None:
+        session.cap("folk.csv", sa.Budget(1))
+        assert session.remaining(str(folder / "folk.csv")) == sa.Budget(1)
+        assert session.remaining("./folk.csv") == sa.Budget(1)
+        (folder / "folk.csv").unlink()
+        assert session.remaining("folk.csv") == sa.Budget(1)
+
+    def test_on_the_command_line(self, folder: Path) -> None:
+        (folder / "policy.toml").write_text(
+            'quasi_identifiers = ["age", "zip"]\nsensitive = ["illness"]\nidentifiers = ["id"]\n'
+            'insensitive = ["visited"]\nsuppression_limit = 0.1\n[[privacy]]\nmodel = "k-anonymity"\nk = 5\n'
+        )
+        (folder / "zip.csv").write_text("".join(f"z{i};*\n" for i in range(4)))
+        (folder / "age.csv").write_text("".join(f"{i};*\n" for i in range(60)))
+        taxonomies = ["--taxonomy", "zip=zip.csv", "--taxonomy", "age=age.csv"]
+        command = ["run", "folk.csv", "--policy", "policy.toml", *taxonomies, "--into", "k5.parquet", "--json"]
+        assert document(sqlanon(*command, folder=folder))["report"]["rows"]["source"] == ROW_COUNT
+        assert sqlanon("measure", "folk.tsv", "--policy", "policy.toml", folder=folder).returncode == 3
+
+
+class TestWhatIsNoSource:
+    def test_files_of_several_kinds(self, session: sa.Session, folder: Path) -> None:
+        session.connection.execute("COPY folk TO 'parts/folk.parquet'")
+        named = r"several kinds, such as (\./)?parts/folk\.parquet and (\./)?parts/v.*\.csv"
+        for source in ("parts", "parts/**/*", "./parts/**"):
+            with pytest.raises(sa.EngineError, match=named):
+                session.measure(source, POLICY)
+        assert session.measure("parts/*/*.csv", POLICY).row_count == ROW_COUNT
+        assert session.measure("parts/*.parquet", POLICY).row_count == ROW_COUNT
+
+    @pytest.mark.parametrize(
+        ("other", "said"),
+        [
+            ("age,zip\nold,z1\n", r'"age" BIGINT, where .*two\.csv has "age" VARCHAR'),
+            ("age,zip,more\n1,z1,2\n", r'nothing else, where .*two\.csv has "more" BIGINT'),
+            ("age\n1\n", r'"zip" VARCHAR, where .*two\.csv has nothing else'),
+        ],
+    )
+    def test_files_that_differ(self, session: sa.Session, folder: Path, other: str, said: str) -> None:
+        (folder / "drift").mkdir()
+        (folder / "drift" / "one.csv").write_text("age,zip\n1,z1\n")
+        (folder / "drift" / "two.csv").write_text(other)
+        for source in ("drift", "drift/*.csv"):
+            with pytest.raises(sa.EngineError, match=f"files of different columns: .*{said}; .*over read_csv with"):
+                session.measure(source, POLICY)
+
+    def test_files_of_other_delimiters_are_alike(self, session: sa.Session, folder: Path) -> None:
+        (folder / "alike").mkdir()
+        (folder / "alike" / "one.csv").write_text("age,zip,illness\n1,z1,x\n")
+        (folder / "alike" / "two.csv").write_text('zip;age;illness\nz2;1;"y;z"\n')
+        assert session.measure("alike", POLICY).row_count == 2
+
+    @pytest.mark.parametrize("content", [b"", b"age,zip\n", bytes(range(256)) * 9, b"\xff\xfe\x00" * 99])
+    def test_files_without_rows_or_sense(self, session: sa.Session, folder: Path, content: bytes) -> None:
+        (folder / "bad.csv").write_bytes(content)
+        with pytest.raises((sa.EngineError, sa.PolicyError)) as refused:
+            session.anonymize("bad.csv", POLICY, "released")
+        assert "bad.csv" in str(refused.value)
+
+    @pytest.mark.parametrize("source", ["none.csv", "none/*.csv", "none.csv.gz"])
+    def test_files_that_are_not_there(self, session: sa.Session, source: str) -> None:
+        with pytest.raises(sa.EngineError, match="no CSV file can be read at none"):
+            session.measure(source, POLICY)
+
+    @pytest.mark.parametrize("line", [f"{SECRET},z1,flu,2020-01-01,1", f"1,z1,{SECRET},2020-01-01,1,more,than,others"])
+    def test_a_line_that_does_not_fit_is_named_and_not_quoted(
+        self, session: sa.Session, folder: Path, line: str
+    ) -> None:
+        header, *lines = ["age,zip,illness,visited,id", *[f"{i % 60},z1,flu,2020-01-01,{i}" for i in range(30_000)]]
+        (folder / "long.csv").write_text("\n".join([header, *lines, line]) + "\n")
+        with pytest.raises(sa.EngineError, match=r"line 30002 of a CSV file.*by a query with options") as refused:
+            session.anonymize("long.csv", POLICY, "released")
+        assert SECRET not in str(refused.value)

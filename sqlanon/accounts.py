@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.errors import PolicyError
+from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.budget import Budget
 from sqlanon.model.ledger import Account
 from sqlanon.model.units import Unit
@@ -29,8 +29,15 @@ class Accounts:
     """
 
     def __init__(self, engine: DuckDBEngine, ledger: Path | None = None) -> None:
-        self._engine = engine
+        self._opened = engine
+        self._is_closed = False
         self._ledger_file = ledger
+
+    @property
+    def _engine(self) -> DuckDBEngine:
+        if self._is_closed:
+            raise EngineError("the session is closed; open another one with connect()", step="session")
+        return self._opened
 
     def spent(self, dataset: str) -> Budget:
         """What a data set has spent in all: the sum of its charges, which are all about the same unit of privacy."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from sqlanon.engines.frames import Source, is_frame, reading
 from sqlanon.errors import EngineError, PolicyError, VerificationError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.model.destination import Replace, destination, replacing
@@ -40,6 +41,10 @@ class Session(WarehouseSession):
     and a release that is a folder reads as it was released. DuckDB tells the form of a CSV file, and the types of its
     columns, from its first rows; a query can tell them, as in ``"FROM read_csv('x.csv', types = {'zip': 'VARCHAR'})"``.
 
+    A frame is a source as well: a pandas or polars DataFrame, an Arrow table, record batch, reader or dataset, or a
+    relation of the session's DuckDB connection. DuckDB scans it where it is; a reader, which can be read once, is kept
+    in a temporary table during the call.
+
     A *policy* is a :class:`Policy`, a mapping of its fields, or the path of a TOML file. It is checked whenever it is
     used: a copy of one with changes need not be valid.
 
@@ -47,9 +52,10 @@ class Session(WarehouseSession):
     in a slash. Whatever it is, it is replaced in one step, when all that is new has been written and verified.
     """
 
+    @reading
     def lattice(
         self,
-        source: str | Path,
+        source: Source,
         policy: GivenPolicy,
         *,
         into: str | Path | None = None,
@@ -90,7 +96,8 @@ class Session(WarehouseSession):
         target = None if into is None else destination(into)
         return lattice(self._engine, self._resolve(source), policy_of(policy), progress, target, replace=may_go)
 
-    def measure(self, source: str | Path, policy: GivenPolicy) -> Measurement:
+    @reading
+    def measure(self, source: Source, policy: GivenPolicy) -> Measurement:
         """What a table gives away as it is, by the policy's quasi-identifiers and privacy models.
 
         Raises:
@@ -100,16 +107,18 @@ class Session(WarehouseSession):
         with own_taxonomies(self._engine, resolved, wanted, wanted.sensitive_taxonomies):
             return measure(self._engine, resolved, wanted)
 
-    def explain(self, source: str | Path, policy: GivenPolicy) -> list[ExplainedStep]:
+    @reading
+    def explain(self, source: Source, policy: GivenPolicy) -> list[ExplainedStep]:
         """The SQL of every step of a run, without running it; needs the source and its taxonomies to be there.
 
         The release is shown as it goes to a table. On their way to files labels have types, which only its rows tell.
         """
         return explain(self._engine, self._resolve(source), policy_of(policy))
 
+    @reading
     def anonymize(
         self,
-        source: str | Path,
+        source: Source,
         policy: GivenPolicy,
         into: str | Path,
         *,
@@ -172,18 +181,21 @@ class Session(WarehouseSession):
             refuse_stopping(time_limit, stop)
             refuse_node(node)
             chance = Chance.found(self._engine, resolved, wanted, dataset, random_source, self._ledger_file)
-            return anonymize_privately(
+            release = anonymize_privately(
                 self._engine, resolved, wanted, target, chance, replace=may_go, progress=progress
             )
+            return self._readable(release, target)
         if dataset is not None or random_source is not None:
             raise PolicyError("dataset and random_source are for private methods, of which the policy has none")
-        return anonymize(
+        release = anonymize(
             self._engine, resolved, wanted, target, replace=may_go, node=node, progress=progress, stopped=stopped
         )
+        return self._readable(release, target)
 
+    @reading
     def fit(
         self,
-        source: str | Path,
+        source: Source,
         policy: GivenPolicy,
         sidecar: str | Path,
         *,
@@ -230,9 +242,10 @@ class Session(WarehouseSession):
             stopped=stopped,
         )
 
+    @reading
     def apply(
         self,
-        source: str | Path,
+        source: Source,
         sidecar: str | Path,
         into: str | Path,
         *,
@@ -269,11 +282,13 @@ class Session(WarehouseSession):
         may_go = replacing(replace)
         target = destination(into)
         resolved = self._resolve(source)
-        return apply(self._engine, resolved, Path(sidecar), target, replace=may_go, progress=progress)
+        release = apply(self._engine, resolved, Path(sidecar), target, replace=may_go, progress=progress)
+        return self._readable(release, target)
 
+    @reading
     def flatten(
         self,
-        source: str | Path,
+        source: Source,
         into: str | Path,
         *,
         individual: str,
@@ -316,7 +331,7 @@ class Session(WarehouseSession):
         target = destination(into)
         return flatten(self._engine, self._resolve(source), flattening, target, replace=may_go)
 
-    def verify(self, release: str | Path, policy: GivenPolicy, *, source: str | Path | None = None) -> Verification:
+    def verify(self, release: Source, policy: GivenPolicy, *, source: Source | None = None) -> Verification:
         """Measure a published table again and hold it against its policy.
 
         Args:
@@ -334,14 +349,13 @@ class Session(WarehouseSession):
             raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
         return verification
 
-    def verification(
-        self, release: str | Path, policy: GivenPolicy, *, source: str | Path | None = None
-    ) -> Verification:
+    @reading
+    def verification(self, release: Source, policy: GivenPolicy, *, source: Source | None = None) -> Verification:
         """As :meth:`verify`, with the shortfalls in the result instead of an error."""
         wanted = policy_of(policy)
         resolved = self._resolve(release)
         original = None if source is None else self._resolve(source)
-        note = None if wanted.population is None else self.provenance(release)
+        note = None if wanted.population is None or is_frame(release) else self.provenance(release)
         with own_taxonomies(self._engine, original or resolved, wanted, measured_with(wanted)):
             return verify(self._engine, resolved, wanted, beside_release(self._engine, wanted, note, original))
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from sqlanon.accounts import Accounts
 from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.frames import Frames, Source, is_frame, reading, rows_of
+from sqlanon.model.destination import Destination
+from sqlanon.model.release import Published
 from sqlanon.model.taxonomy import Taxonomy
 from sqlanon.run import taxonomies
 from sqlanon.run.files import bring_back
@@ -16,8 +21,15 @@ if TYPE_CHECKING:
     import duckdb
 
 
+Written = TypeVar("Written", bound=Published)
+
+
 class WarehouseSession(Accounts):
     """A connection to a warehouse, and what is stored there for all policies."""
+
+    def __init__(self, engine: DuckDBEngine, ledger: Path | None = None) -> None:
+        super().__init__(engine, ledger)
+        self._frames = Frames(engine.connection)
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -32,12 +44,13 @@ class WarehouseSession(Accounts):
         """
         self._engine.install()
 
+    @reading
     def load_taxonomy(
         self,
         attribute: str,
         taxonomy: Taxonomy | str | Path,
         *,
-        source: str | Path | None = None,
+        source: Source | None = None,
         column: str | None = None,
     ) -> None:
         """Store the taxonomy of an attribute in ``anon.taxonomy``, in place of the one that is there.
@@ -82,13 +95,22 @@ class WarehouseSession(Accounts):
         """
         taxonomies.export(self._engine, attribute, Path(path), replace=replace)
 
-    def _resolve(self, source: str | Path) -> ResolvedSource:
+    def _resolve(self, source: Source) -> ResolvedSource:
+        engine = self._engine
+        if is_frame(source):
+            return self._frames.resolve(source)
         bring_back(str(source))
-        return self._engine.resolve(str(source))
+        return engine.resolve(str(source))
+
+    def _readable(self, release: Written, into: Destination) -> Written:
+        """A release whose rows can be asked for."""
+        release._rows = _Rows(self, into)
+        return release
 
     def close(self) -> None:
-        """Close the connection, unless it was lent to the session."""
-        self._engine.close()
+        """Close the connection, unless it was lent to the session, which takes no more calls."""
+        self._is_closed = True
+        self._opened.close()
 
     def __enter__(self) -> Self:
         return self
@@ -97,3 +119,25 @@ class WarehouseSession(Accounts):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+class _Rows:
+    """Reads what a session has published, in the session; a copy in another process has nothing to read."""
+
+    def __init__(self, session: WarehouseSession, into: Destination) -> None:
+        self._session = session
+        self._source = into.name if into.kind == "table" else str(into.path)
+
+    def __call__(self, form: str) -> Any:
+        found = self._session._resolve(self._source)
+        return rows_of(self._session.connection, found.relation, form)
+
+    def __deepcopy__(self, _memo: object) -> _Rows:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return _nothing, ()
+
+
+def _nothing() -> None:
+    return None

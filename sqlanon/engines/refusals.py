@@ -81,14 +81,10 @@ def is_taken(error: BaseException | None) -> bool:
 def _reason(error: Exception) -> str:
     text = str(error)
     kind = type(error).__name__
-    if "No space left on device" in text or "could not be written to disk" in text.lower():
-        return "the disk is full"
-    if "max_temp_directory_size" in text:
-        return "its temp_directory is full; give it one with more room, or raise memory_limit"
-    if kind == "OutOfMemoryException":
-        return "it ran out of memory; raise memory_limit, or give it a temp_directory"
-    if "File name too long" in text:
-        return "the name of a file or folder is too long"
+    if (reason := _lacking(text, kind)) is not None:
+        return reason
+    if kind == "ConnectionException" and "closed" in text.lower():
+        return "the connection is closed"
     if text.startswith(OUR_ERROR):
         return text.removeprefix("Invalid Input Error: ").splitlines()[0]
     if line := CSV_LINE.match(text):
@@ -99,3 +95,14 @@ def _reason(error: Exception) -> str:
     if kind in TOLD:
         return text.partition(" Error: ")[2].partition("\n")[0] or kind
     return kind
+
+
+def _lacking(text: str, kind: str) -> str | None:
+    """What there is too little of, if that is why a statement failed."""
+    if "No space left on device" in text or "could not be written to disk" in text.lower():
+        return "the disk is full"
+    if "max_temp_directory_size" in text:
+        return "its temp_directory is full; give it one with more room, or raise memory_limit"
+    if kind == "OutOfMemoryException":
+        return "it ran out of memory; raise memory_limit, or give it a temp_directory"
+    return "the name of a file or folder is too long" if "File name too long" in text else None

@@ -11,6 +11,7 @@ from sqlanon.compiler import private as queries
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.bounded import crowded, differences
 from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.frames import Source, is_stream
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
@@ -65,15 +66,18 @@ class AuditedPolicy:
         wanted = private_method(self._policy)
         return wanted.budget if wanted.claims_privacy else None
 
-    def refuse_strangers(self, table: str, neighbour: str) -> None:
+    def refuse_strangers(self, table: Source, neighbour: Source) -> None:
         """Refuse tables that differ by more than a row, or by more than one individual if the policy knows them.
 
         Raises:
             PolicyError: they do, or not at all.
         """
-        engine = self._session._engine
-        first, second = (prepared(engine, engine.resolve(name), self._policy) for name in (table, neighbour))
-        found = engine.fetch(differences(first, second), "differences")[0]
+        if is_stream(table) or is_stream(neighbour):
+            raise PolicyError("an audit reads its tables many times: give tables, not streams that are read once")
+        engine, resolve = self._session._engine, self._session._resolve
+        with self._session._frames.during():
+            first, second = (prepared(engine, resolve(name), self._policy) for name in (table, neighbour))
+            found = engine.fetch(differences(first, second), "differences")[0]
         individual = self._policy.individual
         what = "rows" if individual is None else f'values of "{individual}" with other rows'
         if found["differing"] != 1:
@@ -82,17 +86,19 @@ class AuditedPolicy:
                 [f"{found['differing']:,} {what}, where neighbours differ by one"],
             )
 
-    def outcomes(self, table: str, runs: int) -> Mapping[object, int]:
+    def outcomes(self, table: Source, runs: int) -> Mapping[object, int]:
         """Draw so many releases of a table; each different one with the number of runs in which it was drawn."""
         found: dict[object, int] = {}
         for start in range(0, runs, RUNS_AT_ONCE):
-            for outcome, count in self._drawn(table, min(RUNS_AT_ONCE, runs - start)):
+            with self._session._frames.during():
+                drawn = self._drawn(table, min(RUNS_AT_ONCE, runs - start))
+            for outcome, count in drawn:
                 found[outcome] = found.get(outcome, 0) + count
         return found
 
-    def _drawn(self, table: str, runs: int) -> list[tuple[object, int]]:
+    def _drawn(self, table: Source, runs: int) -> list[tuple[object, int]]:
         engine = self._session._engine
-        source = engine.resolve(table)
+        source = self._session._resolve(table)
         with own_taxonomies(engine, source, self._policy):
             return self._drawn_from(source, runs)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from sqlanon.compiler import taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.frames import Source, reading
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation import answers
 from sqlanon.evaluation.answers import Tables
@@ -43,10 +43,11 @@ ANSWERS = pa.schema(
 )
 
 
+@reading
 def query_errors(
     session: Session,
-    original: str | Path,
-    released: str | Path,
+    original: Source,
+    released: Source,
     workload: Iterable[GroupQuery],
     *,
     without_masked: Sequence[str] = (),
@@ -93,10 +94,11 @@ def query_errors(
     return pa.Table.from_pylist(rows, schema=ERRORS)
 
 
+@reading
 def query_answers(
     session: Session,
-    original: str | Path,
-    released: str | Path,
+    original: Source,
+    released: Source,
     query: GroupQuery,
     *,
     without_masked: Sequence[str] = (),
@@ -117,8 +119,8 @@ def query_answers(
 
 def _prepared(
     session: Session,
-    original: str | Path,
-    released: str | Path,
+    original: Source,
+    released: Source,
     queries: Sequence[GroupQuery],
     without_masked: Sequence[str],
 ) -> tuple[Engine, Tables]:

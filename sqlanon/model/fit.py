@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlanon.errors import PolicyError
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import MConcealing, PopulationModel, TCloseness
-from sqlanon.model.release import Document, Guarantee, ModelResult, RowCounts
+from sqlanon.model.release import Document, Guarantee, ModelResult, Published, RowCounts
 
 
 class Fit(Document):
@@ -82,7 +82,7 @@ class PartitionReport(Document):
     notes: tuple[str, ...] = ()
 
 
-class PartitionRelease(Document):
+class PartitionRelease(Published):
     """A published partition.
 
     Attributes:
@@ -92,7 +92,6 @@ class PartitionRelease(Document):
         report: the numbers.
     """
 
-    into: str
     node: dict[str, int]
     guarantee: Guarantee
     report: PartitionReport

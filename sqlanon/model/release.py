@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 
+from sqlanon.errors import EngineError
 from sqlanon.model.budget import Budget
 
 REPORTED_TIES = 100
@@ -234,7 +235,54 @@ class PrivateReport(Document):
     notes: tuple[str, ...] = ()
 
 
-class Release(Document):
+class Published(Document):
+    """What a session has written, and can read again for as long as it is open.
+
+    The rows are those that are there when they are asked for; they are no part of the value.
+    """
+
+    into: str
+    _rows: Callable[[str], Any] | None = PrivateAttr(default=None)
+
+    def to_arrow(self) -> Any:
+        """The rows that were published, as a pyarrow Table.
+
+        Raises:
+            EngineError: the session is closed, or they are not there any more.
+        """
+        return self._read("to_arrow_table")
+
+    def df(self) -> Any:
+        """The rows that were published, as a pandas DataFrame.
+
+        Raises:
+            EngineError: as :meth:`to_arrow`, or pandas is not installed.
+        """
+        return self._read("df")
+
+    def pl(self) -> Any:
+        """The rows that were published, as a polars DataFrame.
+
+        Raises:
+            EngineError: as :meth:`to_arrow`, or polars is not installed.
+        """
+        return self._read("pl")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _read(self, form: str) -> Any:
+        if self._rows is None:
+            raise EngineError(
+                f"this is the report of {self.into}, without the session that published it: read it by its name",
+                step="rows",
+            )
+        return self._rows(form)
+
+
+class Release(Published):
     """A published table.
 
     Attributes:
@@ -245,7 +293,6 @@ class Release(Document):
         unchanged: whether it was there already, made from the same files by the same policy, so that nothing was done.
     """
 
-    into: str
     node: dict[str, int]
     guarantee: PrivateGuarantee | Guarantee
     report: Report | PrivateReport

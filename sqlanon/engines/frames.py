@@ -1,0 +1,171 @@
+"""Frames of Python → relations: DuckDB scans them where they are, and Python sees no row of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.compiler.macros import DIALECT
+from sqlanon.compiler.nodes import identifier, select
+from sqlanon.engines.base import ResolvedSource
+from sqlanon.errors import EngineError, PolicyError
+
+Source = str | Path | Any
+"""What is read: a name, a path or a query as text, or a frame."""
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+NUMBERS = itertools.count()
+SCANNED = {
+    ("pandas", "DataFrame"): "pandas DataFrame",
+    ("polars", "DataFrame"): "polars DataFrame",
+    ("pyarrow", "Table"): "Arrow table",
+    ("pyarrow", "RecordBatch"): "Arrow record batch",
+    ("pyarrow", "Dataset"): "Arrow dataset",
+    ("duckdb", "DuckDBPyRelation"): "DuckDB relation",
+    ("_duckdb", "DuckDBPyRelation"): "DuckDB relation",
+}
+"""What can be scanned again and again, by package and class."""
+
+STREAM = "Arrow stream"
+"""Anything else that hands out its rows as Arrow does; it may do so once."""
+
+LAZY = ("polars", "LazyFrame")
+ACCEPTED = (
+    "a source is a name, path or query as text, a pandas or polars DataFrame, an Arrow table, record batch, reader or "
+    "dataset, or a relation of the session's own DuckDB connection"
+)
+
+
+class Frames:
+    """The frames that a connection scans during one call, under names of their own."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self._scanned: list[str] = []
+        self._copied: list[str] = []
+
+    @contextmanager
+    def during(self) -> Iterator[None]:
+        """Forget, when the block ends, the frames that were resolved in it."""
+        scanned, copied = len(self._scanned), len(self._copied)
+        try:
+            yield
+        finally:
+            while len(self._scanned) > scanned:
+                self._forget(self._scanned.pop())
+            while len(self._copied) > copied:
+                drop = exp.Drop(tables=[_temporary(self._copied.pop())], kind="TABLE", exists=True)
+                with suppress(Exception):  # the connection is closed, and with it the table is gone
+                    self._connection.execute(drop.sql(DIALECT))
+
+    def resolve(self, frame: object) -> ResolvedSource:
+        """A frame as a source, for the block of :meth:`during`.
+
+        Raises:
+            PolicyError: it is nothing that can be read.
+            EngineError: it cannot be read, or not by this connection.
+        """
+        description = _described(frame)
+        name = f"anon_frame_{next(NUMBERS)}"
+        try:
+            if description == STREAM:
+                self._copy(name, frame)
+            else:
+                self._scan(name, frame)
+        except Exception as error:
+            reason = f"the {description} cannot be read ({type(error).__name__})"
+            if description == "DuckDB relation":
+                reason += "; it has to be one of the session's own connection"
+            raise EngineError(reason, step="source", original=error) from None
+        return ResolvedSource(_temporary(name), description)
+
+    def _scan(self, name: str, frame: object) -> None:
+        self._connection.register(name, frame)
+        self._scanned.append(name)
+
+    def _copy(self, name: str, frame: object) -> None:
+        """Keep the rows of a stream: a run reads its source more than once."""
+        reader = frame if isinstance(frame, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(frame)
+        stream = f"{name}_stream"
+        self._connection.register(stream, reader)
+        try:
+            rows = select([exp.Star()], _temporary(stream))
+            temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+            create = exp.Create(this=_temporary(name), kind="TABLE", expression=rows, properties=temporary)
+            self._connection.execute(create.sql(DIALECT)).fetchall()
+        finally:
+            self._forget(stream)
+        self._copied.append(name)
+
+    def _forget(self, name: str) -> None:
+        with suppress(Exception):  # the connection is closed
+            self._connection.unregister(name)
+
+
+def reading(
+    method: Callable[Concatenate[Any, Given], Found],
+) -> Callable[Concatenate[Any, Given], Found]:
+    """A function of a session, such as its methods, that forgets the frames that it was given, however it ends."""
+
+    @wraps(method)
+    def forgetting(session: Any, /, *given: Given.args, **named: Given.kwargs) -> Found:
+        with session._frames.during():
+            return method(session, *given, **named)
+
+    return forgetting
+
+
+def is_frame(source: object) -> bool:
+    """Whether a source is neither a text nor a path."""
+    return not isinstance(source, str | Path)
+
+
+def is_stream(source: object) -> bool:
+    """Whether a source may be read once only."""
+    return is_frame(source) and _described(source) == STREAM
+
+
+def _described(frame: object) -> str:
+    """What a frame is, in words.
+
+    Raises:
+        PolicyError: it is none.
+    """
+    kinds = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(frame).__mro__]
+    if LAZY in kinds:
+        raise PolicyError("a polars LazyFrame is a query that would be computed at every scan: give its collect()")
+    known = next((SCANNED[kind] for kind in kinds if kind in SCANNED), None)
+    if known is not None:
+        return known
+    if hasattr(frame, "__arrow_c_stream__") and not isinstance(frame, type):
+        return STREAM
+    raise PolicyError(f"{ACCEPTED}; not a {type(frame).__name__}")
+
+
+def _temporary(name: str) -> exp.Table:
+    return exp.Table(this=identifier(name), db=identifier("main"), catalog=identifier("temp"))
+
+
+def rows_of(connection: Any, relation: exp.Expr, form: str) -> Any:
+    """All rows of a relation, as the method of a DuckDB relation that is called ``form`` hands them out.
+
+    Raises:
+        EngineError: they cannot be read, or the package of that form is not installed.
+    """
+    query = select([exp.Star()], relation.copy()).sql(DIALECT)
+    try:
+        return getattr(connection.sql(query), form)()
+    except ModuleNotFoundError as error:
+        raise EngineError(f"{error.name} is not installed", step="rows", original=error) from None
+    except Exception as error:
+        reason = f"what was published cannot be read ({type(error).__name__})"
+        raise EngineError(reason, step="rows", original=error) from None

@@ -1,0 +1,278 @@
+"""Frames of Python as sources, and releases as frames."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import dataset
+
+import sqlanon as sa
+from sqlanon.evaluation import CountQuery
+from tests.conftest import clinic_policy, open_clinic
+
+SECRET = "alice-1970"  # noqa: S105
+POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.5)
+
+Session = sa.Session
+
+
+class Exported:
+    """Any other library's frame: it hands out its rows as Arrow does."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+FRAMES: dict[str, Callable[[Session], Any]] = {
+    "pandas DataFrame": lambda session: rows_of(session).to_pandas().convert_dtypes(),
+    "polars DataFrame": lambda session: pl.from_arrow(rows_of(session)),
+    "Arrow table": lambda session: rows_of(session),
+    "Arrow record batch": lambda session: rows_of(session).combine_chunks().to_batches()[0],
+    "Arrow dataset": lambda session: dataset.dataset(rows_of(session)),
+    "DuckDB relation": lambda session: session.connection.sql("FROM visits WHERE true"),
+    "Arrow stream": lambda session: rows_of(session).to_reader(),
+    "Arrow stream of another library": lambda session: Exported(rows_of(session)),
+}
+
+
+def rows_of(session: Session) -> pa.Table:
+    return session.connection.sql("FROM visits").to_arrow_table()
+
+
+def catalog(session: Session) -> list[Any]:
+    query = "SELECT view_name FROM duckdb_views() WHERE NOT internal UNION ALL SELECT table_name FROM duckdb_tables()"
+    return sorted(session.connection.execute(query).fetchall())
+
+
+def published(session: Session, name: str) -> list[Any]:
+    return session.connection.execute(f"FROM {name} ORDER BY ALL").fetchall()
+
+
+@pytest.fixture
+def clinic() -> Iterator[Session]:
+    with duckdb.connect(config={"threads": 1}) as connection:
+        session = open_clinic(connection)
+        session.anonymize("visits", POLICY, "expected")
+        yield session
+
+
+class TestSources:
+    @pytest.mark.parametrize("kind", FRAMES)
+    def test_a_release_is_that_of_the_table(self, clinic: Session, kind: str) -> None:
+        before = catalog(clinic)
+        release = clinic.anonymize(FRAMES[kind](clinic), POLICY, "released")
+        assert release.report.source == kind.removesuffix(" of another library")
+        assert published(clinic, "released") == published(clinic, "expected")
+        assert catalog(clinic) == sorted([*before, ("released",)])
+
+    @pytest.mark.parametrize("kind", ["pandas DataFrame", "Arrow stream"])
+    def test_every_method_takes_it(self, clinic: Session, tmp_path: Path, kind: str) -> None:
+        before = catalog(clinic)
+        make = FRAMES[kind]
+        assert clinic.measure(make(clinic), POLICY).row_count == 12
+        assert clinic.lattice(make(clinic), POLICY).num_rows == clinic.lattice("visits", POLICY).num_rows
+        assert clinic.explain(make(clinic), POLICY)
+        clinic.fit(make(clinic), POLICY, tmp_path / "clinic.fit")
+        clinic.apply(make(clinic), tmp_path / "clinic.fit", tmp_path / "part.parquet")
+        roles = {"individual": "id", "event": "diagnosis", "order": "age", "first": 1}
+        assert clinic.flatten(make(clinic), tmp_path / "flat.parquet", **roles).individuals == 12
+        clinic.load_taxonomy("sex", sa.Taxonomy.flat(), source=make(clinic))
+        assert clinic.verify("expected", POLICY, source=make(clinic)).met
+        assert not clinic.verification(make(clinic), POLICY).met
+        workload = [CountQuery(column="sex")]
+        errors = sa.evaluation.query_errors(clinic, make(clinic), "expected", workload).to_pylist()
+        assert errors == sa.evaluation.query_errors(clinic, "visits", "expected", workload).to_pylist()
+        assert catalog(clinic) == before
+
+    @pytest.mark.parametrize("kind", ["polars DataFrame", "DuckDB relation", "Arrow stream"])
+    def test_it_is_forgotten_after_a_failure(self, clinic: Session, kind: str) -> None:
+        def stop(event: sa.Event) -> None:
+            if (event.stage, event.state) == ("release", "started"):
+                raise KeyboardInterrupt
+
+        before = catalog(clinic)
+        with pytest.raises(KeyboardInterrupt):
+            clinic.anonymize(FRAMES[kind](clinic), POLICY, "released", progress=stop)
+        with pytest.raises(sa.PolicyError):
+            clinic.anonymize(FRAMES[kind](clinic), clinic_policy(sa.KAnonymity(2), identifiers=[]), "released")
+        assert catalog(clinic) == before
+
+    @pytest.mark.parametrize("kind", ["pandas DataFrame", "Arrow stream"])
+    def test_a_warehouse_that_is_read_only_reads_it_too(self, clinic: Session, tmp_path: Path, kind: str) -> None:
+        sa.connect(tmp_path / "w.duckdb").close()
+        with sa.connect(tmp_path / "w.duckdb", read_only=True) as session:
+            session.load_taxonomy("sex", sa.Taxonomy.flat(), source=FRAMES[kind](clinic))
+            policy = sa.Policy(
+                quasi_identifiers=["sex"], identifiers=["id", "age", "zip", "diagnosis"], privacy=[sa.KAnonymity(2)]
+            )
+            release = session.anonymize(FRAMES[kind](clinic), policy, tmp_path / "released.parquet")
+            assert release.to_arrow().num_rows == release.report.rows.released
+
+
+class TestWhatIsNoSource:
+    @pytest.mark.parametrize("given", [None, 7, [("a", 1)], {"a": [1]}, object(), b"visits", pl.DataFrame])
+    def test_other_objects(self, clinic: Session, given: Any) -> None:
+        with pytest.raises(sa.PolicyError, match=f"a source is a name.*not a {type(given).__name__}"):
+            clinic.measure(given, POLICY)
+
+    def test_lazy_frames(self, clinic: Session) -> None:
+        with pytest.raises(sa.PolicyError, match=r"LazyFrame.*collect\(\)"):
+            clinic.measure(pl.LazyFrame({"age": [1]}), POLICY)
+
+    def test_readers_that_were_read(self, clinic: Session) -> None:
+        reader = rows_of(clinic).to_reader()
+        reader.read_all()
+        with pytest.raises((sa.PolicyError, sa.EngineError)):
+            clinic.anonymize(reader, POLICY, "released")
+
+    def test_relations_of_another_connection(self, clinic: Session) -> None:
+        with duckdb.connect() as other:
+            relation = other.sql("SELECT 1 AS age")
+            with pytest.raises(sa.EngineError, match="one of the session's own connection"):
+                clinic.measure(relation, POLICY)
+
+    def test_frames_without_columns(self, clinic: Session) -> None:
+        with pytest.raises(sa.EngineError, match="pandas DataFrame cannot be read"):
+            clinic.measure(pd.DataFrame(), POLICY)
+
+    def test_values_stay_out_of_messages(self, clinic: Session) -> None:
+        frame = rows_of(clinic).to_pandas().astype({"zip": object})
+        frame.loc[3, "zip"] = SECRET
+        with pytest.raises(sa.TaxonomyError) as refused:
+            clinic.anonymize(frame, POLICY, "released")
+        assert SECRET not in str(refused.value)
+
+    def test_the_source_of_a_relation_is_not_replaced(self, clinic: Session) -> None:
+        before = published(clinic, "visits")
+        with pytest.raises(sa.EngineError, match="its own source"):
+            clinic.anonymize(clinic.connection.sql("FROM visits"), POLICY, "visits", replace="anything")
+        assert published(clinic, "visits") == before
+
+    def test_a_private_method_needs_the_name_of_the_data_set(self, clinic: Session, tmp_path: Path) -> None:
+        policy = sa.Policy(
+            quasi_identifiers=["age", "sex", "zip"],
+            sensitive=["diagnosis"],
+            identifiers=["id"],
+            method=sa.IPA(budget=sa.Budget(1, "1e-6"), accept_observed_domain=True),
+        )
+        charged = sa.connect(clinic.connection, ledger=tmp_path / "ledger.duckdb")
+        with pytest.raises(sa.PolicyError, match=r"pandas DataFrame is no table.*dataset="):
+            charged.anonymize(rows_of(clinic).to_pandas(), policy, "released")
+
+
+class TestReleasesAsFrames:
+    @pytest.mark.parametrize("into", ["released", "released.parquet", "released/"])
+    def test_what_was_written(
+        self, clinic: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        release = clinic.anonymize("visits", POLICY, into, **({"partition_by": "sex"} if "/" in into else {}))
+        monkeypatch.chdir("/")
+        expected = sorted(map(str, clinic.connection.sql("FROM expected").to_arrow_table().to_pylist()))
+        assert sorted(map(str, release.to_arrow().to_pylist())) == expected
+        assert sorted(map(str, release.pl().to_dicts())) == expected
+        assert isinstance(release.df(), pd.DataFrame)
+        assert release.df().shape == release.to_arrow().shape
+
+    def test_a_partition_is_one_too(self, clinic: Session, tmp_path: Path) -> None:
+        clinic.fit("visits", POLICY, tmp_path / "clinic.fit")
+        assert clinic.apply("visits", tmp_path / "clinic.fit", "part").to_arrow().num_rows > 0
+
+    def test_it_is_the_same_document_as_before(self, clinic: Session) -> None:
+        release = clinic.anonymize("visits", POLICY, "released")
+        assert list(release.model_dump()) == ["into", "node", "guarantee", "report", "unchanged"]
+        again = sa.Release.model_validate_json(release.model_dump_json())
+        assert again == release
+        for copied in (copy.deepcopy(release), pickle.loads(pickle.dumps(release)), release.model_copy()):  # noqa: S301
+            assert copied == release
+        for without in (again, pickle.loads(pickle.dumps(release))):  # noqa: S301
+            with pytest.raises(sa.EngineError, match="without the session that published it"):
+                without.to_arrow()
+
+    def test_what_is_gone_is_told(self, clinic: Session) -> None:
+        release = clinic.anonymize("visits", POLICY, "released")
+        clinic.connection.execute("DROP TABLE released")
+        with pytest.raises(sa.EngineError):
+            release.df()
+        clinic.close()
+        with pytest.raises(sa.EngineError, match="the session is closed"):
+            release.to_arrow()
+
+    def test_a_package_that_is_missing_is_named(self, clinic: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        release = clinic.anonymize("visits", POLICY, "released")
+        monkeypatch.setitem(__import__("sys").modules, "polars", None)
+        with pytest.raises(sa.EngineError, match="polars is not installed"):
+            release.pl()
+
+
+CALLS: dict[str, Callable[[Session], object]] = {
+    "lattice": lambda session: session.lattice("visits", POLICY),
+    "measure": lambda session: session.measure("visits", POLICY),
+    "explain": lambda session: session.explain("visits", POLICY),
+    "anonymize": lambda session: session.anonymize("visits", POLICY, "released"),
+    "fit": lambda session: session.fit("visits", POLICY, "clinic.fit"),
+    "apply": lambda session: session.apply("visits", "clinic.fit", "released"),
+    "flatten": lambda session: session.flatten(
+        "visits", "flat", individual="id", event="diagnosis", order="age", first=1
+    ),
+    "verify": lambda session: session.verify("expected", POLICY),
+    "verification": lambda session: session.verification("expected", POLICY),
+    "provenance": lambda session: session.provenance("expected"),
+    "install": lambda session: session.install(),
+    "load_taxonomy": lambda session: session.load_taxonomy("age", sa.Taxonomy.flat([1])),
+    "taxonomies": lambda session: session.taxonomies(),
+    "check_taxonomies": lambda session: session.check_taxonomies(),
+    "export_taxonomy": lambda session: session.export_taxonomy("age", "age.csv"),
+    "connection": lambda session: session.connection,
+    "spent": lambda session: session.spent("visits"),
+    "remaining": lambda session: session.remaining("visits"),
+    "cap": lambda session: session.cap("visits", None),
+    "knows": lambda session: session.knows("visits"),
+    "dataset_named": lambda session: session.dataset_named("visits"),
+    "ledger": lambda session: session.ledger(),
+    "verify_ledger": lambda session: session.verify_ledger(),
+}
+
+
+class TestClosedSessions:
+    def test_all_that_is_public_is_tried(self) -> None:
+        public = {name for name, _ in inspect.getmembers(sa.Session) if not name.startswith("_")}
+        assert public - {"close"} <= set(CALLS)
+
+    def test_they_say_so(self, clinic: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        with sa.connect() as own:
+            pass
+        for session in (own, clinic):
+            session.close()
+            for call in CALLS.values():
+                with pytest.raises(sa.EngineError, match="the session is closed"):
+                    call(session)
+        assert not list(tmp_path.iterdir())
+
+    def test_a_lent_connection_stays_open(self, clinic: Session) -> None:
+        connection = clinic.connection
+        clinic.close()
+        clinic.close()
+        assert connection.execute("SELECT count(*) FROM visits").fetchall() == [(12,)]
+        assert sa.connect(connection).measure("visits", POLICY).row_count == 12
+
+    def test_a_connection_that_was_closed_is_told_of(self) -> None:
+        session = sa.connect()
+        session.connection.close()
+        with pytest.raises(sa.EngineError, match="the connection is closed"):
+            session.measure("visits", POLICY)
+        session.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -167,13 +169,28 @@ def _levels(result: Demo) -> Table:
 
 
 def _next_steps(database: Path | None) -> str:
+    """Commands that work as they are printed, in the shell that has run this one."""
+    steps = [*_activation()]
     if database is None:
-        return "  sqlanon demo --db hospital.duckdb    keeps the warehouse to play with\n"
-    file, policy = shlex.quote(str(database)), shlex.quote(str(_policy_path(database)))
-    steps = (
-        f'duckdb {file} "FROM visits_k5 LIMIT 20"',
-        f"duckdb {file} \"FROM anon.k_anonymity('visits_k5', ['age', 'sex', 'zip', 'admission'])\"",
-        f"sqlanon lattice visits --db {file} --policy {policy}",
-        f"sqlanon verify visits_k5 --db {file} --policy {policy}",
-    )
+        steps.append("sqlanon demo --db hospital.duckdb    # keeps the warehouse to play with")
+    else:
+        file, policy = shlex.quote(str(database)), shlex.quote(str(_policy_path(database)))
+        if shutil.which("duckdb") is None:
+            steps.append("pip install duckdb-cli    # the command line of DuckDB, which is not installed here")
+        steps += [
+            f'duckdb {file} "FROM visits_k5 LIMIT 20"',
+            f"duckdb {file} \"FROM anon.k_anonymity('visits_k5', ['age', 'sex', 'zip', 'admission'])\"",
+            f"sqlanon lattice visits --db {file} --policy {policy}",
+            f"sqlanon verify visits_k5 --db {file} --policy {policy}",
+        ]
     return "".join(f"  {step}\n" for step in steps)
+
+
+def _activation() -> Iterator[str]:
+    """How the shell finds this sqlanon, if it does not."""
+    activate = Path(sys.prefix, "bin", "activate")
+    found = shutil.which("sqlanon")
+    if activate.exists() and (found is None or Path(found).parent != activate.parent):
+        here = Path.cwd()
+        shown = activate.relative_to(here) if activate.is_relative_to(here) else activate
+        yield f"source {shlex.quote(str(shown))}"

@@ -15,6 +15,7 @@ from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.base import WordSource
 from sqlanon.mechanisms.scales import require_covered, scale_for
 from sqlanon.mechanisms.source import Integers
+from sqlanon.model.extras import how_to_install
 
 DRAWS_AT_ONCE = 100_000
 """OpenDP takes and gives lists, which are some ten times as large as arrays."""
@@ -67,9 +68,7 @@ def _opendp() -> ModuleType:
     try:
         import opendp.prelude as dp
     except ImportError:
-        raise PolicyError(
-            "differential privacy needs OpenDP, which is not installed", ["install it: pip install 'sqlanon[dp]'"]
-        ) from None
+        raise PolicyError("differential privacy needs OpenDP, which is not installed", [how_to_install("dp")]) from None
     dp.enable_features("contrib")
     return dp
 

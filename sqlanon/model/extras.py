@@ -8,6 +8,11 @@ from types import ModuleType
 from sqlanon.errors import EngineError
 
 
+def how_to_install(extra: str) -> str:
+    """What to do about an extra that is missing: this package is installed from a clone, and on no index."""
+    return f"install it with: pip install '.[{extra}]' in the clone that sqlanon was installed from"
+
+
 def extra_module(name: str, *, extra: str, purpose: str) -> ModuleType:
     """Import a module that an extra of this package brings.
 
@@ -23,8 +28,7 @@ def extra_module(name: str, *, extra: str, purpose: str) -> ModuleType:
         return import_module(name)
     except ImportError as error:
         raise EngineError(
-            f"{purpose} needs {name.partition('.')[0]}, which is not installed; install it with: "
-            f"pip install 'sqlanon[{extra}]'",
+            f"{purpose} needs {name.partition('.')[0]}, which is not installed; {how_to_install(extra)}",
             step="import",
             original=error,
         ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import duckdb
@@ -114,6 +115,25 @@ def test_a_kept_warehouse_can_be_verified_from_outside(tmp_path: Path) -> None:
         connection.execute(f"ATTACH '{tmp_path / 'hospital.duckdb'}' AS hospital (READ_ONLY)")
         version = "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = 'hospital'"
         assert connection.execute(version).fetchall() == [("v1.5.0+",)], "which today's DuckDB CLI can open"
+
+
+def test_the_next_steps_work_as_they_are_printed(tmp_path: Path) -> None:
+    told = sqlanon("demo", "--db", "the hospital.duckdb", "--rows", "1000", folder=tmp_path)
+    steps = [shlex.split(line, comments=True) for line in told.stdout.partition("What next")[2].splitlines() if line]
+    assert [step[0] for step in steps if step[0] not in ("source", "pip")] == ["duckdb", "duckdb", "sqlanon", "sqlanon"]
+    for step in steps:
+        match step:
+            case ["duckdb", file, query]:
+                with duckdb.connect(str(tmp_path / file)) as connection:
+                    assert connection.execute(query).fetchall()
+            case ["sqlanon", *arguments]:
+                assert sqlanon(*arguments, folder=tmp_path).returncode == 0
+            case ["source", script]:
+                assert (tmp_path / script).exists()
+            case _:
+                assert step == ["pip", "install", "duckdb-cli"]
+    kept = sqlanon("demo", "--rows", "1000", folder=tmp_path).stdout.partition("What next")[2]
+    assert "sqlanon demo --db hospital.duckdb" in kept
 
 
 def test_a_file_that_is_there_is_left_alone(tmp_path: Path) -> None:

@@ -608,7 +608,7 @@ class TestRefusals:
         monkeypatch.setitem(sys.modules, "opendp", None)
         with pytest.raises(sa.PolicyError) as error:
             session.anonymize("people", POLICY, "released")
-        assert "pip install 'sqlanon[dp]'" in str(error.value)
+        assert "pip install '.[dp]'" in str(error.value)
         assert session.spent("people") == sa.Budget(0)
 
 

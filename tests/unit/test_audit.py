@@ -339,11 +339,11 @@ class TestReports:
     def test_without_the_extras_it_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         audit = audit_privacy(Vectorised(geometric), 0, 1, 2_000)
         monkeypatch.setitem(sys.modules, "altair", None)
-        with pytest.raises(sa.EngineError, match=re.escape("pip install 'sqlanon[report]'")):
+        with pytest.raises(sa.EngineError, match=re.escape("pip install '.[report]'")):
             audit.chart(tmp_path / "chart.svg")
         assert audit._repr_html_().startswith("<table>")
         monkeypatch.setitem(sys.modules, "scipy.stats", None)
-        with pytest.raises(sa.EngineError, match=re.escape("pip install 'sqlanon[eval]'")):
+        with pytest.raises(sa.EngineError, match=re.escape("pip install '.[eval]'")):
             audit_privacy(Vectorised(geometric), 0, 1, 2_000)
 
 

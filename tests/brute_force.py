@@ -353,9 +353,14 @@ def _loss(
     quality = task.policy.quality
     weights = [getattr(quality, "weights", {}).get(name, 1.0) for name in node]
     match quality:
-        case sa.Prec():
+        case sa.Prec(suppressed=suppressed):
             levels = [level / oracle.height(task.taxonomies[name]) for name, level in node.items()]
-            return sum(weight * level for weight, level in zip(weights, levels, strict=True)) / sum(weights)
+            prec = sum(weight * level for weight, level in zip(weights, levels, strict=True)) / sum(weights)
+            share = suppressed_share(task, groups, met) if suppressed == "charged" else 0.0
+            return prec * (1 - share) + share
+        case sa.Entropy(suppressed="charged"):
+            gone = [members for members, is_kept in zip(groups, met, strict=True) if not is_kept]
+            return _entropy_loss(task, node, list(itertools.chain.from_iterable(gone)))
         case sa.LM(aggregate=aggregate):
             means = _mean_losses(task, node, groups, met, oracle.lm_share)
             if aggregate == "arithmetic":
@@ -377,8 +382,19 @@ def _weight(task: Task, row: Row) -> float:
     return 1.0 if name is None else float(row[name])
 
 
-def _entropy_loss(task: Task, node: Node) -> float:
-    """In bits: for every row and attribute, how much less likely its value is than its label, by weight."""
+def suppressed_share(task: Task, groups: Sequence[Rows], met: Sequence[bool]) -> float:
+    """The share of the rows of classes that are not published, by weight."""
+    weights = [sum(_weight(task, row) for row in members) for members in groups]
+    return sum(weight for weight, is_kept in zip(weights, met, strict=True) if not is_kept) / sum(weights)
+
+
+def _entropy_loss(task: Task, node: Node, suppressed: Rows = ()) -> float:
+    """In bits: for every row and attribute, how much less likely its value is than its label, by weight.
+
+    Of suppressed rows, how much less likely it is than anything.
+    """
+    gone = {id(row) for row in suppressed}
+    whole = sum(_weight(task, row) for row in task.rows)
     bits = 0.0
     for name, level in node.items():
         of_value: Counter[Value] = Counter()
@@ -388,7 +404,8 @@ def _entropy_loss(task: Task, node: Node) -> float:
             of_value[row[name]] += _weight(task, row)
             of_label[label] += _weight(task, row)
         for row, label in zip(task.rows, labels, strict=True):
-            bits -= _weight(task, row) * math.log2(of_value[row[name]] / of_label[label])
+            among = whole if id(row) in gone else of_label[label]
+            bits -= _weight(task, row) * math.log2(of_value[row[name]] / among)
     return bits
 
 

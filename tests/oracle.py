@@ -376,6 +376,39 @@ def entropy_loss(rows: Rows, taxonomies: Taxonomies, node: Node) -> float:
     return bits
 
 
+def label_information(label_rows: int, row_count: int) -> float:
+    """The bits that a label tells."""
+    return -math.log2(label_rows / row_count)
+
+
+def charged_entropy_loss(rows: Rows, taxonomies: Taxonomies, node: Node, k: int) -> float:
+    """In bits: as above for the rows of classes of k or more; the others lose what values tell of the whole table."""
+    bits = 0.0
+    members = classes(generalize(rows, taxonomies, node), list(node))
+    for name, level in node.items():
+        of_value = Counter(row[name] for row in rows)
+        of_label = Counter(label_of(taxonomies[name], level, row[name]) for row in rows)
+        for row in rows:
+            own = tuple(label_of(taxonomies[other], depth, row[other]) for other, depth in node.items())
+            is_kept = len(members[own]) >= k
+            among = of_label[label_of(taxonomies[name], level, row[name])] if is_kept else len(rows)
+            bits -= math.log2(of_value[row[name]] / among)
+    return bits
+
+
+def charged_prec(rows: Rows, taxonomies: Taxonomies, node: Node, k: int) -> float | None:
+    """The mean over rows of the mean of level over height, of 1 for rows in classes below k."""
+    sizes = class_sizes(generalize(rows, taxonomies, node), list(node))
+    losses = [prec(taxonomies, node) if size >= k else 1.0 for size in sizes for _ in range(size)]
+    return mean(losses)
+
+
+def least_information(rows: Rows, taxonomies: Taxonomies, name: str, level: int) -> float:
+    """The fewest bits that a label of one quasi-identifier tells that the rows have at a level."""
+    of_label = Counter(row[name] for row in generalize(rows, taxonomies, {name: level}))
+    return min(label_information(count, len(rows)) for count in of_label.values())
+
+
 def lm_share(leaf_count: int, domain_size: int) -> float:
     """The share of the other leaves that a label also covers."""
     return (leaf_count - 1) / (domain_size - 1) if domain_size > 1 else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,10 @@ from tests.strategies import domains, taxonomies
 QUALITIES = (
     sa.Prec(),
     sa.Prec(weights={"age": 0.5, "sex": 3}),
+    sa.Prec(suppressed="charged"),
+    sa.Prec(suppressed="charged", weights={"age": 0.5, "sex": 3}),
     sa.Entropy(),
+    sa.Entropy(suppressed="charged"),
     sa.LM(),
     sa.LM(weights={"age": 0.5, "sex": 3}),
     sa.LM(aggregate="geometric"),
@@ -234,9 +238,9 @@ def context_of(table: Table, policy: sa.Policy, bounds: Bounds | None = None) ->
         scale = 1 if measure == "entropy" else len(names)
         return tuple(tuple(brute_force.loss_of(node, measure) / scale for node in nodes) for nodes in alone)
 
-    def largest(share: Callable[[int, int], float]) -> tuple[tuple[float, ...], ...]:
+    def by_level(measure: Callable[..., float], *more: object) -> tuple[tuple[float, ...], ...]:
         return tuple(
-            tuple(oracle.largest_loss(table.rows, table.taxonomies, name, level, share) for level in range(height + 1))
+            tuple(measure(table.rows, table.taxonomies, name, level, *more) for level in range(height + 1))
             for name, height in zip(names, heights, strict=True)
         )
 
@@ -248,8 +252,9 @@ def context_of(table: Table, policy: sa.Policy, bounds: Bounds | None = None) ->
                 tuple(distinct_labels(table, name, level) for level in range(height + 1))
                 for name, height in zip(names, heights, strict=True)
             ),
-            largest_lm=largest(oracle.lm_share),
-            largest_ncp=largest(oracle.ncp_share),
+            largest_lm=by_level(oracle.largest_loss, oracle.lm_share),
+            largest_ncp=by_level(oracle.largest_loss, oracle.ncp_share),
+            least_information=by_level(oracle.least_information),
         ),
         row_count=len(table.rows),
         allowed_rows=brute_force.allowed_rows(policy.suppression_limit, len(table.rows)),
@@ -282,11 +287,25 @@ def summary_of(table: Table, node: Measured, policy: sa.Policy) -> NodeSummary:
         certain_suppressed_rows=sum(len(rows) for rows in classes if not certainly_kept(task, node, rows)),
         **{name: node.losses[name] for name in ("dm_star", "dm", "aecs", "lm", "ncp")},
         combined_loss=node.loss,
+        suppressed_share=node.suppressed_rows / len(table.rows),
+        suppressed_information=suppressed_information(task, node, classes),
         attainable=brute_force.best_k(
             list(map(len, classes)), brute_force.allowed_rows(policy.suppression_limit, len(table.rows))
         ),
         rejected=node.rejected,
     )
+
+
+def suppressed_information(task: Task, node: Measured, classes: Sequence[Rows]) -> float:
+    """The bits that the labels of suppressed rows tell."""
+    labels = oracle.generalize(task.rows, task.taxonomies, node.node)
+    counts = {name: Counter(row[name] for row in labels) for name in node.node}
+    bits = 0.0
+    for members in classes:
+        if not brute_force.meets(task, node.node, members):
+            for row in oracle.generalize(members, task.taxonomies, node.node):
+                bits += sum(oracle.label_information(counts[name][row[name]], len(labels)) for name in node.node)
+    return bits
 
 
 def certainly_kept(task: Task, node: Measured, members: Rows) -> bool:
@@ -315,7 +334,7 @@ def search(
     return driven(name, case, Answers(case), quality or policy.quality, max_loss, stop_after)
 
 
-MEASURES = ("min_class_size", "dm_star", "dm", "aecs", "lm", "ncp", "combined_loss")
+MEASURES = ("min_class_size", "dm_star", "dm", "aecs", "lm", "ncp", "combined_loss", "suppressed_information")
 
 
 class Answers:

@@ -52,6 +52,14 @@ CAST(sum(class_size) AS DOUBLE) / (count(*) FILTER (WHERE kept) + CAST(bool_or(N
 CREATE OR REPLACE MACRO anon.entropy_loss_of(value_rows, label_rows) AS
 sum(value_rows * log2(label_rows / value_rows) ORDER BY value_rows ASC, label_rows ASC);
 
+-- Information of a label in bits, from its rows and those of the table: what a row tells that has it.
+--
+-- Returns: DOUBLE, at least 0.
+-- Example:
+--   SELECT anon.label_information(3, 12) AS bits;
+CREATE OR REPLACE MACRO anon.label_information(label_rows, row_count) AS
+log2(row_count / label_rows);
+
 -- Loss of one label in LM: the share of the other leaves that the label also covers, (leaves - 1) / (domain - 1).
 --
 -- Returns: DOUBLE in [0, 1]; 0 for a domain of one value.
@@ -78,6 +86,14 @@ CASE WHEN leaf_count = 1 THEN 0.0 ELSE leaf_count / domain_size END;
 --   SELECT anon.mean_loss_of(class_size, class_size >= 2, share) AS lm FROM (VALUES (3, 0.5), (1, 0.1)) AS classes (class_size, share);
 CREATE OR REPLACE MACRO anon.mean_loss_of(class_size, kept, share) AS
 sum(class_size * CASE WHEN kept THEN share ELSE 1.0 END) / sum(class_size);
+
+-- What suppressed rows lose that each lose `share`; nothing for kept ones (an aggregate over classes).
+--
+-- Returns: DOUBLE, at least 0.
+-- Example:
+--   SELECT anon.suppressed_loss_of(class_size, class_size >= 2, bits) AS bits FROM (VALUES (3, 0.5), (1, 4.5)) AS classes (class_size, bits);
+CREATE OR REPLACE MACRO anon.suppressed_loss_of(class_size, kept, share) AS
+coalesce(sum(class_size * share) FILTER (WHERE NOT kept), 0.0);
 
 -- The losses of several attributes as one, the mean with weights that sum to 1.
 --
@@ -167,6 +183,41 @@ FROM (
     SELECT anon_rows, sum(anon_rows) OVER (PARTITION BY anon_attribute, anon_pair[2]) AS anon_label_rows
     FROM anon_values
 );
+
+-- Non-uniform entropy loss in bits of a source generalized to a node, where rows in classes of fewer than k lose all
+-- that they tell, as if they were generalized to the top. Without such rows it is anon.entropy_loss.
+--
+-- Returns: one row: entropy DOUBLE.
+-- Source: El Emam et al. 2009 for the loss; the charge for suppressed rows is ours.
+-- Example:
+--   FROM anon.charged_entropy_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
+CREATE OR REPLACE MACRO anon.charged_entropy_loss(source, node, k) AS TABLE
+WITH anon_classes AS (
+    SELECT row_number() OVER () AS anon_class, sum(anon_class_size) OVER () AS anon_row_count, *
+    FROM (
+        SELECT COLUMNS(map_keys(node)), count(*) AS anon_class_size
+        FROM anon.generalize(source, node)
+        GROUP BY ALL
+    )
+),
+anon_labels AS (
+    FROM anon_classes UNPIVOT INCLUDE NULLS (
+        anon_label FOR anon_attribute IN (COLUMNS(* EXCLUDE (anon_class, anon_row_count, anon_class_size)))
+    )
+),
+anon_informed AS (
+    SELECT *, sum(anon_class_size) OVER (PARTITION BY anon_attribute, anon_label) AS anon_label_rows
+    FROM anon_labels
+)
+SELECT anon_generalized.entropy + anon_suppressed.anon_bits AS entropy
+FROM anon.entropy_loss(source, node) AS anon_generalized
+CROSS JOIN (
+    SELECT
+        anon.suppressed_loss_of(
+            anon_class_size, anon_class_size >= k, anon.label_information(anon_label_rows, anon_row_count)
+        ) AS anon_bits
+    FROM anon_informed
+) AS anon_suppressed;
 
 -- The loss of every label of every class at a node, in LM and in NCP: a row per class of the generalized source and
 -- quasi-identifier. Classes are numbered.
@@ -261,6 +312,21 @@ FROM anon.class_losses(source, node);
 CREATE OR REPLACE MACRO anon.geometric_lm(source, node, k) AS TABLE
 SELECT anon.geometric_loss(list(lm), list(anon_weight)) AS geometric_lm
 FROM (SELECT lm, 1.0 / count(*) OVER () AS anon_weight FROM anon.attribute_losses(source, node, k));
+
+-- Precision loss of a source generalized to a node: the mean over its rows, where rows in classes of fewer than k lose 1.
+-- Without such rows it is anon.precision_loss.
+--
+-- Returns: one row: prec DOUBLE in [0, 1]; NULL for a table without rows.
+-- Source: Sweeney 2002, section 4.3 for the loss; the charge for suppressed rows is ours.
+-- Example:
+--   FROM anon.charged_precision_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
+CREATE OR REPLACE MACRO anon.charged_precision_loss(source, node, k) AS TABLE
+SELECT anon.mean_loss_of(anon_class_size, anon_class_size >= k, anon.precision_loss(node)) AS prec
+FROM (
+    SELECT COLUMNS(map_keys(node)), count(*) AS anon_class_size
+    FROM anon.generalize(source, node)
+    GROUP BY ALL
+);
 
 -- Precision loss of a node in which some quasi-identifiers matter more than others: the mean of level / height with
 -- weights, a MAP from each quasi-identifier of the node to its weight.

@@ -12,6 +12,8 @@ SELECT
     anon.aecs_of(anon_class_size, anon_kept, anon_k) AS aecs,
     anon.mean_loss_of(anon_class_weight, anon_kept, anon_lm) AS lm,
     anon.mean_loss_of(anon_class_weight, anon_kept, anon_ncp) AS ncp,
+    anon.mean_loss_of(anon_class_weight, anon_kept, 0.0) AS suppressed_share,
+    anon.suppressed_loss_of(anon_class_weight, anon_kept, anon_information) AS suppressed_information,
     anon.best_k_of(anon_strictness, anon_rows_up_to, anon_allowed_rows) AS attainable
 FROM anon_classes
 GROUP BY anon_node, anon_k

@@ -31,7 +31,7 @@ from sqlanon.compiler.nodes import (
 CODE_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
 
 LABEL_LOSSES = {"lm": "lm_share_of", "ncp": "ncp_share_of"}
-"""Losses of labels, and the macro that computes each from the leaves under the label and the domain's size."""
+"""Losses of labels that taxonomies tell, and the macro of each, of the leaves under the label and the domain's size."""
 
 
 MOST_STEPS = 64
@@ -59,15 +59,18 @@ def last_children(plan: Encoding) -> exp.Query:
     return union_all(_last_children(plan, position) for position in range(len(plan.codes)))
 
 
-def loss_steps(plan: Encoding) -> exp.Query | None:
-    """position, depth, last_bits, lm, ncp: what labels lose, see :class:`Encoding`; None if all lose alike."""
+def loss_steps(plan: Encoding, measures: Sequence[str]) -> exp.Query | None:
+    """position, depth, last_bits and a column per measure: what labels lose, see :class:`Encoding`.
+
+    None if all lose alike. The measures are to vary at the same levels.
+    """
     varying = [
         (position, depth)
         for position, shape in enumerate(plan.bound.shapes)
         for depth in range(shape.height)
-        if plan.loss_varies(position, depth)
+        if any(plan.loss_varies(measure, position, depth) for measure in measures)
     ]
-    return union_all(_loss_steps(plan, *place) for place in varying) if varying else None
+    return union_all(_loss_steps(plan, *place, measures) for place in varying) if varying else None
 
 
 def _last_children(plan: Encoding, position: int) -> exp.Select:
@@ -81,21 +84,21 @@ def _last_children(plan: Encoding, position: int) -> exp.Select:
     return select(columns, plan.codes[position].table)
 
 
-def _loss_steps(plan: Encoding, position: int, depth: int) -> exp.Select:
+def _loss_steps(plan: Encoding, position: int, depth: int, measures: Sequence[str]) -> exp.Select:
     """The last of the labels in the order of their bits that lose alike; nothing if there are too many of them."""
-    losses = [aliased(column(plan.label_loss(name, position, depth)), name) for name in LABEL_LOSSES]
+    losses = [aliased(column(plan.label_loss(name, position, depth)), name) for name in measures]
     words = [column(plan.key(word)) for word in plan.keys.label_masks(position, depth)]
     labels = subquery(label_bits(plan, position, depth, losses), "anon_labels")
-    here = exp.Tuple(expressions=[column(name) for name in LABEL_LOSSES])
+    here = exp.Tuple(expressions=[column(name) for name in measures])
     order = ascending(*words) if words else None
     following = exp.Tuple(
-        expressions=[exp.Window(this=exp.func("lead", column(name)), order=order) for name in LABEL_LOSSES]
+        expressions=[exp.Window(this=exp.func("lead", column(name)), order=order) for name in measures]
     )
     columns = [
         aliased(number(position), "position"),
         aliased(number(depth), "depth"),
         aliased(cast(exp.Array(expressions=[word.copy() for word in words]), "BIGINT[]"), "last_bits"),
-        *(column(name) for name in LABEL_LOSSES),
+        *(column(name) for name in measures),
     ]
     steps = select(columns, labels)
     steps.set("qualify", exp.Qualify(this=exp.NullSafeNEQ(this=here, expression=following)))

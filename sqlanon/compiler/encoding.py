@@ -62,7 +62,8 @@ class Encoding:
         codes: per quasi-identifier, its values with the code and the losses of their label at each level.
         cells: the cells.
         population_cells: the cells of the population, if the policy has one.
-        label_losses: the losses of labels that the measures of every node need: ``lm``, ``ncp``, both or none.
+        label_losses: the losses of labels that the measures of every node need, if any: ``lm``, ``ncp``, and
+            ``information``, which they lose where they are suppressed.
         keys: where the labels of a cell stand in its key.
         loss_steps: by measure, quasi-identifier and level, what the labels lose as a step function of their bits in
             the key: the last bits of each step by word, and its loss. Missing where there are too many steps to tell.
@@ -168,9 +169,13 @@ class Encoding:
         """The column of ``codes`` with the loss of the label of a quasi-identifier at a level."""
         return f"anon_{measure}_{position}_{depth}"
 
-    def loss_varies(self, position: int, depth: int) -> bool:
-        """Whether labels of a level can lose different amounts: only those between the values and the top can."""
-        return 0 < depth < self.bound.shapes[position].height
+    def loss_varies(self, measure: str, position: int, depth: int) -> bool:
+        """Whether labels of a level can lose different amounts: those between the values and the top can.
+
+        Values tell different amounts of information as well, though none of them loses anything.
+        """
+        least = 0 if measure == "information" else 1
+        return least <= depth < self.bound.shapes[position].height
 
     def sensitive(self, name: str) -> str:
         """The column of ``cells`` with the code of a protected column; codes are in the order of its values."""

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.compiler.classes import CLASS_WEIGHT, KEPT, class_relation, measure_of, within
 from sqlanon.compiler.encode import LABEL_LOSSES, label_bits
-from sqlanon.compiler.encoding import ROW_COUNT, WEIGHT, Encoding
+from sqlanon.compiler.encoding import Encoding
 from sqlanon.compiler.grouping import (
     CLASS_ROWS,
     NODE,
@@ -22,6 +22,7 @@ from sqlanon.compiler.grouping import (
     of_one_node,
     with_codes,
 )
+from sqlanon.compiler.information import VALUE_ROWS, value_rows
 from sqlanon.compiler.label_losses import LabelLosses
 from sqlanon.compiler.macros import template
 from sqlanon.compiler.nodes import (
@@ -29,11 +30,8 @@ from sqlanon.compiler.nodes import (
     aliased,
     all_of,
     ascending,
-    bits,
     column,
-    count_rows,
     filtered,
-    grouped,
     number,
     over,
     select,
@@ -48,6 +46,9 @@ CERTAINLY_KEPT = "anon_certainly_kept"
 OUT_OF_BOUNDS = "anon_out_of_bounds"
 MEASURES = frozenset({"min_class_size", "dm_star", "dm", "aecs"})
 """What a summary says besides how many classes and rows are kept, and what they lose."""
+
+OF_LABELS = {"lm": "lm", "ncp": "ncp", "information": "suppressed_information"}
+"""Losses of labels, and what a summary makes of each."""
 
 ALL_ROWS = "anon_all_rows"
 """What stands for the codes, or the key, of a class where there is one class for all."""
@@ -161,19 +162,14 @@ def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
 
 def _labelled_values(plan: Encoding, position: int) -> exp.Select:
     depths = range(plan.bound.shapes[position].height + 1)
-    counted = ROW_COUNT if plan.bound.policy.row_weight is None else WEIGHT
-    rows = aliased(exp.Sum(this=column(counted)), "anon_value_rows")
-    keys = {plan.key(word): mask for word, mask in plan.keys.label_masks(position, 0).items()}
-    words = [aliased(bits(column(key), number(mask)), key) for key, mask in keys.items()]
-    marginal = grouped(select([*words, rows], plan.cells.table), [word.this.copy() for word in words])
-    # Without a key to group by there would be a row of no rows.
-    marginal.set("having", exp.Having(this=exp.GT(this=count_rows(), expression=number(0))))
+    marginal = value_rows(plan, position)
+    keys = [plan.key(word) for word in plan.keys.label_masks(position, 0)]
     codes = [column(plan.code(position, depth)) for depth in depths]
     losses = [column(plan.label_loss(measure, position, depth)) for measure in LABEL_LOSSES for depth in depths]
     labels = label_bits(plan, position, 0, [*codes, *losses])
     columns = [
         aliased(number(position), "position"),
-        column("anon_value_rows", "anon_marginal"),
+        column(VALUE_ROWS, "anon_marginal"),
         aliased(unnested(number(depth) for depth in depths), "depth"),
         aliased(unnested(column(plan.code(position, depth), "anon_codes") for depth in depths), "anon_label"),
         *(
@@ -205,11 +201,13 @@ def _known_beside(plan: Encoding, classes: exp.Query, row_count: int, attainable
 def _summary(plan: Encoding, losses: LabelLosses | None, asked: Asked, *, attainable: bool) -> exp.Select:
     """What is asked of the classes of a node."""
     policy = plan.bound.policy
-    unused = set(LABEL_LOSSES) - set(losses.measures if losses else ())
+    unused = {*OF_LABELS.values()} - {OF_LABELS[name] for name in (losses.measures if losses else ())}
     if asked != "everything":
         unused |= MEASURES
     if all(bound.grain == "class" for bound in policy.bounds):
         unused.add("rejected")
+    if not policy.quality.counts_suppressed_weight:
+        unused.add("suppressed_share")
     if not attainable:
         unused.add("attainable")
     summary = template("node_summary")

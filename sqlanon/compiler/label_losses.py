@@ -12,6 +12,7 @@ from sqlanon.compiler.classes import CLASS_WEIGHT, KEPT
 from sqlanon.compiler.encode import label_bits
 from sqlanon.compiler.encoding import Encoding
 from sqlanon.compiler.grouping import NODE
+from sqlanon.compiler.information import INFORMATION
 from sqlanon.compiler.macros import scalar_call
 from sqlanon.compiler.nodes import aliased, all_of, bits, cast, column, double, number, select, subquery
 from sqlanon.model.lattice import Levels
@@ -31,8 +32,8 @@ class LabelLosses:
             are the same whatever else is counted in the statement.
 
     Attributes:
-        measures: the measures of which classes carry the mean over their quasi-identifiers; of ``lm`` they carry
-            those of all quasi-identifiers apart if the quality model combines them otherwise.
+        measures: the measures of which classes carry the mean over their quasi-identifiers, of information the sum; of
+            ``lm`` they carry those of all quasi-identifiers apart if the quality model combines them otherwise.
     """
 
     def __init__(
@@ -55,8 +56,9 @@ class LabelLosses:
         labelled = subquery(self._with_bits(classes), LABELLED)
         query = select([*(column(name, LABELLED) for name in shown), *self._columns()], labelled)
         for position, depth in self._varying():
-            if self._is_looked_up(position, depth):
-                query = self._with_lookup(query, position, depth)
+            looked_up = [name for name in self._wanted if self._is_looked_up(name, position, depth)]
+            if looked_up:
+                query = self._with_lookup(query, position, depth, looked_up)
         return query
 
     def combined(self) -> list[exp.Alias]:
@@ -77,7 +79,7 @@ class LabelLosses:
         """The quasi-identifiers and levels of the batch at which labels can lose different amounts."""
         for position, nodes in enumerate(self._nodes_of):
             for depth in nodes:
-                if self._plan.loss_varies(position, depth):
+                if any(self._plan.loss_varies(name, position, depth) for name in self._wanted):
                     yield position, depth
 
     def _alike_positions(self) -> dict[int, float]:
@@ -115,7 +117,7 @@ class LabelLosses:
         known = sum(float(term.name) for term in terms if isinstance(term, exp.Literal))
         varying = [term for term in terms if not isinstance(term, exp.Literal)]
         total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), [double(known), *varying])
-        return exp.Div(this=exp.Paren(this=total), expression=number(len(terms)))
+        return total if measure == INFORMATION else exp.Div(this=exp.Paren(this=total), expression=number(len(terms)))
 
     def _loss(self, measure: str, position: int) -> exp.Expr:
         """What the label of a class loses, at whatever node of the batch."""
@@ -136,7 +138,7 @@ class LabelLosses:
     def _loss_at(self, measure: str, position: int, depth: int) -> exp.Expr:
         """What the label of a class loses at a level at which it depends on the label."""
         plan = self._plan
-        if self._is_looked_up(position, depth):
+        if self._is_looked_up(measure, position, depth):
             return column(plan.label_loss(measure, position, depth), _lookup(position, depth))
         *steps, (_, most) = plan.loss_steps[measure, position, depth]
         words = [_label_bits(position, depth, word) for word in plan.keys.label_masks(position, depth)]
@@ -144,8 +146,13 @@ class LabelLosses:
         return exp.Case(ifs=ifs, default=double(most))
 
     def _constant_loss(self, measure: str, position: int, depth: int) -> float | None:
-        """What every label of a level loses: values nothing, the top above them all there is; None if it varies."""
-        if not self._plan.loss_varies(position, depth):
+        """What every label of a level loses: values nothing, the top above them all there is; None if it varies.
+
+        All the information is lost there, so that a label of the top has none.
+        """
+        if not self._plan.loss_varies(measure, position, depth):
+            if measure == INFORMATION:
+                return 0.0
             shape = self._plan.bound.shapes[position]
             return 1.0 if depth == shape.height > 0 and shape.domain_size > 1 else 0.0
         steps = self._plan.loss_steps.get((measure, position, depth), ())
@@ -160,14 +167,15 @@ class LabelLosses:
         ]
         return select([exp.Star(), *words], subquery(classes, "anon_keyed"))
 
-    def _is_looked_up(self, position: int, depth: int) -> bool:
+    def _is_looked_up(self, measure: str, position: int, depth: int) -> bool:
         """Whether labels of a level lose in more steps than are spelled out."""
-        return (self._wanted[0], position, depth) not in self._plan.loss_steps
+        varies = self._plan.loss_varies(measure, position, depth)
+        return varies and (measure, position, depth) not in self._plan.loss_steps
 
-    def _with_lookup(self, classes: exp.Select, position: int, depth: int) -> exp.Select:
+    def _with_lookup(self, classes: exp.Select, position: int, depth: int, measures: Sequence[str]) -> exp.Select:
         """Classes with what their labels at a level lose; those of nodes at other levels find what they do not ask."""
         plan = self._plan
-        losses = [column(plan.label_loss(measure, position, depth)) for measure in self._wanted]
+        losses = [column(plan.label_loss(measure, position, depth)) for measure in measures]
         alias = _lookup(position, depth)
         words = plan.keys.label_masks(position, depth)
         on = all_of([column(_label_bits(position, depth, word)).eq(column(plan.key(word), alias)) for word in words])

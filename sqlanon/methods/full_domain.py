@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from sqlanon.compiler import evaluate, taxonomies
 from sqlanon.compiler.bind import BoundPolicy
 from sqlanon.compiler.cells import cell_counts, encode_rows, unmapped_people
-from sqlanon.compiler.encode import encode_labels, last_children, loss_steps
+from sqlanon.compiler.encode import LABEL_LOSSES, encode_labels, last_children, loss_steps
 from sqlanon.compiler.encoding import Encoding, LossStep, encoding
 from sqlanon.compiler.grouping import Grouping
+from sqlanon.compiler.information import INFORMATION, encode_information, with_information
 from sqlanon.compiler.keys import key_layout
 from sqlanon.compiler.nodes import Relation, Step
 from sqlanon.compiler.prepared import executing
@@ -40,7 +41,9 @@ APART = 20_000
 PREPARED_NODES = 2
 """Of how many nodes big relations are counted at once, so that a thread has work while others end a node."""
 
-NO_ROWS = dict.fromkeys(("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "distinct_labels"), 0)
+NO_ROWS = dict.fromkeys(
+    ("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "least_information", "distinct_labels"), 0
+)
 """What the levels of a table without rows lose."""
 
 
@@ -74,9 +77,12 @@ def encode_table(
     if bound.population is not None:
         _refuse_unmapped_people(engine, plan)
     row_count = int(counts["rows"])
+    losses = _level_losses(engine, plan)
+    if INFORMATION in label_losses:
+        plan = _with_information(engine, plan)
     context = LossContext(
         lattice=bound.lattice,
-        losses=_level_losses(engine, plan),
+        losses=losses,
         row_count=row_count,
         allowed_rows=bound.policy.allowed_rows(row_count),
         k=bound.policy.k,
@@ -97,14 +103,29 @@ def encode_taxonomies(engine: Engine, plan: Encoding) -> Encoding:
         for row in engine.fetch(last_children(plan), "labels", "node")
     }
     plan = replace(plan, keys=key_layout(last))
-    query = loss_steps(plan) if plan.label_losses else None
+    return _with_loss_steps(engine, plan, [name for name in plan.label_losses if name in LABEL_LOSSES])
+
+
+def _with_information(engine: Engine, plan: Encoding) -> Encoding:
+    """The encoding with the information of labels beside their codes, which takes the cells to know."""
+    informed = with_information(plan)
+    for step in encode_information(plan, informed.codes):
+        engine.run(step)
+    for relation in plan.codes:
+        engine.drop(relation)
+    return _with_loss_steps(engine, informed, [INFORMATION])
+
+
+def _with_loss_steps(engine: Engine, plan: Encoding, measures: Sequence[str]) -> Encoding:
+    """The encoding with what labels lose as step functions of their bits."""
+    query = loss_steps(plan, measures)
     rows = [] if query is None else engine.fetch(query, "losses of labels", "node")
     steps: dict[tuple[str, int, int], list[LossStep]] = {}
     for row in sorted(rows, key=lambda row: tuple(row["last_bits"])):
-        for measure in plan.label_losses:
+        for measure in measures:
             place = (measure, row["position"], row["depth"])
             steps.setdefault(place, []).append((tuple(row["last_bits"]), row[measure]))
-    return replace(plan, loss_steps={place: tuple(found) for place, found in steps.items()})
+    return replace(plan, loss_steps={**plan.loss_steps, **{place: tuple(found) for place, found in steps.items()}})
 
 
 def drop_tables(engine: Engine, table: EncodedTable) -> None:
@@ -318,6 +339,7 @@ def _level_losses(engine: Engine, plan: Encoding) -> LevelLosses:
         ),
         largest_lm=table("largest_lm", 1) if unweighted else (),
         largest_ncp=table("largest_ncp", 1) if unweighted else (),
+        least_information=table("least_information", 1) if unweighted else (),
     )
 
 

@@ -98,6 +98,8 @@ class NodeSummary:
         lm: mean LM loss per row, suppressed rows at 1.
         ncp: the same for NCP.
         combined_loss: the loss of an LM that is weighted or geometric.
+        suppressed_share: the share of suppressed rows, by weight.
+        suppressed_information: bits that the labels of suppressed rows tell, summed over rows and quasi-identifiers.
         attainable: how private the node can be made within the suppression limit, more is better: the largest k
             (spec/ola.md (b), "Best k of a node") or the largest 1/m.
     """
@@ -114,6 +116,8 @@ class NodeSummary:
     lm: float | None = None
     ncp: float | None = None
     combined_loss: float | None = None
+    suppressed_share: float | None = None
+    suppressed_information: float | None = None
     attainable: float | None = None
     rejected: bool = False
 
@@ -134,6 +138,7 @@ class LevelLosses:
         largest_lm: the largest LM share of a label that is present, in [0, 1]; no sum. Empty where a number of rows
             does not tell what they lose, as rows have weights.
         largest_ncp: the same for NCP.
+        least_information: the fewest bits that a label tells that is present; no sum, and empty as these.
     """
 
     prec: tuple[tuple[float, ...], ...]
@@ -143,6 +148,7 @@ class LevelLosses:
     distinct_labels: tuple[tuple[int, ...], ...] = ()
     largest_lm: tuple[tuple[float, ...], ...] = ()
     largest_ncp: tuple[tuple[float, ...], ...] = ()
+    least_information: tuple[tuple[float, ...], ...] = ()
 
 
 def total(table: tuple[tuple[float, ...], ...], levels: Levels) -> float:

@@ -9,6 +9,7 @@ from sqlanon.compiler.cells import cell_counts, encode_rows
 from sqlanon.compiler.encode import encode_labels
 from sqlanon.compiler.encoding import encoding
 from sqlanon.compiler.grouping import by_key
+from sqlanon.compiler.information import INFORMATION, encode_information, with_information
 from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
 from sqlanon.compiler.release_labels import label_steps, label_types
 from sqlanon.compiler.verify import Comparison, attained
@@ -43,6 +44,14 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
     steps += [
         explained("count the cells and find unmapped values", cell_counts(plan)),
         explained("losses of every level", evaluate.level_losses(plan)),
+    ]
+    if INFORMATION in plan.label_losses:
+        informed = with_information(plan)
+        steps += [
+            explained(step.purpose, step.query, step.makes.name) for step in encode_information(plan, informed.codes)
+        ]
+        plan = informed
+    steps += [
         explained("check a batch of nodes (here: the bottom)", evaluate.node_summaries(plan, [bottom], 0)),
         explained("classes kept at the chosen node", evaluate.kept_classes(plan, bottom), KEPT.name),
         explained("what they attain", evaluate.attained(by_key(plan, bottom))),

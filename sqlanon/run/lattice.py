@@ -98,7 +98,9 @@ def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: St
     bound = prepare(engine, source, policy)
     refuse_wide(bound.lattice, "a lattice table")
     with stages.stage("encode"):
-        table = full_domain.encode_table(engine, bound, label_losses=("lm", "ncp"))
+        table = full_domain.encode_table(
+            engine, bound, label_losses=tuple(dict.fromkeys(("lm", "ncp", *policy.quality.label_losses)))
+        )
     batches = []
     done = 0
     with stages.stage("search"):

@@ -44,7 +44,7 @@ class Knowledge:
     def ask(self, nodes: Sequence[Levels], asks: Asked | None = None) -> Inquiry:
         """Ask for the summaries of some nodes: if it is not said what, for all that a comparison of losses needs."""
         if asks is None:
-            asks = "counts" if self.problem.quality.known else "everything"
+            asks = "counts" if self.problem.quality.follows_from_counts else "everything"
         inverse = self.problem.max_loss is not None
         loss = None if inverse or self.loss == float("inf") else self.loss
         return Inquiry(nodes, loss, (lambda: None) if inverse else self.lower_bound, asks)

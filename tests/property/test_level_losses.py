@@ -73,5 +73,6 @@ def one_level(case: Case, name: str, depth: int) -> dict[str, float]:
         "ncp": oracle.mean_loss(case.rows, case.taxonomies, node, 1, oracle.ncp_share) or 0.0,
         "largest_lm": oracle.largest_loss(case.rows, case.taxonomies, name, depth, oracle.lm_share),
         "largest_ncp": oracle.largest_loss(case.rows, case.taxonomies, name, depth, oracle.ncp_share),
+        "least_information": oracle.least_information(case.rows, case.taxonomies, name, depth),
         "distinct_labels": len({row[name] for row in oracle.generalize(case.rows, case.taxonomies, node)}),
     }

@@ -435,6 +435,11 @@ def test_losses_of_a_node(case: Case, k: int) -> None:
     rows, known, node = case.rows, case.taxonomies, case.node
     assert_close(one(scalar_call("precision_loss", node)), [oracle.prec(known, node)])
     assert_close(one(table_call("entropy_loss", "data", node)), [oracle.entropy_loss(rows, known, node)])
+    charged = [oracle.charged_entropy_loss(rows, known, node, k)]
+    assert_close(one(table_call("charged_entropy_loss", "data", node, k)), charged)
+    assert_close(
+        one(table_call("charged_precision_loss", "data", node, k)), [oracle.charged_prec(rows, known, node, k)]
+    )
     assert_close(one(table_call("lm", "data", node, k)), [oracle.mean_loss(rows, known, node, k, oracle.lm_share)])
     assert_close(one(table_call("ncp", "data", node, k)), [oracle.mean_loss(rows, known, node, k, oracle.ncp_share)])
 

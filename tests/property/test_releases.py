@@ -156,9 +156,9 @@ def qualities(names: list[str]) -> st.SearchStrategy[Any]:
     others = st.dictionaries(st.sampled_from(names[1:]), st.sampled_from([0.0, 2.0])) if names[1:] else st.just({})
     weights = others.map(lambda found: {names[0]: 0.5, **found}) | st.just({})
     return st.one_of(
-        st.builds(sa.Prec, weights=weights),
+        st.builds(sa.Prec, weights=weights, suppressed=st.sampled_from(["ignored", "charged"])),
         st.builds(sa.LM, aggregate=st.sampled_from(["arithmetic", "geometric"]), weights=weights),
-        st.sampled_from([sa.Entropy(), sa.NCP(), sa.DMStar(), sa.DM(), sa.AECS()]),
+        st.sampled_from([sa.Entropy(), sa.Entropy(suppressed="charged"), sa.NCP(), sa.DMStar(), sa.DM(), sa.AECS()]),
     )
 
 

@@ -27,7 +27,7 @@ from sqlanon.run.guarantee import guarantee
 from sqlanon.run.measure import Beside, measured_beside, verify
 from sqlanon.run.notes import columns_at_the_top, nearly_unique_columns
 from sqlanon.run.own_taxonomies import with_own_taxonomies
-from sqlanon.run.prepare import prepare, read_by
+from sqlanon.run.prepare import prepare, read_by, with_present_taxonomies
 from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import provenance, unmeasured
 from sqlanon.run.relaxation import unsatisfiable
@@ -107,6 +107,9 @@ def _run(
     """The stages up to the last one, which has begun and ends where the target is left."""
     policy = bound.policy
     with engine.transaction():
+        bound = with_present_taxonomies(engine, bound)
+        given = None if given is None else given_levels(bound, bound.lattice.named(given))
+        inputs = {**inputs, "taxonomy_sha256": bound.taxonomy_hashes}
         with stages.stage("encode"):
             table = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
         outcome, best = searched(engine, table, stages, stopped, given)

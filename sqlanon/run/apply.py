@@ -23,7 +23,7 @@ from sqlanon.run.guarantee import guarantee_of_partitions
 from sqlanon.run.measure import Beside, verify
 from sqlanon.run.own_taxonomies import refuse_other_taxonomies, taxonomies_of_fit
 from sqlanon.run.places import Place, place_of
-from sqlanon.run.prepare import prepare, read_by
+from sqlanon.run.prepare import prepare, read_by, with_present_taxonomies
 from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import provenance
 from sqlanon.run.sidecar import Entry, Sidecar, opened, release_at
@@ -214,6 +214,8 @@ def _staged(
         replaces=partition.replaced,
     )
     with engine.transaction():
+        now = with_present_taxonomies(engine, partition.bound)
+        refuse_other_taxonomies(partition.fit, now.taxonomy_hashes)
         with stages.stage("release"):
             written = _written(engine, partition, table, increment, entry, target)
         with stages.stage("verify"):
@@ -227,6 +229,7 @@ def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tu
     """The cells of the partition and of what was published before, in temporary tables of the block."""
     fit, bound = partition.fit, partition.bound
     with engine.transaction():
+        refuse_other_taxonomies(fit, with_present_taxonomies(engine, bound).taxonomy_hashes)
         with stages.stage("encode"):
             table = full_domain.encode_table(engine, bound, label_losses=())
         with stages.stage("join"):

@@ -21,7 +21,7 @@ from sqlanon.run.anonymize import doubts, found_by, searched
 from sqlanon.run.given import given_levels
 from sqlanon.run.notes import columns_at_the_top, nearly_unique_columns_of_source
 from sqlanon.run.own_taxonomies import with_own_taxonomies
-from sqlanon.run.prepare import prepare, refuse_method
+from sqlanon.run.prepare import prepare, refuse_method, with_present_taxonomies
 from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import installed_version
 from sqlanon.run.sidecar import created, write_fit
@@ -76,8 +76,11 @@ def fit(
     stages = Stages(progress)
     refuse_method(policy, "fit")
     bound = prepare(engine, source, policy)
-    given = None if node is None else given_levels(bound, node)
+    if node is not None:
+        given_levels(bound, node)
     with stages.watching(engine), created(engine, sidecar), engine.transaction():
+        bound = with_present_taxonomies(engine, bound)
+        given = None if node is None else given_levels(bound, node)
         with stages.stage("encode"):
             table = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
         outcome, best = searched(engine, table, stages, stopped, given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.compiler.bind import BoundPolicy, bind
+from sqlanon.compiler.bind import BoundPolicy, TaxonomyShape, bind
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import did_you_mean
@@ -22,13 +22,37 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPoli
     columns = engine.describe(source.relation)
     policy.check_columns([column.name for column in columns], source.description)
     population = resolve_population(engine, policy)
+    shapes = _shapes(engine, policy)
+    return bind(policy, source.relation, source.description, columns, shapes, engine.taxonomy, population)
+
+
+def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
+    """The same with the taxonomies as the transaction of the run has them: another connection may have changed them.
+
+    What is published then has the hashes of the taxonomies that it was made with.
+
+    Raises:
+        PolicyError, TaxonomyError: as :func:`prepare`.
+    """
+    found = taxonomies.shapes(engine, tuple(bound.all_shapes))
+    if found == bound.all_shapes:
+        return bound
+    shapes = _shapes(engine, bound.policy)
+    return bind(bound.policy, bound.source, bound.description, bound.columns, shapes, bound.taxonomy, bound.population)
+
+
+def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:
+    """The shapes of the taxonomies that a policy uses, as far as there are any.
+
+    Raises:
+        TaxonomyError: some are malformed.
+    """
     attributes = (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
     found = taxonomies.malformed(engine, attributes)
     problems = [line for name in attributes for line in found.get(name, [])]
     if problems:
         raise TaxonomyError("stored taxonomies are malformed; load them anew:", problems)
-    shapes = taxonomies.shapes(engine, attributes)
-    return bind(policy, source.relation, source.description, columns, shapes, engine.taxonomy, population)
+    return taxonomies.shapes(engine, attributes)
 
 
 def read_by(engine: Engine, source: ResolvedSource, policy: Policy) -> dict[str, ResolvedSource]:

@@ -17,7 +17,7 @@ from sqlanon.methods.scores import MOST_ROWS
 from sqlanon.model.methods import NODE, PrivateMethod
 from sqlanon.model.policy import Policy
 from sqlanon.model.units import ROW, Unit
-from sqlanon.run.prepare import prepare
+from sqlanon.run.prepare import prepare, with_present_taxonomies
 
 
 def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:
@@ -27,7 +27,19 @@ def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPol
         PolicyError: as :func:`sqlanon.run.prepare.prepare`; or the sensitive column is no category.
         TaxonomyError: likewise; or the values of a taxonomy were observed, and that is not accepted.
     """
-    bound = prepare(engine, source, policy)
+    return _checked(prepare(engine, source, policy))
+
+
+def prepared_again(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
+    """As :func:`prepared`, with the taxonomies as the transaction of the run has them.
+
+    Raises:
+        PolicyError, TaxonomyError: as :func:`prepared`.
+    """
+    return _checked(with_present_taxonomies(engine, bound))
+
+
+def _checked(bound: BoundPolicy) -> BoundPolicy:
     _refuse_node(bound)
     _refuse_observed(bound)
     _refuse_unfit_type(bound)

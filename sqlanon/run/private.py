@@ -34,7 +34,14 @@ from sqlanon.run.chance import Chance
 from sqlanon.run.guarantee_private import private_guarantee
 from sqlanon.run.own_taxonomies import with_own_taxonomies
 from sqlanon.run.prepare import read_by
-from sqlanon.run.prepare_private import bounded, prepared, private_method, refuse_what_cannot_be_drawn, unit_of
+from sqlanon.run.prepare_private import (
+    bounded,
+    prepared,
+    prepared_again,
+    private_method,
+    refuse_what_cannot_be_drawn,
+    unit_of,
+)
 from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.report_private import Drawn, private_provenance, private_report
 from sqlanon.run.targets import Target, target_for
@@ -110,6 +117,7 @@ def _run(
 ) -> Release:
     """The stages up to the last one, which has begun and ends where the target is left."""
     with engine.transaction():
+        bound = prepared_again(engine, bound)
         with stages.stage("encode"):
             counted = bounded(engine, bound, chance.source)
             table = full_domain.encode_table(engine, counted, label_losses=("ncp",), may_be_empty=True)

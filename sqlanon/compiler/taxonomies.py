@@ -40,6 +40,11 @@ def level(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Query:
     return at(table_call("taxonomy_level", string(attribute), number(depth)), taxonomy)
 
 
+def attributes(taxonomy: exp.Table) -> exp.Select:
+    """``attribute``: each that has a taxonomy."""
+    return select([column("attribute")], taxonomy.copy()).distinct(copy=False)
+
+
 def labels(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Select:
     """``label``: those of a level, each as often as it has values."""
     rows = select([column("label")], taxonomy.copy())

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
+from sqlanon.model.names import spelled_like
 
 Level = Annotated[int, Field(ge=0, strict=True)]
 """A level of a taxonomy."""
@@ -20,6 +21,10 @@ TAG_OF_TAXONOMY = 2
 
 RESERVED_PREFIX = "anon_"
 """Names of columns may not start with this: the macros use such names inside."""
+
+
+NAMING_COLUMNS = ("column", "prior", "weights", "node")
+"""The fields of parts of a policy that name columns."""
 
 
 class PolicyValue(BaseModel):
@@ -42,6 +47,29 @@ class PolicyValue(BaseModel):
 
     # pydantic validates nested values itself, not through __init__, so that all problems come in one error.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+
+def respelled(value: Any, known: Sequence[str]) -> Any:
+    """Names of columns, or a part of a policy with all that it has, spelled like known names in whatever case.
+
+    Of two names that would become one the second stays as it is.
+    """
+    match value:
+        case str():
+            return spelled_like(value, known)
+        case tuple():
+            return tuple(respelled(each, known) for each in value)
+        case dict():
+            found: dict[str, Any] = {}
+            for name, each in value.items():
+                spelled = spelled_like(name, known)
+                found[name if spelled in found or (spelled != name and spelled in value) else spelled] = each
+            return found
+        case PolicyValue():
+            fields = [name for name in NAMING_COLUMNS if name in type(value).model_fields]
+            return value.model_copy(update={name: respelled(getattr(value, name), known) for name in fields})
+        case _:
+            return value
 
 
 def known_names(model: type[BaseModel]) -> list[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from sqlanon.errors import EngineError, PolicyError
+from sqlanon.model.names import folded, spelled_like
 
 FILE_SUFFIX = ".parquet"
 """What the name of a target ends in that is a file."""
@@ -51,6 +53,11 @@ class Destination:
     kind: Literal["table", "file", "folder"]
     rows_per_file: int | None = None
     partition_by: tuple[str, ...] = ()
+
+    def spelled_like(self, names: Iterable[str]) -> Destination:
+        """The same with the columns that it is partitioned by spelled as they are among some names."""
+        known = list(names)
+        return replace(self, partition_by=tuple(spelled_like(name, known) for name in self.partition_by))
 
     @property
     def path(self) -> Path:
@@ -154,7 +161,8 @@ def _refuse_layout(rows_per_file: int | None, columns: tuple[str, ...]) -> None:
     problems = []
     if rows_per_file is not None and (isinstance(rows_per_file, bool) or rows_per_file < 1):
         problems.append(f"rows_per_file: {rows_per_file} is not a positive number")
-    repeated = dict.fromkeys(name for name in columns if columns.count(name) > 1)
+    times = Counter(map(folded, columns))
+    repeated = dict.fromkeys(name for name in columns if times[folded(name)] > 1)
     problems += [f'partition_by: column "{name}" is there more than once' for name in repeated]
     if problems:
         raise PolicyError("the release cannot be laid out in files:", problems)

@@ -63,6 +63,11 @@ class Flattening(PolicyValue):
         )
 
     @property
+    def named(self) -> tuple[str, ...]:
+        """The columns of the source that it names, each once."""
+        return tuple(dict.fromkeys((self.individual, *self.event, *self.order, *self.keep)))
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the result, in order."""
         counted = () if self.count is None else (self.count,)
@@ -79,7 +84,7 @@ class Flattening(PolicyValue):
             raise PolicyError(f"{source} cannot be flattened:", problems)
 
     def _missing(self, columns: Sequence[str]) -> Iterable[str]:
-        for name in dict.fromkeys((self.individual, *self.event, *self.order, *self.keep)):
+        for name in self.named:
             if name not in columns:
                 yield f'column "{name}" is not there{did_you_mean(name, columns)}'
 

@@ -14,10 +14,11 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_va
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import Level, PolicyValue, did_you_mean, failed_checks
+from sqlanon.model.base import Level, PolicyValue, did_you_mean, failed_checks, respelled
 from sqlanon.model.budget import WrittenFloat
 from sqlanon.model.contradictions import contradictions
 from sqlanon.model.methods import METHODS, AnyMethod, PrivateMethod
+from sqlanon.model.names import folded
 from sqlanon.model.privacy import (
     CLASS_SIZE,
     PRIVACY_MODELS,
@@ -31,6 +32,13 @@ from sqlanon.model.privacy import (
 from sqlanon.model.quality import QUALITY_MODELS, AnyQualityModel, Entropy, QualityModel
 from sqlanon.model.searches import SearchName
 from sqlanon.model.taxonomy_rules import TaxonomyRule, placed
+
+ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
+NAMING_COLUMNS = (
+    *("method", "privacy", "quality", "minimum_levels", "maximum_levels", "row_weight", "individual"),
+    "taxonomies",
+)
+"""The fields, or those of what is in them, that name columns with a role."""
 
 
 class Policy(PolicyValue):
@@ -63,6 +71,8 @@ class Policy(PolicyValue):
             prefixes, zip, icd9, icd10, ipv4 and flat, with the arguments of the methods of :class:`Taxonomy`. Values
             that are not declared are read off the source. Columns without one have theirs in the warehouse.
         method: a differentially private method, in place of privacy models, a search and suppression.
+
+    Names of columns are the same in whatever case, as to DuckDB. A release has them as the roles spell them.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -168,6 +178,11 @@ class Policy(PolicyValue):
     def _spell_quality(cls, model: Any) -> Any:
         return _spelled({"model": model} if isinstance(model, str) else model, QUALITY_TAGS)
 
+    @field_validator(*NAMING_COLUMNS)
+    @classmethod
+    def _spelled_like_roles(cls, value: Any, info: ValidationInfo) -> Any:
+        return respelled(value, [name for role in ROLES for name in info.data.get(role, ())])
+
     @model_validator(mode="after")
     def _check_names(self) -> Policy:
         problems = list(contradictions(self))
@@ -196,6 +211,12 @@ class Policy(PolicyValue):
             return cls(**values)
         except PolicyError as error:
             raise PolicyError(f"the policy file {path} is not valid:", error.problems) from None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that it names, by their roles, and those of weights and individuals."""
+        others = [name for name in (self.row_weight, self.individual) if name is not None]
+        return tuple(dict.fromkeys([*(name for role in ROLES for name in getattr(self, role)), *others]))
 
     @property
     def released_columns(self) -> frozenset[str]:
@@ -260,6 +281,11 @@ class Policy(PolicyValue):
         exact = Decimal(repr(self.suppression_limit)) * row_count
         return int(exact.to_integral_value(rounding=ROUND_FLOOR))
 
+    def spelled_like(self, names: Sequence[str]) -> Policy:
+        """The policy with its columns spelled as they are among some names, in whatever case."""
+        fields = (*ROLES, *NAMING_COLUMNS)
+        return self.model_copy(update={field: respelled(getattr(self, field), names) for field in fields})
+
     def sha256(self) -> str:
         """A hash of the policy that does not depend on how it was spelled."""
         # Without these the hash is what it was before there were any: sidecars and releases hold it.
@@ -273,20 +299,21 @@ class Policy(PolicyValue):
         Raises:
             PolicyError: lists columns without a role and roles without a column.
         """
-        roles = (*self.quasi_identifiers, *self.sensitive, *self.identifiers, *self.insensitive)
+        roles = [name for role in ROLES for name in getattr(self, role)]
+        there, given = ({folded(name): name for name in names} for names in (columns, roles))
+        free = [name for key, name in there.items() if key not in given]
         problems = [
-            f'column "{name}" has a role but is not in the source{did_you_mean(name, set(columns) - set(roles))}'
-            for name in roles
-            if name not in columns
+            f'column "{name}" has a role but is not in the source{did_you_mean(name, free)}'
+            for key, name in given.items()
+            if key not in there
         ]
         problems += [
             f'{field} "{name}" is not in the source{did_you_mean(name, columns)}'
             for field, name in (("row_weight", self.row_weight), ("individual", self.individual))
-            if name is not None and name not in columns
+            if name is not None and folded(name) not in there
         ]
-        strangers = [name for name in columns if name not in roles]
-        if strangers and self.rest is None:
-            problems.append(self._without_role(strangers))
+        if free and self.rest is None:
+            problems.append(self._without_role(free))
         if problems:
             raise PolicyError(f"the policy does not fit {source}:", problems)
 

@@ -83,9 +83,10 @@ def anonymize(
     with stages.watching(engine):
         bound = prepare(engine, source, policy)
         given = None if node is None else given_levels(bound, node)
-        refuse_columns(policy, bound.columns, into.partition_by)
+        into = into.spelled_like(bound.policy.columns)
+        refuse_columns(bound.policy, bound.columns, into.partition_by)
         read = read_by(engine, source, policy)
-        inputs = made_from(bound, read, into, node)
+        inputs = made_from(bound, read, into, None if given is None else bound.lattice.named(given))
         earlier = published_earlier(engine, source, into, inputs, replace=replace)
         if earlier is not None:
             return earlier

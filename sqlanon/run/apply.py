@@ -18,7 +18,7 @@ from sqlanon.methods.full_domain import KEPT, EncodedTable
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement, RowCounts
-from sqlanon.run.fit import kept_types
+from sqlanon.run.fit import refuse_other_types
 from sqlanon.run.guarantee import guarantee_of_partitions
 from sqlanon.run.measure import Beside, verify
 from sqlanon.run.own_taxonomies import refuse_other_taxonomies, taxonomies_of_fit
@@ -116,11 +116,11 @@ def _partition(
     """The partition with what it joins, if it fits."""
     place = place_of(engine, into)
     bound = prepare(engine, source, sidecar.fit.policy)
-    refuse_other_taxonomies(sidecar.fit, bound.taxonomy_hashes)
-    _refuse_other_types(sidecar.fit, bound)
+    _refuse_other_taxonomies(sidecar.fit, bound)
+    refuse_other_types(sidecar.fit, bound)
     with stages.stage("fingerprint"):
         names = [known.name for known in bound.columns]
-        found = engine.fetch(queries.fingerprint(source.relation, names), "a fingerprint of the rows")[0]
+        found = engine.fetch(queries.fingerprint(bound.source, names), "a fingerprint of the rows")[0]
     entries = sidecar.entries
     replaced = next((entry for entry in entries if entry.place.same_as(place)), None)
     others = tuple(entry for entry in entries if entry is not replaced)
@@ -135,15 +135,8 @@ def _refuse_rows_published_elsewhere(partition: Partition) -> None:
         )
 
 
-def _refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
-    found = kept_types(bound)
-    changed = [
-        f'"{name}" is {found[name]}, where the fit has {known}; cast it in a view or a query'
-        for name, known in fit.types.items()
-        if found[name] != known
-    ]
-    if changed:
-        raise PolicyError(f"{bound.description} does not fit what was published:", changed)
+def _refuse_other_taxonomies(fit: Fit, bound: BoundPolicy) -> None:
+    refuse_other_taxonomies(fit, {name: bound.taxonomy_hashes.get(name, "") for name in fit.taxonomy_sha256})
 
 
 def _is_published(engine: Engine, partition: Partition, replace: Replace) -> bool:
@@ -214,8 +207,7 @@ def _staged(
         replaces=partition.replaced,
     )
     with engine.transaction():
-        now = with_present_taxonomies(engine, partition.bound)
-        refuse_other_taxonomies(partition.fit, now.taxonomy_hashes)
+        _refuse_other_taxonomies(partition.fit, with_present_taxonomies(engine, partition.bound))
         with stages.stage("release"):
             written = _written(engine, partition, table, increment, entry, target)
         with stages.stage("verify"):
@@ -229,7 +221,7 @@ def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tu
     """The cells of the partition and of what was published before, in temporary tables of the block."""
     fit, bound = partition.fit, partition.bound
     with engine.transaction():
-        refuse_other_taxonomies(fit, with_present_taxonomies(engine, bound).taxonomy_hashes)
+        _refuse_other_taxonomies(fit, with_present_taxonomies(engine, bound))
         with stages.stage("encode"):
             table = full_domain.encode_table(engine, bound, label_losses=())
         with stages.stage("join"):

@@ -11,6 +11,7 @@ from sqlanon.compiler.encoding import ROW_COUNT
 from sqlanon.compiler.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, text
 from sqlanon.compiler.shown import released_value
 from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.errors import PolicyError
 from sqlanon.methods import full_domain
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.model.events import proven_gap
@@ -103,6 +104,22 @@ def kept_types(bound: BoundPolicy) -> dict[str, str]:
     policy, types = bound.policy, {known.name: column_type(known) for known in bound.columns}
     kept = dict.fromkeys((*policy.protected_columns, *policy.sensitive, *policy.insensitive))
     return {name: types[name] for name in kept}
+
+
+def refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
+    """Refuse a partition whose columns have other types than what was published with a fit.
+
+    Raises:
+        PolicyError: names the columns.
+    """
+    found = kept_types(bound)
+    changed = [
+        f'"{name}" is {found[name]}, where the fit has {known}; cast it in a view or a query'
+        for name, known in fit.types.items()
+        if found[name] != known
+    ]
+    if changed:
+        raise PolicyError(f"{bound.description} does not fit what was published:", changed)
 
 
 def _found(policy: Policy, table: EncodedTable, node: NodeSummary, outcome: SearchOutcome) -> Found:

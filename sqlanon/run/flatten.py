@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlanon.compiler import flatten as queries
+from sqlanon.compiler.spelling import spelled
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.destination import Destination, Replace
@@ -40,11 +41,12 @@ def _run(
     flattening: Flattening,
     target: Target,
 ) -> Flattened:
-    flattening.check_columns([column.name for column in engine.describe(source.relation)], source.description)
+    relation, columns = spelled(source.relation, engine.describe(source.relation), flattening.named)
+    flattening.check_columns([column.name for column in columns], source.description)
     with engine.transaction():
-        counts = engine.fetch(queries.counts(source.relation, flattening), "count the events")[0]
+        counts = engine.fetch(queries.counts(relation, flattening), "count the events")[0]
         _refuse_unfit_rows(source, flattening, counts)
-        target.write(queries.flattened(source.relation, flattening), _note(flattening, counts))
+        target.write(queries.flattened(relation, flattening), _note(flattening, counts))
     return Flattened(
         source=source.description,
         into=target.name,

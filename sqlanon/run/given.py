@@ -9,7 +9,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.examination import examine_nodes
 from sqlanon.methods.full_domain import EncodedTable, node_summaries
-from sqlanon.model.base import did_you_mean
+from sqlanon.model.base import did_you_mean, respelled
 from sqlanon.model.lattice import Levels
 from sqlanon.search import SearchOutcome, SearchProblem
 
@@ -26,6 +26,7 @@ def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
         PolicyError: it is not one of the lattice, or the policy leaves to the search what is to be guaranteed.
     """
     names = bound.policy.quasi_identifiers
+    node = respelled(dict(node), names)
     problems = [f'"{name}" has no level' for name in names if name not in node]
     problems += [f'"{name}" is not a quasi-identifier{did_you_mean(name, names)}' for name in node if name not in names]
     lattice = bound.lattice

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from sqlanon.compiler import verify as queries
 from sqlanon.compiler.bind import SourceColumn
+from sqlanon.compiler.spelling import spelled
 from sqlanon.compiler.verify import Comparison, generalized
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import did_you_mean
+from sqlanon.model.base import did_you_mean, respelled
 from sqlanon.model.names import folded
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import Bound, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult, Verification
-from sqlanon.run.prepare import refuse_method, resolve_population
+from sqlanon.run.prepare import refuse_method, resolve_population, spelled_like_taxonomies
 from sqlanon.run.provenance import noted
 
 COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with the table itself: no source was given"
@@ -55,15 +56,18 @@ def beside_release(engine: Engine, policy: Policy, note: str | None, source: Res
     Raises:
         PolicyError: the policy has a population, and the node that it is to be generalized to is not known.
     """
-    node = _node_in(note)
+    policy = spelled_like_taxonomies(engine, policy)
+    node = _node_in(note, policy)
     if policy.population is not None and node is None:
         raise PolicyError(
             f'the population "{policy.population}" cannot be compared with a release whose node is not known: '
             "it has no provenance"
         )
     population = resolve_population(engine, policy)
-    relation = None if source is None else source.relation
-    columns = [] if relation is None else engine.describe(relation)
+    relation: exp.Expr | None = None
+    columns: list[SourceColumn] = []
+    if source is not None:
+        relation, columns = spelled(source.relation, engine.describe(source.relation), policy.columns)
     return measured_beside(policy, engine.taxonomy, node or {}, relation, columns, population)
 
 
@@ -86,10 +90,13 @@ def measured_beside(
     return Beside(source=source, population=people, labelled_source=labelled, enums=enums)
 
 
-def _node_in(note: str | None) -> dict[str, int] | None:
-    """The node that a provenance names; None if the note is another one."""
+def _node_in(note: str | None, policy: Policy) -> dict[str, int] | None:
+    """The node that a provenance names; None if the note is another one, or its node is none of the policy."""
     node = noted(note).get("node")
-    return node if isinstance(node, dict) else None
+    if not isinstance(node, dict) or not all(type(level) is int for level in node.values()):
+        return None
+    found: dict[str, int] = respelled(node, policy.quasi_identifiers)
+    return found if found.keys() == set(policy.quasi_identifiers) else None
 
 
 def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Measurement:
@@ -100,7 +107,8 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     """
     refuse_method(policy, "measure")
     beside = beside or Beside()
-    columns = _columns(engine, table, policy)
+    policy = spelled_like_taxonomies(engine, policy)
+    table, columns = _spelled(engine, table, policy)
     relation: exp.Expr = table.relation
     counted, notes = policy, []
     if policy.individual is not None and beside.with_individuals is not None:
@@ -153,20 +161,21 @@ def verify(engine: Engine, release: ResolvedSource, policy: Policy, beside: Besi
     return Verification(source=release.description, measurement=measurement, shortfalls=tuple(shortfalls))
 
 
-def _columns(engine: Engine, table: ResolvedSource, policy: Policy) -> list[str]:
-    """The names of the table's columns.
+def _spelled(engine: Engine, table: ResolvedSource, policy: Policy) -> tuple[ResolvedSource, list[str]]:
+    """The table with its columns as the policy spells them, and their names.
 
     Raises:
         PolicyError: what is to be measured is not among them.
     """
-    names = [column.name for column in engine.describe(table.relation)]
+    relation, columns = spelled(table.relation, engine.describe(table.relation), policy.columns)
+    names = [column.name for column in columns]
     missing = [name for name in (*policy.quasi_identifiers, *policy.protected_columns) if name not in names]
     if missing:
         raise PolicyError(
             f"{table.description} cannot be measured by this policy:",
             [f'column "{name}" is not there{did_you_mean(name, names)}' for name in missing],
         )
-    return names
+    return replace(table, relation=relation), names
 
 
 def _result(

@@ -17,6 +17,7 @@ from sqlanon.compiler.nodes import column, identifier, select, string
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.fit import Fit
+from sqlanon.model.names import spelled_like
 from sqlanon.model.policy import Policy
 from sqlanon.model.taxonomy import Taxonomy
 from sqlanon.run import taxonomies
@@ -68,7 +69,8 @@ def own_taxonomies(
         policy.check_columns([known.name for known in engine.describe(source.relation)], source.description)
     made = _made(policy, carried)
     stored = taxonomies.shapes(engine, carried)
-    with _apart(engine, [name for name in _used(policy) if name not in carried]):
+    known = taxonomies.attributes(engine)
+    with _apart(engine, [spelled_like(name, known) for name in _used(policy) if name not in carried]):
         _load(engine, source, made)
         own = taxonomies.shapes(engine, carried)
         others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.compiler.bind import BoundPolicy, TaxonomyShape, bind
+from sqlanon.compiler.spelling import spelled
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import did_you_mean
+from sqlanon.model.names import spelled_like
 from sqlanon.model.policy import Policy
 from sqlanon.run import taxonomies
 
@@ -21,9 +23,20 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPoli
     """
     columns = engine.describe(source.relation)
     policy.check_columns([column.name for column in columns], source.description)
+    policy = spelled_like_taxonomies(engine, policy)
+    relation, columns = spelled(source.relation, columns, policy.columns)
     population = resolve_population(engine, policy)
     shapes = _shapes(engine, policy)
-    return bind(policy, source.relation, source.description, columns, shapes, engine.taxonomy, population)
+    return bind(policy, relation, source.description, columns, shapes, engine.taxonomy, population)
+
+
+def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
+    """The policy with the columns that need taxonomies spelled as these are, since the macros know them by one name."""
+    attributes = taxonomies.attributes(engine)
+    needed = [*policy.quasi_identifiers, *policy.sensitive_taxonomies]
+    others = [name for name in needed if name not in attributes]
+    names = [spelled_like(name, attributes) for name in others]
+    return policy.spelled_like(names) if names != others else policy
 
 
 def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
@@ -70,14 +83,15 @@ def resolve_population(engine: Engine, policy: Policy) -> exp.Expr | None:
     if policy.population is None:
         return None
     resolved = engine.resolve(policy.population)
-    columns = [column.name for column in engine.describe(resolved.relation)]
+    relation, described = spelled(resolved.relation, engine.describe(resolved.relation), policy.quasi_identifiers)
+    columns = [column.name for column in described]
     missing = [wanted for wanted in policy.quasi_identifiers if wanted not in columns]
     if missing:
         raise PolicyError(
             f"the population, {resolved.description}, does not fit the policy:",
             [f'quasi-identifier "{name}" is not there{did_you_mean(name, columns)}' for name in missing],
         )
-    return resolved.relation
+    return relation
 
 
 def refuse_method(policy: Policy, doing: str) -> None:

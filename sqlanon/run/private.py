@@ -96,6 +96,7 @@ def anonymize_privately(
     stages = Stages(progress)
     with stages.watching(engine):
         bound = prepared(engine, source, policy)
+        into, policy = into.spelled_like(bound.policy.columns), bound.policy
         refuse_columns(policy, bound.columns, into.partition_by)
         read = read_by(engine, source, policy)
         accountant = Accountant(

@@ -17,6 +17,7 @@ from sqlanon.compiler.nodes import Relation, Step, aliased, cast, column, count_
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
+from sqlanon.model.names import folded, spelled_like
 from sqlanon.model.taxonomy import DateRange, IntegerRange, Taxonomy
 from sqlanon.run.files import staged_file
 
@@ -48,7 +49,7 @@ def load(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSou
         )
     if source is not None:
         names = [found.name for found in engine.describe(source.relation)]
-        if name not in names:
+        if folded(name) not in map(folded, names):
             raise TaxonomyError(f'column "{name}" is not in {source.description}{did_you_mean(name, names)}')
     with engine.transaction():
         engine.prepare_taxonomies()
@@ -72,6 +73,13 @@ def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str,
     }
 
 
+def attributes(engine: Engine) -> list[str]:
+    """The attributes that have a stored taxonomy."""
+    if not engine.has_taxonomies:
+        return []
+    return [row["attribute"] for row in engine.fetch(taxonomies.attributes(engine.taxonomy), "taxonomies")]
+
+
 def malformed(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, list[str]]:
     """What is wrong with the stored taxonomies of some attributes or of all: a line per problem, by attribute."""
     if not engine.has_taxonomies:
@@ -90,6 +98,7 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
         TaxonomyError: there is no such taxonomy.
         EngineError: the file exists, or cannot be written.
     """
+    attribute = spelled_like(attribute, attributes(engine))
     shape = shapes(engine, [attribute]).get(attribute)
     if shape is None:
         raise TaxonomyError(f'there is no taxonomy "{attribute}"; there are: {_listed(shapes(engine))}')
@@ -141,9 +150,11 @@ def _domain(engine: Engine, taxonomy: Taxonomy, source: ResolvedSource | None, n
 
 
 def _replace(engine: Engine, attribute: str, taxonomy: Taxonomy) -> None:
+    stored = [other for other in attributes(engine) if folded(other) == folded(attribute)]
     for table in (engine.taxonomy, engine.taxonomy_domain):
-        here = column("attribute").eq(exp.Placeholder())
-        engine.execute(exp.delete(table.copy(), where=here), "replace a taxonomy", (attribute,))
+        for name in {*stored, attribute}:
+            here = column("attribute").eq(exp.Placeholder())
+            engine.execute(exp.delete(table.copy(), where=here), "replace a taxonomy", (name,))
     engine.execute(exp.insert(exp.select(exp.Star()).from_(STAGED.table), engine.taxonomy.copy()), "store a taxonomy")
     values = exp.values([(string(attribute), string(taxonomy.domain))])
     engine.execute(exp.insert(values, engine.taxonomy_domain.copy()), "store a taxonomy")

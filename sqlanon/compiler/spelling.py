@@ -1,0 +1,25 @@
+"""Relations with their columns spelled as a policy does: to DuckDB names are the same in whatever case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from sqlglot import exp
+
+from sqlanon.compiler.bind import SourceColumn
+from sqlanon.compiler.nodes import aliased, column, select, subquery
+from sqlanon.model.names import spelled_like
+
+Relation = TypeVar("Relation", bound=exp.Expr)
+
+
+def spelled(
+    relation: Relation, columns: Sequence[SourceColumn], names: Sequence[str]
+) -> tuple[Relation | exp.Subquery, list[SourceColumn]]:
+    """A relation with its columns spelled as they are among some names; the relation itself if they are already."""
+    found = [SourceColumn(spelled_like(known.name, names), known.type) for known in columns]
+    if found == list(columns):
+        return relation, found
+    projection = [aliased(column(old.name), new.name) for old, new in zip(columns, found, strict=True)]
+    return subquery(select(projection, relation.copy()), "anon_spelled"), found

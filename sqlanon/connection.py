@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.resources import Resources
 from sqlanon.errors import EngineError
+from sqlanon.model.names import possible
 from sqlanon.run.ledger import ledger_file
 from sqlanon.session import Session
 
@@ -48,7 +49,9 @@ def connect(
     resources = Resources(memory_limit, temp_directory, threads)
     charged = ledger_file(ledger)
     if isinstance(database, str | Path):
-        return Session(DuckDBEngine.open(database, read_only=read_only, resources=resources), charged)
+        return Session(
+            DuckDBEngine.open(possible(database, "warehouse"), read_only=read_only, resources=resources), charged
+        )
     if resources.are_given:
         raise EngineError(
             "an open connection keeps its settings: set memory_limit, temp_directory and threads on it, in SQL",

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlanon.engines.processes import is_running
 from sqlanon.errors import EngineError
+from sqlanon.model.names import possible
 
 SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?)?B\s*", re.IGNORECASE)
 SPILL = re.compile(r"sqlanon-(\d{1,9})-\w+", re.ASCII)
@@ -56,7 +57,7 @@ class Resources:
         if self.threads is not None and (isinstance(self.threads, bool) or self.threads < 1):
             yield f"threads is {self.threads}, not a positive number"
         if self.temp_directory is not None:
-            folder = Path(self.temp_directory)
+            folder = Path(possible(self.temp_directory, "temporary folder"))
             if not folder.is_dir():
                 yield f"temp_directory {folder} is not a folder that exists"
             elif not os.access(folder, os.W_OK):

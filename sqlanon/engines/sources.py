@@ -18,6 +18,7 @@ from sqlanon.engines.catalog import Rows
 from sqlanon.engines.formats import CSV, Format, format_of
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_files
+from sqlanon.model.names import possible
 
 Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
 """Looks at the columns of a relation, which has to be readable for that."""
@@ -35,7 +36,7 @@ def resolve(source: str, rows: Rows, describe: Describe, warehouse: str) -> Reso
     Raises:
         EngineError: there is none; or there is, and it cannot be read.
     """
-    found = catalog.find(rows, source)
+    found = catalog.find(rows, possible(source, "source"))
     if found is not None:
         return ResolvedSource(found.table, f'table "{source}"', dataset=catalog.dataset_of(found, warehouse))
     if lake.is_folder(source):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.names import folded
+from sqlanon.model.names import folded, is_possible
 
 PARQUET_SUFFIXES = (".parquet", ".parq", ".pq")
 CSV_SUFFIXES = tuple(kind + packed for kind in (".csv", ".tsv") for packed in ("", ".gz", ".zst"))
@@ -53,7 +53,8 @@ def dataset_named(given: str) -> str:
     """
     name = given.strip()
     try:
-        name.encode()
+        if not is_possible(name):
+            raise ValueError(name)
         path = dataset_of_files(name) if PATH.fullmatch(name) else None
     except ValueError:
         raise PolicyError("the name of the data set has characters that no name can have") from None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.model.names import folded, spelled_like
+from sqlanon.model.names import folded, possible, spelled_like
 
 FILE_SUFFIX = ".parquet"
 """What the name of a target ends in that is a file."""
@@ -80,7 +80,7 @@ def destination(
     """
     columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
     _refuse_layout(rows_per_file, columns)
-    name = str(into)
+    name = possible(into, "target")
     if not name.strip():
         raise EngineError(
             f"the release needs a name: of a table, of a file that ends in {FILE_SUFFIX}, or of a folder, with a slash "

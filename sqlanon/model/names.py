@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
+
+from sqlanon.errors import EngineError
 
 
 def folded(name: str) -> str:
@@ -14,3 +17,22 @@ def spelled_like(name: str, known: Iterable[str]) -> str:
     """The known name that is this one to DuckDB, spelled in whatever case; the name itself if there is none, or two."""
     same = [candidate for candidate in known if folded(candidate) == folded(name)]
     return same[0] if len(same) == 1 and name not in same else name
+
+
+def is_possible(name: str) -> bool:
+    """Whether a name is text that a database and a file system can take: it has no NUL, and no half of a character."""
+    try:
+        return b"\0" not in name.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def possible(name: str | Path, step: str) -> str:
+    """The text of a name or a path, which is that of a source, a target or whatever else ``step`` says.
+
+    Raises:
+        EngineError: it has characters that no name can have.
+    """
+    if not is_possible(str(name)):
+        raise EngineError(f"the name of the {step} has characters that none can have: NUL, or half of one", step=step)
+    return str(name)

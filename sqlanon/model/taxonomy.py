@@ -99,10 +99,11 @@ class Taxonomy:
         """
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
-        except OSError as error:
-            raise TaxonomyError(f"the taxonomy file {path} cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
             raise TaxonomyError(f"the taxonomy file {path} is not UTF-8 text") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "it has characters that no name can have"
+            raise TaxonomyError(f"the taxonomy file {path} cannot be read: {reason}") from None
         return cls(rows=_parse_csv(text, delimiter, str(path)), origin=str(path))
 
     @classmethod

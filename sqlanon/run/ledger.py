@@ -19,6 +19,7 @@ from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget, spelled
 from sqlanon.model.datasets import KnownFile, dataset_named
 from sqlanon.model.ledger import START, Account, Entry, Kind, account, chained, first_broken, head
+from sqlanon.model.names import possible
 from sqlanon.model.units import Unit
 from sqlanon.run import ledger_notes
 from sqlanon.run import ledger_table as table
@@ -332,7 +333,7 @@ def ledger_file(path: str | Path | None) -> Path | None:
     if str(path).startswith(":memory:"):
         reason = "a private release needs a ledger that outlives the session; name a file with ledger="
         raise EngineError(reason, step="ledger")
-    return Path(path).absolute()
+    return Path(possible(path, "ledger")).absolute()
 
 
 def _entry(

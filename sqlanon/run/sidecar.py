@@ -14,6 +14,7 @@ has made its checkpoint, in one step.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from sqlanon.engines.base import NOTE_KEY, Engine
 from sqlanon.engines.refusals import holder_of, is_in_use, is_unwritable, why_not_opened
 from sqlanon.errors import EngineError
 from sqlanon.model.fit import Fit
+from sqlanon.model.names import possible
 from sqlanon.run.files import staged_file
 from sqlanon.run.places import Place, note_at
 
@@ -181,7 +183,8 @@ def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
     Raises:
         EngineError: it is not there, is no sidecar, is in use, or a pending release cannot be looked at.
     """
-    if not path.exists():
+    possible(path, "sidecar")
+    if not os.path.exists(path):  # noqa: PTH110 (that of a Path raises where a name is too long)
         raise EngineError(f"there is no fit at {path}; make one with `sqlanon fit` or Session.fit", step="sidecar")
     with _attached(engine, path):
         sidecar = Sidecar(engine, path, _read_fit(engine, path))
@@ -196,7 +199,8 @@ def created(engine: Engine, path: Path) -> Iterator[None]:
     Raises:
         EngineError: there is a file of that name, or none can be written.
     """
-    if path.exists() and not path.is_dir():
+    possible(path, "sidecar")
+    if os.path.lexists(path) and not path.is_dir():
         raise EngineError(
             f"the file {path} exists; give another name, or remove it if nothing that is still published was "
             "published with it",

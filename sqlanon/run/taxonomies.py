@@ -17,7 +17,7 @@ from sqlanon.compiler.nodes import Relation, Step, aliased, cast, column, count_
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
-from sqlanon.model.names import folded, spelled_like
+from sqlanon.model.names import folded, possible, spelled_like
 from sqlanon.model.taxonomy import DateRange, IntegerRange, Taxonomy
 from sqlanon.run.files import staged_file
 
@@ -42,6 +42,7 @@ def load(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSou
     Raises:
         TaxonomyError: malformed, or it does not cover the source; the taxonomy that was there stays.
     """
+    possible(attribute, "taxonomy")
     if taxonomy.needs_source and source is None:
         raise TaxonomyError(
             f'the {taxonomy.origin} taxonomy of "{attribute}" has no declared domain: give its values, or a source '
@@ -98,7 +99,8 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
         TaxonomyError: there is no such taxonomy.
         EngineError: the file exists, or cannot be written.
     """
-    attribute = spelled_like(attribute, attributes(engine))
+    possible(path, "target")
+    attribute = spelled_like(possible(attribute, "taxonomy"), attributes(engine))
     shape = shapes(engine, [attribute]).get(attribute)
     if shape is None:
         raise TaxonomyError(f'there is no taxonomy "{attribute}"; there are: {_listed(shapes(engine))}')

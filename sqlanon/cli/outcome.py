@@ -49,7 +49,9 @@ SPELLINGS = (
     ("`sqlanon ledger cap` or Session.cap", "`sqlanon ledger cap`"),
     ("with load_taxonomy or `sqlanon taxonomy`", "with --taxonomy or `sqlanon taxonomy`"),
     ("accept_observed_domain=True", "accept_observed_domain = true"),
-    ("open it with read_only=True and write the release to a Parquet file", "write the release to a Parquet file"),
+    ("open it with read_only=True", "write the release to a file"),
+    ("memory_limit", "--memory-limit"),
+    ("temp_directory", "--temp-directory"),
 )
 """How a message of the Python interface is worded on the command line."""
 

@@ -339,7 +339,7 @@ def test_every_command_that_opens_a_warehouse_can_be_bounded(folder: Path) -> No
     assert set(commands) - bounded == {"demo", "schema", "sql"}
     refused = sqlanon(*published("measure"), "--memory-limit", "lots", "--threads", "0", folder=folder)
     assert refused.returncode == 2
-    assert 'memory_limit "lots" is not a size' in refused.stderr
+    assert '--memory-limit "lots" is not a size' in refused.stderr
     assert "threads is 0" in refused.stderr
 
 

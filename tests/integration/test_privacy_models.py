@@ -212,3 +212,17 @@ def test_rows_of_nobody_add_no_individual_to_a_measurement(session: sa.Session) 
     policy = sa.Policy(quasi_identifiers=["q"], insensitive=["who"], individual="who", privacy=[sa.KAnonymity(2)])
     [result] = session.measure("people", policy).models
     assert (result.attained, result.met) == (1, False)
+
+
+def test_presence_is_measured_where_it_is_least_and_where_it_is_most(session: sa.Session) -> None:
+    session.connection.execute(
+        "CREATE TABLE few AS SELECT ['f', 'f', 'm'][1 + i] AS sex, 'flu' AS illness FROM range(3) AS numbers (i); "
+        "CREATE TABLE all_of_them (sex VARCHAR); "
+        "INSERT INTO all_of_them SELECT 'f' FROM range(4); INSERT INTO all_of_them SELECT 'm' FROM range(10)"
+    )
+    session.load_taxonomy("sex", sa.Taxonomy.flat(["f", "m"]))
+    presence = sa.DeltaPresence(0.2, 0.4, "all_of_them")
+    policy = sa.Policy(quasi_identifiers=["sex"], sensitive=["illness"], privacy=[presence])
+    least, most = session.measure("few", policy).models[:2]
+    assert (least.comparison, least.attained, least.met) == (">=", 0.1, False)
+    assert (most.comparison, most.attained, most.met) == ("<=", 0.5, False)

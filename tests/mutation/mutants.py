@@ -643,7 +643,7 @@ COUNTS = [
             "np.minimum(self._known - self._least, self._reach))",
             "self._known - self._least)",
             "scores depend on which nodes were counted, which depends on the data",
-            f"{SCORES}::test_those_far_below_the_best_are_raised_to_the_reach",
+            f"{SCORES}::test_what_is_just_within_reach_is_told_apart",
         ),
         (
             "bounds-too-high",
@@ -768,7 +768,7 @@ RUN = [
             "    if method.reveal_diagnostics:\n",
             "    if False:\n",
             "a release with measures of the true data claims to be private",
-            "tests/integration/test_private_adult.py::test_diagnostics_void_the_guarantee",
+            f"{METHODS}::test_what_takes_a_promise_away",
         ),
     ),
 ]
@@ -1227,6 +1227,66 @@ LEDGER = [
     ),
 ]
 
+MEASURED = "tests/property/test_releases.py::test_a_measurement_is_what_the_oracle_measures"
+REFUSED = "tests/integration/test_bad_input.py::TestVerification"
+
+VERIFICATION = [
+    *_of(
+        "sqlanon/run/measure.py",
+        (
+            "everything-is-met",
+            "met=attained is None or bound.met_by(attained),",
+            "met=True,",
+            "a release that falls short is verified",
+            f"{REFUSED}::test_a_table_that_does_not_meet_a_policy",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/anonymize.py",
+        (
+            "not-verified-before-publishing",
+            "    if shortfalls:\n        raise VerificationError(",
+            "    if False:\n        raise VerificationError(",
+            "what falls short is published",
+            f"{REFUSED}::test_a_release_that_falls_short_is_withdrawn",
+        ),
+    ),
+    *_of(
+        "sqlanon/compiler/verify.py",
+        (
+            "individuals-measured-by-row",
+            "if measure == CLASS_SIZE and policy.individual is not None:",
+            "if False:",
+            "rows of nobody count as an individual where releases are verified",
+            "tests/integration/test_privacy_models.py::test_rows_of_nobody_add_no_individual_to_a_measurement",
+        ),
+        (
+            "enhanced-measured-as-basic",
+            '"enhanced_likeness": ("beta_likeness", "enhanced"),',
+            '"enhanced_likeness": ("beta_likeness", "basic"),',
+            "a release that falls short of enhanced β-likeness is verified",
+            MEASURED,
+        ),
+        (
+            "presence-the-other-way",
+            'result = "smallest_published" if bound.at_least else "largest"',
+            'result = "largest" if bound.at_least else "smallest_published"',
+            "δ-presence is measured where it is best",
+            "tests/integration/test_privacy_models.py::test_presence_is_measured_where_it_is_least_and_where_it_is_most",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/folders.py",
+        (
+            "any-folder-is-whole",
+            'return note is not None and note["folder"].get("files") == listing(folder)',
+            "return note is not None",
+            "a release folder with files of others is replaced, or taken for what was written",
+            "tests/integration/test_lakes.py::TestReplacing::test_a_folder_with_files_of_others_never",
+        ),
+    ),
+]
+
 MUTANTS: list[Mutant] = list(
     itertools.chain(
         SCALES,
@@ -1242,6 +1302,7 @@ MUTANTS: list[Mutant] = list(
         CONTRIBUTIONS,
         RUN,
         LEDGER,
+        VERIFICATION,
         MODELS,
     )
 )

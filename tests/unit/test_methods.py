@@ -13,6 +13,7 @@ from sqlanon.compiler.unseen import Domain
 from sqlanon.methods.private import thresholds
 from sqlanon.model.budget import one_after_the_other
 from sqlanon.model.methods import CELLS, NODE, ROLLED_UP, PrivateMethod
+from sqlanon.run.guarantee_private import why_void
 
 BUDGET = sa.Budget("0.7", "1e-4")
 NODE_OF_ONE = {"age": 1}
@@ -89,3 +90,19 @@ class TestThresholds:
 
 def test_a_share_is_exact() -> None:
     assert METHODS["IPA with a split"].budgets[CELLS].epsilon == Fraction(2, 10)
+
+
+@pytest.mark.parametrize(
+    ("method", "source_is_private", "why"),
+    [
+        (sa.IPA(), True, None),
+        (sa.IPA(), False, "its noise is from a seeded source"),
+        (sa.IPA(variant="paper"), True, "not differentially private for any ε"),
+        (sa.IPA(reveal_diagnostics=True), True, "made from the data without noise"),
+        (sa.Histogram(reveal_diagnostics=True), True, "made from the data without noise"),
+    ],
+)
+def test_what_takes_a_promise_away(method: PrivateMethod, source_is_private: bool, why: str | None) -> None:
+    """Also from whoever draws as a private release does."""
+    found = why_void(method, source_is_private)
+    assert found is None if why is None else why in found

@@ -71,7 +71,11 @@ class WarehouseSession(Accounts):
         taxonomies.load(self._engine, attribute, taxonomy, resolved, column or attribute)
 
     def taxonomies(self) -> dict[str, dict[str, object]]:
-        """The stored taxonomies: height, values, labels per level, and whether the domain was declared or observed."""
+        """The stored taxonomies: height, values, labels per level, and the domain.
+
+        The domain is ``declared``, ``stated`` by a file, or ``observed``: read off the data, or changed in SQL since it
+        was loaded.
+        """
         return {
             name: {
                 "height": shape.height,
@@ -88,6 +92,8 @@ class WarehouseSession(Accounts):
 
     def export_taxonomy(self, attribute: str, path: str | Path, *, replace: bool = False) -> None:
         """Write a stored taxonomy as an ARX hierarchy CSV, ``;``-separated.
+
+        Beside it goes ``<path>.sqlanon.json``, which tells where its values come from, for it to be loaded again.
 
         Raises:
             TaxonomyError: there is no such taxonomy.

@@ -42,7 +42,7 @@ WHERE anon_taxonomy.anon_attribute = attribute AND anon_taxonomy.anon_level = le
 GROUP BY anon_taxonomy.anon_label;
 
 -- Every taxonomy with its height (the number of its top level), the size of its domain, and whether
--- that domain was declared or observed from data.
+-- that domain was declared, stated by a file, or observed from data, as it was when it was loaded.
 --
 -- Returns: attribute VARCHAR, height INTEGER, value_count BIGINT, domain VARCHAR.
 -- Example:

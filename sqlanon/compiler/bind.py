@@ -31,14 +31,16 @@ class TaxonomyShape:
     Attributes:
         label_counts: how many labels each level has, from level 0 to the top.
         domain_size: values of level 0, which is the number of leaves.
-        domain: ``declared`` or ``observed``.
+        domain: ``declared``, ``stated`` or ``observed``.
         sha256: a hash of its rows.
+        origin: the file that states its values; None unless the domain is ``stated``.
     """
 
     label_counts: tuple[int, ...]
     domain_size: int
     domain: str
     sha256: str
+    origin: str | None = None
 
     @property
     def height(self) -> int:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
+import sqlglot
 from sqlglot import exp
 
-from sqlanon.compiler.macros import DIALECT, table_call, template
+from sqlanon.compiler.macros import DIALECT, schema_statements, table_call, template
 from sqlanon.compiler.nodes import (
     aliased,
     column,
     count_rows,
     grouped,
+    identifier,
     names,
     number,
     select,
@@ -23,16 +26,26 @@ from sqlanon.compiler.nodes import (
 LONGEST_QUERY = 2000
 """Characters of a query in a message: one over a list of many files is longer."""
 
+Statement = TypeVar("Statement", bound=exp.Expr)
+TABLES = ("taxonomy", "taxonomy_domain", "taxonomy_origin")
 
-def at(query: exp.Query, taxonomy: exp.Table) -> exp.Query:
-    """The query with ``anon.taxonomy`` (and ``anon.taxonomy_domain`` beside it) read from another place."""
+
+def at(query: Statement, taxonomy: exp.Table) -> Statement:
+    """The statement with ``anon.taxonomy`` (and the tables that tell of it) in another place."""
     for table in list(query.find_all(exp.Table)):
-        if table.db == "anon" and table.name in ("taxonomy", "taxonomy_domain"):
+        if table.db == "anon" and table.name in TABLES:
             table.set("db", taxonomy.args.get("db"))
             table.set("catalog", taxonomy.args.get("catalog"))
             if table.name == "taxonomy":
                 table.set("this", taxonomy.this.copy())
     return query
+
+
+def origin_table(taxonomy: exp.Table) -> exp.Table:
+    """The table beside that of the taxonomies that tells what was loaded, and from where."""
+    found = taxonomy.copy()
+    found.set("this", identifier("taxonomy_origin"))
+    return found
 
 
 def level(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Query:
@@ -95,6 +108,30 @@ def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.
     if attributes is not None:
         query.where(_is_one_of(column("attribute", "anon_taxonomy"), attributes), copy=False)
     return at(query, taxonomy)
+
+
+def origins(taxonomy: exp.Table) -> exp.Query:
+    """``attribute``, ``origin``, ``sha256``: what was loaded last, and from where."""
+    return at(template("taxonomy_origins"), taxonomy)
+
+
+def observed(taxonomy: exp.Table) -> exp.Query:
+    """``sha256``: of all taxonomies that were loaded with values read off the data."""
+    return at(template("observed_taxonomies"), taxonomy)
+
+
+def has_narrow_domains(taxonomy: exp.Table) -> exp.Query:
+    """One row, ``is_narrow``: whether the table of domains is that of an earlier version."""
+    here = column("database_name").eq(string(taxonomy.catalog))
+    return template("narrow_domains").where(here, copy=False)
+
+
+def domain_table(taxonomy: exp.Table) -> exp.Create:
+    """The statement that makes the table of domains."""
+    parsed = (sqlglot.parse_one(statement, read=DIALECT) for statement in schema_statements())
+    made = next(each for each in parsed if any(table.name == "taxonomy_domain" for table in each.find_all(exp.Table)))
+    assert isinstance(made, exp.Create)
+    return at(made, taxonomy)
 
 
 def _is_one_of(attribute: exp.Column, attributes: Sequence[str]) -> exp.In:

@@ -44,7 +44,7 @@ class Engine(Protocol):
     """The table that holds the taxonomies."""
 
     taxonomy_domain: exp.Table
-    """The table that tells whether their domains were declared or observed."""
+    """The table that tells whether their domains were declared, stated or observed."""
 
     @property
     def ledger(self) -> exp.Table:

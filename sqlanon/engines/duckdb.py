@@ -18,6 +18,7 @@ from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.macros import DIALECT, install_statements, schema_statements, template
 from sqlanon.compiler.nodes import Grain, Relation, Step, identifier, select, string
 from sqlanon.compiler.prepared import forgetting, preparing
+from sqlanon.compiler.taxonomies import origin_table
 from sqlanon.engines import catalog, copying, sources
 from sqlanon.engines.attaching import attach_read_only, make_file
 from sqlanon.engines.base import NOTE_KEY, ResolvedSource, StatementObserver
@@ -109,13 +110,12 @@ class DuckDBEngine:
 
     @property
     def has_taxonomies(self) -> bool:
-        """Whether the table of taxonomies exists."""
         return catalog.has(self._rows, self.taxonomy)
 
     def prepare_taxonomies(self) -> None:
         if not self._read_only and self.taxonomy.catalog == self._warehouse:
             self._refuse_read_only("store a taxonomy")
-        if self.has_taxonomies:
+        if self.has_taxonomies and self.has(origin_table(self.taxonomy)):
             return
         with self._in_catalog(self.taxonomy.catalog):
             for statement in schema_statements():
@@ -273,7 +273,7 @@ class DuckDBEngine:
         """Attach a file read-only, make it the default, and take a copy of its taxonomies."""
         self.prepare_taxonomies()
         self._warehouse = attach_read_only(path, self.execute)
-        for ours in (self.taxonomy, self.taxonomy_domain):
+        for ours in (self.taxonomy, self.taxonomy_domain, origin_table(self.taxonomy)):
             theirs = catalog.anon_table(self._warehouse, ours.name)
             if catalog.has(self._rows, theirs):
                 self.execute(exp.insert(select([exp.Star()], theirs), ours.copy()), "copy the taxonomies")

@@ -18,7 +18,7 @@ class Fit(Document):
         policy_sha256: its hash.
         every_partition: whether each partition is to meet the privacy models on its own, too.
         node, heights: the level of each quasi-identifier, and the height of its taxonomy.
-        domains: whether each taxonomy's domain was declared or observed.
+        domains: whether each taxonomy's domain was declared, stated by a file or observed.
         taxonomy_sha256: the hash of every taxonomy that is used, those of sensitive columns included.
         types: the type of each column that is published as it is, or compared.
         quality, loss: the measure that was minimized, and its value on the source.

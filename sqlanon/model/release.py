@@ -120,7 +120,7 @@ class Report(Document):
     Attributes:
         source, into: in words.
         node, heights: the level chosen for each quasi-identifier, and the height of its taxonomy.
-        domains: whether each taxonomy's domain was declared or observed.
+        domains: whether each taxonomy's domain was declared, stated by a file or observed.
         quality, loss: the measure that was minimized, and its value.
         losses: every loss that was computed for the node: ``prec``, ``entropy`` (bits), ``dm_star``, ``dm``,
             ``aecs``, and ``lm`` and ``ncp`` if they were asked for.
@@ -204,7 +204,7 @@ class PrivateReport(Document):
         stamp: ``NOT PRIVATE`` if the release must not be taken for a private one, else None.
         node, heights: the level chosen for each quasi-identifier, and the height of its taxonomy.
         node_is_public: whether it was given; else it was drawn.
-        domains: whether each taxonomy's domain was declared or observed.
+        domains: whether each taxonomy's domain was declared, stated by a file or observed.
         spent: by step.
         thresholds: the least noisy count that a step shows.
         rows_per_individual: how many rows of an individual were counted at most.

@@ -2,25 +2,26 @@
 
 A taxonomy maps every value of its domain to one label per level: level 0 is the value itself, each further level
 merges labels of the one below, and the top level is one label. A rule (intervals, dates, prefixes ...) needs a
-domain to be applied to: *declared*, when it is given with the rule, or *observed*, when it is read off a column.
-Only a declared domain says nothing about the data.
+domain to be applied to: *declared*, when it is given with the rule, or *observed*, when it is read off a column. The
+domain of a file is *stated*: whoever made the file knows where its values come from. Only a declared domain says
+nothing about the data.
 """
 
 from __future__ import annotations
 
 import csv
 import datetime
+import hashlib
 import io
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Literal
 
 from sqlanon.errors import TaxonomyError
+from sqlanon.model.taxonomy_notes import Domain, noted_domain
 
-Domain = Literal["declared", "observed"]
 TOP = "*"
 """The one label of the top level of a generated taxonomy."""
 
@@ -64,6 +65,7 @@ class Taxonomy:
         query: a SQL query whose result is such rows (wide), or has the columns level, value, label (long).
         rules: how to label each level between the values and the top ``*``.
         values: the declared domain of ``rules``; None if the domain is to be observed in a column.
+        query_domain, rows_domain: where the values of a query or of rows come from.
         origin: where the taxonomy comes from, for messages.
     """
 
@@ -72,14 +74,17 @@ class Taxonomy:
     rules: tuple[LabelRule, ...] | None = None
     values: tuple[str, ...] | IntegerRange | DateRange | None = None
     query_domain: Domain = "observed"
+    rows_domain: Domain = "declared"
     origin: str = "taxonomy"
 
     @property
     def domain(self) -> Domain:
-        """Whether the values are declared or will be observed."""
+        """Whether the values are declared, stated by a file, or will be observed."""
         if self.query is not None:
             return self.query_domain
-        return "observed" if self.rules is not None and self.values is None else "declared"
+        if self.rows is not None:
+            return self.rows_domain
+        return "observed" if self.needs_source else "declared"
 
     @property
     def needs_source(self) -> bool:
@@ -90,6 +95,9 @@ class Taxonomy:
     def from_csv(cls, path: str | Path, *, delimiter: str | None = None) -> Taxonomy:
         """Read an ARX hierarchy: a line per value, the value first, then its labels up to the top.
 
+        Its values count as stated by the file; as observed or declared if the note that an export has left beside it
+        says so.
+
         Args:
             path: the file, UTF-8, without a header. An empty first field stands for NULL.
             delimiter: found by looking (``;``, ``,`` or tab) unless given.
@@ -98,13 +106,15 @@ class Taxonomy:
             TaxonomyError: the file cannot be read, or its lines do not all have the same two or more fields.
         """
         try:
-            text = Path(path).read_text(encoding="utf-8-sig")
+            content = Path(path).read_bytes()
+            text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
         except UnicodeDecodeError:
             raise TaxonomyError(f"the taxonomy file {path} is not UTF-8 text") from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it has characters that no name can have"
             raise TaxonomyError(f"the taxonomy file {path} cannot be read: {reason}") from None
-        return cls(rows=_parse_csv(text, delimiter, str(path)), origin=str(path))
+        domain = noted_domain(Path(path), hashlib.sha256(content).hexdigest())
+        return cls(rows=_parse_csv(text, delimiter, str(path)), rows_domain=domain, origin=str(path))
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[object]]) -> Taxonomy:

@@ -94,6 +94,12 @@ def _conditions(bound: BoundPolicy, report: PrivateReport, *, is_query: bool) ->
     observed = [f'"{name}"' for name, domain in report.domains.items() if domain == "observed"]
     if observed:
         conditions.append(f"everybody knows which values of {', '.join(observed)} occur: they were read off the data")
+    for name, shape in bound.all_shapes.items():
+        if shape.domain == "stated":
+            conditions.append(
+                f'the values of "{name}" were not read off the data: the file {shape.origin} states them, whoever made '
+                "and loaded it knows where they come from, and nobody has checked it"
+            )
     return (
         *conditions,
         "everybody may know that the taxonomies have all values: that a run is refused says that they have not",

@@ -14,6 +14,7 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 from sqlglot import exp
 
 from sqlanon.compiler.nodes import column, identifier, select, string
+from sqlanon.compiler.taxonomies import origin_table
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.fit import Fit
@@ -162,6 +163,7 @@ def _apart(engine: Engine, copied: Sequence[str]) -> Iterator[None]:
     try:
         with reading_taxonomies(engine, *(_table(table.name) for table in stored)):
             engine.prepare_taxonomies()
+            _copy_origins(engine, stored[0])
             if are_stored and copied:
                 _copy(engine, stored, copied)
             yield
@@ -178,6 +180,14 @@ def reading_taxonomies(engine: Engine, taxonomy: exp.Table, domain: exp.Table) -
         yield
     finally:
         engine.taxonomy, engine.taxonomy_domain = stored
+
+
+def _copy_origins(engine: Engine, stored: exp.Table) -> None:
+    """Copy where values come from, of all taxonomies: a file that equals an observed one is observed, too."""
+    theirs = origin_table(stored)
+    if engine.has(theirs):
+        query = select([exp.Star()], theirs)
+        engine.execute(exp.insert(query, origin_table(engine.taxonomy)), "copy the taxonomies")
 
 
 def _copy(engine: Engine, stored: Sequence[exp.Table], attributes: Sequence[str]) -> None:

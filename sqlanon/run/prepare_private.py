@@ -139,5 +139,5 @@ def _refuse_unfit_type(bound: BoundPolicy) -> None:
 
 
 def domains(bound: BoundPolicy) -> dict[str, str]:
-    """Whether the values of each taxonomy that a method uses were declared or observed."""
+    """Whether the values of each taxonomy that a method uses were declared, stated by a file or observed."""
     return {name: shape.domain for name, shape in bound.all_shapes.items()}

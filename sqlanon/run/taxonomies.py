@@ -19,10 +19,12 @@ from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible, spelled_like
 from sqlanon.model.taxonomy import DateRange, IntegerRange, Taxonomy
+from sqlanon.model.taxonomy_notes import note_beside, note_text
 from sqlanon.run.files import staged_file
 
 GIVEN = Relation("anon_given", "node")
 STAGED = Relation("anon_staged", "node")
+DOMAINS = Relation("anon_domains", "node")
 
 HIGHEST_LEVEL = 255
 """Far beyond any taxonomy; a number above it is a mistake, and expensive to check."""
@@ -56,9 +58,11 @@ def load(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSou
         engine.prepare_taxonomies()
         _stage(engine, attribute, taxonomy, source, name)
         _refuse_malformed(engine, attribute, taxonomy)
-        _replace(engine, attribute, taxonomy)
+        observed = _observed(engine) if taxonomy.domain == "stated" else set()
+        _replace(engine, attribute)
         if source is not None:
             _refuse_uncovered(engine, attribute, taxonomy, source, name)
+        _note_origin(engine, attribute, taxonomy, observed)
         engine.drop(STAGED)
         engine.drop(GIVEN)
     return shapes(engine, [attribute])[attribute]
@@ -69,8 +73,10 @@ def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str,
     if attributes == [] or not engine.has_taxonomies:
         return {}
     rows = engine.fetch(taxonomies.shapes(engine.taxonomy, attributes), "taxonomies")
+    loaded = _loaded(engine)
     return {
-        attribute: _shape(list(levels)) for attribute, levels in groupby(rows, key=lambda row: str(row["attribute"]))
+        attribute: _shape(list(levels), loaded.get(attribute))
+        for attribute, levels in groupby(rows, key=lambda row: str(row["attribute"]))
     }
 
 
@@ -79,6 +85,14 @@ def attributes(engine: Engine) -> list[str]:
     if not engine.has_taxonomies:
         return []
     return [row["attribute"] for row in engine.fetch(taxonomies.attributes(engine.taxonomy), "taxonomies")]
+
+
+def _loaded(engine: Engine) -> dict[str, dict[str, Any]]:
+    """What is known of the last time that each taxonomy was loaded; nothing in a warehouse of an earlier version."""
+    if not engine.has(taxonomies.origin_table(engine.taxonomy)):
+        return {}
+    rows = engine.fetch(taxonomies.origins(engine.taxonomy), "taxonomies")
+    return {str(row["attribute"]): row for row in rows}
 
 
 def malformed(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, list[str]]:
@@ -95,6 +109,8 @@ def malformed(engine: Engine, attributes: Sequence[str] | None = None) -> dict[s
 def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None:
     """Write a stored taxonomy as an ARX hierarchy: ``;``-separated, no header, NULL as an empty first field.
 
+    A note beside it tells where its values come from, for the file has no place for that.
+
     Raises:
         TaxonomyError: there is no such taxonomy.
         EngineError: the file exists, or cannot be written.
@@ -107,6 +123,11 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
     query = generate.wide(engine.taxonomy, attribute, shape.height)
     with staged_file(path, replace=replace) as staged:
         engine.write_csv(staged, query)
+        with staged.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        # First of the two, so that no file of values that were read off the data is ever without its note.
+        with staged_file(note_beside(path), replace=True) as note:
+            note.write_text(note_text(shape.domain, sha256), encoding="utf-8")
 
 
 def _stage(engine: Engine, attribute: str, taxonomy: Taxonomy, source: ResolvedSource | None, name: str) -> None:
@@ -151,15 +172,45 @@ def _domain(engine: Engine, taxonomy: Taxonomy, source: ResolvedSource | None, n
     return generate.observed(source.relation, name)
 
 
-def _replace(engine: Engine, attribute: str, taxonomy: Taxonomy) -> None:
+def _replace(engine: Engine, attribute: str) -> None:
     stored = [other for other in attributes(engine) if folded(other) == folded(attribute)]
     for table in (engine.taxonomy, engine.taxonomy_domain):
         for name in {*stored, attribute}:
             here = column("attribute").eq(exp.Placeholder())
             engine.execute(exp.delete(table.copy(), where=here), "replace a taxonomy", (name,))
     engine.execute(exp.insert(exp.select(exp.Star()).from_(STAGED.table), engine.taxonomy.copy()), "store a taxonomy")
-    values = exp.values([(string(attribute), string(taxonomy.domain))])
+
+
+def _observed(engine: Engine) -> set[str]:
+    """The hashes of taxonomies whose values were read off the data."""
+    loaded = engine.fetch(taxonomies.observed(engine.taxonomy), "taxonomies")
+    return {str(row["sha256"]) for row in loaded} | {
+        shape.sha256 for shape in shapes(engine).values() if shape.domain == "observed"
+    }
+
+
+def _note_origin(engine: Engine, attribute: str, taxonomy: Taxonomy, observed: set[str]) -> None:
+    """Store where the values of a taxonomy come from: a file that equals an observed taxonomy was read off the data."""
+    sha256 = shapes(engine, [attribute])[attribute].sha256
+    domain = "observed" if sha256 in observed else taxonomy.domain
+    if engine.fetch(taxonomies.has_narrow_domains(engine.taxonomy), "taxonomies")[0]["is_narrow"]:
+        _widen_domains(engine)
+    values = exp.values([(string(attribute), string(domain))])
     engine.execute(exp.insert(values, engine.taxonomy_domain.copy()), "store a taxonomy")
+    file = string(Path(taxonomy.origin).name) if domain == "stated" else exp.null()
+    values = exp.values([(string(attribute), string(domain), file, string(sha256))])
+    engine.execute(exp.insert(values, taxonomies.origin_table(engine.taxonomy)), "store a taxonomy")
+
+
+def _widen_domains(engine: Engine) -> None:
+    """Make the table of domains anew, for a CHECK cannot be changed: that of earlier versions knows none stated."""
+    engine.run(Step(DOMAINS, exp.select(exp.Star()).from_(engine.taxonomy_domain.copy()), "the domains"))
+    engine.execute(exp.Drop(tables=[engine.taxonomy_domain.copy()], kind="TABLE"), "the domains")
+    engine.execute(taxonomies.domain_table(engine.taxonomy), "the domains")
+    engine.execute(
+        exp.insert(exp.select(exp.Star()).from_(DOMAINS.table), engine.taxonomy_domain.copy()), "the domains"
+    )
+    engine.drop(DOMAINS)
 
 
 def _refuse_malformed(engine: Engine, attribute: str, taxonomy: Taxonomy) -> None:
@@ -200,13 +251,17 @@ def _problem(row: Mapping[str, Any]) -> str:
     return f'"{row["attribute"]}" level {row["level"]}: {row["problem"]} ({row["problem_count"]:,})'
 
 
-def _shape(levels: list[Mapping[str, Any]]) -> TaxonomyShape:
-    hashes = "".join(str(level["sha256"]) for level in levels)
+def _shape(levels: list[Mapping[str, Any]], loaded: Mapping[str, Any] | None) -> TaxonomyShape:
+    """The shape of a taxonomy; one that was changed since it was loaded counts as observed: nobody says otherwise."""
+    sha256 = hashlib.sha256("".join(str(level["sha256"]) for level in levels).encode()).hexdigest()
+    is_changed = loaded is not None and loaded["sha256"] != sha256
+    domain = "observed" if is_changed else str(levels[0]["domain"])
     return TaxonomyShape(
         label_counts=tuple(int(level["label_count"]) for level in levels),
         domain_size=int(levels[0]["value_count"]),
-        domain=str(levels[0]["domain"]),
-        sha256=hashlib.sha256(hashes.encode()).hexdigest(),
+        domain=domain,
+        sha256=sha256,
+        origin=str(loaded["origin"]) or None if loaded is not None and domain == "stated" else None,
     )
 
 

@@ -101,6 +101,7 @@ def check_what_is_left(folder: Path) -> None:
         assert found == [
             ("w", "anon", "taxonomy"),
             ("w", "anon", "taxonomy_domain"),
+            ("w", "anon", "taxonomy_origin"),
             ("w", "main", "people"),
             ("w", "main", "published"),
         ]

@@ -184,4 +184,4 @@ def test_tables(folder: Path) -> None:
                 session.anonymize(SOURCE, OLD, "published", replace=True)
                 assert not is_new(session, "published")
                 tables = session.connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
-                assert tables == [("published",), ("taxonomy",), ("taxonomy_domain",)]
+                assert tables == [("published",), ("taxonomy",), ("taxonomy_domain",), ("taxonomy_origin",)]

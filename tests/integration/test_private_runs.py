@@ -541,6 +541,21 @@ class TestRefusals:
         promised = session.anonymize("people", accepted, "released").guarantee
         assert any('values of "age" occur' in line for line in promised.conditions)
 
+    def test_a_domain_that_a_file_states_is_a_condition(self, session: sa.Session, tmp_path: Path) -> None:
+        """An observed taxonomy that was exported and loaded again counted as declared."""
+        session.load_taxonomy("sex", sa.Taxonomy.flat(), source="people")
+        session.export_taxonomy("sex", tmp_path / "laundered.csv")
+        session.load_taxonomy("sex", tmp_path / "laundered.csv")
+        with pytest.raises(sa.TaxonomyError, match="read off the data") as error:
+            session.anonymize("people", POLICY, "released")
+        assert error.value.problems == ('"sex"',)
+        (tmp_path / "stated.csv").write_text("f;*\nm;*\nx;*\n")
+        session.load_taxonomy("sex", tmp_path / "stated.csv")
+        release = session.anonymize("people", POLICY, "released")
+        assert release.report.domains == {"age": "declared", "sex": "stated"}
+        [said] = [line for line in release.guarantee.conditions if "stated.csv" in line]
+        assert '"sex"' in said and "nobody has checked" in said and str(tmp_path) not in said
+
     def test_a_pure_release_without_a_declared_domain(self, session: sa.Session) -> None:
         pure = sa.Policy(**ROLES, method=sa.IPA(budget=sa.Budget(1)))
         with pytest.raises(sa.TaxonomyError, match="without a taxonomy"):

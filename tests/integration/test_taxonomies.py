@@ -314,7 +314,7 @@ class TestStore:
             "SELECT schema_name, table_name FROM duckdb_tables() UNION ALL "
             "SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
         ).fetchall()
-        assert found == [("anon", "taxonomy"), ("anon", "taxonomy_domain")]
+        assert found == [("anon", "taxonomy"), ("anon", "taxonomy_domain"), ("anon", "taxonomy_origin")]
 
     @pytest.mark.parametrize(
         "taxonomy",
@@ -336,3 +336,111 @@ class TestStore:
         session.export_taxonomy("y", tmp_path / "y.csv")
         assert (tmp_path / "y.csv").read_bytes() == (tmp_path / "x.csv").read_bytes()
         session.export_taxonomy("x", tmp_path / "y.csv", replace=True)
+
+
+class TestOrigins:
+    """Where the values of a taxonomy come from is told of it wherever it goes."""
+
+    @pytest.fixture
+    def exported(self, session: sa.Session, tmp_path: Path) -> Path:
+        """A taxonomy of zip codes that were read off a table, as a file with its note."""
+        session.connection.execute("CREATE TABLE t AS SELECT unnest(['10115', '01067']) AS zip")
+        session.load_taxonomy("zip", sa.Taxonomy.zip_codes(), source="t")
+        session.export_taxonomy("zip", tmp_path / "zip.csv")
+        return tmp_path / "zip.csv"
+
+    def domain(self, session: sa.Session, attribute: str = "zip") -> object:
+        return session.taxonomies()[attribute]["domain"]
+
+    def test_a_file_that_says_nothing_states_its_values(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "x.csv").write_text("a;*\nb;*\n")
+        session.load_taxonomy("x", tmp_path / "x.csv")
+        assert self.domain(session, "x") == "stated"
+        session.export_taxonomy("x", tmp_path / "y.csv")
+        with sa.connect() as other:
+            other.load_taxonomy("x", tmp_path / "y.csv")
+            assert self.domain(other, "x") == "stated"
+
+    def test_values_that_were_read_off_data_stay_so_in_a_file(self, session: sa.Session, exported: Path) -> None:
+        session.load_taxonomy("again", exported)
+        assert self.domain(session, "again") == "observed"
+        with sa.connect() as other:
+            other.load_taxonomy("zip", exported)
+            assert self.domain(other) == "observed"
+            exported.write_text(exported.read_text() + "99999;9999*;999**;99***;9****;*\n")
+            other.load_taxonomy("zip", exported)
+            assert self.domain(other) == "observed"
+
+    def test_values_that_were_read_off_data_are_known_without_the_note(
+        self, session: sa.Session, exported: Path
+    ) -> None:
+        (exported.parent / "zip.csv.sqlanon.json").unlink()
+        session.load_taxonomy("zip", exported)
+        assert self.domain(session) == "observed"
+        session.load_taxonomy("zip", sa.Taxonomy.flat(["1"]))
+        session.load_taxonomy("other", exported)
+        assert self.domain(session, "other") == "observed"
+
+    def test_declared_values_stay_declared_until_the_file_is_changed(self, session: sa.Session, tmp_path: Path) -> None:
+        session.load_taxonomy("x", sa.Taxonomy.flat(["a", "b"]))
+        path = tmp_path / "x.csv"
+        session.export_taxonomy("x", path)
+        session.load_taxonomy("y", path)
+        assert self.domain(session, "y") == "declared"
+        path.write_text(path.read_text() + "c;*\n")
+        session.load_taxonomy("y", path)
+        assert self.domain(session, "y") == "stated"
+
+    @pytest.mark.parametrize("note", ["", "[]", '{"sqlanon": 1}', '{"sqlanon": {"taxonomy": {"domain": 3}}}'])
+    def test_a_note_that_is_none_says_nothing(self, session: sa.Session, tmp_path: Path, note: str) -> None:
+        (tmp_path / "x.csv").write_text("a;*\n")
+        (tmp_path / "x.csv.sqlanon.json").write_text(note)
+        session.load_taxonomy("x", tmp_path / "x.csv")
+        assert self.domain(session, "x") == "stated"
+
+    def test_a_taxonomy_that_was_changed_in_sql_is_declared_no_more(self, session: sa.Session) -> None:
+        session.load_taxonomy("x", sa.Taxonomy.flat(["a", "b"]))
+        session.connection.execute("INSERT INTO anon.taxonomy VALUES ('x', 0, 'c', 'c'), ('x', 1, 'c', '*')")
+        assert self.domain(session, "x") == "observed"
+        mine = "SELECT level, value, label FROM anon.taxonomy WHERE attribute = 'x'"
+        session.load_taxonomy("x", sa.Taxonomy.from_query(mine, domain="declared"))
+        assert self.domain(session, "x") == "declared"
+        session.connection.execute(
+            "INSERT INTO anon.taxonomy VALUES ('y', 0, 'c', 'c'), ('y', 1, 'c', '*');"
+            "INSERT INTO anon.taxonomy VALUES ('z', 0, 'c', 'c'), ('z', 1, 'c', '*');"
+            "INSERT INTO anon.taxonomy_domain VALUES ('z', 'declared')"
+        )
+        assert (self.domain(session, "y"), self.domain(session, "z")) == ("observed", "declared")
+
+    @pytest.mark.parametrize("read_only", [False, True])
+    def test_a_warehouse_of_the_version_before(self, tmp_path: Path, exported: Path, read_only: bool) -> None:
+        (exported.parent / "zip.csv.sqlanon.json").unlink()
+        (tmp_path / "x.csv").write_text("a;*\n")
+        with duckdb.connect(str(tmp_path / "old.duckdb")) as connection:
+            connection.execute(
+                """
+                CREATE SCHEMA anon;
+                CREATE TABLE anon.taxonomy (
+                    attribute VARCHAR NOT NULL, level INTEGER NOT NULL, value VARCHAR, label VARCHAR
+                );
+                CREATE TABLE anon.taxonomy_domain (
+                    attribute VARCHAR NOT NULL PRIMARY KEY,
+                    domain VARCHAR NOT NULL CHECK (domain IN ('declared', 'observed'))
+                );
+                INSERT INTO anon.taxonomy_domain VALUES ('zip', 'observed'), ('sex', 'declared');
+                INSERT INTO anon.taxonomy VALUES ('sex', 0, 'f', 'f'), ('sex', 1, 'f', '*')
+                """
+            )
+            values = [line.split(";") for line in exported.read_text().splitlines()]
+            rows = [("zip", level, line[0], label) for line in values for level, label in enumerate(line)]
+            connection.executemany("INSERT INTO anon.taxonomy VALUES (?, ?, ?, ?)", rows)
+        with sa.connect(tmp_path / "old.duckdb", read_only=read_only) as session:
+            assert (self.domain(session, "sex"), self.domain(session)) == ("declared", "observed")
+            session.load_taxonomy("x", tmp_path / "x.csv")
+            session.load_taxonomy("y", exported)
+            session.load_taxonomy("x", tmp_path / "x.csv")
+            found = {name: shape["domain"] for name, shape in session.taxonomies().items()}
+        assert found == {"sex": "declared", "x": "stated", "y": "observed", "zip": "observed"}
+        if not read_only:
+            with sa.connect(tmp_path / "old.duckdb") as session:
+                assert {name: shape["domain"] for name, shape in session.taxonomies().items()} == found

@@ -1,0 +1,38 @@
+"""The note beside an exported taxonomy: where its values came from, which the format of ARX has no place for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal
+
+Domain = Literal["declared", "stated", "observed"]
+"""Where the values of a taxonomy come from: they were given with it, a file states them, or they were read off data."""
+
+DOMAINS: tuple[Domain, ...] = ("declared", "stated", "observed")
+
+
+def note_beside(path: Path) -> Path:
+    """The file of the note of a taxonomy file."""
+    return path.with_name(f"{path.name}.sqlanon.json")
+
+
+def note_text(domain: str, sha256: str) -> str:
+    """A note on a file with that hash."""
+    return json.dumps({"sqlanon": {"taxonomy": {"domain": domain, "sha256": sha256}}}, indent=2) + "\n"
+
+
+def noted_domain(path: Path, sha256: str) -> Domain:
+    """Where the values of a file with that hash come from, as far as the note beside it tells.
+
+    Values that were read off data stay so whatever was changed in the file since. Those that were declared are stated
+    by the file once it was changed, as are those of a file without a note: nobody can tell where they come from.
+    """
+    try:
+        noted = json.loads(note_beside(path).read_text(encoding="utf-8"))["sqlanon"]["taxonomy"]
+        domain, of_file = noted["domain"], noted["sha256"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return "stated"
+    if domain == "observed":
+        return "observed"
+    return "declared" if domain == "declared" and of_file == sha256 else "stated"

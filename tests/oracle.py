@@ -68,6 +68,16 @@ def unmapped(rows: Rows, taxonomies: Taxonomies, attribute: str) -> tuple[int, i
     return len(set(gaps)), len(gaps)
 
 
+def foreign(rows: Rows, taxonomies: Taxonomies, attribute: str, level: int) -> tuple[int, int]:
+    """How many distinct values of a column are no label of its taxonomy at a level, and in how many rows they stand."""
+    taxonomy = taxonomies[attribute]
+    known = set()
+    if level <= height(taxonomy):
+        known = {label_of(taxonomy, level, value) for value in [*(row[0] for row in taxonomy), None]}
+    found = [row[attribute] for row in rows if text(row[attribute]) not in known]
+    return len(set(found)), len(found)
+
+
 def taxonomy_problems(rows: list[TaxonomyRow]) -> dict[tuple[str, int, str], int]:
     """Counts by attribute, level and problem, for the rows of one or more taxonomies; without the zeros."""
     found: dict[tuple[str, int, str], int] = {}

@@ -183,3 +183,62 @@ SELECT
 FROM unnest(quasi_identifiers) AS anon_wanted (anon_name)
 LEFT JOIN anon_gaps ON anon_gaps.anon_name = anon_wanted.anon_name
 GROUP BY anon_wanted.anon_name;
+
+-- How many distinct labels of each quasi-identifier are none of its taxonomy at the level that the node gives it, and
+-- in how many rows they stand; compared as text. A table is generalized to a node where both counts are 0.
+--
+-- NULL is a label where anon.taxonomy_level has it. Rows that were masked with * are none of the node, unless * is a
+-- label there: leave them out first.
+--
+-- Returns: attribute VARCHAR, foreign_labels BIGINT, foreign_rows BIGINT, one row per quasi-identifier.
+-- Example:
+--   WITH generalized AS (FROM anon.generalize('visits', MAP {'age': 1, 'sex': 0}))
+--   FROM anon.foreign_labels('generalized', MAP {'age': 2, 'sex': 0});
+CREATE OR REPLACE MACRO anon.foreign_labels(source, node) AS TABLE
+WITH anon_wanted AS (
+    SELECT unnest(map_keys(node)) AS anon_name, unnest(map_values(node)) AS anon_level
+),
+anon_labels AS (
+    SELECT anon_wanted.anon_name, anon_taxonomy.anon_label
+    FROM anon_wanted
+    CROSS JOIN anon.taxonomy_level(anon_wanted.anon_name, anon_wanted.anon_level) AS anon_taxonomy (anon_value, anon_label)
+),
+anon_counts AS (
+    -- A map per column, made in one scan: grouping by all columns, or unpivoting all rows, takes several times as long.
+    -- What is no NULL has a sign before it, since maps have no NULL.
+    SELECT
+        anon_attribute,
+        unnest(map_keys(anon_rows_by_label)) AS anon_signed,
+        unnest(map_values(anon_rows_by_label)) AS anon_rows
+    FROM (
+        UNPIVOT (
+            SELECT histogram(coalesce('=' || CAST(COLUMNS(map_keys(node)) AS VARCHAR), '') COLLATE "binary")
+            FROM query_table(source)
+        )
+        ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_rows_by_label
+    )
+),
+anon_found AS (
+    SELECT
+        -- In the node's own spelling, which the taxonomies must share: columns are found whatever their case.
+        CASE WHEN list_contains(map_keys(node), anon_attribute) THEN anon_attribute
+            ELSE list_filter(map_keys(node), lambda anon_key: lower(anon_key) = lower(anon_attribute))[1]
+        END AS anon_name,
+        CASE WHEN anon_signed <> '' THEN substr(anon_signed, 2) END AS anon_label,
+        anon_rows
+    FROM anon_counts
+),
+anon_foreign AS (
+    SELECT anon_name, anon_rows
+    FROM anon_found
+    ANTI JOIN anon_labels
+        ON anon_labels.anon_name = anon_found.anon_name
+        AND anon_labels.anon_label IS NOT DISTINCT FROM anon_found.anon_label
+)
+SELECT
+    anon_wanted.anon_name AS attribute,
+    count(anon_foreign.anon_rows) AS foreign_labels,
+    CAST(coalesce(sum(anon_foreign.anon_rows), 0) AS BIGINT) AS foreign_rows
+FROM anon_wanted
+LEFT JOIN anon_foreign ON anon_foreign.anon_name = anon_wanted.anon_name
+GROUP BY anon_wanted.anon_name;

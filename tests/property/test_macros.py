@@ -233,6 +233,30 @@ def test_unmapped_values_are_counted(case: Case, data: st.DataObject) -> None:
     assert_same_rows(ask(table_call("unmapped_values", "data", case.quasi_identifiers)), expected)
 
 
+@EXAMPLES
+@given(cases(), st.data())
+def test_foreign_labels_are_counted(case: Case, data: st.DataObject) -> None:
+    load(case)
+    labels = oracle.generalize(case.rows, case.taxonomies, case.node)
+    others = dict.fromkeys(case.quasi_identifiers, "*") | {case.sensitive: None}
+    rows: oracle.Rows = [
+        {name: oracle.text(row[name]) for name in case.columns}
+        for row in data.draw(st.permutations([*labels, *case.rows, {**case.rows[0], **others}] if case.rows else []))
+    ]
+    load_table("labelled", dict.fromkeys(case.columns, "VARCHAR"), rows)
+    expected: oracle.Rows = []
+    for name, level in case.node.items():
+        foreign, count = oracle.foreign(rows, case.taxonomies, name, level)
+        expected.append({"attribute": name, "foreign_labels": foreign, "foreign_rows": count})
+    assert_same_rows(ask(table_call("foreign_labels", "labelled", case.node)), expected)
+    load_table(
+        "labelled",
+        dict.fromkeys(case.columns, "VARCHAR"),
+        [{name: oracle.text(row[name]) for name in case.columns} for row in labels],
+    )
+    assert all(row["foreign_rows"] == 0 for row in ask(table_call("foreign_labels", "labelled", case.node)))
+
+
 # Rows and classes
 
 

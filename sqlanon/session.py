@@ -20,16 +20,19 @@ from sqlanon.run.apply import apply
 from sqlanon.run.chance import Chance
 from sqlanon.run.explain import explain
 from sqlanon.run.explained import ExplainedStep
+from sqlanon.run.files import bring_back
 from sqlanon.run.fit import fit
 from sqlanon.run.flatten import flatten
 from sqlanon.run.folders import note_of
 from sqlanon.run.given import refuse_node
 from sqlanon.run.lattice import lattice
-from sqlanon.run.measure import beside_release, measure, verify
-from sqlanon.run.own_taxonomies import measured_with, own_taxonomies
+from sqlanon.run.measure import beside_release, measure
+from sqlanon.run.own_taxonomies import own_taxonomies, verified_with
 from sqlanon.run.private import anonymize_privately
 from sqlanon.run.progress import Progress, silent
+from sqlanon.run.published import published
 from sqlanon.run.stopping import refuse_stopping, stopping
+from sqlanon.run.verify import verify_published
 from sqlanon.warehouse_session import WarehouseSession
 
 
@@ -332,10 +335,15 @@ class Session(WarehouseSession):
         return flatten(self._engine, self._resolve(source), flattening, target, replace=may_go)
 
     def verify(self, release: Source, policy: GivenPolicy, *, source: Source | None = None) -> Verification:
-        """Measure a published table again and hold it against its policy.
+        """Measure a published table again, and hold it against its policy and its provenance.
+
+        It falls short if it does not meet the privacy models, has other columns than the policy releases, or is not
+        what its provenance tells of: by the number of its rows, its classes, its node, the labels of its taxonomies if
+        those are loaded, and the files of a folder. What could not be compared is in the ``notes`` of the result, and
+        what nobody sees without the source, such as whether sensitive values are true, in ``not_covered``.
 
         Args:
-            release: the published table, Parquet file or folder.
+            release: the published table, Parquet file or folder, or several partitions by a glob.
             policy: its policy.
             source: the table that it was made from, with which t-closeness, β-likeness and δ-disclosure compare its
                 classes; without it they are compared with the release itself.
@@ -343,6 +351,7 @@ class Session(WarehouseSession):
         Raises:
             VerificationError: it falls short, or there is nothing in it.
             PolicyError: it lacks a column that is to be measured, or, for models of a population, its provenance.
+            EngineError: it is not there, or cannot be read.
         """
         verification = self.verification(release, policy, source=source)
         if not verification.met:
@@ -353,11 +362,14 @@ class Session(WarehouseSession):
     def verification(self, release: Source, policy: GivenPolicy, *, source: Source | None = None) -> Verification:
         """As :meth:`verify`, with the shortfalls in the result instead of an error."""
         wanted = policy_of(policy)
-        resolved = self._resolve(release)
+        if not is_frame(release):
+            bring_back(str(release))
+        found = published(self._engine, release, self._resolve)
         original = None if source is None else self._resolve(source)
-        note = None if wanted.population is None or is_frame(release) else self.provenance(release)
-        with own_taxonomies(self._engine, original or resolved, wanted, measured_with(wanted)):
-            return verify(self._engine, resolved, wanted, beside_release(self._engine, wanted, note, original))
+        node = None if found.record is None else found.record.node
+        attributes = verified_with(wanted, has_source=original is not None)
+        with own_taxonomies(self._engine, original or found.source, wanted, attributes):
+            return verify_published(self._engine, found, wanted, beside_release(self._engine, wanted, node, original))
 
     def provenance(self, release: str | Path) -> str | None:
         """The provenance that travels with a published table, Parquet file or folder, as JSON; None without one."""

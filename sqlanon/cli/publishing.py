@@ -200,25 +200,30 @@ def verify(
     ],
     policy: PolicyFile,
     database: OptionalDatabase = None,
+    taxonomies: TaxonomyFiles = None,
     source: Annotated[
         str | None,
         typer.Option("--source", metavar="SOURCE", help="What it was made from, for models that compare with it."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure a published table again and hold it against its policy: exit code 0 if it is met, 3 if not.
+    """Hold a published table against its policy and its provenance: exit code 0 if it meets them, 3 if it falls short.
+
+    Its labels are compared with the taxonomies of --db and --taxonomy, if they are those that it was made with.
 
     Example: sqlanon verify visits_k5 --db clinic.duckdb --policy policy.toml
     """
-    from sqlanon.cli.views import measurement_view
+    from sqlanon.cli.views import verification_view
 
     wanted = _policy(policy)
+    read = read_taxonomies(taxonomies, wanted)
     with reading(database) as session:
+        load_taxonomies(session, read)
         verification = session.verification(release, wanted, source=source)
     if as_json:
         write_json({**verification.model_dump(mode="json"), "met": verification.met})
     else:
-        show(*measurement_view(verification.measurement))
+        show(*verification_view(verification))
     if not verification.met:
         say(f"Not met: {verification.source} falls short of its policy:")
         for shortfall in verification.shortfalls:

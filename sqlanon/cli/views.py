@@ -14,7 +14,7 @@ from sqlanon.cli.output import printable
 from sqlanon.model.budget import spelled
 from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.ledger import Account, Entry
-from sqlanon.model.release import Guarantee, Measurement, ModelResult, PrivateReport, Release, Report
+from sqlanon.model.release import Guarantee, Measurement, ModelResult, PrivateReport, Release, Report, Verification
 
 if TYPE_CHECKING:
     from sqlanon.evaluation.audit import Audit
@@ -65,6 +65,14 @@ def measurement_view(measurement: Measurement) -> list[RenderableType]:
     for what, value in facts_of(measurement):
         facts.add_row(what, value)
     return [facts, models_table(measurement.models), *notes_view(measurement.notes)]
+
+
+def verification_view(verification: Verification) -> list[RenderableType]:
+    """What was measured on a release, what was not compared, and what no verification sees."""
+    notes = (*verification.measurement.notes, *verification.notes)
+    parts = (("Notes", notes), ("Not covered", verification.not_covered))
+    measured = measurement_view(verification.measurement.model_copy(update={"notes": ()}))
+    return [*measured, *(_sentences(heading, sentences) for heading, sentences in parts if sentences)]
 
 
 def facts_of(measurement: Measurement) -> list[tuple[str, str]]:

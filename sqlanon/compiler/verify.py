@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.compiler import taxonomies
 from sqlanon.compiler.macros import table_call
-from sqlanon.compiler.nodes import aliased, cast, column, names, number, select, string, subquery
+from sqlanon.compiler.nodes import (
+    aliased,
+    all_of,
+    cast,
+    column,
+    exact_text,
+    names,
+    number,
+    select,
+    string,
+    subquery,
+)
+from sqlanon.compiler.release_labels import MASK
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import CLASS_SIZE, Bound, Measure
 
@@ -71,6 +83,22 @@ def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> dict[str, exp
     }
 
 
+def foreign_labels(table: exp.Expr, node: Mapping[str, int], taxonomy: exp.Table) -> exp.Query:
+    """``anon.foreign_labels``: attribute, foreign_labels, foreign_rows."""
+    return taxonomies.at(table_call("foreign_labels", table.copy(), level_map(node)), taxonomy)
+
+
+def masked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Select:
+    """The rows with the mask in every quasi-identifier."""
+    return select([exp.Star()], table.copy()).where(_is_masked(quasi_identifiers), copy=False)
+
+
+def unmasked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Select:
+    """The other rows, those with a NULL among them."""
+    masked = exp.func("coalesce", _is_masked(quasi_identifiers), exp.false())
+    return select([exp.Star()], table.copy()).where(exp.not_(masked), copy=False)
+
+
 def generalized(table: exp.Expr, node: Mapping[str, int], taxonomy: exp.Table) -> exp.Subquery:
     """The quasi-identifiers of a table as labels at a node."""
     query = table_call("generalize", table.copy(), level_map(node))
@@ -118,6 +146,10 @@ def _measured(table: exp.Expr, source: exp.Expr, policy: Policy, bound: Bound, c
     # Before suppression: a class whose rows were all suppressed is not absent.
     labelled = table if comparison.labelled_source is None else comparison.labelled_source.copy()
     return _one(table_call("delta_presence", labelled, keys, population), column("absent_classes"))
+
+
+def _is_masked(quasi_identifiers: Sequence[str]) -> exp.Expr:
+    return all_of([exact_text(column(name)).eq(string(MASK)) for name in quasi_identifiers])
 
 
 def _once_each(table: exp.Expr, policy: Policy, measure: Measure, *, of_classes: bool = True) -> exp.Subquery:

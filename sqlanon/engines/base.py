@@ -136,7 +136,7 @@ class Engine(Protocol):
     def table_comment(self, table: exp.Table) -> str | None:
         """The comment of a table, None without one."""
 
-    def parquet_metadata(self, path: Path) -> str | None:
+    def parquet_metadata(self, path: str | Path) -> str | None:
         """The text under the key ``sqlanon`` in the footer of a Parquet file, None without it."""
 
     def install(self) -> None:

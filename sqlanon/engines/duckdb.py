@@ -247,7 +247,7 @@ class DuckDBEngine:
     def write_partitions(self, folder: Path, query: exp.Query, columns: Sequence[str], suffix: str) -> None:
         self.execute(copying.partitions(folder, query, columns, suffix), "write the file")
 
-    def parquet_metadata(self, path: Path) -> str | None:
+    def parquet_metadata(self, path: str | Path) -> str | None:
         """The text under our key in the footer of a Parquet file, None without it."""
         found = self._rows(template("parquet_note").sql(DIALECT), (str(path), NOTE_KEY))
         return found[0][0] if found else None

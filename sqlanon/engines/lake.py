@@ -108,7 +108,15 @@ def bare_reader(file: str, function: str) -> exp.Table:
     return exp.Table(this=exp.Anonymous(this=function, expressions=options))
 
 
-def release_reader(paths: str | Sequence[str], columns: Mapping[str, str], partition_by: Sequence[str]) -> exp.Subquery:
+def plain_reader(paths: str | Sequence[str]) -> exp.Table:
+    """Files as they are: all columns that any of them has, and no others, such as those of partitions."""
+    options = [_option("union_by_name", exp.true()), _option("hive_partitioning", exp.false())]
+    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[_paths(paths), *options]))
+
+
+def release_reader(
+    paths: str | Sequence[str], columns: Mapping[str, str], partition_by: Sequence[str], *, by_name: bool = False
+) -> exp.Subquery:
     """The files of a release as it was released: its columns in their order, partition columns in their types.
 
     A reader that is told nothing takes a label such as 10 for a number.
@@ -117,11 +125,14 @@ def release_reader(paths: str | Sequence[str], columns: Mapping[str, str], parti
         paths: the glob of the files, or all of them.
         columns: the types of all columns of the release, by name.
         partition_by: those that are folders.
+        by_name: whether the files may differ in their columns, as those of a release that was changed since do.
     """
     options: list[exp.Expr] = [_option("hive_partitioning", exp.convert(bool(partition_by)))]
     if partition_by:
         types = [exp.PropertyEQ(this=identifier(name), expression=string(columns[name])) for name in partition_by]
         options.append(_option("hive_types", exp.Struct(expressions=types)))
+    if by_name:
+        options.append(_option("union_by_name", exp.true()))
     files = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[_paths(paths), *options]))
     return exp.Subquery(this=select([column(name) for name in columns], files))
 

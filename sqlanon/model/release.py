@@ -79,11 +79,15 @@ class Verification(Document):
         source: the release in words.
         measurement: the measurement.
         shortfalls: one sentence per requirement that is not met; empty if all are.
+        notes: what could not be compared with the provenance of the release, or with its policy.
+        not_covered: what no verification sees without the source.
     """
 
     source: str
     measurement: Measurement
     shortfalls: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    not_covered: tuple[str, ...] = ()
 
     @property
     def met(self) -> bool:

@@ -24,7 +24,7 @@ from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import REPORTED_TIES, Measurement, Release, Report, RowCounts, Verification
 from sqlanon.run.given import GIVEN, NOT_COMPARED, check_given, given_levels
 from sqlanon.run.guarantee import guarantee
-from sqlanon.run.measure import Beside, measured_beside, verify
+from sqlanon.run.measure import Beside, measured_beside
 from sqlanon.run.notes import columns_at_the_top, nearly_unique_columns
 from sqlanon.run.own_taxonomies import with_own_taxonomies
 from sqlanon.run.prepare import prepare, read_by, with_present_taxonomies
@@ -34,6 +34,7 @@ from sqlanon.run.relaxation import unsatisfiable
 from sqlanon.run.stopping import Stopped, never
 from sqlanon.run.targets import Target, target_for
 from sqlanon.run.unchanged import made_from, published_earlier
+from sqlanon.run.verify import verify
 from sqlanon.search import SearchOutcome
 
 

@@ -20,7 +20,7 @@ from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement, RowCounts
 from sqlanon.run.fit import refuse_other_types
 from sqlanon.run.guarantee import guarantee_of_partitions
-from sqlanon.run.measure import Beside, verify
+from sqlanon.run.measure import Beside
 from sqlanon.run.own_taxonomies import refuse_other_taxonomies, taxonomies_of_fit
 from sqlanon.run.places import Place, place_of
 from sqlanon.run.prepare import prepare, read_by, with_present_taxonomies
@@ -28,6 +28,7 @@ from sqlanon.run.progress import Progress, Stages, silent
 from sqlanon.run.provenance import provenance
 from sqlanon.run.sidecar import Entry, Sidecar, opened, release_at
 from sqlanon.run.targets import Target, target_for
+from sqlanon.run.verify import verify
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,10 @@ from sqlanon.model.release import Measurement, Release, Verification
 from sqlanon.model.taxonomy import Taxonomy
 from sqlanon.run import taxonomies
 from sqlanon.run.anonymize import anonymize
-from sqlanon.run.measure import measure, verify
+from sqlanon.run.measure import measure
 from sqlanon.run.progress import Progress, Stages
+from sqlanon.run.published import published
+from sqlanon.run.verify import verify_published
 
 SOURCE = "visits"
 RELEASE = "visits_k5"
@@ -96,14 +98,13 @@ def demo(engine: DuckDBEngine, *, rows: int, seed: int, progress: Progress) -> D
     policy = demo_policy()
     before = measure(engine, source, policy)
     release = anonymize(engine, source, policy, destination(RELEASE), replace=False, progress=progress)
-    published = engine.resolve(RELEASE)
     return Demo(
         policy=policy,
         raw=_sample(engine, SOURCE),
         before=before,
         release=release,
         released=_sample(engine, RELEASE),
-        after=verify(engine, published, policy),
+        after=verify_published(engine, published(engine, RELEASE, engine.resolve), policy),
     )
 
 

@@ -98,6 +98,22 @@ def is_whole(folder: Path) -> bool:
     return note is not None and note["folder"].get("files") == listing(folder)
 
 
+def changes_of(folder: Path) -> tuple[str, ...]:
+    """How the files of a release folder differ from those that were written, in a sentence; nothing if they do not."""
+    note, found = marked(folder), listing(folder)
+    written = None if note is None else note["folder"].get("files")
+    if written == found:
+        return ()
+    if not isinstance(written, dict) or not isinstance(written.get("count"), int):
+        return (f"its {MARKER} does not tell which files were written",)
+    if found["count"] == written["count"]:
+        return ("its files have other names or sizes than those that were written",)
+    fewer_or_more = "fewer" if int(found["count"]) < written["count"] else "more"
+    return (
+        f"it has {fewer_or_more} files than were written: {found['count']:,} where there were {written['count']:,}",
+    )
+
+
 def note_of(folder: Path) -> str | None:
     """The marker of a release folder, None without one."""
     try:
@@ -109,11 +125,12 @@ def note_of(folder: Path) -> str | None:
 def listing(folder: Path) -> dict[str, int | str]:
     """How many files but the marker there are in a folder, their bytes, and a hash of their names and sizes.
 
-    Not the names: those of partitions are values of the release.
+    Not the names: those of partitions are values of the release. Links to folders and empty folders count as files:
+    none are written, and their names can tell as much.
     """
     digest = hashlib.sha256()
     count = size = 0
-    for path in sorted(_files(folder)):
+    for path in sorted([*_files(folder), *_odd_folders(folder)]):
         if path != folder / MARKER:
             length = path.lstat().st_size
             digest.update(json.dumps([path.relative_to(folder).as_posix(), length]).encode())
@@ -153,6 +170,14 @@ def _files(folder: Path) -> Iterator[Path]:
     for place, below, names in os.walk(folder):
         paths = [Path(place, name) for name in (*below, *names)]
         yield from (path for path in paths if not path.is_dir() or path.is_symlink())
+
+
+def _odd_folders(folder: Path) -> Iterator[Path]:
+    """The links to folders and the empty folders below a folder: no release has any."""
+    for place, folders, names in os.walk(folder):
+        if not folders and not names and Path(place) != folder:
+            yield Path(place)
+        yield from (path for path in (Path(place, name) for name in folders) if path.is_symlink())
 
 
 def _seal(staged: StagedFolder) -> None:

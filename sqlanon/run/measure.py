@@ -1,4 +1,4 @@
-"""Measuring and verifying a table as it is, with the public macros over a fresh read."""
+"""Measuring a table as it is, with the public macros over a fresh read."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from sqlanon.compiler.verify import Comparison, generalized
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import did_you_mean, respelled
-from sqlanon.model.names import folded
 from sqlanon.model.policy import Policy
 from sqlanon.model.privacy import Bound, PrivacyModel
-from sqlanon.model.release import Measurement, ModelResult, Verification
+from sqlanon.model.release import Measurement, ModelResult
 from sqlanon.run.prepare import refuse_method, resolve_population, spelled_like_taxonomies
-from sqlanon.run.provenance import noted
 
 COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with the table itself: no source was given"
 ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be counted in a table without it'
@@ -44,20 +42,22 @@ class Beside:
     enums: Mapping[str, str] = field(default_factory=dict)
 
 
-def beside_release(engine: Engine, policy: Policy, note: str | None, source: ResolvedSource | None) -> Beside:
+def beside_release(
+    engine: Engine, policy: Policy, node: Mapping[str, int] | None, source: ResolvedSource | None
+) -> Beside:
     """What a release that was published earlier is measured with.
 
     Args:
         engine: the database.
         policy: its policy.
-        note: the provenance that travels with it, which names its node.
+        node: its node, None if it is not known.
         source: the table that it was made from, if it is still there.
 
     Raises:
         PolicyError: the policy has a population, and the node that it is to be generalized to is not known.
     """
     policy = spelled_like_taxonomies(engine, policy)
-    node = _node_in(note, policy)
+    node = None if node is None else _node_of(policy, node)
     if policy.population is not None and node is None:
         raise PolicyError(
             f'the population "{policy.population}" cannot be compared with a release whose node is not known: '
@@ -90,12 +90,9 @@ def measured_beside(
     return Beside(source=source, population=people, labelled_source=labelled, enums=enums)
 
 
-def _node_in(note: str | None, policy: Policy) -> dict[str, int] | None:
-    """The node that a provenance names; None if the note is another one, or its node is none of the policy."""
-    node = noted(note).get("node")
-    if not isinstance(node, dict) or not all(type(level) is int for level in node.values()):
-        return None
-    found: dict[str, int] = respelled(node, policy.quasi_identifiers)
+def _node_of(policy: Policy, node: Mapping[str, int]) -> dict[str, int] | None:
+    """A node with its quasi-identifiers as the policy spells them; None if it has others."""
+    found: dict[str, int] = respelled(dict(node), policy.quasi_identifiers)
     return found if found.keys() == set(policy.quasi_identifiers) else None
 
 
@@ -140,25 +137,6 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
         unique_share=_number(found["sample_uniqueness"]["unique_share"]),
         notes=tuple(notes),
     )
-
-
-def verify(engine: Engine, release: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Verification:
-    """Hold a release against its policy: the privacy models, and the columns that must and must not be there.
-
-    Raises:
-        PolicyError: the release lacks a quasi-identifier or a protected sensitive column.
-    """
-    measurement = measure(engine, release, policy, beside)
-    names = {folded(column.name) for column in engine.describe(release.relation)}
-    shortfalls = [f'it has the identifier "{name}"' for name in policy.identifiers if folded(name) in names]
-    if measurement.row_count == 0:
-        shortfalls.append("it has no rows")
-    shortfalls += [
-        f"{result.model}: attained {result.attained:g}"
-        for result in measurement.models
-        if not result.met and result.attained is not None
-    ]
-    return Verification(source=release.description, measurement=measurement, shortfalls=tuple(shortfalls))
 
 
 def _spelled(engine: Engine, table: ResolvedSource, policy: Policy) -> tuple[ResolvedSource, list[str]]:

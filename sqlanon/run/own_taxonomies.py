@@ -118,6 +118,22 @@ def measured_with(policy: Policy) -> tuple[str, ...]:
     return policy.sensitive_taxonomies if policy.population is None else _used(policy)
 
 
+def verified_with(policy: Policy, *, has_source: bool) -> tuple[str, ...]:
+    """The columns whose taxonomies a verification uses: those of its labels, too, if they can be made.
+
+    Rules that take their values from the source can be followed only where that is given.
+    """
+    labels = (name for name in policy.quasi_identifiers if name in policy.taxonomies)
+    return (*measured_with(policy), *(name for name in labels if has_source or not _needs_source(policy, name)))
+
+
+def _needs_source(policy: Policy, name: str) -> bool:
+    try:
+        return policy.taxonomies[name].taxonomy().needs_source
+    except TaxonomyError:
+        return False  # which is told where it is made
+
+
 def _used(policy: Policy) -> tuple[str, ...]:
     return (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
 

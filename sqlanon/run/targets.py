@@ -15,7 +15,7 @@ from sqlanon.compiler import partitions
 from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.nodes import Relation, Step, aliased, count_rows, select
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.engines.lake import pattern_below, reader, release_reader
+from sqlanon.engines.lake import pattern_below, plain_reader, release_reader
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.run.files import refuse_own_source, staged_file
@@ -156,7 +156,7 @@ class _FileTarget:
         self.note = padded(note, len(note.encode()) + NOTE_ROOM)
         with telling_of_intervals(columns):
             self.engine.write_parquet(self.staged, query, self.note, streamed=streamed)
-        written = reader(str(self.staged))
+        written = plain_reader(str(self.staged))
         refuse_altered(self.engine, query, written, columns)
         return ResolvedSource(written, f"Parquet {self.name}")
 

@@ -1,0 +1,330 @@
+"""Releases that were changed since they were published: verification finds it, or says what it did not compare."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import sqlanon as sa
+from tests.commands import document, sqlanon
+from tests.conftest import clinic_policy
+
+LEVELS = {"age": 2, "sex": 0, "zip": 3}
+BOUNDS = {"suppression_limit": 0.5, "minimum_levels": LEVELS, "maximum_levels": LEVELS}
+POLICY = clinic_policy(sa.KAnonymity(2), **BOUNDS)  # 9 rows in classes of 2, 3 and 4; 3 rows are suppressed
+MASKING = clinic_policy(sa.KAnonymity(2), suppression="mask", **BOUNDS)
+NO_PROVENANCE = "no provenance"
+
+
+@pytest.fixture(scope="module")
+def releases(shared_clinic: sa.Session, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One release of each kind: table ``whole``, ``one.parquet``, ``many/`` of three files, two ``parts/`` of a fit."""
+    folder = tmp_path_factory.mktemp("releases")
+    shared_clinic.anonymize("visits", POLICY, "whole")
+    shared_clinic.anonymize("visits", POLICY, f"{folder}/one.parquet")
+    shared_clinic.anonymize("visits", POLICY, f"{folder}/many/", rows_per_file=3)
+    assert len(list((folder / "many").glob("*.parquet"))) == 3
+    shared_clinic.fit("visits", POLICY, folder / "visits.fit")
+    (folder / "parts").mkdir()
+    for half in (0, 1):
+        query = f"SELECT * FROM visits WHERE (coalesce(age, 50) < 40) = {bool(half)}"
+        shared_clinic.apply(query, folder / "visits.fit", f"{folder}/parts/{half}.parquet")
+    return folder
+
+
+@pytest.fixture
+def copies(releases: Path, tmp_path: Path) -> Path:
+    """The files of all releases, to be changed."""
+    shutil.copytree(releases, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+@pytest.fixture
+def session(shared_clinic: sa.Session, copies: Path) -> sa.Session:
+    """A session with a copy of the table, ``published``, to be changed, and the copies of all files."""
+    assert (copies / "many").is_dir()
+    note = str(shared_clinic.provenance("whole")).replace("'", "''")
+    shared_clinic.connection.execute("CREATE OR REPLACE TABLE published AS FROM whole")
+    shared_clinic.connection.execute(f"COMMENT ON TABLE published IS '{note}'")
+    return shared_clinic
+
+
+@pytest.fixture
+def folder(copies: Path) -> Path:
+    """A folder release of three files."""
+    return copies / "many"
+
+
+def shortfalls(session: sa.Session, release: str | Path, policy: sa.Policy = POLICY) -> str:
+    """What a release falls short of, which must be something."""
+    found = session.verification(release, policy)
+    assert not found.met
+    with pytest.raises(sa.VerificationError) as caught:
+        session.verify(release, policy)
+    assert caught.value.problems == found.shortfalls
+    return "\n".join(found.shortfalls)
+
+
+def rewrite(session: sa.Session, file: Path, query: str) -> None:
+    """Put the rows of a query over a file, ``FILE``, in its place, with the note that it had."""
+    note = session._engine.parquet_metadata(file)
+    kept = "" if note is None else ", KV_METADATA {sqlanon: '" + note.replace("'", "''") + "'}"
+    query = query.replace("FILE", f"'{file}'")
+    session.connection.execute(f"COPY ({query}) TO '{file}.new' (FORMAT parquet{kept})")
+    Path(f"{file}.new").rename(file)
+
+
+class TestWholeReleases:
+    def test_they_are_met_and_all_of_them_is_compared(self, session: sa.Session, folder: Path, tmp_path: Path) -> None:
+        session.anonymize("visits", POLICY, f"{tmp_path}/split/", partition_by=["diagnosis"])
+        for release in ("published", folder, f"{tmp_path}/one.parquet", tmp_path / "split"):
+            found = session.verify(release, POLICY)
+            assert found.notes == ()
+            assert any("sensitive" in line for line in found.not_covered)
+            assert any("not signed" in line for line in found.not_covered)
+
+    def test_below_folders_of_partitions_of_somebody_else(self, session: sa.Session, tmp_path: Path) -> None:
+        place = tmp_path / "month=2026-11"
+        place.mkdir()
+        session.anonymize("visits", POLICY, f"{place}/one.parquet")
+        session.anonymize("visits", POLICY, f"{place}/many/", rows_per_file=3)
+        session.anonymize("visits", POLICY, f"{place}/parts/", partition_by=["diagnosis"])
+        for release in (f"{place}/one.parquet", place / "many", place / "parts"):
+            assert session.verify(release, POLICY).notes == ()
+
+    def test_masked_rows(self, session: sa.Session) -> None:
+        release = session.anonymize("visits", MASKING, "masked", replace=True)
+        assert release.report.rows.masked > 0
+        assert session.verify("masked", MASKING).notes == ()
+
+
+class TestFolders:
+    def test_a_column_of_identifiers_in_all_files(self, session: sa.Session, folder: Path) -> None:
+        for file in folder.glob("*.parquet"):
+            rewrite(session, file, "SELECT *, 4711 AS id FROM FILE")
+        found = shortfalls(session, folder)
+        assert 'it has the identifier "id"' in found
+        assert "files" in found
+        assert 'it has the identifier "id"' in shortfalls(session, f"{folder}/*.parquet")
+
+    def test_a_column_in_one_file(self, session: sa.Session, folder: Path) -> None:
+        for file in sorted(folder.glob("*.parquet"))[-1:]:
+            rewrite(session, file, "SELECT *, 4711 AS phone FROM FILE")
+        assert 'it has the column "phone"' in shortfalls(session, folder)
+        with pytest.raises(sa.EngineError, match="files of different columns"):
+            session.verify(f"{folder}/*.parquet", POLICY)
+
+    def test_a_column_that_the_marker_tells_of_too(self, session: sa.Session, folder: Path) -> None:
+        for file in folder.glob("*.parquet"):
+            rewrite(session, file, "SELECT *, '4711' AS phone FROM FILE")
+        marker = folder / "_sqlanon.json"
+        document = json.loads(marker.read_text())
+        document["sqlanon"]["folder"]["columns"]["phone"] = "VARCHAR"
+        marker.write_text(json.dumps(document))
+        assert 'it has the column "phone", to which the policy gives no role' in shortfalls(session, folder)
+
+    @pytest.mark.parametrize("name", ["names.csv", ".names.csv", "deep/names.csv", "part-00000.PARQUET"])
+    def test_a_file_beside_the_data(self, session: sa.Session, folder: Path, name: str) -> None:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("id,name\n1,Alice\n")
+        found = shortfalls(session, folder)
+        assert "more files" in found
+        assert "Alice" not in found
+        assert "names" not in found
+
+    def test_a_folder_beside_the_data(self, session: sa.Session, folder: Path, tmp_path: Path) -> None:
+        (tmp_path / "names").mkdir()
+        (tmp_path / "names" / "names.csv").write_text("id,name\n1,Alice\n")
+        (folder / "more").symlink_to(tmp_path / "names", target_is_directory=True)
+        assert "more files" in shortfalls(session, folder)
+        (folder / "more").unlink()
+        assert session.verify(folder, POLICY).met
+        (folder / "name=Alice").mkdir()
+        assert "more files" in shortfalls(session, folder)
+
+    def test_a_file_that_was_removed_or_copied(self, session: sa.Session, folder: Path) -> None:
+        first, second, *_ = sorted(folder.glob("*.parquet"))
+        kept = first.read_bytes()
+        first.unlink()
+        found = shortfalls(session, folder)
+        assert "fewer files" in found
+        assert "rows where" in found
+        shutil.copy(second, folder / "part-00099.parquet")
+        assert "files" in shortfalls(session, folder)
+        first.write_bytes(kept)
+        found = shortfalls(session, folder)
+        assert "more files" in found
+        assert "rows where" in found
+
+    def test_files_that_were_exchanged(self, session: sa.Session, folder: Path) -> None:
+        first, *_ = sorted(folder.glob("*.parquet"))
+        first.rename(folder / "renamed.parquet")
+        assert "other names or sizes" in shortfalls(session, folder)
+
+    def test_all_files_removed(self, session: sa.Session, folder: Path) -> None:
+        for file in folder.glob("*.parquet"):
+            file.unlink()
+        with pytest.raises(sa.EngineError, match="cannot be read"):
+            session.verify(folder, POLICY)
+
+    def test_a_marker_that_is_none(self, session: sa.Session, folder: Path) -> None:
+        (folder / "_sqlanon.json").write_text("{}")
+        with pytest.raises(sa.EngineError, match=r"_sqlanon\.json is not what sqlanon writes"):
+            session.verify(folder, POLICY)
+        (folder / "_sqlanon.json").unlink()
+        found = session.verify(folder, POLICY)
+        assert any(NO_PROVENANCE in note for note in found.notes)
+
+
+class TestColumns:
+    def test_one_without_a_role(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute("ALTER TABLE published ADD COLUMN phone INTEGER DEFAULT 4711")
+        assert shortfalls(session, "published") == 'it has the column "phone", to which the policy gives no role'
+        rewrite(session, tmp_path / "one.parquet", "SELECT *, 4711 AS phone FROM FILE")
+        assert 'it has the column "phone"' in shortfalls(session, f"{tmp_path}/one.parquet")
+        assert 'it has the column "phone"' in shortfalls(session, "SELECT *, 4711 AS phone FROM published")
+
+    def test_one_that_is_the_name_of_folders(self, session: sa.Session, tmp_path: Path) -> None:
+        for phone in (1, 2):
+            (tmp_path / f"phone={phone}").mkdir()
+            shutil.copy(tmp_path / "one.parquet", tmp_path / f"phone={phone}" / "part.parquet")
+        assert 'it has the column "phone"' in shortfalls(session, f"{tmp_path}/*/part.parquet")
+
+    def test_one_that_is_missing(self, session: sa.Session) -> None:
+        policy = clinic_policy(sa.KAnonymity(2), insensitive=["ward"], **BOUNDS)
+        session.anonymize("SELECT *, 'east' AS ward FROM visits", policy, "with_ward", replace=True)
+        assert session.verify("with_ward", policy).met
+        session.connection.execute("ALTER TABLE with_ward DROP COLUMN ward")
+        assert shortfalls(session, "with_ward", policy) == 'it lacks the column "ward", which the policy releases'
+        session.connection.execute("ALTER TABLE published DROP COLUMN diagnosis")
+        assert 'it lacks the column "diagnosis"' in shortfalls(session, "published")
+
+
+class TestProvenance:
+    def test_an_age_that_was_replaced_by_a_raw_value(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute("UPDATE published SET age = '34'")
+        found = shortfalls(session, "published")
+        assert 'column "age" has 1 labels, in 9 rows, that its taxonomy does not have at level' in found
+        assert "34" not in found.replace("level 3", "")
+        rewrite(session, tmp_path / "one.parquet", "SELECT * REPLACE ('34' AS age) FROM FILE")
+        assert 'column "age" has 1 labels' in shortfalls(session, f"{tmp_path}/one.parquet")
+
+    def test_another_label_of_the_level(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE published SET age = '[20, 40)'")
+        assert "it has 2 equivalence classes where 3 were released" in shortfalls(session, "published")
+
+    def test_rows_that_were_removed_or_added(self, session: sa.Session) -> None:
+        session.connection.execute("INSERT INTO published FROM published")
+        assert "it has 18 rows where 9 were released" in shortfalls(session, "published")
+        session.connection.execute("DELETE FROM published WHERE rowid < 10")
+        assert "it has 8 rows where 9 were released" in shortfalls(session, "published")
+
+    def test_rows_that_were_masked_since(self, session: sa.Session) -> None:
+        session.anonymize("visits", MASKING, "masked", replace=True)
+        session.connection.execute("UPDATE masked SET age = '*', sex = '*', zip = '*' WHERE age = '[20, 40)'")
+        assert "it has 5 masked rows where 3 were released" in shortfalls(session, "masked", MASKING)
+
+    def test_a_level_that_the_policy_does_not_allow(self, session: sa.Session) -> None:
+        higher = clinic_policy(
+            sa.KAnonymity(2), suppression_limit=0.5, minimum_levels={"sex": 1}, maximum_levels={"age": 1}
+        )
+        found = session.verification("published", higher)
+        assert found.shortfalls == (
+            '"age" is at level 2, where the policy allows 1 at most',
+            '"sex" is at level 0, where the policy asks for 1 at least',
+        )
+        assert any("another policy" in note for note in found.notes)
+
+    def test_another_policy_is_told(self, session: sa.Session) -> None:
+        found = session.verification("published", clinic_policy(sa.KAnonymity(2), suppression_limit=0.4))
+        assert found.met
+        assert any("another policy" in note for note in found.notes)
+
+    def test_one_that_is_gone_or_of_something_else_is_told(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE OR REPLACE TABLE copied AS FROM published")
+        found = session.verification("copied", POLICY)
+        assert found.met
+        assert any(NO_PROVENANCE in note for note in found.notes)
+        assert any(NO_PROVENANCE in note for note in session.verification("FROM published", POLICY).notes)
+
+    def test_one_that_is_malformed(self, session: sa.Session) -> None:
+        session.connection.execute("""COMMENT ON TABLE published IS '{"sqlanon": {"node": {"age": "x"}}}'""")
+        assert "its provenance is not what a run writes" in shortfalls(session, "published")
+
+    def test_taxonomies_that_are_not_those_of_the_release_are_told(self, session: sa.Session, tmp_path: Path) -> None:
+        release = f"{tmp_path}/one.parquet"
+        with sa.connect() as elsewhere:
+            (note,) = elsewhere.verification(release, POLICY).notes
+            assert 'labels of "age", "sex", "zip"' in note
+            session.export_taxonomy("age", tmp_path / "age.csv")
+            elsewhere.load_taxonomy("age", tmp_path / "age.csv")
+            elsewhere.load_taxonomy("sex", sa.Taxonomy.from_rows([["f", "any"], ["m", "any"]]))
+            (note,) = elsewhere.verification(release, POLICY).notes
+            assert 'labels of "sex", "zip"' in note
+            rewrite(session, tmp_path / "one.parquet", "SELECT * REPLACE ('34' AS age) FROM FILE")
+            assert 'column "age" has 1 labels' in shortfalls(elsewhere, release)
+
+    def test_taxonomies_of_the_policy_are_compared_with(self, session: sa.Session, tmp_path: Path) -> None:
+        for name in LEVELS:
+            session.export_taxonomy(name, tmp_path / f"{name}.csv")
+        own = sa.Policy(
+            **POLICY.model_dump(exclude={"taxonomies"}),
+            taxonomies={name: {"file": f"{tmp_path}/{name}.csv"} for name in LEVELS},
+        )
+        with sa.connect() as elsewhere:
+            elsewhere.verify(f"{tmp_path}/one.parquet", own)
+            rewrite(session, tmp_path / "one.parquet", "SELECT * REPLACE ('34' AS age) FROM FILE")
+            assert 'column "age" has 1 labels' in shortfalls(elsewhere, f"{tmp_path}/one.parquet", own)
+
+
+class TestSeveralParts:
+    @pytest.fixture
+    def parts(self, copies: Path) -> Path:
+        """Two partitions of the visits, published with one fit."""
+        return copies / "parts"
+
+    def test_they_are_compared_together(self, session: sa.Session, parts: Path) -> None:
+        assert session.verify(f"{parts}/*.parquet", POLICY).notes == ()
+        assert session.verify(parts, POLICY).notes == ()
+
+    def test_one_of_them_alone_says_so(self, session: sa.Session, parts: Path) -> None:
+        found = session.verification(f"{parts}/1.parquet", POLICY)
+        assert any("1 of 2 partitions" in note for note in found.notes)
+
+    def test_one_that_is_there_twice(self, session: sa.Session, parts: Path) -> None:
+        shutil.copy(parts / "0.parquet", parts / "2.parquet")
+        assert "is there more than once" in shortfalls(session, f"{parts}/*.parquet")
+
+    def test_rows_that_are_missing_from_one(self, session: sa.Session, parts: Path) -> None:
+        rewrite(session, parts / "0.parquet", "SELECT * FROM FILE LIMIT 1")
+        assert "rows where" in shortfalls(session, f"{parts}/*.parquet")
+
+    def test_one_without_provenance_is_told(self, session: sa.Session, parts: Path) -> None:
+        session.connection.execute(f"COPY (FROM '{parts}/0.parquet') TO '{parts}/2.parquet'")
+        found = session.verification(f"{parts}/*.parquet", POLICY)
+        assert any("1 of its 3 files have no provenance" in note for note in found.notes)
+
+
+class TestCommandLine:
+    def test_what_is_not_compared_and_not_covered_is_shown(self, session: sa.Session, tmp_path: Path) -> None:
+        session.export_taxonomy("age", tmp_path / "age.csv")
+        (tmp_path / "policy.toml").write_text(
+            'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["diagnosis"]\nidentifiers = ["id"]\n'
+            'suppression_limit = 0.5\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
+        )
+        given = ("verify", "one.parquet", "--policy", "policy.toml", "--taxonomy", "age=age.csv")
+        shown = sqlanon(*given, folder=tmp_path)
+        assert shown.returncode == 0
+        assert 'the labels of "sex", "zip" are not compared' in " ".join(shown.stdout.split())
+        assert "whether the sensitive and insensitive values are true" in " ".join(shown.stdout.split())
+        found = document(sqlanon(*given, "--json", folder=tmp_path))
+        assert found["met"] is True
+        assert len(found["notes"]) == 2
+        assert len(found["not_covered"]) == 2
+        rewrite(session, tmp_path / "one.parquet", "SELECT *, 4711 AS phone FROM FILE")
+        shown = sqlanon(*given, folder=tmp_path)
+        assert shown.returncode == 3
+        assert 'it has the column "phone"' in shown.stderr

@@ -201,12 +201,12 @@ class TestRefusals:
         return caught.value.problems
 
     def test_all_missing_columns_at_once(self, session: sa.Session) -> None:
-        found = self.problems(session, individual="pateint", event=["procedure", "code"], order="dya", keep=["Sex"])
+        found = self.problems(session, individual="pateint", event=["procedure", "code"], order="dya", keep=["Sexx"])
         assert found == (
             'column "pateint" is not there; did you mean "patient"?',
             'column "code" is not there',
             'column "dya" is not there; did you mean "day"?',
-            'column "Sex" is not there; did you mean "sex"?',
+            'column "Sexx" is not there; did you mean "sex"?',
         )
 
     def test_columns_to_keep_that_vary_and_rows_of_nobody(self, session: sa.Session) -> None:

@@ -84,7 +84,7 @@ def test_individuals_that_stay_are_counted_again(clinic: sa.Session) -> None:
 def test_integers_that_parquet_would_round_are_refused(clinic: sa.Session, tmp_path: Path) -> None:
     clinic.connection.execute("CREATE TABLE sums AS SELECT *, CAST(9007199254740993 AS HUGEINT) AS wide FROM visits")
     asked = policy(sa.KAnonymity(2), insensitive=["wide"])
-    with pytest.raises(sa.EngineError, match='HUGEINT columns "wide"'):
+    with pytest.raises(sa.EngineError, match=r'"wide" \(HUGEINT\)'):
         clinic.anonymize("sums", asked, tmp_path / "sums.parquet")
     assert list(tmp_path.iterdir()) == []
     clinic.anonymize("sums", asked, "kept")

@@ -926,14 +926,14 @@ MODELS = [
             "columns.append(aliased(count_distinct(column(INDIVIDUAL)), INDIVIDUALS))",
             "columns.append(aliased(exp.Count(this=column(INDIVIDUAL)), INDIVIDUALS))",
             "a class with many rows of one is published",
-            "tests/integration/test_privacy_models.py::test_verification_knows_the_individuals_that_a_release_leaves_out",
+            "tests/integration/test_kept_classes.py::test_rows_of_one_individual_are_one",
         ),
         (
             "any-bound-is-enough",
             "return all_of([_kept(measure_of(grouping, bound), bound) for bound in bounds])",
             "return all_of([_kept(measure_of(grouping, bound), bound) for bound in [*bounds][:1]])",
             "a class has to keep one of several bounds",
-            "tests/integration/test_releases.py::TestPrivacy",
+            "tests/integration/test_kept_classes.py::test_all_bounds_are_kept",
         ),
     ),
     *_of(
@@ -1115,7 +1115,7 @@ LEDGER = [
             'left_out = {"sha256", *(',
             'left_out = {"sha256", "epsilon", *(',
             "what was spent can be made less afterwards",
-            f"{LEDGERS}::TestTampering::test_a_changed_value_is_found",
+            f"{LEDGERS}::TestTampering::test_a_value_that_was_changed_in_the_table_is_found",
         ),
         (
             "seal-not-compared",

@@ -39,6 +39,8 @@ def published(session: sa.Session, individual: str | None, *privacy: object) -> 
 
 def test_rows_of_one_individual_are_one(session: sa.Session) -> None:
     assert published(session, "person", sa.KAnonymity(2)) == [("f",), ("x",)]
+    # Where a column is protected, an individual has a cell for each of their values.
+    assert published(session, "person", sa.KAnonymity(2), sa.DistinctLDiversity("illness", 2)) == [("f",)]
 
 
 def test_all_bounds_are_kept(session: sa.Session) -> None:

@@ -298,6 +298,19 @@ class TestTampering:
         assume(changed != chain[position])
         assert first_broken([*chain[:position], changed, *chain[position + 1 :]]) == position
 
+    @pytest.mark.parametrize("position", range(4))
+    def test_a_row_that_was_changed_and_sealed_anew_is_missed_by_the_next(
+        self, chain: list[Entry], position: int
+    ) -> None:
+        changed = replace(chain[position], epsilon="0.0")
+        sealed = replace(changed, sha256=changed.seal())
+        assert first_broken([*chain[:position], sealed, *chain[position + 1 :]]) == position + 1
+
+    def test_a_row_that_was_removed_is_missed_though_all_after_it_were_sealed_anew(self, chain: list[Entry]) -> None:
+        moved = [replace(entry, position=entry.position - 1) for entry in chain[2:]]
+        sealed = [replace(entry, sha256=entry.seal()) for entry in moved]
+        assert first_broken([chain[0], *sealed]) == 1
+
     @pytest.mark.parametrize("column", COLUMNS)
     def test_a_value_that_was_changed_in_the_table_is_found(self, written: Path, column: str) -> None:
         without_key = ["CREATE TABLE t AS FROM anon.ledger", "DROP TABLE anon.ledger"]
@@ -600,8 +613,12 @@ class TestDataSets:
             def name(source: str) -> str:
                 return dataset_of(session._engine, session._engine.resolve(source), None)
 
+            (tmp_path / "link").symlink_to(tmp_path / "lake")
+            (tmp_path / "link.parquet").symlink_to(tmp_path / "lake" / "a.parquet")
             one = str(tmp_path.resolve() / "lake" / "a.parquet")
             for spelled in (
+                "link/a.parquet",
+                "link.parquet",
                 "lake/a.parquet",
                 "~/lake/a.parquet",
                 f"file:{one}",
@@ -612,7 +629,8 @@ class TestDataSets:
             session.connection.execute(f"SET home_directory = '{tmp_path / 'lake'}'")
             assert name("~/a.parquet") == one
             assert name("lake[1]") == name("lake[1]/../lake[1]/") == name("lake[1]/below/..")
-            assert name("lake") != name("LAKE")
+            assert name("lake") == name("link") != name("LAKE")
+            assert name("lake/*.parquet") == name("link/*.parquet")
 
     def test_what_could_have_another_name_must_be_given_one(self, tmp_path: Path) -> None:
         change(tmp_path / "other.duckdb", "CREATE TABLE visits AS SELECT 1 AS i")

@@ -1128,8 +1128,8 @@ LEDGER = [
             "chain-not-compared",
             "entry.position == position and entry.previous_sha256 == previous",
             "entry.position == position",
-            "rows of a ledger can be taken out",
-            f"{LEDGERS}::TestTampering::test_rows_that_were_moved_are_found",
+            "rows of a ledger can be changed and sealed anew under a hash that was noted, or taken out",
+            f"{LEDGERS}::TestTampering::test_a_row_that_was_changed_and_sealed_anew_is_missed_by_the_next",
         ),
         (
             "chain-of-one",
@@ -1287,6 +1287,62 @@ VERIFICATION = [
     ),
 ]
 
+TAMPERED = "tests/integration/test_tampered_releases.py"
+
+TAMPERING = [
+    *_of(
+        "sqlanon/run/verify.py",
+        (
+            "columns-without-a-role",
+            "elif folded(name) not in released:",
+            "elif False:",
+            "a column of telephone numbers that was added to a release is verified",
+            f"{TAMPERED}::TestColumns::test_one_without_a_role",
+        ),
+        (
+            "rows-not-compared",
+            "record.rows.released != measurement.row_count",
+            "record.rows.released < measurement.row_count",
+            "a release of which rows were taken is verified",
+            f"{TAMPERED}::TestProvenance::test_rows_that_were_removed_or_added",
+        ),
+        (
+            "labels-not-compared",
+            "    for row in _foreign(engine, relation, node):\n",
+            "    for row in list[dict[str, Any]]():\n",
+            "a raw value in place of a label is verified",
+            f"{TAMPERED}::TestProvenance::test_an_age_that_was_replaced_by_a_raw_value",
+        ),
+        (
+            "levels-not-compared",
+            "if level < least:",
+            "if level < least - 9:",
+            "a release at a level that the policy does not allow is verified",
+            f"{TAMPERED}::TestProvenance::test_a_level_that_the_policy_does_not_allow",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/published.py",
+        (
+            "files-not-compared",
+            "    changes = changes_of(folder)\n",
+            "    changes = tuple[str, ...]()\n",
+            "a folder with a file of names beside the release is verified",
+            f"{TAMPERED}::TestFolders::test_a_file_beside_the_data",
+        ),
+    ),
+    *_of(
+        "sqlanon/run/folders.py",
+        (
+            "sizes-not-compared",
+            "path.relative_to(folder).as_posix(), length]",
+            "path.relative_to(folder).as_posix()]",
+            "files of a release that were exchanged are those that were written",
+            f"{TAMPERED}::TestFolders::test_files_that_were_exchanged",
+        ),
+    ),
+]
+
 MUTANTS: list[Mutant] = list(
     itertools.chain(
         SCALES,
@@ -1302,6 +1358,7 @@ MUTANTS: list[Mutant] = list(
         CONTRIBUTIONS,
         RUN,
         LEDGER,
+        TAMPERING,
         VERIFICATION,
         MODELS,
     )

@@ -307,7 +307,9 @@ def _connected(
     database: str | Path = ":memory:", *, read_only: bool = False, ledger: Path | None = None
 ) -> Iterator[Session]:
     from sqlanon.connection import connect
+    from sqlanon.engines.refusals import is_in_use
     from sqlanon.engines.resources import Resources
+    from sqlanon.run.ledger import patiently
 
     machine = _machine.get()
     try:
@@ -315,8 +317,11 @@ def _connected(
     except EngineError as error:
         raise typer.BadParameter(str(error)) from None
 
+    opened = functools.partial(connect, database, read_only=read_only, ledger=ledger, **machine)
+    # Another run may just be noting its ledger in the warehouse, which takes a moment.
+    waits = read_only and ledger is not None
     with (
-        connect(database, read_only=read_only, ledger=ledger, **machine) as session,
+        patiently(opened, is_in_use) if waits else opened() as session,
         interruptible(session.connection.interrupt),
     ):
         yield session

@@ -147,7 +147,7 @@ class WarehouseLedger:
     def _append(self, rows: Sequence[Entry]) -> list[Entry]:
         """Write rows behind those that are there, durably; anew from the start if another connection was faster."""
         self.note_in_warehouse()
-        written = _patiently(lambda: self._attempt(rows), is_overtaken)
+        written = patiently(lambda: self._attempt(rows), is_overtaken)
         self._head = head(written)
         with suppress(EngineError):  # what was charged is safe, and the next run notes it
             self._note(self._head)
@@ -166,7 +166,7 @@ class WarehouseLedger:
         """Write down in the warehouse that it is charged to this file, which has a row with that hash by now."""
         file, engine = self._file, self._engine
         if file is not None and engine.file is not None and not engine.is_read_only:
-            _patiently(lambda: ledger_notes.write(engine, str(file), sha256), is_overtaken)
+            patiently(lambda: ledger_notes.write(engine, str(file), sha256), is_overtaken)
 
     def _attempt(self, rows: Sequence[Entry]) -> list[Entry]:
         with self._opened() as engine:
@@ -225,7 +225,7 @@ class WarehouseLedger:
                 yield engine
             return
         try:
-            opened, engine = _patiently(lambda: _open(self._engine, file), is_in_use)
+            opened, engine = patiently(lambda: _open(self._engine, file), is_in_use)
         except EngineError as error:
             raise self._not_opened(error) from None
         with opened:
@@ -381,7 +381,7 @@ def _open(engine: Engine, file: Path) -> tuple[ExitStack, Engine]:
         return stack.pop_all(), opened
 
 
-def _patiently(call: Callable[[], Result], may_pass: Callable[[BaseException | None], bool]) -> Result:
+def patiently(call: Callable[[], Result], may_pass: Callable[[BaseException | None], bool]) -> Result:
     """The result of a call; again and again for a while, as long as it fails for a reason that may pass."""
     deadline = time.monotonic() + PATIENCE
     while True:

@@ -146,6 +146,35 @@ SELECT attribute, CAST(level AS INTEGER) AS level, problem, problem_count FROM a
 CREATE OR REPLACE MACRO anon.malformed_taxonomies() AS TABLE
 FROM anon.taxonomy_problems('anon.taxonomy');
 
+-- How often each value of some columns of a source stands in its column; values are text, and NULL is one of them.
+-- Columns are found whatever their case, and named as in the list.
+--
+-- Returns: attribute VARCHAR, value VARCHAR, row_count BIGINT.
+-- Example:
+--   FROM anon.column_values('visits', ['sex', 'zip']) ORDER BY ALL;
+CREATE OR REPLACE MACRO anon.column_values(source, column_names) AS TABLE
+SELECT
+    CASE WHEN list_contains(column_names, anon_attribute) THEN anon_attribute
+        ELSE list_filter(column_names, lambda anon_name: lower(anon_name) = lower(anon_attribute))[1]
+    END AS attribute,
+    CASE WHEN anon_signed <> '' THEN substr(anon_signed, 2) END AS value,
+    CAST(anon_rows AS BIGINT) AS row_count
+FROM (
+    -- A map per column, made in one scan: grouping by all columns, or unpivoting all rows, takes several times as long.
+    -- What is no NULL has a sign before it, since maps have no NULL.
+    SELECT
+        anon_attribute,
+        unnest(map_keys(anon_rows_by_value)) AS anon_signed,
+        unnest(map_values(anon_rows_by_value)) AS anon_rows
+    FROM (
+        UNPIVOT (
+            SELECT histogram(coalesce('=' || CAST(COLUMNS(column_names) AS VARCHAR), '') COLLATE "binary")
+            FROM query_table(source)
+        )
+        ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_rows_by_value
+    )
+);
+
 -- How many distinct values of each quasi-identifier its taxonomy does not know, and in how many rows
 -- they stand; values are compared as text. A taxonomy covers the data where both counts are 0; NULL is
 -- always covered (see anon.taxonomy_level).
@@ -203,30 +232,9 @@ anon_labels AS (
     FROM anon_wanted
     CROSS JOIN anon.taxonomy_level(anon_wanted.anon_name, anon_wanted.anon_level) AS anon_taxonomy (anon_value, anon_label)
 ),
-anon_counts AS (
-    -- A map per column, made in one scan: grouping by all columns, or unpivoting all rows, takes several times as long.
-    -- What is no NULL has a sign before it, since maps have no NULL.
-    SELECT
-        anon_attribute,
-        unnest(map_keys(anon_rows_by_label)) AS anon_signed,
-        unnest(map_values(anon_rows_by_label)) AS anon_rows
-    FROM (
-        UNPIVOT (
-            SELECT histogram(coalesce('=' || CAST(COLUMNS(map_keys(node)) AS VARCHAR), '') COLLATE "binary")
-            FROM query_table(source)
-        )
-        ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_rows_by_label
-    )
-),
 anon_found AS (
-    SELECT
-        -- In the node's own spelling, which the taxonomies must share: columns are found whatever their case.
-        CASE WHEN list_contains(map_keys(node), anon_attribute) THEN anon_attribute
-            ELSE list_filter(map_keys(node), lambda anon_key: lower(anon_key) = lower(anon_attribute))[1]
-        END AS anon_name,
-        CASE WHEN anon_signed <> '' THEN substr(anon_signed, 2) END AS anon_label,
-        anon_rows
-    FROM anon_counts
+    SELECT attribute AS anon_name, value AS anon_label, row_count AS anon_rows
+    FROM anon.column_values(source, map_keys(node))
 ),
 anon_foreign AS (
     SELECT anon_name, anon_rows

@@ -1,32 +1,5 @@
 -- Transformations of rows: generalization and suppression.
 
--- The label of one value at one level of its taxonomy; values are compared as text.
---
--- Level 0 is the value itself. A value that the taxonomy does not know, a level that it does not have and
--- a value with more than one label are errors, because a raw value must never pass for a label.
---
--- Returns: VARCHAR.
--- Example:
---   SELECT anon.label_of('age', 1, 34) AS label;
-CREATE OR REPLACE MACRO anon.label_of(attribute, level, value) AS (
-    SELECT CASE anon_found.anon_rows
-        WHEN 1 THEN anon_found.anon_label
-        WHEN 0 THEN error(concat(
-            'attribute "', attribute, '" has a value without a label at level ', level,
-            ': see anon.unmapped_values and anon.taxonomy_heights'
-        ))
-        ELSE error(concat(
-            'attribute "', attribute, '" has a value with several labels at level ', level,
-            ': see anon.malformed_taxonomies'
-        ))
-    END
-    FROM (
-        SELECT count(*) AS anon_rows, max(anon_labels.anon_label) AS anon_label
-        FROM anon.taxonomy_level(attribute, level) AS anon_labels (anon_value, anon_label)
-        WHERE anon_labels.anon_value IS NOT DISTINCT FROM CAST(value AS VARCHAR)
-    ) AS anon_found
-);
-
 -- The text by which anon.generalize finds the label of a value: the position of its attribute in the node and whether
 -- the value is NULL, in one character, then the value. An attribute that the node does not have has a text that no
 -- label has.
@@ -37,25 +10,38 @@ CREATE OR REPLACE MACRO anon.label_of(attribute, level, value) AS (
 -- Example:
 --   SELECT anon.label_key(MAP {'age': 1, 'sex': 0}, 'sex', 'f') AS key;
 CREATE OR REPLACE MACRO anon.label_key(node, attribute, value) AS
--- Nothing but the two branches depends on the row, so that a chunk of rows computes the character once.
+-- Nothing but the text depends on the row, so that a chunk of rows computes the characters once.
+coalesce(
+    chr(CAST(64 + 2 * coalesce(list_position(map_keys(node), attribute), 0) AS INTEGER)) || CAST(value AS VARCHAR),
+    chr(CAST(65 + 2 * coalesce(list_position(map_keys(node), attribute), 0) AS INTEGER))
+);
+
+-- What anon.generalize finds instead of a label: the character 1 if there are several labels, 2 for NULL, and 3 before a
+-- label that is empty or starts with one of these characters itself. Any other label is found as it is.
+--
+-- It is one text, because a join that carries a struct takes twice as long.
+--
+-- Returns: VARCHAR, never NULL.
+-- Example:
+--   SELECT anon.marked_label('f', 1) AS label, ascii(anon.marked_label(NULL, 1)) AS mark;
+CREATE OR REPLACE MACRO anon.marked_label(label, label_rows) AS
 CASE
-    WHEN value IS NULL THEN chr(CAST(65 + 2 * coalesce(list_position(map_keys(node), attribute), 0) AS INTEGER))
-    ELSE concat(
-        chr(CAST(64 + 2 * coalesce(list_position(map_keys(node), attribute), 0) AS INTEGER)), CAST(value AS VARCHAR)
-    )
+    WHEN label_rows > 1 THEN chr(1)
+    WHEN label IS NULL THEN chr(2)
+    WHEN ascii(label) <= 3 THEN chr(3) || label
+    ELSE label
 END;
 
 -- The labels of all quasi-identifiers of a node at its levels, by the key of anon.label_key, with NULL among the values
--- as in anon.taxonomy_level. label_rows is 1 unless the taxonomy is malformed.
+-- as in anon.taxonomy_level; labels are marked, see anon.marked_label.
 --
--- Returns: key VARCHAR, label VARCHAR, label_rows BIGINT.
+-- Returns: key VARCHAR, label VARCHAR.
 -- Example:
 --   FROM anon.node_labels(MAP {'sex': 1}) ORDER BY key;
 CREATE OR REPLACE MACRO anon.node_labels(node) AS TABLE
 SELECT
     anon.label_key(node, anon_attribute, anon_value) AS key,
-    max(anon_label) AS label,
-    count(*) AS label_rows
+    anon.marked_label(max(anon_label), count(*)) AS label
 FROM (
     SELECT attribute AS anon_attribute, value AS anon_value, label AS anon_label
     FROM anon.taxonomy
@@ -78,27 +64,29 @@ FROM (
 )
 GROUP BY anon.label_key(node, anon_attribute, anon_value);
 
--- What a relation of labels has under a key, see anon.node_labels; NULL if it has nothing.
+-- The marked label that a relation of labels has under a key, see anon.node_labels; NULL if it has none.
 --
--- Returns: STRUCT of anon_label VARCHAR and anon_rows BIGINT.
+-- Returns: VARCHAR.
 -- Example:
 --   WITH labels AS (FROM anon.node_labels(MAP {'sex': 1}))
 --   SELECT anon.found_label('labels', anon.label_key(MAP {'sex': 1}, 'sex', 'f')) AS found;
 CREATE OR REPLACE MACRO anon.found_label(labels, key) AS (
-    SELECT struct_pack(anon_label := anon_labels.anon_label, anon_rows := anon_labels.anon_rows)
-    FROM query_table(labels) AS anon_labels (anon_key, anon_label, anon_rows)
-    WHERE anon_labels.anon_key IS NOT DISTINCT FROM key
+    SELECT anon_labels.anon_label
+    FROM query_table(labels) AS anon_labels (anon_key, anon_label)
+    WHERE anon_labels.anon_key = key
 );
 
 -- The label that was found, see anon.found_label; none and more than one are errors, as in anon.label_of.
 --
 -- Returns: VARCHAR.
 -- Example:
---   SELECT anon.checked_label('sex', 1, struct_pack(anon_label := '*', anon_rows := 1)) AS label;
+--   SELECT anon.checked_label('sex', 1, anon.marked_label('*', 1)) AS label;
 CREATE OR REPLACE MACRO anon.checked_label(attribute, level, found) AS
 CASE
-    WHEN struct_extract(found, 'anon_rows') = 1 THEN struct_extract(found, 'anon_label')
-    WHEN struct_extract(found, 'anon_rows') > 1 THEN error(concat(
+    WHEN ascii(found) > 3 THEN found
+    WHEN ascii(found) = 3 THEN substr(found, 2)
+    WHEN ascii(found) = 2 THEN NULL
+    WHEN ascii(found) = 1 THEN error(concat(
         'attribute "', attribute, '" has a value with several labels at level ', level,
         ': see anon.malformed_taxonomies'
     ))
@@ -107,6 +95,26 @@ CASE
         ': see anon.unmapped_values and anon.taxonomy_heights'
     ))
 END;
+
+-- The label of one value at one level of its taxonomy; values are compared as text.
+--
+-- Level 0 is the value itself. A value that the taxonomy does not know, a level that it does not have and
+-- a value with more than one label are errors, because a raw value must never pass for a label.
+--
+-- Returns: VARCHAR.
+-- Example:
+--   SELECT anon.label_of('age', 1, 34) AS label;
+CREATE OR REPLACE MACRO anon.label_of(attribute, level, value) AS
+-- The lambda takes what was found once, outside the subquery that finds it: DuckDB 2.0 would otherwise look up every row
+-- on its own.
+list_transform(
+    [(
+        SELECT CASE WHEN count(*) > 0 THEN anon.marked_label(max(anon_labels.anon_label), count(*)) END
+        FROM anon.taxonomy_level(attribute, level) AS anon_labels (anon_value, anon_label)
+        WHERE anon_labels.anon_value IS NOT DISTINCT FROM CAST(value AS VARCHAR)
+    )],
+    lambda anon_found: anon.checked_label(attribute, level, anon_found)
+)[1];
 
 -- The rows of a source with each quasi-identifier of the node replaced by its label at the node's level.
 --

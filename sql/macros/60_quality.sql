@@ -166,22 +166,18 @@ FROM anon.class_sizes(source, quasi_identifiers);
 -- Example:
 --   FROM anon.entropy_loss('visits', MAP {'age': 1, 'sex': 0});
 CREATE OR REPLACE MACRO anon.entropy_loss(source, node) AS TABLE
-WITH anon_pairs AS (
-    SELECT row(
-        CAST(COLUMNS(map_keys(node)) AS VARCHAR),
-        anon.label_of(alias(COLUMNS(map_keys(node))), node[alias(COLUMNS(map_keys(node)))], COLUMNS(map_keys(node)))
-    )
-    FROM query_table(source)
-),
-anon_values AS (
-    SELECT anon_attribute, anon_pair, count(*) AS anon_rows
-    FROM (UNPIVOT anon_pairs ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_pair)
-    GROUP BY ALL
-)
 SELECT coalesce(anon.entropy_loss_of(anon_rows, anon_label_rows), 0.0) AS entropy
 FROM (
-    SELECT anon_rows, sum(anon_rows) OVER (PARTITION BY anon_attribute, anon_pair[2]) AS anon_label_rows
-    FROM anon_values
+    SELECT anon_rows, sum(anon_rows) OVER (PARTITION BY anon_attribute, anon_label) AS anon_label_rows
+    FROM (
+        SELECT
+            anon_values.attribute AS anon_attribute,
+            anon.checked_label(anon_values.attribute, node[anon_values.attribute], anon_labels.label) AS anon_label,
+            anon_values.row_count AS anon_rows
+        FROM anon.column_values(source, map_keys(node)) AS anon_values
+        LEFT JOIN anon.node_labels(node) AS anon_labels
+            ON anon_labels.key = anon.label_key(node, anon_values.attribute, anon_values.value)
+    )
 );
 
 -- Non-uniform entropy loss in bits of a source generalized to a node, where rows in classes of fewer than k lose all

@@ -1,0 +1,123 @@
+"""How fast the macros that read a source are, each beside the SQL that one would write by hand (macros.sql).
+
+    python -m tests.benchmarks.macros [--rows 1000000] [--only generalize] [--json]
+
+Macro and hand-written query take turns in one process, and their rows are written to a table. Prints the medians in
+seconds and their ratio; a ratio of 1 is the speed of the SQL written by hand. ``generalize`` is counted, too, where a
+planner may leave out the labels that nobody looks at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import duckdb
+
+from sqlanon.compiler.macros import install_script
+
+FOLDER = Path(__file__).parent
+REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A query with a macro, and the query by hand that has the same rows."""
+
+    name: str
+    macro: str
+    by_hand: str
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Medians in seconds; what was done with the rows."""
+
+    name: str
+    into: str
+    macro: float
+    by_hand: float
+    ratio: float
+
+
+def main() -> None:
+    """Run all of it, or what ``--only`` names, and print a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--only", default="", help="the start of the names to run")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    arguments = parser.parse_args()
+    with duckdb.connect() as connection:
+        make_tables(connection, arguments.rows)
+        found = []
+        for comparison in comparisons():
+            if comparison.name.startswith(arguments.only):
+                for figures in measured(connection, comparison):
+                    found.append(figures)
+                    if not arguments.json:
+                        report(figures)
+    if arguments.json:
+        sys.stdout.write(json.dumps([asdict(figures) for figures in found], indent=2) + "\n")
+
+
+def comparisons() -> list[Comparison]:
+    """What macros.sql compares, in its order."""
+    text = (FOLDER / "macros.sql").read_text(encoding="utf-8")
+    found = []
+    for part in text.split("-- compare: ")[1:]:
+        name, both = part.split("\n", 1)
+        macro, by_hand = (query.strip().removesuffix(";") for query in both.split("-- by hand\n"))
+        found.append(Comparison(name, macro, by_hand))
+    return found
+
+
+def make_tables(connection: duckdb.DuckDBPyConnection, rows: int) -> None:
+    """The people, their taxonomies, a release of them and the views of macros_data.sql."""
+    connection.execute(install_script())
+    connection.execute("SET VARIABLE people_rows = $1", [rows])
+    connection.execute((FOLDER / "macros_data.sql").read_text(encoding="utf-8"))
+
+
+def measured(connection: duckdb.DuckDBPyConnection, comparison: Comparison) -> Iterator[Figures]:
+    """The figures of a comparison, as a table and, of ``generalize``, as a count."""
+    uses = {"table": "CREATE OR REPLACE TEMP TABLE compared AS {}"}
+    if comparison.name.startswith("generalize"):
+        uses["count"] = "SELECT count(*) FROM ({})"
+    for into, use in uses.items():
+        macro, by_hand = in_turns(connection, use.format(comparison.macro), use.format(comparison.by_hand))
+        yield Figures(comparison.name, into, round(macro, 4), round(by_hand, 4), round(macro / by_hand, 2))
+
+
+def in_turns(connection: duckdb.DuckDBPyConnection, *queries: str) -> list[float]:
+    """The median seconds of queries that take turns, after one turn to warm up."""
+    seconds: list[list[float]] = [[] for _ in queries]
+    for turn in range(REPEATS + 1):
+        for query, times in zip(queries, seconds, strict=True):
+            start = time.perf_counter()
+            connection.execute(query).fetchall()
+            if turn:
+                times.append(time.perf_counter() - start)
+    return [statistics.median(times) for times in seconds]
+
+
+def report(figures: Figures) -> None:
+    """Print one line."""
+    name = f"{figures.name}, {figures.into}"
+    sys.stdout.write(f"{name:<36} {figures.macro:8.3f} s {figures.by_hand:8.3f} s by hand {figures.ratio:8.2f} x\n")
+    sys.stdout.flush()
+
+
+def compared_macros() -> set[str]:
+    """The names of the macros that macros.sql compares."""
+    return {re.split(r"\W", comparison.name)[0] for comparison in comparisons()}
+
+
+if __name__ == "__main__":
+    main()

@@ -175,7 +175,8 @@ def audit_privacy(
         PolicyError: an argument makes no sense, or an output cannot be counted.
         EngineError: scipy is not installed and runs are to be judged.
     """
-    if isinstance(method, Policy | Mapping | str | Path):
+    # Without a session a text is no mechanism; with one it is the path of a policy.
+    if isinstance(method, Policy | Mapping | Path) or (isinstance(method, str) and session is not None):
         method = policy_of(method)
     _check(method, runs, confidence, session)
     mechanism = _mechanism(method, session)

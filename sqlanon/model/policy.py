@@ -29,8 +29,8 @@ from sqlanon.model.privacy import (
     PrivacyModel,
     TCloseness,
 )
-from sqlanon.model.quality import QUALITY_MODELS, AnyQualityModel, Entropy, QualityModel
-from sqlanon.model.searches import SearchName
+from sqlanon.model.quality import LM, QUALITY_MODELS, AnyQualityModel, Entropy, QualityModel
+from sqlanon.model.searches import NEED_MONOTONIC_QUALITY, SearchName
 from sqlanon.model.taxonomy_rules import TaxonomyRule, placed
 
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
@@ -39,6 +39,16 @@ NAMING_COLUMNS = (
     "taxonomies",
 )
 """The fields, or those of what is in them, that name columns with a role."""
+
+
+def default_quality(search: object, method: object) -> LM | Entropy:
+    """The loss of a policy that names none.
+
+    What is published as a whole keeps the loss that it was published with: OLA and its like need a monotonic one, and
+    what Inverse OLA accepts is in its unit.
+    """
+    needs_monotonic = isinstance(search, str) and search in NEED_MONOTONIC_QUALITY
+    return Entropy() if needs_monotonic or method is not None else LM()
 
 
 class Policy(PolicyValue):
@@ -51,7 +61,9 @@ class Policy(PolicyValue):
         insensitive: columns that are kept as they are.
         rest: ``"identifier"`` drops every column of the source that has no role; without it they are refused.
         privacy: one or more privacy models; a class must meet all of them.
-        quality: the loss that is minimized.
+        quality: the loss that is minimized, :class:`LM` if none is given: it charges for suppressed rows, and leaves
+            the fewest columns that tell nothing (``tests/benchmarks/losses.py``). It is :class:`Entropy` for a search
+            that needs a monotonic loss, and for a method, which minimizes none.
         suppression_limit: share of rows that may be suppressed, in [0, 1], inclusive.
         suppression: ``"drop"`` leaves suppressed rows out; ``"mask"`` keeps them with ``*`` in every
             quasi-identifier if the masked rows meet the privacy models as a class, and drops them otherwise.
@@ -87,7 +99,7 @@ class Policy(PolicyValue):
     search: SearchName = "optimal"
     method: AnyMethod | None = None
     privacy: tuple[AnyPrivacyModel, ...]
-    quality: AnyQualityModel = Field(default_factory=Entropy)
+    quality: AnyQualityModel = Field(default_factory=LM)
     suppression_limit: float = Field(default=0.0, ge=0, le=1)
     suppression: Literal["drop", "mask"] = "drop"
     max_loss: float | None = Field(default=None, ge=0)
@@ -126,7 +138,7 @@ class Policy(PolicyValue):
             insensitive=insensitive,
             rest=rest,
             privacy=privacy,
-            quality=Entropy() if quality is None else quality,
+            quality=default_quality(search, method) if quality is None else quality,
             suppression_limit=suppression_limit,
             suppression=suppression,
             search=search,

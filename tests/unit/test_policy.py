@@ -59,7 +59,10 @@ def problems(**changes: Any) -> tuple[str, ...]:
 class TestConstruction:
     def test_defaults(self) -> None:
         found = sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)])
-        assert found.quality == sa.Entropy()
+        assert found.quality == sa.LM()
+        assert policy(search="ola", suppression_limit=0.1).quality == sa.Entropy()
+        assert policy(search="inverse-ola", max_loss=10).quality == sa.Entropy()
+        assert sa.Policy(quasi_identifiers=["a"], sensitive=["b"], method=sa.IPA()).quality == sa.Entropy()
         assert (found.suppression_limit, found.suppression, found.search) == (0, "drop", "optimal")
         assert found.sensitive == found.identifiers == found.insensitive == ()
 

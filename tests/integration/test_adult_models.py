@@ -38,6 +38,7 @@ def released(session: sa.Session, source: str, model: PrivacyModel, search: Sear
         sensitive=["occupation"],
         insensitive=["native-country", "workclass", "salary-class"],
         privacy=[model],
+        quality=sa.Entropy(),  # the same sum in whatever order nodes are counted
         suppression_limit=0.1,
         search=search,
         minimum_levels=MINIMUM_LEVELS,

@@ -62,6 +62,9 @@ search = "{search}"
 [[privacy]]
 model = "k-anonymity"
 k = {k}
+
+[quality]
+model = "entropy"
 """
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from glob import glob
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from sqlglot import exp
 
@@ -18,6 +19,9 @@ from sqlanon.engines.base import NOTE_KEY
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import GLOB_CHARACTERS, LOCAL
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
+from sqlanon.model.names import folded
+
+PARQUET_READER = "read_parquet"
 
 STAGE = re.compile(r"\.(?P<target>.+)\.(?P<process>\d{1,9})\.\d+\.(?P<state>staged|previous)", re.ASCII)
 """The hidden name of what is being published to a target, and of what is there no more."""
@@ -97,15 +101,28 @@ def published(files: Sequence[str]) -> tuple[str, ...]:
     return tuple(file for file in files if not any(STAGE.fullmatch(part) for part in Path(file).parts))
 
 
-def reader(paths: str | Sequence[str], function: str = "read_parquet") -> exp.Table:
+def reader(paths: str | Sequence[str], function: str = PARQUET_READER) -> exp.Table:
     """Files as DuckDB reads them, partition columns included."""
-    return exp.Table(this=exp.func(function, _paths(paths), dialect=DIALECT))
+    if function == PARQUET_READER:
+        return exp.Table(this=exp.func(function, _paths(paths), dialect=DIALECT))
+    return exp.Table(this=exp.Anonymous(this=function, expressions=[_paths(paths), _no_comments()]))
 
 
 def bare_reader(file: str, function: str) -> exp.Table:
     """A file as DuckDB reads it, without what the names of its folders say."""
     options = [string(file), _option("hive_partitioning", exp.false())]
+    options += [] if function == PARQUET_READER else [_no_comments()]
     return exp.Table(this=exp.Anonymous(this=function, expressions=options))
+
+
+def _no_comments() -> exp.Expr:
+    """DuckDB would take a # in some rows for the sign of a comment, and leave out what follows it, whole rows too."""
+    return _option("comment", string(""))
+
+
+def folder_columns(file: str) -> set[str]:
+    """The columns that the names of a file's folders would give it, ``column=value``, folded."""
+    return {folded(unquote(part.partition("=")[0])) for part in Path(file).parts[:-1] if "=" in part}
 
 
 def plain_reader(paths: str | Sequence[str]) -> exp.Table:

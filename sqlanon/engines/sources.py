@@ -18,7 +18,7 @@ from sqlanon.engines.catalog import Rows
 from sqlanon.engines.formats import CSV, Format, format_of
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_files
-from sqlanon.model.names import possible
+from sqlanon.model.names import folded, possible
 
 Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
 """Looks at the columns of a relation, which has to be readable for that."""
@@ -102,6 +102,8 @@ def _files(
     description = f"{kind.name} {folder}{source}"
     if len(files) > 1:
         _refuse_unlike(description, files, rows, describe, kind)
+    if read is None:
+        _refuse_overruled(files, describe, kind)
     # The pattern itself where it will do: a list of many files makes every statement long.
     does = not files or (len(patterns) == 1 and len(files) == len(matched))
     paths = patterns[0] if does else files
@@ -125,6 +127,24 @@ def _refuse_left_out(pattern: str, matched: Sequence[str], rows: Rows) -> None:
                     f"folders one by one in a query over read_parquet(['{pattern}', '{below}'])",
                     step="source",
                 )
+
+
+def _refuse_overruled(files: Sequence[str], describe: Describe, kind: Format) -> None:
+    """Refuse files in folders ``column=value`` that have such a column themselves: DuckDB reads that of the folder.
+
+    Raises:
+        EngineError: names the first one.
+    """
+    for file in files[:1]:  # the others have its columns, and folders of the same names
+        given = lake.folder_columns(file)
+        own = [column.name for column in describe(lake.bare_reader(file, kind.function))] if given else []
+        overruled = [name for name in own if folded(name) in given]
+        if overruled:
+            raise EngineError(
+                f'{file} has a column "{overruled[0]}", and lies in a folder {overruled[0]}=…, whose value would be '
+                "read in its place: move the file, or read it by a query with hive_partitioning = false",
+                step="source",
+            )
 
 
 def _has_more(pattern: str, matched: Sequence[str], rows: Rows) -> bool:

@@ -141,6 +141,12 @@ class TestSources:
         assert document(sqlanon(*command, folder=folder))["report"]["rows"]["source"] == ROW_COUNT
         assert sqlanon("measure", "folk.tsv", "--policy", "policy.toml", folder=folder).returncode == 3
 
+    def test_a_number_sign_is_no_comment(self, session: sa.Session, folder: Path) -> None:
+        """DuckDB would take it for one where it begins some values, and leave out rows."""
+        (folder / "notes.csv").write_text("age,note\n30,flu\n31,#b12\n30,hiv\n31,cold\n30,x\n#32,flu\n")
+        policy = sa.Policy(quasi_identifiers=["age"], insensitive=["note"], privacy=[sa.KAnonymity(2)])
+        assert session.measure("notes.csv", policy).row_count == 6
+
 
 class TestWhatIsNoSource:
     def test_files_of_several_kinds(self, session: sa.Session, folder: Path) -> None:

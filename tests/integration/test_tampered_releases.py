@@ -95,6 +95,17 @@ class TestWholeReleases:
         for release in (f"{place}/one.parquet", place / "many", place / "parts"):
             assert session.verify(release, POLICY).notes == ()
 
+    def test_a_folder_does_not_stand_in_for_a_column_of_the_file(self, session: sa.Session, tmp_path: Path) -> None:
+        """DuckDB would read age from the name of the folder: raw values, or those of a source, were never looked at."""
+        place = tmp_path / "AGE=%2A"
+        place.mkdir()
+        shutil.copy(tmp_path / "one.parquet", place / "one.parquet")
+        for release in (f"{place}/one.parquet", f"{tmp_path}/AGE=*/*.parquet", place):
+            with pytest.raises(sa.EngineError, match='has a column "age", and lies in a folder'):
+                session.verification(release, POLICY)
+            with pytest.raises(sa.EngineError, match="hive_partitioning = false"):
+                session.anonymize(release, POLICY, "of_a_folder")
+
     def test_masked_rows(self, session: sa.Session) -> None:
         release = session.anonymize("visits", MASKING, "masked", replace=True)
         assert release.report.rows.masked > 0

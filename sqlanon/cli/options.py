@@ -112,7 +112,6 @@ FILE_CAME_FIRST = {"install", *(f"taxonomy {name}" for name in ("load", "make", 
 
 LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")
 """A column and its level; names may have commas."""
-LEVELS = re.compile(f"({LEVEL.pattern})+")
 
 
 class _Machine(TypedDict, total=False):
@@ -289,9 +288,13 @@ def given_node(given: list[str] | None) -> dict[str, int] | None:
     """The node of every ``COLUMN=LEVEL,COLUMN=LEVEL``; None without any."""
     node: dict[str, int] = {}
     for text in given or ():
-        if LEVELS.fullmatch(text) is None:
+        levels = list(LEVEL.finditer(text))
+        if not levels or "".join(found[0] for found in levels) != text:
             raise typer.BadParameter(f'"{text}" is not COLUMN=LEVEL,COLUMN=LEVEL', param_hint="--node")
-        node.update((name, int(level)) for name, level in LEVEL.findall(text))
+        for name, level in (found.groups() for found in levels):
+            if name in node:
+                raise typer.BadParameter(f'"{name}" has two levels', param_hint="--node")
+            node[name] = int(level)
     return node or None
 
 

@@ -219,12 +219,13 @@ def _too_few(runs: int, claim: Budget | None, delta: float, error: float) -> Ite
 
 
 def _mechanism(
-    method: Callable[[Any], Any] | Repeatable | Enumerable | Policy, session: Session | None
+    method: Callable[[Any], Any] | Repeatable | Enumerable | Policy | str, session: Session | None
 ) -> Repeatable | Enumerable:
     if isinstance(method, Policy):
         # By name: policies build on what is here, and audits of other mechanisms do without them.
         made: Repeatable = import_module("sqlanon.evaluation.policies").repeatable(session, method)
         return made
+    assert not isinstance(method, str), "which is checked before"
     return method if isinstance(method, Repeatable | Enumerable) else _Repeated(method)
 
 

@@ -176,7 +176,7 @@ class Policy(PolicyValue):
     @field_validator("suppression_limit", mode="before")
     @classmethod
     def _is_share(cls, limit: Any) -> Any:
-        if isinstance(limit, str | int | float) and not _is_share(limit):
+        if isinstance(limit, bool) or (isinstance(limit, str | int | float) and not _is_share(limit)):
             raise PydanticCustomError("no_share", "must be a share from 0 to 1: 0.05 is 5 %")
         return limit
 

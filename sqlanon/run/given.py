@@ -25,6 +25,8 @@ def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
     Raises:
         PolicyError: it is not one of the lattice, or the policy leaves to the search what is to be guaranteed.
     """
+    if not isinstance(node, Mapping) or not all(isinstance(name, str) for name in node):
+        raise PolicyError("a node is a mapping from quasi-identifiers to their levels")
     names = bound.policy.quasi_identifiers
     node = respelled(dict(node), names)
     problems = [f'"{name}" has no level' for name in names if name not in node]

@@ -159,7 +159,7 @@ class TestProblems:
         with pytest.raises(sa.PolicyError, match="l: "):
             sa.EntropyLDiversity("a", l)
 
-    @pytest.mark.parametrize("limit", [-0.1, 1.1, 5, float("nan"), float("inf"), "many"])
+    @pytest.mark.parametrize("limit", [-0.1, 1.1, 5, True, float("nan"), float("inf"), "many"])
     def test_the_limit_is_a_share(self, limit: Any) -> None:
         assert problems(suppression_limit=limit) == ("suppression_limit: must be a share from 0 to 1: 0.05 is 5 %",)
 

@@ -235,11 +235,11 @@ class TestChances:
 
     def test_noise_that_would_add_more_rows_than_can_be_held_is_refused(self, warehouse: sa.Session) -> None:
         """Before any is drawn, with what to do about it; what was there stays."""
-        warehouse.connection.execute("CREATE OR REPLACE TABLE released AS SELECT 1 AS untouched")
+        warehouse.connection.execute("CREATE TABLE untouched AS SELECT 1 AS one")
         policy = policy_of(sa.IPA(variant="paper", budget=sa.Budget("1e-9")))
         with pytest.raises(sa.PolicyError, match=r"counterfeit rows would be drawn .* raise ε"):
-            warehouse.anonymize("teams", policy, "released", replace=True, random_source=sa.SeededSource(1))
-        assert warehouse.connection.execute("FROM released").fetchall() == [(1,)]
+            warehouse.anonymize("teams", policy, "untouched", replace="anything", random_source=sa.SeededSource(1))
+        assert warehouse.connection.execute("FROM untouched").fetchall() == [(1,)]
         temporary = "SELECT count(*) FROM duckdb_tables() WHERE temporary"
         assert warehouse.connection.execute(temporary).fetchall() == [(0,)]
 

@@ -45,7 +45,7 @@ def policy(names: list[str] = NAMES, search: str = "optimal", **options: object)
         privacy=[sa.KAnonymity(5)],
         suppression_limit=0.05,
         search=search,
-        **options,
+        **{"quality": sa.Entropy(), **options},
     )
 
 

@@ -106,10 +106,10 @@ class TestPolicyFiles:
         assert read.sha256() == made.sha256()
         assert read.model_dump_json() == made.model_dump_json()
 
-    @pytest.mark.parametrize(("wrong", "problem"), [("nan", "finite"), ("1.5", "less than")])
-    def test_bad_numbers_are_refused_as_before(self, tmp_path: Path, wrong: str, problem: str) -> None:
+    @pytest.mark.parametrize("wrong", ["nan", "1.5"])
+    def test_bad_numbers_are_refused(self, tmp_path: Path, wrong: str) -> None:
         (tmp_path / "policy.toml").write_text(self.POLICY.replace("0.05", wrong))
-        with pytest.raises(sa.PolicyError, match=problem):
+        with pytest.raises(sa.PolicyError, match="suppression_limit: must be a share from 0 to 1"):
             sa.Policy.from_toml(tmp_path / "policy.toml")
 
     def test_a_budget_takes_the_digits_that_were_written(self) -> None:

@@ -128,7 +128,7 @@ def folder_columns(file: str) -> set[str]:
 def plain_reader(paths: str | Sequence[str]) -> exp.Table:
     """Files as they are: all columns that any of them has, and no others, such as those of partitions."""
     options = [_option("union_by_name", exp.true()), _option("hive_partitioning", exp.false())]
-    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[_paths(paths), *options]))
+    return exp.Table(this=exp.Anonymous(this=PARQUET_READER, expressions=[_paths(paths), *options]))
 
 
 def release_reader(
@@ -150,7 +150,7 @@ def release_reader(
         options.append(_option("hive_types", exp.Struct(expressions=types)))
     if by_name:
         options.append(_option("union_by_name", exp.true()))
-    files = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[_paths(paths), *options]))
+    files = exp.Table(this=exp.Anonymous(this=PARQUET_READER, expressions=[_paths(paths), *options]))
     return exp.Subquery(this=select([column(name) for name in columns], files))
 
 

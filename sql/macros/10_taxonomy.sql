@@ -168,7 +168,7 @@ FROM (
         unnest(map_values(anon_rows_by_value)) AS anon_rows
     FROM (
         UNPIVOT (
-            SELECT histogram(coalesce('=' || CAST(COLUMNS(column_names) AS VARCHAR), '') COLLATE "binary")
+            SELECT histogram(coalesce('=' || CAST(COLUMNS(anon.listed(column_names)) AS VARCHAR), '') COLLATE "binary")
             FROM query_table(source)
         )
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_rows_by_value
@@ -192,7 +192,7 @@ WITH anon_values AS (
         anon_value,
         count(*) AS anon_rows
     FROM (
-        UNPIVOT (SELECT CAST(COLUMNS(quasi_identifiers) AS VARCHAR) FROM query_table(source))
+        UNPIVOT (SELECT CAST(COLUMNS(anon.listed(quasi_identifiers)) AS VARCHAR) FROM query_table(source))
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_value
     )
     GROUP BY ALL
@@ -209,7 +209,7 @@ SELECT
     anon_wanted.anon_name AS attribute,
     count(anon_gaps.anon_rows) AS unmapped_values,
     CAST(coalesce(sum(anon_gaps.anon_rows), 0) AS BIGINT) AS unmapped_rows
-FROM unnest(quasi_identifiers) AS anon_wanted (anon_name)
+FROM unnest(anon.listed(quasi_identifiers)) AS anon_wanted (anon_name)
 LEFT JOIN anon_gaps ON anon_gaps.anon_name = anon_wanted.anon_name
 GROUP BY anon_wanted.anon_name;
 

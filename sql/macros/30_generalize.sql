@@ -164,5 +164,5 @@ FROM (
 --   FROM anon.suppress('generalized', ['age', 'sex'], 3);
 CREATE OR REPLACE MACRO anon.suppress(source, quasi_identifiers, k) AS TABLE
 SELECT * EXCLUDE (anon_class)
-FROM (SELECT *, row(*COLUMNS(quasi_identifiers)) AS anon_class FROM query_table(source))
+FROM (SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class FROM query_table(source))
 QUALIFY count(*) OVER (PARTITION BY anon_class) >= k;

@@ -27,7 +27,7 @@ FROM (
                 create_sort_key(CAST(anon_event AS VARCHAR), 'ASC NULLS LAST') ASC
         ) AS anon_position
     FROM (
-        SELECT anon_individual, anon_event, map_from_entries(list_value(*COLUMNS(ordering))) AS anon_keys
+        SELECT anon_individual, anon_event, map_from_entries(list_value(*COLUMNS(anon.listed(ordering)))) AS anon_keys
         FROM (
             SELECT
                 COLUMNS([individual]) AS anon_individual,
@@ -35,8 +35,8 @@ FROM (
                 -- COLUMNS follows the order of the table, so keys are looked up by name. A key is made of a list,
                 -- because keys of bare values differ in type.
                 struct_pack(
-                    anon_name := lower(alias(COLUMNS(ordering))),
-                    anon_key := create_sort_key([COLUMNS(ordering)], 'ASC NULLS LAST')
+                    anon_name := lower(alias(COLUMNS(anon.listed(ordering)))),
+                    anon_key := create_sort_key([COLUMNS(anon.listed(ordering))], 'ASC NULLS LAST')
                 )
             FROM query_table(source)
         )

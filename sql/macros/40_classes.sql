@@ -6,7 +6,7 @@
 -- Example:
 --   FROM anon.cells('visits', ['age', 'sex']) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.cells(source, quasi_identifiers) AS TABLE
-SELECT COLUMNS(quasi_identifiers), count(*) AS row_count
+SELECT COLUMNS(anon.listed(quasi_identifiers)), count(*) AS row_count
 FROM query_table(source)
 GROUP BY ALL;
 
@@ -30,7 +30,7 @@ GROUP BY ALL;
 -- Example:
 --   FROM anon.equivalence_classes('visits', ['sex']) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.equivalence_classes(source, quasi_identifiers) AS TABLE
-SELECT COLUMNS(quasi_identifiers), count(*) AS class_size
+SELECT COLUMNS(anon.listed(quasi_identifiers)), count(*) AS class_size
 FROM query_table(source)
 GROUP BY ALL;
 
@@ -42,7 +42,7 @@ GROUP BY ALL;
 CREATE OR REPLACE MACRO anon.class_sizes(source, quasi_identifiers) AS TABLE
 SELECT anon_class_size AS class_size
 FROM (
-    SELECT COLUMNS(quasi_identifiers), count(*) AS anon_class_size
+    SELECT COLUMNS(anon.listed(quasi_identifiers)), count(*) AS anon_class_size
     FROM query_table(source)
     GROUP BY ALL
 );
@@ -53,7 +53,7 @@ FROM (
 -- Example:
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.class_values(source, quasi_identifiers, sensitive) AS TABLE
-SELECT COLUMNS(quasi_identifiers), COLUMNS([sensitive]) AS sensitive_value, count(*) AS row_count
+SELECT COLUMNS(anon.listed(quasi_identifiers)), COLUMNS([sensitive]) AS sensitive_value, count(*) AS row_count
 FROM query_table(source)
 GROUP BY ALL;
 
@@ -64,6 +64,6 @@ GROUP BY ALL;
 -- Example:
 --   SELECT count(DISTINCT class) AS class_count FROM anon.value_counts('visits', ['sex'], 'diagnosis');
 CREATE OR REPLACE MACRO anon.value_counts(source, quasi_identifiers, sensitive) AS TABLE
-SELECT row(*COLUMNS(quasi_identifiers)) AS class, COLUMNS([sensitive]) AS sensitive_value, count(*) AS row_count
+SELECT row(*COLUMNS(anon.listed(quasi_identifiers))) AS class, COLUMNS([sensitive]) AS sensitive_value, count(*) AS row_count
 FROM query_table(source)
 GROUP BY ALL;

@@ -106,7 +106,7 @@ CREATE OR REPLACE MACRO anon.released_ncp(released, quasi_identifiers) AS TABLE
 WITH anon_cells AS (
     SELECT row_number() OVER () AS anon_cell, *
     FROM (
-        SELECT CAST(COLUMNS(quasi_identifiers) AS VARCHAR), count(*) AS anon_rows
+        SELECT CAST(COLUMNS(anon.listed(quasi_identifiers)) AS VARCHAR), count(*) AS anon_rows
         FROM query_table(released)
         GROUP BY ALL
     )

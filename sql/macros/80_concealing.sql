@@ -42,7 +42,7 @@ CREATE OR REPLACE MACRO anon.record_risks(source, quasi_identifiers, prior) AS T
 WITH anon_records AS MATERIALIZED (
     SELECT row_number() OVER () AS anon_record, *
     FROM (
-        SELECT COLUMNS(quasi_identifiers), COLUMNS(map_keys(prior)), count(*) AS anon_row_count
+        SELECT COLUMNS(anon.listed(quasi_identifiers)), COLUMNS(map_keys(prior)), count(*) AS anon_row_count
         FROM query_table(source)
         GROUP BY ALL
     )
@@ -54,7 +54,7 @@ anon_guesses AS (
         anon_states.anon_state,
         anon_states.anon_known,
         anon_states.anon_probability,
-        row(*COLUMNS(quasi_identifiers)) AS anon_class,
+        row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class,
         CASE
             -- Columns are found whatever their case: the prior may spell them otherwise than the table.
             WHEN list_contains(
@@ -85,7 +85,7 @@ anon_risks AS (
     GROUP BY anon_record
 )
 SELECT
-    COLUMNS(quasi_identifiers),
+    COLUMNS(anon.listed(quasi_identifiers)),
     COLUMNS(map_keys(prior)),
     anon_records.anon_row_count,
     anon_risks.anon_m,

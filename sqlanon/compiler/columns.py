@@ -10,8 +10,8 @@ from sqlglot import exp
 def resolve_columns(tree: exp.Expr) -> None:
     """Replace, in place, every ``COLUMNS`` over a constant list of names by those columns.
 
-    ``COLUMNS(['a', 'b'])`` and ``COLUMNS(map_keys(MAP {...}))`` repeat the projection that they stand in, with
-    ``alias(COLUMNS(...))`` as the name; ``f(*COLUMNS(...))`` becomes several arguments; and
+    ``COLUMNS(['a', 'b'])``, also within ``anon.listed``, and ``COLUMNS(map_keys(MAP {...}))`` repeat the projection
+    that they stand in, with ``alias(COLUMNS(...))`` as the name; ``f(*COLUMNS(...))`` becomes several arguments; and
     ``COLUMNS(lambda c: NOT list_contains(names, c))`` becomes ``* EXCLUDE``.
     """
     for select in list(tree.find_all(exp.Select)):
@@ -75,6 +75,8 @@ def _constant_names(names: exp.Expr) -> list[str] | None:
         return _map_keys(names.this)
     if isinstance(names, exp.Array):
         return _strings(names.expressions)
+    if isinstance(names, exp.Dot) and names.expression.name.lower() == "listed":
+        return _constant_names(names.expression.expressions[0])
     return None
 
 

@@ -25,16 +25,30 @@ StatementObserver = Callable[[str, float | None], None]
 class ResolvedSource:
     """A source that exists: as a relation for FROM, in words for messages, and the files that it consists of.
 
-    ``files`` is empty for tables and queries; ``globbed`` are the files that the globs in a query stand for.
-    ``dataset`` is what its rows are called in a ledger; None where they may be known by another name, too: in views,
-    queries, temporary tables and those of other databases.
+    ``files`` is empty for tables and queries; ``read`` are the files that a query or a view reads, as far as it spells
+    them. ``dataset`` is what its rows are called in a ledger; None where they may be known by another name, too: in
+    views, queries, temporary tables and those of other databases. ``defined_by`` is the query of what the catalog does
+    not tell it of: a relation of DuckDB in Python.
     """
 
     relation: exp.Table | exp.Subquery
     description: str
     files: tuple[str, ...] = ()
     dataset: str | None = None
-    globbed: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    defined_by: str | None = None
+
+
+@dataclass(frozen=True)
+class Origins:
+    """Where the rows of a query, a view or a table come from, through views and macros, as far as it is spelled.
+
+    ``datasets`` are the tables of the warehouse by what they are called in a ledger.
+    """
+
+    tables: tuple[exp.Table, ...]
+    datasets: tuple[str, ...]
+    files: tuple[str, ...]
 
 
 class Engine(Protocol):
@@ -73,6 +87,9 @@ class Engine(Protocol):
 
     def resolve(self, source: str) -> ResolvedSource:
         """Find a table, a path, glob or folder of files, or take a SQL query."""
+
+    def origins(self, source: ResolvedSource) -> Origins:
+        """The tables and files that the rows of a source come from."""
 
     def find_table(self, name: str) -> exp.Table | None:
         """The table or view of a name, None if there is none."""

@@ -21,7 +21,7 @@ from sqlanon.compiler.prepared import forgetting, preparing
 from sqlanon.compiler.taxonomies import origin_table
 from sqlanon.engines import catalog, copying, sources
 from sqlanon.engines.attaching import attach_read_only, make_file
-from sqlanon.engines.base import NOTE_KEY, ResolvedSource, StatementObserver
+from sqlanon.engines.base import NOTE_KEY, Origins, ResolvedSource, StatementObserver
 from sqlanon.engines.refusals import is_taken, refused, why_not_opened
 from sqlanon.engines.resources import Resources
 from sqlanon.engines.watching import Watcher, ignore
@@ -135,6 +135,9 @@ class DuckDBEngine:
     def resolve(self, source: str) -> ResolvedSource:
         return sources.resolve(source, self._rows, self.describe, self._warehouse)
 
+    def origins(self, source: ResolvedSource) -> Origins:
+        return sources.origins(source, self._rows, self._table_names, self._warehouse)
+
     def find_table(self, name: str) -> exp.Table | None:
         found = catalog.find(self._rows, name)
         return None if found is None else found.table
@@ -201,7 +204,7 @@ class DuckDBEngine:
             return
         measured = observer is not None and not locked
         if measured:
-            self._measure_progress(True, printed=False)
+            _set(self.connection, enable_progress_bar_print=False, enable_progress_bar=True)
         try:
             with Watcher(observer or ignore, self._share, self.connection.interrupt) as self._watcher:
                 yield
@@ -209,14 +212,14 @@ class DuckDBEngine:
             self._watcher = None
             if measured:
                 with suppress(EngineError):  # the connection is closed: what went before says more
-                    self._measure_progress(enabled, printed=printed)
+                    _set(self.connection, enable_progress_bar_print=printed, enable_progress_bar=enabled)
 
     def in_order(self) -> AbstractContextManager[None]:
         return self._meanwhile(preserve_insertion_order=True)
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         self._refuse_read_only(f'write the table "{target}"')
-        return catalog.refuse_target(self._rows, target, self._tables_read_by, read, replace=replace)
+        return catalog.refuse_target(self._rows, target, lambda each: self.origins(each).tables, read, replace=replace)
 
     def write_table(self, target: exp.Table, query: exp.Query, comment: str, *, replace: bool) -> None:
         create = exp.Create(this=target.copy(), kind="TABLE", replace=replace, expression=query)
@@ -278,10 +281,6 @@ class DuckDBEngine:
             if catalog.has(self._rows, theirs):
                 self.execute(exp.insert(select([exp.Star()], theirs), ours.copy()), "copy the taxonomies")
 
-    def _measure_progress(self, enabled: bool, *, printed: bool) -> None:
-        """Have DuckDB measure how far a statement is, and print it itself or not."""
-        _set(self.connection, enable_progress_bar_print=printed, enable_progress_bar=enabled)
-
     @contextmanager
     def _meanwhile(self, **wanted: int | bool) -> Iterator[None]:
         """Other settings of the database unless they are locked, beside the transaction, which takes none back."""
@@ -312,11 +311,10 @@ class DuckDBEngine:
         finally:
             self.execute(exp.Use(this=exp.Table(this=identifier(current))), "use")
 
-    def _tables_read_by(self, source: ResolvedSource) -> list[exp.Table]:
-        """The tables under a source, those under views and macros included."""
-        query = select([exp.Star()], source.relation.copy()).sql(DIALECT)
-        names = self.connection.get_table_names(query, qualified=True)
-        return [found.table for name in names if (found := catalog.find(self._rows, name)) is not None]
+    def _table_names(self, query: str) -> set[str]:
+        """The tables under a query, those under views and macros included, as far as DuckDB can tell."""
+        with _refusals("the tables of the source"):
+            return self.connection.get_table_names(query, qualified=True)
 
     def _refuse_unfit_connection(self) -> None:
         """Refuse a lent connection that is in a transaction, or that takes different texts for equal.

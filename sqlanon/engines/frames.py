@@ -24,14 +24,17 @@ Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
 NUMBERS = itertools.count()
+RELATION = "DuckDB relation"
+"""A query of the session's own connection."""
+
 SCANNED = {
     ("pandas", "DataFrame"): "pandas DataFrame",
     ("polars", "DataFrame"): "polars DataFrame",
     ("pyarrow", "Table"): "Arrow table",
     ("pyarrow", "RecordBatch"): "Arrow record batch",
     ("pyarrow", "Dataset"): "Arrow dataset",
-    ("duckdb", "DuckDBPyRelation"): "DuckDB relation",
-    ("_duckdb", "DuckDBPyRelation"): "DuckDB relation",
+    ("duckdb", "DuckDBPyRelation"): RELATION,
+    ("_duckdb", "DuckDBPyRelation"): RELATION,
 }
 """What can be scanned again and again, by package and class."""
 
@@ -83,10 +86,11 @@ class Frames:
                 self._scan(name, frame)
         except Exception as error:
             reason = f"the {description} cannot be read ({type(error).__name__})"
-            if description == "DuckDB relation":
+            if description == RELATION:
                 reason += "; it has to be one of the session's own connection"
             raise EngineError(reason, step="source", original=error) from None
-        return ResolvedSource(_temporary(name), description)
+        query = getattr(frame, "sql_query")() if description == RELATION else None  # noqa: B009
+        return ResolvedSource(_temporary(name), description, defined_by=query)
 
     def _scan(self, name: str, frame: object) -> None:
         self._connection.register(name, frame)

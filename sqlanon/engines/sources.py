@@ -12,16 +12,21 @@ from sqlglot import exp
 
 from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.macros import DIALECT, template
+from sqlanon.compiler.nodes import select
 from sqlanon.engines import catalog, lake
-from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.base import Origins, ResolvedSource
 from sqlanon.engines.catalog import Rows
 from sqlanon.engines.formats import CSV, Format, format_of
+from sqlanon.engines.origins import Spelled, spelled_by
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.names import folded, possible
 
 Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
 """Looks at the columns of a relation, which has to be readable for that."""
+
+TableNames = Callable[[str], set[str]]
+"""The tables under a query, as DuckDB spells them: also those that functions are given as texts."""
 
 Unlike = tuple[str, str, Sequence[str], Sequence[str]]
 """Two files, and the columns that each has alone, with their types."""
@@ -38,24 +43,42 @@ def resolve(source: str, rows: Rows, describe: Describe, warehouse: str) -> Reso
     """
     found = catalog.find(rows, possible(source, "source"))
     if found is not None:
-        return ResolvedSource(found.table, f'table "{source}"', dataset=catalog.dataset_of(found, warehouse))
+        return _table(source, found, rows, warehouse)
     if lake.is_folder(source):
         return _folder(source, rows, describe)
     if catalog.is_path(source):
         dataset = dataset_of_files(_at_home(source, rows))
         return _files(source, [source], rows, describe, dataset)
     if catalog.is_query(source):
-        query = catalog.parse_query(source)
-        return dataclasses.replace(query, globbed=_globbed(query, rows))
+        return _with_files(catalog.parse_query(source), rows)
     raise catalog.not_found(rows, source)
 
 
-def _globbed(query: ResolvedSource, rows: Rows) -> tuple[str, ...]:
-    """The files of the globs that the tables of a query are spelled with."""
-    spelled = [
-        text.name for table in query.relation.find_all(exp.Table) for text in (table, *table.find_all(exp.Literal))
-    ]
-    return tuple(_matched(sorted({*filter(lake.is_glob, spelled)}), rows))
+def _table(source: str, found: catalog.Found, rows: Rows, warehouse: str) -> ResolvedSource:
+    resolved = ResolvedSource(found.table, f'table "{source}"', dataset=catalog.dataset_of(found, warehouse))
+    return _with_files(resolved, rows) if found.kind == "view" else resolved
+
+
+def _with_files(source: ResolvedSource, rows: Rows) -> ResolvedSource:
+    """A query or a view with the files that it reads."""
+    return dataclasses.replace(source, read=_files_of(spelled_by(source, rows), rows))
+
+
+def origins(source: ResolvedSource, rows: Rows, table_names: TableNames, warehouse: str) -> Origins:
+    """What the rows of a source come from; ``warehouse`` is the database whose tables the ledger knows by name."""
+    query, names = select([exp.Star()], source.relation.copy()).sql(DIALECT), None
+    with suppress(EngineError):  # DuckDB cannot tell where a view reads a list of files
+        names = table_names(query)
+    spelled = spelled_by(source, rows, literals=names is None)
+    named = (found for name in names or () if (found := catalog.find(rows, name)) is not None)
+    tables = {found.table.sql(DIALECT): found for found in (*spelled.relations, *named) if found.kind == "table"}
+    datasets = [name for found in tables.values() if (name := catalog.dataset_of(found, warehouse)) is not None]
+    return Origins(tuple(found.table for found in tables.values()), tuple(datasets), _files_of(spelled, rows))
+
+
+def _files_of(spelled: Spelled, rows: Rows) -> tuple[str, ...]:
+    """The files that are there of those that may be spelled."""
+    return tuple(dict.fromkeys(_matched(spelled.texts, rows)))
 
 
 def _at_home(path: str, rows: Rows) -> str:

@@ -11,7 +11,7 @@ from sqlanon.model.datasets import KnownFile, dataset_named
 from sqlanon.model.ledger import Entry
 from sqlanon.run.known_files import known, owners
 from sqlanon.run.ledger import WarehouseLedger
-from sqlanon.run.ledger_checks import several_accounts
+from sqlanon.run.ledger_checks import others_named, several_accounts
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,32 @@ def charged(engine: Engine, ledger: WarehouseLedger, source: ResolvedSource, giv
     """The data set that a release of a source is charged to.
 
     Raises:
-        PolicyError: as :func:`dataset_of`; or nobody has declared the name that is given, or the files of the source
-            belong to several data sets.
+        PolicyError: as :func:`dataset_of`; or nobody has declared the name that is given, or what the source reads
+            belongs to other data sets, or to several.
         EngineError: the ledger cannot be read, or was tampered with.
     """
     name, entries = dataset_of(engine, source, given), ledger.entries()
     if source.dataset is None:
         assert given is not None
         refuse_undeclared(engine, entries, given, name)
-        return known_account(engine, ledger, given)
+        return account_of_query(engine, ledger, source, known_account(engine, ledger, given))
     files = known(source.files)
     return DataSet(account_of(entries, name, files, source.description), files)
+
+
+def account_of_query(engine: Engine, ledger: WarehouseLedger, source: ResolvedSource, named: DataSet) -> DataSet:
+    """The data set that a query, a view or a frame is charged to: the one that is named, if it may be.
+
+    Raises:
+        PolicyError: tables or files that it reads, through views and macros, have other accounts: the same rows would
+            be paid for from two.
+    """
+    origins, entries = engine.origins(source), ledger.entries()
+    accounts = {entry.dataset for entry in entries}
+    found = [*(name for name in origins.datasets if name in accounts), *owners(entries, known(origins.files))]
+    if others := [name for name in dict.fromkeys(found) if name != named.name]:
+        raise others_named(source.description, named.name, others)
+    return named
 
 
 def dataset_of(engine: Engine, source: ResolvedSource, given: str | None) -> str:

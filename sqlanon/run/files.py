@@ -134,7 +134,7 @@ def refuse_own_source(target: Path, source: ResolvedSource, role: str, *, folder
     """Refuse a target that is, or would be, among the files of the source, or of whatever else its role is."""
     tables = list(source.relation.find_all(exp.Table))
     spelled = [node.name for table in tables for node in (table, *table.find_all(exp.Literal)) if node.name]
-    files = (*spelled, *source.files, *source.globbed)
+    files = (*spelled, *source.files, *source.read)
     if target.exists() and any(_same_file(path, target) for path in files):
         raise EngineError(f"the release would replace its own {role} {target}; write it to another file", step="target")
     for text in spelled:

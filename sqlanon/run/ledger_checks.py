@@ -35,6 +35,16 @@ def several_accounts(source: str, names: Sequence[str]) -> PolicyError:
     )
 
 
+def others_named(source: str, named: str, others: Sequence[str]) -> PolicyError:
+    """The error for a query that reads what belongs to other data sets than the one that it names."""
+    what_next = "name that one with dataset=" if len(others) == 1 else "release what belongs to each on its own"
+    return PolicyError(
+        f'{source} is to be charged to "{named}", and reads tables or files that have other accounts in the ledger, so '
+        f"the same rows would be paid for from several; {what_next}:",
+        [f'"{name}"' for name in others],
+    )
+
+
 def refuse_what_cannot_be_added(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
     """Refuse rows that are about another unit of privacy than those of their data sets so far.
 

@@ -168,6 +168,24 @@ with sa.connect("w.duckdb") as session:
         assert len(list(tmp_path.glob("[01].parquet"))) == 1
 
 
+HAVE_ACCOUNTS = {
+    "FROM people": "table",
+    "people_seen": "table",
+    "FROM seen.again": "table",
+    "FROM nested": "table",
+    "WITH people AS (FROM people) FROM people": "table",
+    "FROM query_table('people')": "table",
+    "FROM people_of(1)": "table",
+    "FROM 'lake/*.parquet'": "lake",
+    "FROM read_parquet(['lake/a.parquet'])": "lake",
+    "listed": "lake",
+    "FROM files_of(1)": "lake",
+    "FROM 'link.parquet'": "lake",
+    "FROM listed SEMI JOIN query_table('people') USING (person)": "both",
+}
+"""Queries and views, and what of that which has an account they read."""
+
+
 class TestAccounts:
     def test_a_cap_holds_for_what_is_released_however_it_is_spelled(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "lake").mkdir()
@@ -380,6 +398,71 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         refused = sqlanon(*command, "--dataset", "visits", folder=tmp_path)
         assert refused.returncode == 2
         assert "nobody has declared the data set" in refused.stderr
+
+    def test_what_has_an_account_is_charged_to_no_other(
+        self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Else the same rows would be paid for from two accounts."""
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "lake").mkdir()
+        session.connection.execute(
+            """
+            COPY people TO 'lake/a.parquet';
+            CREATE VIEW people_seen AS FROM people;
+            CREATE SCHEMA seen;
+            CREATE VIEW seen.again AS FROM people_seen;
+            CREATE VIEW nested AS SELECT * FROM (WITH found AS (FROM seen.again) FROM found);
+            CREATE MACRO people_of(i) AS TABLE (FROM people WHERE person >= i OR TRUE);
+            CREATE VIEW listed AS FROM read_parquet(['lake/a.parquet']);
+            CREATE MACRO files_of(i) AS TABLE (FROM read_parquet('lake/a.parquet') WHERE person >= i OR TRUE);
+            """
+        )
+        os.link("lake/a.parquet", "link.parquet")
+        session.anonymize("people", POLICY, "first")
+        session.cap("lake", None)
+        session.cap("other", sa.Budget(9, "0.5"))
+        lake = str((tmp_path / "lake").resolve())
+        for source, account in HAVE_ACCOUNTS.items():
+            query = source if " " in source else f"FROM {source}"
+            for read in (source, session.connection.sql(query)):
+                with pytest.raises(sa.PolicyError, match="have other accounts in the ledger") as error:
+                    session.anonymize(read, POLICY, "third", dataset="other")
+                expected = {"table": ['"people"'], "lake": [f'"{lake}"'], "both": ['"people"', f'"{lake}"']}
+                assert list(error.value.problems) == expected[account], source
+        session.anonymize("FROM listed", POLICY, "third", dataset="lake")
+        assert session.spent("lake") == sa.Budget(1, "0.01")
+        assert session.spent("other") == sa.Budget(0)
+
+    def test_what_has_no_account_may_be_charged_to_one_that_is_named(self, session: sa.Session) -> None:
+        session.connection.execute(
+            """
+            CREATE TABLE others AS FROM people;
+            CREATE TABLE codes AS SELECT DISTINCT age FROM people;
+            CREATE SCHEMA elsewhere;
+            CREATE TABLE elsewhere.others AS FROM people;
+            CREATE VIEW elsewhere.seen AS FROM elsewhere.others;
+            """
+        )
+        session.anonymize("people", POLICY, "first")
+        session.cap("hospital", sa.Budget(9, "0.5"))
+        for source in (
+            "WITH people AS (FROM others) FROM people",
+            "SELECT o.* FROM others AS o SEMI JOIN codes AS c ON o.age = c.age",
+            "FROM elsewhere.seen",
+        ):
+            session.anonymize(source, POLICY, "second", dataset="hospital", replace=True)
+        assert session.spent("people") == sa.Budget(1, "0.01")
+        assert session.spent("hospital") == sa.Budget(3, "0.03")
+
+    def test_the_command_line_pays_from_no_other_account_either(self, session: sa.Session, tmp_path: Path) -> None:
+        session.anonymize("people", POLICY, "first")
+        session.cap("other", None)
+        session.close()
+        (tmp_path / "policy.toml").write_text(TOML)
+        command = ("run", "FROM people", "--db", "w.duckdb", "--policy", "policy.toml", "--into", "released")
+        refused = sqlanon(*command, "--dataset", "other", folder=tmp_path)
+        assert (refused.returncode, "name that one with --dataset" in refused.stderr) == (2, True), refused.stderr
+        assert sqlanon(*command, "--dataset", "people", folder=tmp_path).returncode == 0
 
     def test_only_opendp_itself_is_trusted(self, session: sa.Session) -> None:
         class Quiet(sa.OpenDPSource):

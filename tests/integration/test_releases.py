@@ -509,8 +509,11 @@ class TestTargets:
         clinic.connection.execute(f"COPY visits TO '{target}'")
         content = target.read_bytes()
         (tmp_path / "link.parquet").symlink_to(target)
+        clinic.connection.execute(f"CREATE VIEW seen AS FROM read_parquet(['{target}'])")
         for source in (
             target,
+            "seen",
+            "FROM seen",
             f"{tmp_path}/v*.parquet",
             f"FROM '{target}'",
             "visits.parquet",

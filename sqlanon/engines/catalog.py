@@ -49,11 +49,16 @@ def find(rows: Rows, name: str) -> Found | None:
         spelled = exp.to_table(name, dialect=DIALECT)
     except (SqlglotError, ValueError):
         return None
-    if not isinstance(spelled.this, exp.Identifier):
+    return _of_parts(rows, spelled) if isinstance(spelled.this, exp.Identifier) else None
+
+
+def of_reference(rows: Rows, reference: str) -> Found | None:
+    """The table or view of a reference as DuckDB spells it: with its alias and sample, if it has them."""
+    table = exp.select("*").from_(reference, dialect=DIALECT).find(exp.Table)
+    if table is None:
         return None
-    # a.b is a table of schema a, or of the main schema of database a
-    as_database = _look_up(rows, spelled.db, "main", spelled.name) if spelled.db and not spelled.catalog else None
-    return _look_up(rows, spelled.catalog or catalog, spelled.db or schema, spelled.name) or as_database
+    temporary = None if table.db else _look_up(rows, "temp", "main", table.name)
+    return temporary or _of_parts(rows, table)
 
 
 def has(rows: Rows, table: exp.Table) -> bool:
@@ -148,6 +153,24 @@ def is_read_only(rows: Rows) -> bool:
     return bool(rows(template("current_place").sql(DIALECT), ())[0][2])
 
 
+def refuse_unfit_connection(rows: Rows) -> None:
+    """Refuse a lent connection that is in a transaction, or that takes different texts for equal.
+
+    A second BEGIN would be refused too, but the database would then roll back the first.
+
+    Raises:
+        EngineError: it is one of these.
+    """
+    state = template("connection_state").sql(DIALECT)
+    transaction, collation = rows(state, ())[0]
+    if rows(state, ())[0][0] == transaction:
+        reason = "the connection is in the middle of a transaction; commit or roll it back first"
+        raise EngineError(reason, step="begin")
+    if collation:
+        reason = f"the connection has default_collation {collation}; reset it, as labels are compared exactly"
+        raise EngineError(reason, step="begin")
+
+
 def is_path(source: str) -> bool:
     """Whether a source that is no table spells files."""
     globbed = is_glob(source) and "/" in source
@@ -187,6 +210,14 @@ def not_found(rows: Rows, source: str) -> EngineError:
         "Parquet or CSV files, or a SELECT query",
         step="source",
     )
+
+
+def _of_parts(rows: Rows, named: exp.Table) -> Found | None:
+    """The table or view of a name with as many parts as are given."""
+    catalog, schema = current_place(rows)
+    # a.b is a table of schema a, or of the main schema of database a
+    as_database = _look_up(rows, named.db, "main", named.name) if named.db and not named.catalog else None
+    return _look_up(rows, named.catalog or catalog, named.db or schema, named.name) or as_database
 
 
 def _look_up(rows: Rows, catalog: str, schema: str, name: str) -> Found | None:

@@ -180,7 +180,7 @@ class DuckDBEngine:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        self._refuse_unfit_connection()
+        catalog.refuse_unfit_connection(self._rows)
         with _refusals("begin"):
             self.connection.begin()
         try:
@@ -315,20 +315,6 @@ class DuckDBEngine:
         """The tables under a query, those under views and macros included, as far as DuckDB can tell."""
         with _refusals("the tables of the source"):
             return self.connection.get_table_names(query, qualified=True)
-
-    def _refuse_unfit_connection(self) -> None:
-        """Refuse a lent connection that is in a transaction, or that takes different texts for equal.
-
-        A second BEGIN would be refused too, but the database would then roll back the first.
-        """
-        state = template("connection_state").sql(DIALECT)
-        transaction, collation = self._rows(state)[0]
-        if self._rows(state)[0][0] == transaction:
-            reason = "the connection is in the middle of a transaction; commit or roll it back first"
-            raise EngineError(reason, step="begin")
-        if collation:
-            reason = f"the connection has default_collation {collation}; reset it, as labels are compared exactly"
-            raise EngineError(reason, step="begin")
 
     def _refuse_read_only(self, doing: str) -> None:
         if self._read_only or catalog.is_read_only(self._rows):

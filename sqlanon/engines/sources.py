@@ -70,7 +70,7 @@ def origins(source: ResolvedSource, rows: Rows, table_names: TableNames, warehou
     with suppress(EngineError):  # DuckDB cannot tell where a view reads a list of files
         names = table_names(query)
     spelled = spelled_by(source, rows, literals=names is None)
-    named = (found for name in names or () if (found := catalog.find(rows, name)) is not None)
+    named = (found for name in names or () if (found := catalog.of_reference(rows, name)) is not None)
     tables = {found.table.sql(DIALECT): found for found in (*spelled.relations, *named) if found.kind == "table"}
     datasets = [name for found in tables.values() if (name := catalog.dataset_of(found, warehouse)) is not None]
     return Origins(tuple(found.table for found in tables.values()), tuple(datasets), _files_of(spelled, rows))

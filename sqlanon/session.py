@@ -20,6 +20,7 @@ from sqlanon.run.apply import apply
 from sqlanon.run.chance import Chance
 from sqlanon.run.explain import explain
 from sqlanon.run.explained import ExplainedStep
+from sqlanon.run.file_notes import note_of_file
 from sqlanon.run.files import bring_back
 from sqlanon.run.fit import fit
 from sqlanon.run.flatten import flatten
@@ -51,8 +52,10 @@ class Session(WarehouseSession):
     A *policy* is a :class:`Policy`, a mapping of its fields, or the path of a TOML file. It is checked whenever it is
     used: a copy of one with changes need not be valid.
 
-    A *target* is the name of a table; the path of a file, which ends in ``.parquet``; or that of a folder, which ends
-    in a slash. Whatever it is, it is replaced in one step, when all that is new has been written and verified.
+    A *target* is the name of a table; the path of a file, which ends in ``.parquet`` or ``.csv``; or that of a folder,
+    which ends in a slash. A CSV has a note beside it, ``<name>.sqlanon.json``, with the types of its columns and its
+    provenance: keep the two together. Whatever it is, it is replaced in one step, when all that is new has been
+    written and verified.
     """
 
     @reading
@@ -70,7 +73,8 @@ class Session(WarehouseSession):
         Args:
             source: what would be anonymized.
             policy: what would be guaranteed; its bounds on levels hold.
-            into: the target to write the rows to, too.
+            into: the target to write the rows to, too. A CSV has a column ``node.<quasi-identifier>`` for each level
+                in place of node, and models as JSON.
             replace: as in :meth:`anonymize`, but ``"changed"``.
             progress: as in :meth:`anonymize`.
 
@@ -267,7 +271,7 @@ class Session(WarehouseSession):
         Args:
             source: the partition: rows that were not published before.
             sidecar: the file that :meth:`fit` has made; it is locked meanwhile.
-            into: the name of a new table, or the path of a new file that ends in ``.parquet``.
+            into: the name of a new table, or the path of a new file that ends in ``.parquet`` or ``.csv``.
             replace: as in :meth:`anonymize`. The rows of a partition that was published there with this fit then count
                 no more; ``"changed"`` leaves it if it has the same rows.
             progress: called with the stage, and how much of it is done out of how much.
@@ -343,7 +347,7 @@ class Session(WarehouseSession):
         what nobody sees without the source, such as whether sensitive values are true, in ``not_covered``.
 
         Args:
-            release: the published table, Parquet file or folder, or several partitions by a glob.
+            release: the published table, file or folder, or several partitions by a glob.
             policy: its policy.
             source: the table that it was made from, with which t-closeness, β-likeness and δ-disclosure compare its
                 classes; without it they are compared with the release itself.
@@ -372,13 +376,16 @@ class Session(WarehouseSession):
             return verify_published(self._engine, found, wanted, beside_release(self._engine, wanted, node, original))
 
     def provenance(self, release: str | Path) -> str | None:
-        """The provenance that travels with a published table, Parquet file or folder, as JSON; None without one."""
+        """The provenance that travels with a published table, file or folder, as JSON; None without one.
+
+        That of a CSV is in the note beside it; it is of no other content than was written.
+        """
         resolved = self._resolve(release)
         place = destination(release)
         if place.kind == "folder":
             return note_of(place.path)
         if place.kind == "file":
-            return self._engine.parquet_metadata(place.path)
+            return note_of_file(self._engine, place.path)
         if resolved.files or not resolved.relation.name:
-            raise EngineError("only a table, a Parquet file or a folder has a provenance", step="provenance")
+            raise EngineError("only a table, a Parquet or CSV file, or a folder has a provenance", step="provenance")
         return self._engine.table_comment(resolved.relation)  # type: ignore[arg-type]

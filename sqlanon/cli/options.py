@@ -47,7 +47,9 @@ Events = Annotated[
 ]
 Target = Annotated[
     str,
-    typer.Option("--into", metavar="TARGET", help="The name of a new table, a new .parquet file, or a new folder/."),
+    typer.Option(
+        "--into", metavar="TARGET", help="The name of a new table, a new .parquet or .csv file, or a new folder/."
+    ),
 ]
 LatticeTarget = Annotated[
     str | None,

@@ -83,23 +83,19 @@ def lattice(
     wanted = _policy(policy)
     may_go = replacing(replace, anything=replace_anything)
     read = read_taxonomies(taxonomies, wanted)
-    if nodes.is_csv(into):
-        into, out = None, Path(str(into))
-    if out is not None:
-        nodes.refuse_file(out, replace=bool(may_go))
+    if out is not None and into is not None:
+        raise typer.BadParameter("give one of --into and --out, its older spelling")
+    into = into or (None if out is None else nodes.as_target(out))
     with (
         progress(as_events=as_events, quiet=as_json) as told,
         reading(database) if into is None else writing(database, destination(into)) as session,
     ):
         load_taxonomies(session, read)
         found = session.lattice(source, wanted, into=into, replace=may_go, progress=told)
-    if out is not None:
-        nodes.write_file(found, out, replace=bool(may_go))
-    for written in filter(None, (into, out)):
-        if as_events:
-            write_event({"event": "written", "into": str(written), "lattice_nodes": found.num_rows})
-        else:
-            say(f"Wrote {found.num_rows:,} nodes to {written}.")
+    if into is not None and as_events:
+        write_event({"event": "written", "into": into, "lattice_nodes": found.num_rows})
+    elif into is not None:
+        say(f"Wrote {found.num_rows:,} nodes to {into}.")
     if as_json:
         write_json(nodes.document(found, wanted))
     else:
@@ -196,7 +192,9 @@ def run(
 def verify(
     release: Annotated[
         str,
-        typer.Argument(metavar="RELEASE", help="A published table, or the path of a published Parquet file or folder."),
+        typer.Argument(
+            metavar="RELEASE", help="A published table, or the path of a published Parquet file, CSV or folder."
+        ),
     ],
     policy: PolicyFile,
     database: OptionalDatabase = None,

@@ -147,7 +147,10 @@ class Engine(Protocol):
     def write_partitions(self, folder: Path, query: exp.Query, columns: Sequence[str], suffix: str) -> None:
         """Write Parquet files with names that end in ``suffix`` to nested folders ``column=value``."""
 
-    def write_csv(self, path: Path, query: exp.Query) -> None:
+    def write_csv(self, path: Path, query: exp.Query, quoted: Sequence[str], *, streamed: bool = False) -> None:
+        """Write a CSV file with a header from a query, all values of the ``quoted`` columns in quotes."""
+
+    def write_hierarchy(self, path: Path, query: exp.Query) -> None:
         """Write a CSV file without a header, separated by ``;``, from a query."""
 
     def table_comment(self, table: exp.Table) -> str | None:

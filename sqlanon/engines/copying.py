@@ -28,7 +28,25 @@ def partitions(folder: Path, query: exp.Query, columns: Sequence[str], suffix: s
     return _copy(folder, query, **PARQUET, PARTITION_BY=by, FILE_EXTENSION=extension, OVERWRITE_OR_IGNORE=exp.true())
 
 
-def csv(path: Path, query: exp.Query) -> exp.Copy:
+def csv(path: Path, query: exp.Query, quoted: Sequence[str]) -> exp.Copy:
+    """One CSV file, with every value of some columns in quotes; what is missing is empty, and in none.
+
+    See :func:`sqlanon.engines.lake.csv_reader`, which reads it.
+    """
+    options: dict[str, exp.Expr] = {
+        "HEADER": exp.true(),
+        "DELIMITER": string(","),
+        "QUOTE": string('"'),
+        "ESCAPE": string('"'),
+        "NULLSTR": string(""),
+        "COMPRESSION": exp.var("none"),
+    }
+    if quoted:
+        options["FORCE_QUOTE"] = exp.Tuple(expressions=[exp.column(identifier(name)) for name in quoted])
+    return _copy(path, query, FORMAT=exp.var("csv"), **options)
+
+
+def hierarchy(path: Path, query: exp.Query) -> exp.Copy:
     """A CSV file without a header, separated by semicolons."""
     return _copy(path, query, FORMAT=exp.var("csv"), HEADER=exp.false(), DELIMITER=string(";"))
 

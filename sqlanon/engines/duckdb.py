@@ -243,9 +243,7 @@ class DuckDBEngine:
     def write_parquet(
         self, path: Path, query: exp.Query, metadata: str | None = None, *, streamed: bool = False
     ) -> None:
-        # By one thread: several keep what they write in memory until it is its turn.
-        with self._meanwhile(threads=1, preserve_insertion_order=False) if streamed else nullcontext():
-            self.execute(copying.parquet(path, query, metadata), "write the file")
+        self._write(copying.parquet(path, query, metadata), streamed=streamed)
 
     def write_partitions(self, folder: Path, query: exp.Query, columns: Sequence[str], suffix: str) -> None:
         self.execute(copying.partitions(folder, query, columns, suffix), "write the file")
@@ -255,8 +253,11 @@ class DuckDBEngine:
         found = self._rows(template("parquet_note").sql(DIALECT), (str(path), NOTE_KEY))
         return found[0][0] if found else None
 
-    def write_csv(self, path: Path, query: exp.Query) -> None:
-        self.execute(copying.csv(path, query), "write the file")
+    def write_csv(self, path: Path, query: exp.Query, quoted: Sequence[str], *, streamed: bool = False) -> None:
+        self._write(copying.csv(path, query, quoted), streamed=streamed)
+
+    def write_hierarchy(self, path: Path, query: exp.Query) -> None:
+        self.execute(copying.hierarchy(path, query), "write the file")
 
     def close(self) -> None:
         if self._owned:
@@ -280,6 +281,11 @@ class DuckDBEngine:
             theirs = catalog.anon_table(self._warehouse, ours.name)
             if catalog.has(self._rows, theirs):
                 self.execute(exp.insert(select([exp.Star()], theirs), ours.copy()), "copy the taxonomies")
+
+    def _write(self, copy: exp.Copy, *, streamed: bool) -> None:
+        # By one thread: several keep what they write in memory until it is its turn.
+        with self._meanwhile(threads=1, preserve_insertion_order=False) if streamed else nullcontext():
+            self.execute(copy, "write the file")
 
     @contextmanager
     def _meanwhile(self, **wanted: int | bool) -> Iterator[None]:

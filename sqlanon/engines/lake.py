@@ -131,6 +131,32 @@ def plain_reader(paths: str | Sequence[str]) -> exp.Table:
     return exp.Table(this=exp.Anonymous(this=PARQUET_READER, expressions=[_paths(paths), *options]))
 
 
+def csv_reader(files: str | Sequence[str], columns: Mapping[str, str]) -> exp.Table:
+    """CSV files of ours as they were released, nothing in them guessed: see :func:`sqlanon.engines.copying.csv`.
+
+    Args:
+        files: one or several with the same columns.
+        columns: the types of their columns, by name and in order.
+    """
+    types = [exp.PropertyEQ(this=identifier(name), expression=string(kind)) for name, kind in columns.items()]
+    options = {
+        "columns": exp.Struct(expressions=types),
+        "auto_detect": exp.false(),
+        "header": exp.true(),
+        "delim": string(","),
+        "quote": string('"'),
+        "escape": string('"'),
+        "nullstr": string(""),
+        "allow_quoted_nulls": exp.false(),
+        "compression": string("none"),
+        "hive_partitioning": exp.false(),
+        # A text may look like the lines around it, which a thread that begins in its middle would take for them.
+        "parallel": exp.false(),
+    }
+    given = [_option(name, value) for name, value in options.items()]
+    return exp.Table(this=exp.Anonymous(this="read_csv", expressions=[_paths(files), *given]))
+
+
 def release_reader(
     paths: str | Sequence[str], columns: Mapping[str, str], partition_by: Sequence[str], *, by_name: bool = False
 ) -> exp.Subquery:

@@ -16,6 +16,7 @@ from sqlanon.compiler.nodes import select
 from sqlanon.engines import catalog, lake
 from sqlanon.engines.base import Origins, ResolvedSource
 from sqlanon.engines.catalog import Rows
+from sqlanon.engines.csv_notes import columns_of_all
 from sqlanon.engines.formats import CSV, Format, format_of
 from sqlanon.engines.origins import Spelled, spelled_by
 from sqlanon.errors import EngineError
@@ -123,6 +124,10 @@ def _files(
     files = lake.published(matched)
     kind = format_of(source, files)
     description = f"{kind.name} {folder}{source}"
+    if kind == CSV and (columns := columns_of_all(files)) is not None:
+        return _readable(
+            source, ResolvedSource(lake.csv_reader(files, columns), description, files, dataset), describe, kind
+        )
     if len(files) > 1:
         _refuse_unlike(description, files, rows, describe, kind)
     if read is None:

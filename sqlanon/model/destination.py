@@ -1,4 +1,4 @@
-"""Where results go, as users spell it: a table, a Parquet file, or a folder of Parquet files."""
+"""Where results go, as users spell it: a table, a Parquet or CSV file, or a folder of Parquet files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.names import folded, possible, spelled_like
 
 FILE_SUFFIX = ".parquet"
-"""What the name of a target ends in that is a file."""
+"""What the name of a target ends in that is a Parquet file."""
+
+CSV_SUFFIX = ".csv"
+"""What the name of a target ends in that is a CSV file."""
 
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz", ".zip", ".lz4", ".snappy")
 """What the name of a compressed file ends in."""
 
+TEXTS = (".tsv", ".psv", ".txt")
+
 OTHER_FORMATS = (
-    *(".csv", ".tsv", ".psv", ".txt", ".json", ".jsonl", ".ndjson", ".xlsx", ".xls", ".ods", ".parq", ".pq"),
+    *(*TEXTS, ".json", ".jsonl", ".ndjson", ".xlsx", ".xls", ".ods", ".parq", ".pq"),
     *(".arrow", ".arrows", ".feather", ".ipc", ".avro", ".orc", ".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3"),
 )
 """What the name of a file ends in that is no target."""
@@ -60,6 +65,11 @@ class Destination:
         return replace(self, partition_by=tuple(spelled_like(name, known) for name in self.partition_by))
 
     @property
+    def is_csv(self) -> bool:
+        """Whether it is a CSV file, which has its note beside it."""
+        return self.kind == "file" and self.name.lower().endswith(CSV_SUFFIX)
+
+    @property
     def path(self) -> Path:
         """The path of a file or a folder, absolute."""
         return Path(os.path.abspath(self.name))  # noqa: PTH100 (a link is not followed)
@@ -70,7 +80,7 @@ def destination(
 ) -> Destination:
     """What a target is: a folder if its name ends in a slash, if it is one of ours, or if files are to be many.
 
-    Else it is a Parquet file if the name ends in ``.parquet``, and a table if not.
+    Else it is a file if the name ends in ``.parquet`` or ``.csv``, and a table if not.
 
     Raises:
         PolicyError: the number of rows or the columns cannot be; lists every problem.
@@ -83,8 +93,8 @@ def destination(
     name = possible(into, "target")
     if not name.strip():
         raise EngineError(
-            f"the release needs a name: of a table, of a file that ends in {FILE_SUFFIX}, or of a folder, with a slash "
-            "at its end",
+            f"the release needs a name: of a table, of a file that ends in {FILE_SUFFIX} or {CSV_SUFFIX}, or of a "
+            "folder, with a slash at its end",
             step="target",
         )
     if not name.strip("."):
@@ -98,12 +108,12 @@ def destination(
         return Destination(name, "folder", rows_per_file, columns)
     if _is_folder(name):
         return Destination(name, "folder")
-    if name.lower().endswith(FILE_SUFFIX):
+    if name.lower().endswith((FILE_SUFFIX, CSV_SUFFIX)):
         return Destination(name, "file")
     if isinstance(into, Path) or "/" in name:
         raise EngineError(
-            f"{into} does not end in {FILE_SUFFIX}: a release goes to a table, a Parquet file, or a folder, whose name "
-            "is a text that ends in a slash",
+            f"{into} does not end in {FILE_SUFFIX} or {CSV_SUFFIX}: a release goes to a table, such a file, or a "
+            "folder, whose name is a text that ends in a slash",
             step="target",
         )
     return Destination(name, "table")
@@ -133,13 +143,13 @@ def replacing(given: object, *, tells_changes: bool = True) -> Replace:
 def refuse_file_like(name: str) -> None:
     """Refuse a name that ends as that of a file does which is no target, and would be made a table or a folder.
 
-    It is for a name that is not known to be one of a table: ``schema.csv`` is, where the schema is there.
+    It is for a name that is not known to be one of a table: ``schema.json`` is, where the schema is there.
 
     Raises:
         EngineError: it does; says what to write instead.
     """
     bare = _without(name, COMPRESSIONS)
-    stem = _without(bare, (FILE_SUFFIX, *OTHER_FORMATS))
+    stem = _without(bare, (FILE_SUFFIX, CSV_SUFFIX, *OTHER_FORMATS))
     packed, ending = name[len(bare) :], bare[len(stem) :].lower()
     if not packed and ending in ("", FILE_SUFFIX):
         return
@@ -148,6 +158,10 @@ def refuse_file_like(name: str) -> None:
         instead = f"to write to a table of that database, open it and give the name of the table; else {instead}"
     elif packed:
         instead += ", whose columns are compressed already"
+    elif ending == CSV_SUFFIX:
+        raise EngineError(f'"{name}" is one file: to lay out the release in several, write {stem}/', step="target")
+    elif ending in TEXTS:
+        instead += f" or {stem}{CSV_SUFFIX}"
     raise EngineError(f'"{name}" ends as files do that are no target: {instead}', step="target")
 
 

@@ -38,7 +38,7 @@ def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
         refuse_file(target, replace=replace)
     with hidden(target, "staged") as staged:
         yield staged
-        _publish(staged, target, replace=replace)
+        publish(staged, target, replace=replace)
 
 
 @contextmanager
@@ -117,7 +117,12 @@ def refuse_file(target: Path, *, replace: bool) -> None:
     if target.is_dir():
         raise EngineError(f"{target} is a folder; give the name of a file", step="target")
     if target.exists() and not replace:
-        raise EngineError(f"the file {target} exists; give another name, or replace=True", step="target")
+        raise taken(target)
+
+
+def taken(target: Path) -> EngineError:
+    """The error of a target that exists and may not be replaced."""
+    return EngineError(f"the file {target} exists; give another name, or replace=True", step="target")
 
 
 def refuse_place(target: Path) -> None:
@@ -153,7 +158,12 @@ def _same_file(text: str, target: Path) -> bool:
         return False  # not a path, or not of a file
 
 
-def _publish(staged: Path, target: Path, *, replace: bool) -> None:
+def publish(staged: Path, target: Path, *, replace: bool) -> None:
+    """Make a staged file durable, and give it its name.
+
+    Raises:
+        EngineError: there is a file of that name by now, which may not be replaced; or the file system refused a step.
+    """
     try:
         with cannot_be_written(target, "publish"):
             flush(staged)
@@ -164,8 +174,7 @@ def _publish(staged: Path, target: Path, *, replace: bool) -> None:
             flush(target.parent)
     except EngineError as error:
         if isinstance(error.original, FileExistsError):
-            reason = f"the file {target} exists; give another name, or replace=True"
-            raise EngineError(reason, step="target") from None
+            raise taken(target) from None
         raise
 
 

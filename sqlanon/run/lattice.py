@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.compiler.bind import refuse_wide
-from sqlanon.compiler.nodes import Relation, select
+from sqlanon.compiler.macros import DIALECT
+from sqlanon.compiler.nodes import Relation, aliased, column, select, string, text
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.methods import full_domain
 from sqlanon.methods.examination import Examination, examine_nodes, examined_at_once
@@ -28,6 +30,8 @@ from sqlanon.search import SearchProblem
 from sqlanon.search.problem import margin
 
 NODES = Relation("anon_lattice", "node")
+
+MODELS = "models"
 
 MODEL = pa.struct(
     [
@@ -58,7 +62,7 @@ SCHEMA = pa.schema(
         ("blocking_model", pa.string()),
         ("blocking_rows", pa.int64()),
         ("excess_rows", pa.int64()),
-        ("models", pa.list_(MODEL)),
+        (MODELS, pa.list_(MODEL)),
     ]
 )
 
@@ -87,10 +91,22 @@ def lattice(
         nodes = _examined(engine, source, policy, stages)
         stages.begin("publish")
         engine.put(NODES, nodes)
-        target.write(select([exp.Star()], NODES.table), _note(policy, nodes))
+        target.write(_plain(nodes) if into.is_csv else select([exp.Star()], NODES.table), _note(policy, nodes))
         engine.drop(NODES)
     stages.finish()
     return nodes
+
+
+def _plain(nodes: pa.Table) -> exp.Select:
+    """The nodes without nested values: a column ``node.<quasi-identifier>`` for each level, and the models as JSON."""
+    node, *others = nodes.column_names
+    level = partial(exp.func, "map_extract_value", column(node), dialect=DIALECT)
+    names = [name for name, _ in nodes[node][0].as_py()]
+    models = text(exp.func("to_json", column(MODELS), dialect=DIALECT))
+    levels = [aliased(level(string(name)), f"{node}.{name}") for name in names]
+    return select(
+        [*levels, *(aliased(models, name) if name == MODELS else column(name) for name in others)], NODES.table
+    )
 
 
 def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: Stages) -> pa.Table:

@@ -45,10 +45,7 @@ def written_columns(engine: Engine, query: exp.Query) -> list[SourceColumn]:
     Raises:
         EngineError: some are of types that Parquet does not have, nor any for the same values.
     """
-    columns = [
-        SourceColumn(found.name, "VARCHAR") if found.type.startswith("ENUM(") else found
-        for found in engine.describe(subquery(query.copy(), "anon_written"))
-    ]
+    columns = as_written(engine, query)
     altered = {found.name: sorted(types_in(found.type) & ALTERED) for found in columns}
     lines = [f'"{name}" ({", ".join(types)})' for name, types in altered.items() if types]
     if lines:
@@ -58,6 +55,14 @@ def written_columns(engine: Engine, query: exp.Query) -> list[SourceColumn]:
             step="target",
         )
     return columns
+
+
+def as_written(engine: Engine, query: exp.Query) -> list[SourceColumn]:
+    """The columns of a query as files have them, which have texts for the values of an ENUM."""
+    return [
+        SourceColumn(found.name, "VARCHAR") if found.type.startswith("ENUM(") else found
+        for found in engine.describe(subquery(query.copy(), "anon_written"))
+    ]
 
 
 def types_in(kind: str) -> set[str]:
@@ -85,21 +90,27 @@ def refuse_altered(engine: Engine, query: exp.Query, written: exp.Expr, columns:
     Raises:
         EngineError: values have another text now, such as intervals of microseconds, of which Parquet has none.
     """
-    problems = []
-    for found in columns:
-        if types_in(found.type) <= KEPT:
-            continue
-        before, after = (
-            select([exact_text(column(found.name))], relation)
-            for relation in (subquery(query.copy(), "anon_query"), written.copy())
-        )
-        lost = subquery(exp.Except(this=before, expression=after, distinct=False), "anon_lost")
-        rows = engine.fetch(select([aliased(count_rows(), "rows")], lost), "what Parquet keeps")[0]["rows"]
-        if rows:
-            problems.append(f'"{found.name}" ({rows:,} rows)')
+    doubtful = [found for found in columns if not types_in(found.type) <= KEPT]
+    problems = rows_altered(engine, query, written, doubtful)
     if problems:
         raise EngineError(
             f"Parquet alters values of the columns {', '.join(problems)}: of intervals it keeps months, days, and "
             f"whole milliseconds of up to a day; {INSTEAD}",
             step="target",
         )
+
+
+def rows_altered(engine: Engine, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn]) -> list[str]:
+    """The columns of a query whose values have other texts in what was written of it, each with how many rows."""
+    problems = []
+    for found in columns:
+        before, after = (
+            # With the value itself: DuckDB reads what is a text in the end from CSV as it is there.
+            select([column(found.name), exact_text(column(found.name))], relation)
+            for relation in (subquery(query.copy(), "anon_query"), written.copy())
+        )
+        lost = subquery(exp.Except(this=before, expression=after, distinct=False), "anon_lost")
+        rows = engine.fetch(select([aliased(count_rows(), "rows")], lost), "what the file keeps")[0]["rows"]
+        if rows:
+            problems.append(f'"{found.name}" ({rows:,} rows)')
+    return problems

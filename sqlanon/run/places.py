@@ -13,6 +13,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination
 from sqlanon.model.names import folded
+from sqlanon.run.file_notes import note_of_file
 from sqlanon.run.folders import note_of
 
 
@@ -89,7 +90,7 @@ def _note_of_file(engine: Engine, place: Place) -> str | None:
     if file.is_dir():
         return note_of(file)
     try:
-        return engine.parquet_metadata(file)
+        return note_of_file(engine, file)
     except EngineError as error:
         reason = (
             f"{file} cannot be read, so that it is not known whether the partition there was published; move it away"

@@ -11,9 +11,11 @@ from pydantic import ValidationError
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.csv_notes import is_csv, look_at
 from sqlanon.engines.lake import is_folder, marked, pattern_below, plain_reader, release_reader
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
+from sqlanon.run.file_notes import note_of_file
 from sqlanon.run.folders import changes_of, note_of
 from sqlanon.run.record import Record, record_of, together
 
@@ -49,7 +51,8 @@ def published(engine: Engine, release: Any, resolve: Callable[[Any], ResolvedSou
     if name is not None and is_folder(name) and engine.find_table(name) is None and marked(name) is not None:
         return _folder(engine, name)
     source = resolve(release)
-    return _recorded(source, columns_of(engine, source), notes_of(engine, source))
+    found = _recorded(source, columns_of(engine, source), notes_of(engine, source))
+    return _with_shortfalls(found, _changed(source))
 
 
 def columns_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
@@ -69,7 +72,17 @@ def notes_of(engine: Engine, source: ResolvedSource) -> list[str | None]:
 
 
 def _note_of_file(engine: Engine, file: str) -> str | None:
-    return engine.parquet_metadata(file) if file.lower().endswith(PARQUET_SUFFIXES) else None
+    return note_of_file(engine, file) if is_csv(file) or file.lower().endswith(PARQUET_SUFFIXES) else None
+
+
+def _changed(source: ResolvedSource) -> tuple[str, ...]:
+    """How CSV files differ from those that their notes are about."""
+    changed = sum(look_at(file).is_changed for file in source.files if is_csv(file))
+    if not changed:
+        return ()
+    if len(source.files) == 1:
+        return ("its file was changed since it was written: the note beside it is about another content",)
+    return (f"{changed:,} of its files were changed since they were written: their notes are about another content",)
 
 
 def _folder(engine: Engine, name: str) -> Published:

@@ -1,10 +1,10 @@
-"""Where a release goes: to a table of the warehouse, to a Parquet file, or to a folder of Parquet files."""
+"""Where a release goes: to a table of the warehouse, to a Parquet or CSV file, or to a folder of Parquet files."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -15,9 +15,13 @@ from sqlanon.compiler import partitions
 from sqlanon.compiler.bind import SourceColumn
 from sqlanon.compiler.nodes import Relation, Step, aliased, count_rows, select
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.engines.lake import pattern_below, plain_reader, release_reader
+from sqlanon.engines.csv_notes import is_csv, look_at
+from sqlanon.engines.lake import csv_reader, pattern_below, plain_reader, release_reader
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination, Replace
+from sqlanon.run import csv_types
+from sqlanon.run.csv_files import StagedCsv, staged_csv
+from sqlanon.run.file_notes import note_of_file
 from sqlanon.run.files import refuse_own_source, staged_file
 from sqlanon.run.folders import STAGED_SUFFIX, StagedFolder, number_files, part, staged_folder
 from sqlanon.run.footers import amend, padded
@@ -33,6 +37,12 @@ NOTE_ROOM = 1024
 NOT_OURS = (
     "{} was not made by sqlanon, so that replace=True leaves it as it is: give another name, or say with "
     'replace="anything" that it may go'
+)
+
+
+CHANGED = (
+    "the file {} was changed since sqlanon wrote it, so that replace=True leaves it as it is: give another name, or "
+    'say with replace="anything" that it may go'
 )
 
 
@@ -84,25 +94,41 @@ def target_for(
         target.refuse_others()
         yield target
         return
-    publishing = staged_folder if into.kind == "folder" else staged_file
-    with publishing(into.path, replace=bool(replace)) as staged:
+    with _staged(into, replace) as staged:
         for role, source in read.items():
             refuse_own_source(into.path, source, role, folder=into.kind == "folder")
         if isinstance(staged, StagedFolder):
             yield _FolderTarget(engine, into, staged)
         else:
             _refuse_other_file(engine, into.path, replace)
-            yield _FileTarget(engine, into.name, staged)
+            yield _file_target(engine, into.name, staged)
             # Once more: the run may have taken hours.
             _refuse_other_file(engine, into.path, replace)
+
+
+def _file_target(engine: Engine, name: str, staged: Path | StagedCsv) -> Target:
+    if isinstance(staged, StagedCsv):
+        return _CsvTarget(engine, name, staged)
+    return _FileTarget(engine, name, staged)
+
+
+def _staged(into: Destination, replace: Replace) -> AbstractContextManager[Path | StagedCsv | StagedFolder]:
+    """What is written in place of a file or a folder, and becomes it when the block ends."""
+    if into.kind == "folder":
+        return staged_folder(into.path, replace=bool(replace))
+    if into.is_csv:
+        return staged_csv(into.path, replace=bool(replace), anything=replace == "anything")
+    return staged_file(into.path, replace=bool(replace))
 
 
 def _refuse_other_file(engine: Engine, path: Path, replace: Replace) -> None:
     """Refuse to replace a file without a note of ours."""
     if not replace or replace == "anything" or not path.exists():
         return
+    if is_csv(path) and look_at(path).is_changed:
+        raise EngineError(CHANGED.format(path), step="target")
     try:
-        note = engine.parquet_metadata(path)
+        note = note_of_file(engine, path)
     except EngineError:
         note = None  # no Parquet file
     if not noted(note):
@@ -162,6 +188,30 @@ class _FileTarget:
 
     def amend(self, note: str) -> None:
         amend(self.staged, self.note, padded(note, len(self.note.encode())))
+
+
+@dataclass(frozen=True)
+class _CsvTarget:
+    """A CSV file, written beside its place and verified there, as those read it who know its note."""
+
+    engine: Engine
+    name: str
+    staged: StagedCsv
+
+    def takes_enums(self, name: str) -> bool:
+        return True
+
+    def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
+        columns = csv_types.csv_columns(self.engine, query)
+        self.engine.write_csv(self.staged.path, query, csv_types.quoted(columns), streamed=streamed)
+        self.staged.columns = {found.name: found.type for found in columns}
+        self.amend(note)
+        written = csv_reader(str(self.staged.path), self.staged.columns)
+        csv_types.refuse_altered(self.engine, query, written, columns)
+        return ResolvedSource(written, f"CSV {self.name}")
+
+    def amend(self, note: str) -> None:
+        self.staged.note = note
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
         raise TaxonomyError(f'there is no taxonomy "{attribute}"; there are: {_listed(shapes(engine))}')
     query = generate.wide(engine.taxonomy, attribute, shape.height)
     with staged_file(path, replace=replace) as staged:
-        engine.write_csv(staged, query)
+        engine.write_hierarchy(staged, query)
         with staged.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         # First of the two, so that no file of values that were read off the data is ever without its note.

@@ -18,6 +18,8 @@ from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy import Policy
 from sqlanon.model.release import Release, Report
+from sqlanon.run.csv_files import settle
+from sqlanon.run.file_notes import note_of_file
 from sqlanon.run.files import bring_back, tidy
 from sqlanon.run.folders import is_whole, note_of
 from sqlanon.run.guarantee import guarantee
@@ -94,8 +96,8 @@ def published_earlier(
             differences = ["by another version of sqlanon"]
         else:
             if into.kind != "table":
-                with suppress(OSError):
-                    tidy(into.path)
+                with suppress(OSError, EngineError):
+                    settle(into.path) if into.is_csv else tidy(into.path)
             return earlier
     if replace:
         return None
@@ -113,9 +115,9 @@ def _note_at(engine: Engine, into: Destination) -> str | None:
         bring_back(into.name)
         return note_of(into.path) if is_whole(into.path) else None
     try:
-        return engine.parquet_metadata(into.path) if into.path.is_file() else None
+        return note_of_file(engine, into.path) if into.path.is_file() else None
     except (EngineError, OSError, ValueError):
-        return None  # no Parquet file: nothing of ours
+        return None  # neither a Parquet file nor a CSV with its note: nothing of ours
 
 
 def _differences(found: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterable[str]:

@@ -228,7 +228,7 @@ class TestPolicyAndSource:
         with refused(session, tmp_path, sa.EngineError, "No files found that match", "nowhere.csv"):
             session.anonymize("FROM read_csv('nowhere.csv')", policy(), into="new")
 
-    @pytest.mark.parametrize("into", ["releases/visits", "out/people.csv"])
+    @pytest.mark.parametrize("into", ["releases/visits", "out/people.json"])
     def test_a_path_that_is_no_target(self, session: sa.Session, tmp_path: Path, into: str) -> None:
         """And no name of a table that would be made instead."""
         with refused(session, tmp_path, sa.EngineError, "does not end in .parquet"):

@@ -33,6 +33,7 @@ NEW = OLD.model_copy(update={"suppression_limit": 0.5})
 SOURCE = "people.parquet"
 LAYOUTS: dict[str, dict[str, Any]] = {
     "published.parquet": {},
+    "published.csv": {},
     "pieces/": {"rows_per_file": 700},
     "parts/": {"partition_by": "illness"},
 }
@@ -148,6 +149,7 @@ def test_files_and_folders(folder: Path) -> None:
             assert is_new(session, into)
             session.anonymize(SOURCE, OLD, into, replace=True, **layout)
         visible = sorted(path.name for path in folder.iterdir())
+        assert "published.csv.sqlanon.json" in visible
         while sum(killed.values()) < KILLS:
             into = moments.choice(list(LAYOUTS))
             if moments.random() < 0.5:

@@ -217,12 +217,15 @@ class TestTargets:
             '[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
         )
         command = ["lattice", "visits", "--db", "clinic.duckdb", "--policy", "policy.toml"]
-        told = sqlanon(*command, "--into", "nodes", "--out", "nodes.csv", folder=tmp_path)
+        told = sqlanon(*command, "--into", "nodes", folder=tmp_path)
         assert told.returncode == 0, told.stderr
         assert "to nodes." in told.stderr
         assert "best k" in told.stdout
+        assert sqlanon(*command, "--out", "nodes.csv", folder=tmp_path).returncode == 0
+        told = sqlanon(*command, "--into", "nodes", "--out", "nodes.csv", folder=tmp_path)
+        assert (told.returncode, "give one of" in told.stderr) == (2, True)
         lines = (tmp_path / "nodes.csv").read_text().splitlines()
-        assert lines[0] == "node.age,node.sex,node.zip," + ",".join(COLUMNS.split()[1:])
+        assert lines[0].replace('"', "") == "node.age,node.sex,node.zip," + ",".join(COLUMNS.split()[1:])
         found = document(sqlanon(*command, "--into", "nodes.parquet", "--json", folder=tmp_path))
         assert pq.read_table(tmp_path / "nodes.parquet").num_rows == found["nodes"] == len(lines) - 1
         assert found["table"][0]["models"][0]["measure"] == "class_size"

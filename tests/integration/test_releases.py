@@ -370,6 +370,7 @@ class TestTargets:
             ("OUT.CSV.ZST", "write OUT.parquet, whose columns are compressed already"),
             ("c.duckdb", "give the name of the table; else write c.parquet"),
             ("x.json", "write x.parquet"),
+            ("x.tsv", "write x.parquet or x.csv"),
             ("x.xlsx", "write x.parquet"),
             ("x.pq", "write x.parquet"),
             (".", 'such as "./release/"'),
@@ -389,7 +390,7 @@ class TestTargets:
 
     def test_a_schema_makes_it_one(self, clinic: sa.Session, tmp_path: Path) -> None:
         clinic.connection.execute(f"CREATE SCHEMA ward; ATTACH '{tmp_path}/other.duckdb' AS other")
-        for name in ("ward.csv", "memory.ward.json", "other.db", "other.main.gz"):
+        for name in ("memory.ward.json", "other.db", "other.main.gz"):
             clinic.anonymize("visits", POLICY, into=name)
             assert clinic.verify(name, POLICY).met
         clinic.connection.execute('CREATE TABLE "old.json" AS SELECT 1 AS state')
@@ -560,9 +561,9 @@ class TestTargets:
             clinic.anonymize("visits", POLICY, into=into, replace=True)
         assert tables(clinic) == before
 
-    def test_a_path_that_is_no_parquet_file(self, clinic: sa.Session, tmp_path: Path) -> None:
+    def test_a_path_that_is_no_target(self, clinic: sa.Session, tmp_path: Path) -> None:
         with pytest.raises(sa.EngineError, match=r"\.parquet"):
-            clinic.anonymize("visits", POLICY, into=tmp_path / "published.csv")
+            clinic.anonymize("visits", POLICY, into=tmp_path / "published.json")
 
     def test_rows_are_in_the_order_of_their_own_columns(self, memory: sa.Session, tmp_path: Path) -> None:
         memory.connection.execute(

@@ -1,0 +1,142 @@
+"""The note beside a CSV file of ours: the types of its columns and where it comes from, for CSV has no place for that.
+
+While a CSV is being replaced, its note is about both files, so that it is right whichever of them is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.base import NOTE_KEY
+from sqlanon.errors import EngineError
+from sqlanon.model.datasets import LOCAL
+from sqlanon.model.destination import CSV_SUFFIX
+from sqlanon.model.taxonomy_notes import note_beside
+
+RELEASES = "releases"
+"""The key of what a note tells, by the SHA-256 of the bytes of a CSV."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a note tells about a CSV.
+
+    Attributes:
+        columns: the types of its columns, by name and in order.
+        note: where it comes from, as a document.
+    """
+
+    columns: dict[str, str]
+    note: dict[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of this entry."""
+        return {"columns": self.columns, "note": self.note}
+
+
+Entries = Mapping[str, Entry | None]
+"""What a note tells, by hash; None of a file that is not ours, which is there until it has been replaced."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A CSV as it is found beside its note.
+
+    Attributes:
+        entry: what the note tells about it; None without a note, or if the note is about another content.
+        is_changed: whether there is a note, and it is about another content.
+    """
+
+    entry: Entry | None = None
+    is_changed: bool = False
+
+    @property
+    def note(self) -> str | None:
+        """Where the CSV comes from, as JSON."""
+        return None if self.entry is None else json.dumps(self.entry.note)
+
+
+def is_csv(file: str | Path) -> bool:
+    """Whether a file is named as a CSV that has a note beside it may be."""
+    return str(file).lower().endswith(CSV_SUFFIX)
+
+
+def look_at(file: str | Path) -> Found:
+    """A CSV as it is, whatever runs publish meanwhile.
+
+    Raises:
+        EngineError: there is something else in place of its note.
+    """
+    path = Path(LOCAL.sub("", str(file), count=1))
+    before: Entries | None = None
+    # A note is replaced before and after its file: one that is about another file may have been read before that.
+    while (entries := read_note(path)) and entries != before:
+        digest = sha256_of(path)
+        if digest is None:
+            return Found()
+        if digest in entries:
+            return Found(entries[digest])
+        before = entries
+    return Found(is_changed=bool(entries))
+
+
+def columns_of_all(files: Iterable[str]) -> dict[str, str] | None:
+    """The types of the columns that several CSV files share, by their notes; None if any has none, or has others."""
+    shared: dict[str, str] | None = None
+    for file in files:
+        entry = look_at(file).entry if is_csv(file) else None
+        if entry is None or (shared is not None and list(shared.items()) != list(entry.columns.items())):
+            return None
+        shared = entry.columns
+    return shared
+
+
+def read_note(path: Path) -> Entries:
+    """What the note of a CSV tells; nothing if there is none, or if it is that of an exported taxonomy.
+
+    Raises:
+        EngineError: it is not what sqlanon writes.
+    """
+    place = note_beside(path)
+    try:
+        text = place.read_bytes()
+    except (OSError, ValueError):
+        return {}
+    try:
+        document = json.loads(text)[NOTE_KEY]
+        return {digest: _entry(told) for digest, told in document.get(RELEASES, {}).items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise EngineError(
+            f"{place} is not what sqlanon writes beside a CSV, so the types of its columns are not known; bring it "
+            "back, or remove it to have the CSV read as any other",
+            step="source",
+        ) from None
+
+
+def note_text(entries: Entries) -> str:
+    """The text of a note."""
+    told = {digest: None if entry is None else entry.as_json() for digest, entry in entries.items()}
+    return json.dumps({NOTE_KEY: {RELEASES: told}}) + "\n"
+
+
+def sha256_of(path: Path) -> str | None:
+    """The hash of a file; None if there is none that can be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError):
+        return None
+
+
+def _entry(told: Any) -> Entry | None:
+    if told is None:
+        return None
+    columns, note = told["columns"], told["note"]
+    if not isinstance(note, dict) or not columns or not all(isinstance(kind, str) for kind in columns.values()):
+        raise ValueError(RELEASES)
+    return Entry(dict(columns), note)

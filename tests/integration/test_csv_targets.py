@@ -1,0 +1,453 @@
+"""CSV files as targets: what is in them, the note beside them, and what becomes of both when either is changed."""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+import sqlanon as sa
+from sqlanon.engines.csv_notes import look_at, read_note
+from sqlanon.model.destination import destination
+from sqlanon.run import csv_files
+from sqlanon.run.provenance import note
+from sqlanon.run.targets import target_for
+from tests.commands import document, sqlanon
+
+LABELS = [
+    "10",
+    "007",
+    "",
+    "NULL",
+    None,
+    " a ",
+    'say "x"',
+    "a,b",
+    "one\ntwo",
+    "one\r\ntwo",
+    "\r",
+    '"\n"',
+    "é €",
+    "\\N",
+    "#",
+]
+LABELS += ["nan", "2020-01-01", "true", "''", '""', "\t", '1,"x"\n2,"y"\n']
+POLICY = sa.Policy(quasi_identifiers=["age"], sensitive=["value"], identifiers=["id"], privacy=[sa.KAnonymity(2)])
+OTHER = POLICY.model_copy(update={"minimum_levels": {"age": 1}})
+INTO = "out.csv"
+NOTE = "out.csv.sqlanon.json"
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
+    """A session with the table ``given``: every label three times, for ages that are texts of digits."""
+    monkeypatch.chdir(tmp_path)
+    with sa.connect(threads=1) as session:
+        session.load_taxonomy("age", sa.Taxonomy.flat([str(age) for age in range(10, 13)]))
+        give(session, LABELS)
+        yield session
+
+
+def give(session: sa.Session, values: list[str | None]) -> None:
+    session.connection.execute(
+        "CREATE OR REPLACE TABLE given AS SELECT (10 + i)::VARCHAR AS age, unnest($1::VARCHAR[]) AS value, i AS id "
+        "FROM range(3) AS r (i)",
+        [values],
+    )
+
+
+def rows(session: sa.Session, relation: str) -> list[Any]:
+    return session.connection.execute(f"SELECT age, value FROM {relation} ORDER BY ALL").fetchall()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def write(session: sa.Session, query: str, into: str = INTO) -> str:
+    """Write the rows of a query, as a run does; a relation that reads them as a source is read."""
+    engine = session._engine
+    tree = sqlglot.parse_one(query, dialect="duckdb")
+    assert isinstance(tree, exp.Query)
+    with target_for(engine, destination(into), {}, replace=False) as target:
+        target.write(tree, note())
+    return engine.resolve(into).relation.sql("duckdb")
+
+
+def texts(session: sa.Session, relation: str) -> list[Any]:
+    """All values as texts, with their type; that of an ENUM is text."""
+    kind = "regexp_replace(typeof(value), '^ENUM.*', 'VARCHAR')"
+    return session.connection.execute(f"SELECT value::VARCHAR AS t, {kind} FROM {relation} ORDER BY t").fetchall()
+
+
+def entries() -> int:
+    return len(read_note(Path(INTO)))
+
+
+class TestContent:
+    def test_every_text_comes_back(self, session: sa.Session, tmp_path: Path) -> None:
+        """An empty text stays one and is not missing; digits stay texts."""
+        release = session.anonymize("given", POLICY, INTO)
+        assert names(tmp_path) == [INTO, NOTE]
+        assert release.node == {"age": 0}
+        expected = rows(session, "given")
+        read = release.to_arrow().to_pylist()
+        assert sorted(map(repr, read)) == sorted(repr({"age": age, "value": value}) for age, value in expected)
+        described = session._engine.describe(session._engine.resolve(INTO).relation)
+        assert [(column.name, column.type) for column in described] == [("age", "VARCHAR"), ("value", "VARCHAR")]
+        assert session.verify(INTO, POLICY).notes == ()
+
+    def test_it_is_a_source_with_its_types(self, session: sa.Session, tmp_path: Path) -> None:
+        session.anonymize("given", POLICY, INTO)
+        again = POLICY.model_copy(update={"identifiers": ()})
+        for source in (INTO, Path(INTO), str(tmp_path / INTO), "o*.csv", f"file:{tmp_path}/{INTO}"):
+            assert session.measure(source, again).k == len(LABELS)
+            session.anonymize(source, again, "copy", replace=True)
+            assert rows(session, "copy") == rows(session, "given")
+        Path(NOTE).unlink()
+        assert session._engine.describe(session._engine.resolve(INTO).relation)[0].type == "BIGINT"
+        assert session.provenance(INTO) is None
+
+    def test_what_other_readers_see(self, session: sa.Session) -> None:
+        give(session, ["a", "", None, "10", 'x "y"'])
+        session.anonymize("given", POLICY, INTO)
+        lines = Path(INTO).read_text(encoding="utf-8").splitlines()
+        assert lines[0] == '"age","value"'
+        assert sorted(lines[1:])[:5] == ['"10",', '"10",""', '"10","10"', '"10","a"', '"10","x ""y"""']
+
+    def test_every_type_of_the_database(self, session: sa.Session, tmp_path: Path) -> None:
+        """Either all values of a type come back with the texts and the type that they had, or it is refused by name."""
+        refused = {}
+        described = session.connection.execute("DESCRIBE SELECT * FROM test_all_types()").fetchall()
+        for name, *_ in described:
+            try:
+                written = write(session, f'SELECT "{name}" AS value FROM test_all_types()', f"{name}.csv")
+            except sa.EngineError as error:
+                refused[name] = str(error)
+            else:
+                assert texts(session, written) == texts(session, f'(SELECT "{name}" AS value FROM test_all_types())')
+            assert (tmp_path / f"{name}.csv").exists() == (name not in refused)
+            assert (tmp_path / f"{name}.csv.sqlanon.json").exists() == (name not in refused)
+        nested = {name for name in refused if "array" in name or "struct" in name}
+        assert {"int_array", "struct", "array_of_structs", "fixed_int_array"} <= nested
+        assert {"blob", "bit", "map", "union"} <= set(refused) - nested
+        assert set(refused) - nested <= {
+            *("blob", "bit", "map", "union", "timestamp_tz", "timestamp_tz_ns"),
+            *("geometry", "tuple", "variant", "fixed_array_of_int_list"),
+        }
+        assert all('"value"' in said for said in refused.values())
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "CAST(0.1 AS DOUBLE) + 0.2",
+            "CAST(1.1 AS FLOAT)",
+            "CAST('1e-320' AS DOUBLE)",
+            "CAST('-0.0' AS DOUBLE)",
+            "TIMESTAMPTZ '2024-10-27 01:30:00+00'",
+            "INTERVAL '1 month' - INTERVAL '3 days 1 microsecond'",
+            "DATE '0044-03-15 (BC)'",
+            "'null'::JSON",
+            """'{"a": ""}'::JSON""",
+            "CAST(NULL AS INTEGER)",
+        ],
+    )
+    def test_values_that_are_kept(self, session: sa.Session, value: str) -> None:
+        written = write(session, f"SELECT {value} AS value FROM range(2)")
+        assert texts(session, written) == texts(session, f"(SELECT {value} AS value FROM range(2))")
+
+    @pytest.mark.parametrize(
+        ("value", "said"),
+        [
+            ("[1]", r'CSV has no form for the values of the columns "value" \(INTEGER\[\]\); cast them'),
+            ("'a'::BLOB", r'"value" \(BLOB\)'),
+            ("repeat('x', 3000000)", "more than 2,000,000 bytes"),
+        ],
+    )
+    def test_values_that_are_refused(self, session: sa.Session, tmp_path: Path, value: str, said: str) -> None:
+        session.connection.execute(
+            f"CREATE OR REPLACE TABLE given AS SELECT '10' AS age, {value} AS value FROM range(2)"
+        )
+        with pytest.raises(sa.EngineError, match=said):
+            session.anonymize("given", POLICY.model_copy(update={"identifiers": ()}), INTO)
+        assert names(tmp_path) == []
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "TIMESTAMPTZ '1850-01-01 00:00:00+00'",
+            "(SELECT max(timestamp_tz) FROM test_all_types() WHERE isfinite(timestamp_tz))",
+        ],
+    )
+    def test_times_of_odd_zones_are_kept_or_refused(self, session: sa.Session, value: str) -> None:
+        """It depends on the version of the database, which once wrote offsets without their seconds."""
+        session.connection.execute("SET TimeZone = 'Europe/Berlin'")
+        try:
+            written = write(session, f"SELECT {value} AS value FROM range(2)")
+        except sa.EngineError as error:
+            assert 'CSV alters values of the columns "value" (' in str(error)
+        else:
+            assert texts(session, written) == texts(session, f"(SELECT {value} AS value FROM range(2))")
+
+    def test_hostile_names_of_columns(self, session: sa.Session) -> None:
+        hostile = "x,\n\"y' {: #"
+        session.connection.execute('ALTER TABLE given RENAME value TO "{}"'.format(hostile.replace('"', '""')))
+        policy = POLICY.model_copy(update={"sensitive": (hostile,)})
+        session.anonymize("given", policy, INTO)
+        assert session.verify(INTO, policy).measurement.row_count == 3 * len(LABELS)
+
+    def test_a_flattened_table_and_a_lattice(self, session: sa.Session) -> None:
+        session.flatten("given", "flat.csv", individual="id", event="value", order="age", first=2)
+        assert session.provenance("flat.csv") is not None
+        nodes = session.lattice("given", POLICY, into="nodes.csv")
+        found = session.connection.execute("SELECT \"node.age\", models FROM 'nodes.csv' ORDER BY height").fetchall()
+        assert [level for level, _ in found] == list(range(nodes.num_rows))
+        models = nodes["models"][0].as_py()
+        assert json.loads(found[0][1]) == models
+        assert json.loads(str(session.provenance("nodes.csv")))["sqlanon"]["lattice"]["nodes"] == nodes.num_rows
+
+
+class TestNote:
+    def test_it_has_the_provenance(self, session: sa.Session) -> None:
+        session.anonymize("given", POLICY, "out.parquet")
+        session.anonymize("given", POLICY, INTO)
+        ours, parquet = (json.loads(str(session.provenance(into)))["sqlanon"] for into in (INTO, "out.parquet"))
+        for told in (ours, parquet):
+            told["report"].pop("seconds")
+        assert ours == parquet
+        assert entries() == 1
+
+    def test_a_csv_that_was_changed(self, session: sa.Session, tmp_path: Path) -> None:
+        session.anonymize("given", POLICY, INTO)
+        with Path(INTO).open("a", encoding="utf-8") as file:
+            file.write('"10","flu"\n')
+        changed = Path(INTO).read_bytes()
+        found = session.verification(INTO, POLICY)
+        assert [line for line in found.shortfalls if "was changed since it was written" in line]
+        assert session.verification("o*.csv", POLICY).shortfalls == found.shortfalls
+        assert session.provenance(INTO) is None
+        for replace in (True, "changed"):
+            with pytest.raises(sa.EngineError, match=r'changed since sqlanon wrote it.*replace="anything"'):
+                session.anonymize("given", POLICY, INTO, replace=replace)
+        with pytest.raises(sa.EngineError, match="exists"):
+            session.anonymize("given", POLICY, INTO)
+        assert Path(INTO).read_bytes() == changed
+        session.anonymize("given", POLICY, INTO, replace="anything")
+        assert session.verify(INTO, POLICY).met
+        assert names(tmp_path) == [INTO, NOTE]
+
+    def test_a_csv_of_somebody_else(self, session: sa.Session, tmp_path: Path) -> None:
+        Path(INTO).write_text("a,b\n1,2\n", encoding="utf-8")
+        with pytest.raises(sa.EngineError, match="was not made by sqlanon"):
+            session.anonymize("given", POLICY, INTO, replace=True)
+        assert names(tmp_path) == [INTO]
+        session.anonymize("given", POLICY, INTO, replace="anything")
+        assert session.verify(INTO, POLICY).met
+
+    @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"sqlanon": {"releases": {"x": 1}}}', '{"sqlanon": 1}'])
+    def test_something_else_in_its_place(self, session: sa.Session, tmp_path: Path, text: str) -> None:
+        Path(NOTE).write_text(text, encoding="utf-8")
+        with pytest.raises(sa.EngineError, match=f"{NOTE} was not made by sqlanon"):
+            session.anonymize("given", POLICY, INTO)
+        assert (names(tmp_path), Path(NOTE).read_text(encoding="utf-8")) == ([NOTE], text)
+        session.anonymize("given", POLICY, INTO, replace="anything")
+        assert session.verify(INTO, POLICY).met
+        Path(NOTE).write_text(text, encoding="utf-8")
+        with pytest.raises(sa.EngineError, match="is not what sqlanon writes beside a CSV"):
+            session.verify(INTO, POLICY)
+
+    def test_a_taxonomy_that_was_exported(self, session: sa.Session) -> None:
+        session.export_taxonomy("age", INTO)
+        assert session.provenance(INTO) is None
+        with pytest.raises(sa.EngineError, match="was not made by sqlanon"):
+            session.anonymize("given", POLICY, INTO, replace=True)
+        session.anonymize("given", POLICY, INTO, replace="anything")
+        assert session.verify(INTO, POLICY).met
+
+    def test_it_does_not_follow_a_copy(self, session: sa.Session) -> None:
+        session.anonymize("given", POLICY, INTO)
+        shutil.copy(INTO, "copy.csv")
+        assert session.provenance("copy.csv") is None
+        shutil.copy(NOTE, "copy.csv.sqlanon.json")
+        assert session.provenance("copy.csv") == session.provenance(INTO)
+        with pytest.raises(sa.EngineError, match="replace its own source"):
+            session.anonymize(INTO, POLICY.model_copy(update={"identifiers": ()}), INTO, replace=True)
+
+
+class TestRuns:
+    def test_nothing_is_done_twice(self, session: sa.Session) -> None:
+        session.anonymize("given", POLICY.model_copy(update={"identifiers": ("id",)}), "raw.parquet")
+        policy = POLICY.model_copy(update={"identifiers": ()})
+        assert not session.anonymize("raw.parquet", policy, INTO).unchanged
+        before = Path(INTO).stat().st_ino
+        again = session.anonymize("raw.parquet", policy, INTO)
+        assert again.unchanged
+        assert sorted(map(repr, again.to_arrow()["value"].to_pylist())) == sorted(3 * list(map(repr, LABELS)))
+        assert Path(INTO).stat().st_ino == before
+        with pytest.raises(sa.EngineError, match="made by another policy"):
+            session.anonymize("raw.parquet", OTHER.model_copy(update={"identifiers": ()}), INTO)
+        replaced = session.anonymize(
+            "raw.parquet", OTHER.model_copy(update={"identifiers": ()}), INTO, replace="changed"
+        )
+        assert not replaced.unchanged
+        assert session.anonymize("raw.parquet", policy, INTO, replace=True).unchanged is False
+
+    def test_partitions(self, session: sa.Session) -> None:
+        session.fit("given", POLICY, "given.fit")
+        session.apply("FROM given WHERE id < 2", "given.fit", "part-1.csv")
+        assert session.apply("FROM given WHERE id < 2", "given.fit", "part-1.csv").report.rows.released > 0
+        session.apply("FROM given WHERE id = 2", "given.fit", "part-2.csv")
+        found = session.verify("part-*.csv", POLICY)
+        assert (found.measurement.row_count, found.notes) == (3 * len(LABELS), ())
+        shutil.copy("part-1.csv", "part-3.csv")
+        shutil.copy("part-1.csv.sqlanon.json", "part-3.csv.sqlanon.json")
+        assert not session.verification("part-*.csv", POLICY).met
+
+    @pytest.mark.parametrize("into", ["out.csv.gz", "out.tsv"])
+    def test_other_names_are_refused(self, session: sa.Session, tmp_path: Path, into: str) -> None:
+        with pytest.raises(sa.EngineError, match=r"write out\.parquet"):
+            session.anonymize("given", POLICY, into)
+        assert names(tmp_path) == []
+
+    @pytest.mark.parametrize("layout", [{"rows_per_file": 2}, {"partition_by": "age"}])
+    def test_it_is_one_file(self, session: sa.Session, tmp_path: Path, layout: dict[str, Any]) -> None:
+        with pytest.raises(sa.EngineError, match=r'"out\.csv" is one file: .* write out/'):
+            session.anonymize("given", POLICY, INTO, **layout)
+        assert names(tmp_path) == []
+
+    def test_the_command_line(self, session: sa.Session, tmp_path: Path) -> None:
+        session.anonymize("given", POLICY, "raw.parquet")
+        Path("policy.toml").write_text(
+            'quasi_identifiers = ["age"]\nsensitive = ["value"]\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
+            '[taxonomies]\nage = { kind = "flat", values = ["10", "11", "12"] }\n',
+            encoding="utf-8",
+        )
+        command = ["raw.parquet", "--policy", "policy.toml", "--into", INTO, "--json"]
+        assert document(sqlanon("run", *command, folder=tmp_path))["unchanged"] is False
+        session.load_taxonomy("age", sa.Taxonomy.flat([str(age) for age in range(10, 13)]))
+        assert session.verify(INTO, "policy.toml").met
+        Path(INTO).write_text('"age","value"\n"10","x"\n"10","y"\n', encoding="utf-8")
+        told = sqlanon("verify", INTO, "--policy", "policy.toml", folder=tmp_path)
+        assert told.returncode == 3
+        assert "was changed since it was written" in told.stderr
+
+
+class TestFaults:
+    """The file that is there and its note fit each other, whatever step fails."""
+
+    @pytest.mark.parametrize("old", [None, "ours", "else"])
+    @pytest.mark.parametrize("step", ["link", "replace", "note"])
+    def test_a_disk_that_is_full(
+        self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, old: str | None
+    ) -> None:
+        if old == "ours":
+            session.anonymize("given", POLICY, INTO)
+        elif old == "else":
+            Path(INTO).write_text("a,b\n", encoding="utf-8")
+        before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+        replace: Any = "anything" if old else False
+
+        def fail(*_: object, **__: object) -> None:
+            raise OSError(errno.ENOSPC, "no space")
+
+        if step == "note":
+            monkeypatch.setattr(Path, "write_text", fail)
+        else:
+            monkeypatch.setattr(csv_files, "publish", fail)
+        with pytest.raises(sa.EngineError, match="the disk is full"):
+            session.anonymize("given", OTHER, INTO, replace=replace)
+        monkeypatch.undo()
+        monkeypatch.chdir(tmp_path)
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+        session.anonymize("given", OTHER, INTO, replace=replace)
+        assert session.verify(INTO, OTHER).met
+
+    @pytest.mark.parametrize("is_ours", [True, False])
+    def test_it_is_about_both_until_the_file_is_replaced(
+        self, session: sa.Session, monkeypatch: pytest.MonkeyPatch, is_ours: bool
+    ) -> None:
+        if is_ours:
+            session.anonymize("given", POLICY, INTO)
+        else:
+            Path(INTO).write_text("a,b\n", encoding="utf-8")
+        seen = []
+
+        def publish(staged: Path, target: Path, *, replace: bool) -> None:
+            for file in (target, staged):
+                shutil.copy(file, "look.csv")
+                shutil.copy(NOTE, "look.csv.sqlanon.json")
+                found = look_at("look.csv")
+                seen.append((found.entry is not None, found.is_changed, entries()))
+            assert replace
+            staged.replace(target)
+
+        monkeypatch.setattr(csv_files, "publish", publish)
+        session.anonymize("given", OTHER, INTO, replace="anything")
+        assert seen == [(is_ours, False, 2), (True, False, 2)]
+        assert entries() == 1
+
+    def test_the_next_run_tidies(self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """After a run that could not write the note about the new file alone."""
+        session.anonymize("given", POLICY, "raw.parquet")
+        policy, other = (wanted.model_copy(update={"identifiers": ()}) for wanted in (POLICY, OTHER))
+        session.anonymize("raw.parquet", policy, INTO)
+        write, count = csv_files._write_note, 0
+
+        def once(*given: Any) -> None:
+            nonlocal count
+            count += 1
+            if count > 1:
+                raise sa.EngineError("the disk is full", step="publish")
+            write(*given)
+
+        monkeypatch.setattr(csv_files, "_write_note", once)
+        session.anonymize("raw.parquet", other, INTO, replace=True)
+        assert (count, entries()) == (2, 2)
+        assert session.verify(INTO, other).met
+        monkeypatch.undo()
+        monkeypatch.chdir(tmp_path)
+        for suffix in (INTO, NOTE):
+            Path(f".{suffix}.999999999.0.staged").write_text("", encoding="utf-8")
+        assert session.anonymize("raw.parquet", other, INTO).unchanged
+        assert (entries(), names(tmp_path)) == (1, [INTO, NOTE, "raw.parquet"])
+
+    def test_a_reader_meanwhile(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        """One who has read the old note, and then the new file, looks again."""
+        session.anonymize("given", POLICY, INTO)
+        old = read_note(Path(INTO))
+        session.anonymize("given", OTHER, INTO, replace=True)
+        given = iter([old])
+        monkeypatch.setattr("sqlanon.engines.csv_notes.read_note", lambda path: next(given, None) or read_note(path))
+        assert look_at(INTO).entry is not None
+
+    @pytest.mark.parametrize("replace", [True, False])
+    def test_many_at_once(self, session: sa.Session, tmp_path: Path, replace: bool) -> None:
+        """Each waits for the others with the two files, so that the note is about the file that stays."""
+        if replace:
+            session.anonymize("given", POLICY, INTO)
+
+        def run(k: int) -> int:
+            with sa.connect(threads=1) as other:
+                other.load_taxonomy("age", sa.Taxonomy.flat([str(age) for age in range(10, 13)]))
+                give(other, LABELS[: k + 3])
+                try:
+                    other.anonymize("given", POLICY, INTO, replace=replace)
+                except sa.EngineError as error:
+                    assert "exists" in str(error)
+                    return 0
+            return 1
+
+        with ThreadPoolExecutor(4) as pool:
+            done = sum(pool.map(run, range(8)))
+        assert done == 8 if replace else done == 1
+        assert entries() == 1
+        assert session.verify(INTO, POLICY).met
+        assert names(tmp_path) == [INTO, NOTE]

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
@@ -15,6 +15,19 @@ from sqlanon.model.names import spelled_like
 
 Level = Annotated[int, Field(ge=0, strict=True)]
 """A level of a taxonomy."""
+
+
+def _no_boolean(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise PydanticCustomError("boolean", "must be a number, not true or false")
+    return value
+
+
+NotBoolean = BeforeValidator(_no_boolean)
+"""Refuses true and false, which pydantic takes for 1 and 0 and which are slips where a number is wanted."""
+
+Number = Annotated[float, NotBoolean]
+"""A number that need not be whole."""
 
 TAG_OF_TAXONOMY = 2
 """Where the kind of a taxonomy stands in the place of an error: ``taxonomies``, the column, its kind, a setting."""

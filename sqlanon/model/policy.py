@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_va
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import Level, PolicyValue, did_you_mean, failed_checks, respelled
+from sqlanon.model.base import Level, Number, PolicyValue, did_you_mean, failed_checks, respelled
 from sqlanon.model.budget import WrittenFloat
 from sqlanon.model.contradictions import contradictions
 from sqlanon.model.methods import METHODS, AnyMethod, PrivateMethod
@@ -100,9 +100,9 @@ class Policy(PolicyValue):
     method: AnyMethod | None = None
     privacy: tuple[AnyPrivacyModel, ...]
     quality: AnyQualityModel = Field(default_factory=LM)
-    suppression_limit: float = Field(default=0.0, ge=0, le=1)
+    suppression_limit: Number = Field(default=0.0, ge=0, le=1)
     suppression: Literal["drop", "mask"] = "drop"
-    max_loss: float | None = Field(default=None, ge=0)
+    max_loss: Number | None = Field(default=None, ge=0)
     minimum_levels: dict[str, Level] = Field(default_factory=dict)
     maximum_levels: dict[str, Level] = Field(default_factory=dict)
     row_weight: str | None = None

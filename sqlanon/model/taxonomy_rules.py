@@ -12,11 +12,12 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import TaxonomyError
-from sqlanon.model.base import PolicyValue
+from sqlanon.model.base import NotBoolean, PolicyValue
 from sqlanon.model.taxonomy import Taxonomy
 
-Number = int | float
-Values = tuple[str | int | float, ...] | None
+Number = Annotated[int | float, NotBoolean]
+Whole = Annotated[int, NotBoolean]
+Values = tuple[Annotated[str | int | float, NotBoolean], ...] | None
 """The declared domain; None if the values are read off the column of the source."""
 
 
@@ -48,8 +49,8 @@ class Intervals(_Rule):
     kind: Literal["intervals"] = "intervals"
     widths: tuple[Number, ...]
     origin: Number = 0
-    minimum: int | None = None
-    maximum: int | None = None
+    minimum: Whole | None = None
+    maximum: Whole | None = None
     below: Number | None = None
     above: Number | None = None
 
@@ -76,7 +77,7 @@ class Prefixes(_Rule):
     """See :meth:`Taxonomy.prefixes`."""
 
     kind: Literal["prefixes"] = "prefixes"
-    keep: tuple[int, ...]
+    keep: tuple[Whole, ...]
     values: Values = None
 
     def taxonomy(self) -> Taxonomy:
@@ -88,7 +89,7 @@ class IPv4(_Rule):
     """See :meth:`Taxonomy.ipv4`."""
 
     kind: Literal["ipv4"] = "ipv4"
-    bits: tuple[int, ...] = (24, 16, 8)
+    bits: tuple[Whole, ...] = (24, 16, 8)
     values: Values = None
 
     def taxonomy(self) -> Taxonomy:

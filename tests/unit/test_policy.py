@@ -159,6 +159,34 @@ class TestProblems:
         with pytest.raises(sa.PolicyError, match="l: "):
             sa.EntropyLDiversity("a", l)
 
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"quality": {"model": "lm", "weights": {"age": True, "sex": 2}}},
+            {"quality": {"model": "prec", "weights": {"age": False}}},
+            {"privacy": [{"model": "t-closeness", "column": "diagnosis", "t": True}]},
+            {"privacy": [{"model": "m-concealing", "m": True, "prior": {"age": 0.5}}]},
+            {"privacy": [{"model": "m-concealing", "m": 0.5, "prior": {"age": True}}]},
+            {"search": "inverse-ola", "max_loss": True},
+            {"taxonomies": {"age": {"kind": "intervals", "widths": [True, 5]}}},
+            {"taxonomies": {"age": {"kind": "intervals", "widths": [5], "minimum": False, "maximum": 9}}},
+            {"taxonomies": {"zip": {"kind": "prefixes", "keep": [True]}}},
+            {"taxonomies": {"sex": {"kind": "flat", "values": ["f", True]}}},
+        ],
+    )
+    def test_true_is_no_number(self, changes: dict[str, Any]) -> None:
+        roles = {"quasi_identifiers": ["age", "sex", "zip"], "sensitive": ["diagnosis"]}
+        fields = {**roles, "privacy": [{"model": "k-anonymity", "k": 2}], **changes}
+        with pytest.raises(sa.PolicyError, match="not true or false") as refused:
+            sa.Policy(**fields)
+        assert len(refused.value.problems) == 1
+
+    def test_true_is_no_number_in_a_value_either(self) -> None:
+        with pytest.raises(sa.PolicyError, match=r"weights\.age: must be a number, not true or false"):
+            sa.LM(weights={"age": True})
+        with pytest.raises(sa.PolicyError, match="t: must be a number, not true or false"):
+            sa.TCloseness("diagnosis", True)
+
     @pytest.mark.parametrize("limit", [-0.1, 1.1, 5, True, float("nan"), float("inf"), "many"])
     def test_the_limit_is_a_share(self, limit: Any) -> None:
         assert problems(suppression_limit=limit) == ("suppression_limit: must be a share from 0 to 1: 0.05 is 5 %",)

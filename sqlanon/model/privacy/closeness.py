@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from sqlanon.model.base import PolicyValue
+from sqlanon.model.base import Number, PolicyValue
 from sqlanon.model.privacy.base import MOST, Bound, Measure, PrivacyModel, at_most, below
 
 Distance = Literal["equal", "ordered", "hierarchical"]
@@ -26,7 +26,7 @@ class TCloseness(PrivacyModel):
 
     model: Literal["t-closeness"] = "t-closeness"
     column: str = Field(description="a sensitive column")
-    t: float = Field(gt=0, le=1, description="largest earth mover's distance of a class, in [0, 1]")
+    t: Number = Field(gt=0, le=1, description="largest earth mover's distance of a class, in [0, 1]")
     distance: Distance = Field(default="equal", description="the ground distance between values")
 
     def __init__(self, column: str, t: float, distance: Distance = "equal", *, model: str = "t-closeness") -> None:
@@ -54,7 +54,7 @@ class BetaLikeness(PrivacyModel):
 
     model: Literal["beta-likeness"] = "beta-likeness"
     column: str = Field(description="a sensitive column")
-    beta: float = Field(gt=0, le=MOST, description="largest relative gain of a value")
+    beta: Number = Field(gt=0, le=MOST, description="largest relative gain of a value")
     variant: Literal["basic", "enhanced"] = Field(default="basic", description="enhanced also bounds it by -ln p")
 
     def __init__(
@@ -91,7 +91,7 @@ class DeltaDisclosure(PrivacyModel):
 
     model: Literal["delta-disclosure"] = "delta-disclosure"
     column: str = Field(description="a sensitive column")
-    delta: float = Field(gt=0, le=MOST, description="bound on |log2| of the ratio of shares, exclusive")
+    delta: Number = Field(gt=0, le=MOST, description="bound on |log2| of the ratio of shares, exclusive")
 
     def __init__(self, column: str, delta: float, *, model: str = "delta-disclosure") -> None:
         PolicyValue.__init__(self, column=column, delta=delta, model=model)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from sqlanon.model.base import PolicyValue, failed_checks
+from sqlanon.model.base import Number, PolicyValue, failed_checks
 from sqlanon.model.privacy.base import Bound, Grain, Measure, PrivacyModel, at_most
 
 MOST_SECRETS = 12
@@ -30,8 +30,8 @@ class MConcealing(PrivacyModel):
     definition: ClassVar[str] = "Mazzone 2019, section 5.2; a mean over states of knowledge"
 
     model: Literal["m-concealing"] = "m-concealing"
-    m: float = Field(gt=0, le=1, description="largest expected probability of re-identification of a row")
-    prior: dict[str, float] = Field(min_length=1, max_length=MOST_SECRETS, description="secret column to probability")
+    m: Number = Field(gt=0, le=1, description="largest expected probability of re-identification of a row")
+    prior: dict[str, Number] = Field(min_length=1, max_length=MOST_SECRETS, description="secret column to probability")
     grain: Grain = Field(default="class", description="what is given up where a row is above m: its class or the node")
 
     def __init__(

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from sqlanon.model.base import PolicyValue
+from sqlanon.model.base import Number, PolicyValue
 from sqlanon.model.privacy.base import (
     CLASS_SIZE,
     MOST,
@@ -54,7 +54,7 @@ class AlphaKAnonymity(PrivacyModel):
 
     model: Literal["alpha-k-anonymity"] = "alpha-k-anonymity"
     column: str = Field(description="a sensitive column")
-    alpha: float = Field(gt=0, lt=1, description="largest share of a value in a class")
+    alpha: Number = Field(gt=0, lt=1, description="largest share of a value in a class")
     k: int = Field(ge=2, le=MOST, strict=True, description="rows that every class has at least")
 
     def __init__(self, column: str, alpha: float, k: int, *, model: str = "alpha-k-anonymity") -> None:
@@ -104,7 +104,7 @@ class EntropyLDiversity(PrivacyModel):
 
     model: Literal["entropy-l-diversity"] = "entropy-l-diversity"
     column: str = Field(description="a sensitive column")
-    l: float = Field(gt=1, le=MOST, description="effective number of values that every class has at least")  # noqa: E741
+    l: Number = Field(gt=1, le=MOST, description="effective number of values that every class has at least")  # noqa: E741
 
     def __init__(self, column: str, l: float, *, model: str = "entropy-l-diversity") -> None:  # noqa: E741
         PolicyValue.__init__(self, column=column, l=l, model=model)
@@ -130,7 +130,7 @@ class RecursiveCLDiversity(PrivacyModel):
 
     model: Literal["recursive-c-l-diversity"] = "recursive-c-l-diversity"
     column: str = Field(description="a sensitive column")
-    c: float = Field(gt=0, le=MOST, description="the most frequent value has fewer than c times the rare values' rows")
+    c: Number = Field(gt=0, le=MOST, description="the most frequent value has fewer than c times the rare values' rows")
     l: int = Field(ge=2, le=MOST, strict=True, description="rank from which values count as rare")  # noqa: E741
 
     def __init__(self, column: str, c: float, l: int, *, model: str = "recursive-c-l-diversity") -> None:  # noqa: E741

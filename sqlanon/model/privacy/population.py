@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from sqlanon.model.base import PolicyValue, failed_checks
+from sqlanon.model.base import Number, PolicyValue, failed_checks
 from sqlanon.model.privacy.base import (
     MOST,
     Bound,
@@ -63,8 +63,8 @@ class DeltaPresence(PopulationModel):
     definition: ClassVar[str] = "Nergiz et al. 2007, definition 1, over published classes"
 
     model: Literal["delta-presence"] = "delta-presence"
-    minimum: float = Field(ge=0, lt=1, description="smallest share of a class of the population")
-    maximum: float = Field(gt=0, le=1, description="largest share of a class of the population")
+    minimum: Number = Field(ge=0, lt=1, description="smallest share of a class of the population")
+    maximum: Number = Field(gt=0, le=1, description="largest share of a class of the population")
 
     def __init__(self, minimum: float, maximum: float, population: str, *, model: str = "delta-presence") -> None:
         PolicyValue.__init__(self, minimum=minimum, maximum=maximum, population=population, model=model)

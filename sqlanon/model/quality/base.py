@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
-from sqlanon.model.base import PolicyValue, failed_checks
+from sqlanon.model.base import Number, PolicyValue, failed_checks
 from sqlanon.model.lattice import LossContext, NodeSummary, total
 
 Terms = TypeVar("Terms", float, NDArray[np.float64])
@@ -108,7 +108,7 @@ class WeightedModel(QualityModel):
         weights: by quasi-identifier, how much it matters; 1 for those that are not listed.
     """
 
-    weights: dict[str, float] = Field(default_factory=dict, description="how much a quasi-identifier matters, else 1")
+    weights: dict[str, Number] = Field(default_factory=dict, description="how much a quasi-identifier matters, else 1")
 
     @field_validator("weights")
     @classmethod

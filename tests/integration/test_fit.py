@@ -144,6 +144,9 @@ class TestFit:
         path = tmp_path / "visits.fit"
         with pytest.raises(sa.PolicyError) as refused:
             session.fit(HISTORY, POLICY, path, node={"town": 3, "ages": 0})
+        for node in ({5: 1}, {"town": 0, None: 0}, [("town", 0)], "town=0"):
+            with pytest.raises(sa.PolicyError, match="a node is a mapping from quasi-identifiers to their levels"):
+                session.fit(HISTORY, POLICY, path, node=node)  # type: ignore[arg-type]
         assert refused.value.problems == (
             '"age" has no level',
             '"ages" is not a quasi-identifier; did you mean "age"?',

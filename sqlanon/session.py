@@ -83,8 +83,7 @@ class Session(WarehouseSession):
 
             - node (MAP from quasi-identifier to level), height, class_count, min_class_size (rows), suppressed_rows,
               satisfies;
-            - loss (that of the policy's quality model; NULL if every class is suppressed and it is then infinite),
-              prec, dm_star, entropy (bits), lm, ncp, dm, aecs;
+            - loss (that of the policy's quality model), prec, dm_star, entropy (bits), lm, ncp, dm, aecs;
             - best_k: the largest k that the node attains within the suppression limit while the other models of the
               policy hold, in individuals if the policy names their column; 1 if there is no larger one, NULL if the
               other models do not hold (Mazzone 2019, section 4.4);

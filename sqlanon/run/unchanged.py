@@ -13,7 +13,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from sqlanon.compiler.bind import BoundPolicy
+from sqlanon.compiler.nodes import aliased, count_rows, select
 from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.lake import plain_reader
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy import Policy
@@ -24,6 +26,7 @@ from sqlanon.run.files import bring_back, tidy
 from sqlanon.run.folders import is_whole, note_of
 from sqlanon.run.guarantee import guarantee
 from sqlanon.run.provenance import code_sha256, noted
+from sqlanon.run.verify import misfits
 
 
 def made_from(
@@ -88,23 +91,46 @@ def published_earlier(
     found = noted(_note_at(engine, into))
     if not isinstance(found.get("made_from"), dict):
         return None
-    differences = list(_differences(found, inputs))
+    differences = [f"made {difference}" for difference in _differences(found, inputs)]
     if not differences:
         try:
-            earlier = _release(found, source, into)
+            policy = Policy(**found["policy"])
+            report = Report(**{**found["report"], "source": source.description, "into": into.name})
         except (ValidationError, KeyError, TypeError):
-            differences = ["by another version of sqlanon"]
+            differences = ["made by another version of sqlanon"]
         else:
-            if into.kind != "table":
-                with suppress(OSError, EngineError):
-                    settle(into.path) if into.is_csv else tidy(into.path)
-            return earlier
+            if not _is_altered(engine, into, policy, report):
+                _settle(into)
+                promised = guarantee(policy, report)
+                return Release(into=into.name, node=report.node, guarantee=promised, report=report, unchanged=True)
+            differences = ["whose rows or columns were altered since it was made"]
     if replace:
         return None
     name = f'table "{into.name}"' if into.kind == "table" else f"{into.kind} {into.name}"
     raise EngineError(
-        f"the {name} exists, made {' and '.join(differences)}; give another name, or replace=True", step="target"
+        f"the {name} exists, {' and '.join(differences)}; give another name, or replace=True", step="target"
     )
+
+
+def _is_altered(engine: Engine, into: Destination, policy: Policy, report: Report) -> bool:
+    """Whether a table or a Parquet file has other columns, or another number of rows, than were released.
+
+    Both are known without a scan. Of folders and CSV files, what is noted has been compared with the files already.
+    """
+    if into.kind == "folder" or into.is_csv:
+        return False
+    relation = engine.find_table(into.name) if into.kind == "table" else plain_reader(str(into.path))
+    assert relation is not None
+    columns = tuple(known.name for known in engine.describe(relation))
+    counted = engine.fetch(select([aliased(count_rows(), "rows")], relation.copy()), "the earlier release")
+    return any(misfits(policy, columns)) or counted[0]["rows"] != report.rows.released
+
+
+def _settle(into: Destination) -> None:
+    """Remove what runs to the same target left behind when they were killed."""
+    if into.kind != "table":
+        with suppress(OSError, EngineError):
+            settle(into.path) if into.is_csv else tidy(into.path)
 
 
 def _note_at(engine: Engine, into: Destination) -> str | None:
@@ -136,10 +162,3 @@ def _differences(found: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterabl
         yield "from other files, or from files that have changed since"
     if any(before.get(name) != inputs[name] for name in ("rows_per_file", "partition_by")):
         yield "with its rows laid out otherwise"
-
-
-def _release(found: Mapping[str, Any], source: ResolvedSource, into: Destination) -> Release:
-    policy = Policy(**found["policy"])
-    report = Report(**{**found["report"], "source": source.description, "into": into.name})
-    promised = guarantee(policy, report)
-    return Release(into=into.name, node=report.node, guarantee=promised, report=report, unchanged=True)

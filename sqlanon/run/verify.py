@@ -47,7 +47,7 @@ def verify_published(engine: Engine, found: Published, policy: Policy, beside: B
     hashes = {policy.sha256()}
     policy = spelled_like_taxonomies(engine, policy)
     hashes.add(policy.sha256())
-    shortfalls = [*found.shortfalls, *_misfits(policy, found.columns)]
+    shortfalls = [*found.shortfalls, *misfits(policy, found.columns)]
     if measurement.row_count == 0:
         shortfalls.append("it has no rows")
     shortfalls += [
@@ -73,7 +73,7 @@ def verify_published(engine: Engine, found: Published, policy: Policy, beside: B
     )
 
 
-def _misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
+def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
     """Columns that the policy does not release, and those that it does and that are not there."""
     released = {folded(name) for name in policy.released_columns}
     identifiers = {folded(name): name for name in policy.identifiers}

@@ -563,6 +563,38 @@ class TestUnchanged:
             again = writable.anonymize("people", policy, into="release")
         assert again == first.model_copy(update={"unchanged": True})
 
+    @pytest.mark.parametrize(
+        "alteration",
+        [
+            "ALTER TABLE release ADD COLUMN name VARCHAR",
+            "INSERT INTO release FROM release LIMIT 3",
+            "DELETE FROM release",
+        ],
+    )
+    def test_a_table_that_was_altered_since(self, lake: Path, session: sa.Session, alteration: str) -> None:
+        with sa.connect(lake / "other.duckdb") as writable:
+            writable.load_taxonomy("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
+            writable.load_taxonomy("zip", sa.Taxonomy.prefixes([1]), source="people")
+            writable.anonymize("people", POLICY, into="release")
+            writable.connection.execute(alteration)
+            with pytest.raises(sa.EngineError, match="altered since it was made; give another name"):
+                writable.anonymize("people", POLICY, into="release")
+            assert not writable.anonymize("people", POLICY, into="release", replace="changed").unchanged
+            assert writable.anonymize("people", POLICY, into="release").unchanged
+
+    def test_a_file_that_was_altered_since(self, lake: Path, session: sa.Session) -> None:
+        session.anonymize("people", POLICY, into="release.parquet")
+        note = session.connection.execute(
+            "SELECT decode(value) FROM parquet_kv_metadata('release.parquet') WHERE decode(key) = 'sqlanon'"
+        ).fetchone()
+        session.connection.execute(
+            "COPY (SELECT *, 'x' AS name FROM 'release.parquet') TO 'altered.parquet' "
+            f"(KV_METADATA {{sqlanon: '{note[0].replace(chr(39), chr(39) * 2)}'}})"
+        )
+        (lake / "altered.parquet").rename(lake / "release.parquet")
+        with pytest.raises(sa.EngineError, match="altered since it was made; give another name"):
+            session.anonymize("people", POLICY, into="release.parquet")
+
     def test_a_population_is_read_too(self, session: sa.Session, lake: Path) -> None:
         shutil.copytree(lake / "people", lake / "everyone")
         policy = POLICY.model_copy(update={"privacy": (sa.KMap(5, population="everyone/"),)})

@@ -95,10 +95,14 @@ def values_without_label(source: exp.Expr, name: str, taxonomy: exp.Table, attri
 
 
 def listing(source: exp.Expr, name: str, taxonomy: exp.Table, attribute: str) -> str:
-    """The text of that query for a message, over ``the_source`` if that is a list of many files."""
-    query = values_without_label(source, name, taxonomy, attribute).sql(DIALECT)
-    if len(query) > LONGEST_QUERY:
-        query = values_without_label(exp.to_table("the_source"), name, taxonomy, attribute).sql(DIALECT)
+    """The text of that query for a message, for a session that has the taxonomy in its warehouse.
+
+    It is over ``the_source`` if that is a list of many files, or a frame, which has its name during the run alone.
+    """
+    stored = exp.Table(this=taxonomy.this.copy(), db=taxonomy.args["db"].copy())
+    query = values_without_label(source, name, stored, attribute).sql(DIALECT)
+    if len(query) > LONGEST_QUERY or (isinstance(source, exp.Table) and source.catalog == "temp"):
+        query = values_without_label(exp.to_table("the_source"), name, stored, attribute).sql(DIALECT)
     return query
 
 

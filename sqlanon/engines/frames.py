@@ -24,15 +24,17 @@ Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
 NUMBERS = itertools.count()
+POLARS = "polars DataFrame"
+DATASET = "Arrow dataset"
 RELATION = "DuckDB relation"
 """A query of the session's own connection."""
 
 SCANNED = {
     ("pandas", "DataFrame"): "pandas DataFrame",
-    ("polars", "DataFrame"): "polars DataFrame",
+    ("polars", "DataFrame"): POLARS,
     ("pyarrow", "Table"): "Arrow table",
     ("pyarrow", "RecordBatch"): "Arrow record batch",
-    ("pyarrow", "Dataset"): "Arrow dataset",
+    ("pyarrow", "Dataset"): DATASET,
     ("duckdb", "DuckDBPyRelation"): RELATION,
     ("_duckdb", "DuckDBPyRelation"): RELATION,
 }
@@ -78,6 +80,8 @@ class Frames:
             EngineError: it cannot be read, or not by this connection.
         """
         description = _described(frame)
+        if description == POLARS:
+            _refuse_objects(frame)
         name = f"anon_frame_{next(NUMBERS)}"
         try:
             if description == STREAM:
@@ -90,7 +94,8 @@ class Frames:
                 reason += "; it has to be one of the session's own connection"
             raise EngineError(reason, step="source", original=error) from None
         query = getattr(frame, "sql_query")() if description == RELATION else None  # noqa: B009
-        return ResolvedSource(_temporary(name), description, defined_by=query)
+        files = _files_of(frame) if description == DATASET else ()
+        return ResolvedSource(_temporary(name), description, read=files, defined_by=query)
 
     def _scan(self, name: str, frame: object) -> None:
         self._connection.register(name, frame)
@@ -153,6 +158,23 @@ def _described(frame: object) -> str:
     if hasattr(frame, "__arrow_c_stream__") and not isinstance(frame, type):
         return STREAM
     raise PolicyError(f"{ACCEPTED}; not a {type(frame).__name__}")
+
+
+def _files_of(dataset: Any) -> tuple[str, ...]:
+    """The files of an Arrow dataset, and of those that it is made of, as far as it has files."""
+    parts = (file for part in getattr(dataset, "children", ()) for file in _files_of(part))
+    return (*getattr(dataset, "files", ()), *parts)
+
+
+def _refuse_objects(frame: Any) -> None:
+    """Refuse columns of Python objects, which DuckDB 1.5 takes for the addresses that polars hands out.
+
+    Raises:
+        EngineError: there are some; names them.
+    """
+    objects = ", ".join(f'"{name}"' for name, kind in frame.schema.items() if str(kind) == "Object")
+    if objects:
+        raise EngineError(f"the {POLARS} has Python objects in {objects}: cast them", step="source")
 
 
 def _temporary(name: str) -> exp.Table:

@@ -6,7 +6,7 @@ import errno
 import itertools
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
@@ -135,11 +135,24 @@ def refuse_place(target: Path) -> None:
         raise EngineError(f"the folder {target.parent} cannot be written", step="target")
 
 
-def refuse_own_source(target: Path, source: ResolvedSource, role: str, *, folder: bool = False) -> None:
-    """Refuse a target that is, or would be, among the files of the source, or of whatever else its role is."""
+def refuse_own_source(
+    target: Path, source: ResolvedSource, role: str, origins: Sequence[str] = (), *, folder: bool = False
+) -> None:
+    """Refuse a target that is, or would be, among the files of the source, or of whatever else its role is.
+
+    Args:
+        target: where the release goes.
+        source: what is read.
+        role: what for, in words.
+        origins: the files under a source that is a query, a view or a frame.
+        folder: whether the target is a folder.
+
+    Raises:
+        EngineError: it is.
+    """
     tables = list(source.relation.find_all(exp.Table))
     spelled = [node.name for table in tables for node in (table, *table.find_all(exp.Literal)) if node.name]
-    files = (*spelled, *source.files, *source.read)
+    files = (*spelled, *source.files, *source.read, *origins)
     if target.exists() and any(_same_file(path, target) for path in files):
         raise EngineError(f"the release would replace its own {role} {target}; write it to another file", step="target")
     for text in spelled:

@@ -96,7 +96,8 @@ def target_for(
         return
     with _staged(into, replace) as staged:
         for role, source in read.items():
-            refuse_own_source(into.path, source, role, folder=into.kind == "folder")
+            files = () if source.files else engine.origins(source).files
+            refuse_own_source(into.path, source, role, files, folder=into.kind == "folder")
         if isinstance(staged, StagedFolder):
             yield _FolderTarget(engine, into, staged)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,33 @@ class TestWhatIsNoSource:
         with pytest.raises(sa.EngineError, match="its own source"):
             clinic.anonymize(clinic.connection.sql("FROM visits"), POLICY, "visits", replace="anything")
         assert published(clinic, "visits") == before
+
+    @pytest.mark.parametrize("kind", ["dataset", "union", "relation"])
+    def test_the_file_of_a_frame_is_not_replaced(self, clinic: Session, tmp_path: Path, kind: str) -> None:
+        file = tmp_path / "visits.parquet"
+        clinic.connection.execute(f"COPY visits TO '{file}'")
+        before = file.read_bytes()
+        files = dataset.dataset(file)
+        union = dataset.UnionDataset(files.schema, [files])
+        frame = {"dataset": files, "union": union, "relation": clinic.connection.read_parquet(str(file))}[kind]
+        with pytest.raises(sa.EngineError, match="its own source"):
+            clinic.anonymize(frame, POLICY, file, replace="anything")
+        assert file.read_bytes() == before
+
+    def test_python_objects_in_polars(self, clinic: Session) -> None:
+        frame = pl.DataFrame({"age": [34], "odd": [object()]})
+        with pytest.raises(sa.EngineError, match='polars DataFrame has Python objects in "odd": cast them'):
+            clinic.measure(frame, POLICY)
+
+    def test_the_query_that_lists_what_has_no_label_reads_what_outlives_the_run(self, clinic: Session) -> None:
+        frame = rows_of(clinic).to_pandas().astype({"zip": object})
+        frame.loc[3, "zip"] = SECRET
+        with pytest.raises(sa.TaxonomyError) as refused:
+            clinic.anonymize(frame, POLICY, "released")
+        (query,) = re.findall('"zip": .* rows: (SELECT.*)$', str(refused.value), re.MULTILINE)
+        the_source = frame
+        assert clinic.connection.execute(query).fetchall() == [(SECRET, 1)]
+        assert the_source is frame
 
     def test_a_private_method_needs_the_name_of_the_data_set(self, clinic: Session, tmp_path: Path) -> None:
         policy = sa.Policy(

@@ -1,21 +1,5 @@
 -- Transformations of rows: generalization and suppression.
 
--- The text by which anon.generalize finds the label of a value: the position of its attribute in the node and whether
--- the value is NULL, in one character, then the value. An attribute that the node does not have has a text that no
--- label has.
---
--- It is one column, because DuckDB makes a hash join of a correlated subquery only if it compares bare columns.
---
--- Returns: VARCHAR.
--- Example:
---   SELECT anon.label_key(MAP {'age': 1, 'sex': 0}, 'sex', 'f') AS key;
-CREATE OR REPLACE MACRO anon.label_key(node, attribute, value) AS
--- Nothing but the text depends on the row, so that a chunk of rows computes the characters once.
-coalesce(
-    chr(CAST(64 + 2 * coalesce(list_position(map_keys(node), attribute), 0) AS INTEGER)) || CAST(value AS VARCHAR),
-    chr(CAST(65 + 2 * coalesce(list_position(map_keys(node), attribute), 0) AS INTEGER))
-);
-
 -- What anon.generalize finds instead of a label: the character 1 if there are several labels, 2 for NULL, and 3 before a
 -- label that is empty or starts with one of these characters itself. Any other label is found as it is.
 --
@@ -32,16 +16,14 @@ CASE
     ELSE label
 END;
 
--- The labels of all quasi-identifiers of a node at its levels, by the key of anon.label_key, with NULL among the values
--- as in anon.taxonomy_level; labels are marked, see anon.marked_label.
+-- The labels of all quasi-identifiers of a node at its levels, with NULL among the values as in anon.taxonomy_level;
+-- labels are marked, see anon.marked_label.
 --
--- Returns: key VARCHAR, label VARCHAR.
+-- Returns: attribute VARCHAR, value VARCHAR, label VARCHAR, a row per attribute and value.
 -- Example:
---   FROM anon.node_labels(MAP {'sex': 1}) ORDER BY key;
+--   FROM anon.node_labels(MAP {'sex': 1}) ORDER BY value;
 CREATE OR REPLACE MACRO anon.node_labels(node) AS TABLE
-SELECT
-    anon.label_key(node, anon_attribute, anon_value) AS key,
-    anon.marked_label(max(anon_label), count(*)) AS label
+SELECT anon_attribute AS attribute, anon_value AS value, anon.marked_label(max(anon_label), count(*)) AS label
 FROM (
     SELECT attribute AS anon_attribute, value AS anon_value, label AS anon_label
     FROM anon.taxonomy
@@ -62,18 +44,22 @@ FROM (
     )
     WHERE anon_rows > 0 AND anon_null_rows = 0
 )
-GROUP BY anon.label_key(node, anon_attribute, anon_value);
+GROUP BY anon_attribute, anon_value;
 
--- The marked label that a relation of labels has under a key, see anon.node_labels; NULL if it has none.
+-- The marked label of a value in the column of the same name of a relation of labels, which has a row per value; NULL if
+-- it has none.
 --
+-- labels: anon_value VARCHAR, and a column of marked labels for every attribute. `attribute` is a column of a relation
+-- anon_rows and text. It is read twice: inside, anon_rows are the labels, outside those of the caller.
 -- Returns: VARCHAR.
 -- Example:
---   WITH labels AS (FROM anon.node_labels(MAP {'sex': 1}))
---   SELECT anon.found_label('labels', anon.label_key(MAP {'sex': 1}, 'sex', 'f')) AS found;
-CREATE OR REPLACE MACRO anon.found_label(labels, key) AS (
-    SELECT anon_labels.anon_label
-    FROM query_table(labels) AS anon_labels (anon_key, anon_label)
-    WHERE anon_labels.anon_key = key
+--   WITH labels AS (SELECT 'f' AS anon_value, '*' AS sex)
+--   SELECT id, anon.found_label('labels', sex) AS found FROM visits AS anon_rows ORDER BY id;
+CREATE OR REPLACE MACRO anon.found_label(labels, attribute) AS (
+    SELECT anon_found.anon_label
+    FROM (SELECT anon_value, attribute AS anon_label FROM query_table(labels) AS anon_rows) AS anon_found
+    -- IS NOT DISTINCT FROM, since = would be no hash join on DuckDB 1.5, and NULL is a value.
+    WHERE anon_found.anon_value IS NOT DISTINCT FROM attribute
 );
 
 -- The label that was found, see anon.found_label; none and more than one are errors, as in anon.label_of.
@@ -121,20 +107,24 @@ list_transform(
 -- The quasi-identifiers come first and are text; the other columns follow as they are. Rows are neither
 -- dropped nor put in order, and identifiers are not removed: select them away.
 --
--- The labels are made once, and each quasi-identifier is a hash join with them. An error may not stand in the
--- subquery that finds a label: DuckDB 2.0 would then look up every row on its own. So keys are made first, then labels
--- found, then errors raised.
+-- The labels are made once, with a column for each quasi-identifier, and each quasi-identifier is a hash join with them.
+-- A subquery becomes one only if it compares a bare column, reads a materialized relation without a filter, and raises no
+-- error: so values are made text first, then labels found, then errors raised.
 --
--- As a table it takes 1.1 times as long as joins written by hand with 1 or 2 quasi-identifiers, 1.6 times with 8, whose
--- keys are made first. To count its rows takes 2 to 5 times as long as to count those of the joins, because the keys are
--- made all the same: count the source, which has as many.
+-- As a table it takes about as long as joins written by hand. To count its rows takes up to 5 times as long with 1
+-- quasi-identifier and as long with 8, since all columns are read: count the source, which has as many. Whether a label is
+-- checked that a query leaves out depends on the planner.
 --
 -- Source: full-domain generalization, Samarati 2001, definition 3.
 -- Example:
 --   FROM anon.generalize('visits', MAP {'age': 1, 'sex': 0}) LIMIT 3;
 CREATE OR REPLACE MACRO anon.generalize(source, node) AS TABLE
 WITH anon_node_labels AS MATERIALIZED (
-    FROM anon.node_labels(node)
+    SELECT anon_value, max(CASE WHEN anon_attribute = alias(COLUMNS(map_keys(node))) THEN anon_label END)
+    FROM anon.node_labels(node) AS anon_labels (anon_attribute, anon_value, anon_label)
+    -- No rows, but the names of the columns.
+    LEFT JOIN (SELECT COLUMNS(map_keys(node)) FROM query_table(source) LIMIT 0) AS anon_named ON TRUE
+    GROUP BY anon_value
 )
 SELECT * EXCLUDE (anon_other)
 FROM (
@@ -149,11 +139,11 @@ FROM (
             COLUMNS(lambda anon_column: NOT list_contains(map_keys(node), anon_column))
         FROM (
             SELECT
-                anon.label_key(node, alias(COLUMNS(map_keys(node))), COLUMNS(map_keys(node))),
+                CAST(COLUMNS(map_keys(node)) AS VARCHAR),
                 COLUMNS(lambda anon_column: NOT list_contains(map_keys(node), anon_column))
             -- COLUMNS that match nothing are an error: there is always one column beside the quasi-identifiers.
             FROM (SELECT *, NULL AS anon_other FROM query_table(source))
-        )
+        ) AS anon_rows
     )
 );
 

@@ -176,7 +176,7 @@ FROM (
             anon_values.row_count AS anon_rows
         FROM anon.column_values(source, map_keys(node)) AS anon_values
         LEFT JOIN anon.node_labels(node) AS anon_labels
-            ON anon_labels.key = anon.label_key(node, anon_values.attribute, anon_values.value)
+            ON anon_labels.attribute = anon_values.attribute AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
     )
 );
 

@@ -13,7 +13,7 @@ from sqlanon.model.ledger import Account
 from sqlanon.model.units import Unit
 from sqlanon.run.datasets import known_account, resolved
 from sqlanon.run.ledger import WarehouseLedger, open_ledger, read_ledger
-from sqlanon.run.ledger_notes import notes
+from sqlanon.run.ledger_notes import could_be_noted
 from sqlanon.run.ledger_table import table_of
 
 
@@ -115,9 +115,9 @@ class Accounts:
         return self._read().verify(head)
 
     @property
-    def _is_ledger_noted(self) -> bool:
-        """Whether the warehouse knows which ledger it is charged to."""
-        return bool(notes(self._engine))
+    def _could_note_ledger(self) -> bool:
+        """Whether the warehouse knows no ledger that it is charged to, and would if it were open to be written."""
+        return could_be_noted(self._engine)
 
     def _note_ledger(self) -> None:
         """Have the warehouse know it before the first charge."""

@@ -6,7 +6,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast, get_type_hints
@@ -223,8 +223,8 @@ def writing(
     What is charged is written to the ledger: to its file, or else to the warehouse.
     """
     if into.kind != "table" and (ledger is not None or not is_charged or database is None):
-        if is_charged and database is not None:
-            _note_ledger(database, ledger)
+        if is_charged and database is not None and ledger is not None:
+            return _noted(database, ledger)
         return reading(database, ledger)
     if database is None:
         from sqlanon.model.destination import refuse_file_like
@@ -247,19 +247,21 @@ def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -
     return given[0] if given else False
 
 
-def _note_ledger(database: Path, ledger: Path | None) -> None:
-    """Have a warehouse that will be opened read-only know its ledger, once, if it can be written just now."""
-    if not database.exists():
-        return  # which is told of where it is opened
-    with _connected(database, read_only=True, ledger=ledger) as session:
-        is_noted = session._is_ledger_noted
-    if not is_noted:
-        with suppress(EngineError), _connected(database, ledger=ledger) as session:
-            session._note_ledger()
+@contextmanager
+def _noted(database: Path, ledger: Path) -> Iterator[Session]:
+    """A session on a warehouse opened read-only that has noted its ledger, for which it is opened writable once."""
+    with existing(database, ledger=ledger) as session:
+        if not session._could_note_ledger:
+            yield session
+            return
+    with _connected(database, ledger=ledger) as session:
+        session._note_ledger()
+    with existing(database, ledger=ledger) as session:
+        yield session
 
 
-def read_taxonomies(given: list[str] | None, policy: Policy | None) -> dict[str, Taxonomy]:
-    """The taxonomies of every ``ATTRIBUTE=FILE.csv``; of all attributes if the policy is not known yet.
+def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxonomy]:
+    """The taxonomies of every ``ATTRIBUTE=FILE.csv``.
 
     Raises:
         typer.BadParameter: one is not spelled so, or is for a column whose taxonomy the policy does not use.
@@ -268,12 +270,12 @@ def read_taxonomies(given: list[str] | None, policy: Policy | None) -> dict[str,
     from sqlanon.model.taxonomy import Taxonomy
 
     files = dict(_attribute_and_file(text) for text in given or ())
-    used = tuple(files) if policy is None else (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
+    used = (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
     unused = [f'"{name}"{did_you_mean(name, used)}' for name in files if name not in used]
     if unused:
         reason = f"the policy uses no taxonomy of {', '.join(unused)}: only quasi-identifiers have one, and sensitive"
         raise typer.BadParameter(f"{reason} columns with hierarchical distances", param_hint="--taxonomy")
-    repeated = [f'"{name}"' for name in files if policy is not None and name in policy.taxonomies]
+    repeated = [f'"{name}"' for name in files if name in policy.taxonomies]
     if repeated:
         reason = f"the policy carries the taxonomy of {', '.join(repeated)} itself"
         raise typer.BadParameter(reason, param_hint="--taxonomy")
@@ -324,7 +326,7 @@ def _connected(
 
     opened = functools.partial(connect, database, read_only=read_only, ledger=ledger, **machine)
     # Another run may just be noting its ledger in the warehouse, which takes a moment.
-    waits = read_only and ledger is not None
+    waits = ledger is not None
     with (
         patiently(opened, is_in_use) if waits else opened() as session,
         interruptible(session.connection.interrupt),

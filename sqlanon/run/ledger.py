@@ -269,12 +269,15 @@ def open_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
 
     Raises:
         EngineError: there is no path, and the warehouse is no DuckDB file, or read-only; or another ledger is that of
-            the warehouse.
+            the warehouse; or it has noted none, as it is open read-only though its file may be written.
     """
     if path is None and engine.is_read_only:
         reason = "the warehouse is open read-only, and a private release is charged to a ledger first"
         raise EngineError(f"{reason}; name another file with ledger=", step="ledger")
-    return read_ledger(engine, path)
+    found = read_ledger(engine, path)
+    if not found.is_own:
+        ledger_notes.refuse_unnoted(engine)
+    return found
 
 
 def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:

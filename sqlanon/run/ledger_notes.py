@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -10,6 +11,7 @@ from sqlglot import exp
 
 from sqlanon.compiler.nodes import Relation, column, identifier, select
 from sqlanon.engines.base import Engine
+from sqlanon.errors import EngineError
 from sqlanon.run.ledger_table import create_schema, located
 
 NEW = Relation("anon_new_note", "count")
@@ -33,6 +35,31 @@ def notes(engine: Engine) -> list[Note]:
     if not engine.has(_table(engine)):
         return []
     return [Note(row["path"], row["sha256"]) for row in engine.fetch(located(engine, "ledger_notes"), "the ledger")]
+
+
+def could_be_noted(engine: Engine) -> bool:
+    """Whether the warehouse has noted no ledger only because it is open read-only.
+
+    Where the file itself may not be written by who runs this, nothing can be noted, and any ledger has to be taken.
+    """
+    file = engine.file
+    if file is None or not engine.is_read_only or notes(engine):
+        return False
+    return all(os.access(place, os.W_OK) for place in (file, file.absolute().parent))
+
+
+def refuse_unnoted(engine: Engine) -> None:
+    """Refuse a file as the ledger of a warehouse that could note it, and has noted none.
+
+    Raises:
+        EngineError: it is open read-only.
+    """
+    if could_be_noted(engine):
+        raise EngineError(
+            "the warehouse is open read-only and has not noted its ledger, so any other file would be a fresh account; "
+            "open it writable once with this ledger=, and set a cap, so that it notes its ledger",
+            step="ledger",
+        )
 
 
 def write(engine: Engine, path: str, sha256: str) -> None:

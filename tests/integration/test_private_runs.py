@@ -17,9 +17,11 @@ import pytest
 from sqlglot import parse_one
 
 import sqlanon as sa
+from sqlanon.cli.options import writing
 from sqlanon.compiler import ipa_paper, private
 from sqlanon.mechanisms import opendp
 from sqlanon.mechanisms.accountant import Expense
+from sqlanon.model.destination import destination
 from sqlanon.run import prepare_private
 from sqlanon.run.ledger import open_ledger
 from tests.commands import environment, sqlanon
@@ -344,6 +346,57 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         with sa.connect(ledger=tmp_path / "b.duckdb") as session:
             assert session.spent("people") == sa.Budget(2, "0.02")
 
+    def test_a_warehouse_that_is_open_read_only_must_know_its_ledger(self, tmp_path: Path) -> None:
+        """Else every other file that is named would be a fresh account."""
+        make_warehouse(tmp_path / "w.duckdb").close()
+        for name in ("b1.duckdb", "b2.duckdb"):
+            with sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / name) as session:
+                with pytest.raises(sa.EngineError, match=r"open it writable once .* so that it notes its ledger"):
+                    session.anonymize("people", POLICY, tmp_path / "r.parquet")
+                with pytest.raises(sa.EngineError, match="has not noted its ledger"):
+                    session.cap("people", sa.Budget(9))
+                assert session.spent("people") == sa.Budget(0)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
+        with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b1.duckdb") as session:
+            session.cap("people", None)
+        with sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "b1.duckdb") as session:
+            session.anonymize("people", POLICY, tmp_path / "r.parquet")
+        with (
+            sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "b2.duckdb") as session,
+            pytest.raises(sa.EngineError, match="is not that of this warehouse"),
+        ):
+            session.anonymize("people", POLICY, tmp_path / "r2.parquet")
+
+    def test_a_warehouse_that_nobody_here_may_write_notes_nothing(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        make_warehouse(tmp_path / "w.duckdb").close()
+        may = os.access
+        monkeypatch.setattr(
+            "os.access", lambda path, mode: not (mode == os.W_OK and Path(path).name == "w.duckdb") and may(path, mode)
+        )
+        with sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "b.duckdb") as session:
+            release = session.anonymize("people", POLICY, tmp_path / "r.parquet")
+            assert session.spent("people") == sa.Budget(1, "0.01")
+        assert any("the ledger knows those that it was told of" in line for line in release.guarantee.conditions)
+
+    def test_a_run_that_cannot_note_the_ledger_of_its_warehouse_says_why(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sqlanon.run.ledger.PATIENCE", 0.2)
+        make_warehouse(tmp_path / "w.duckdb").close()
+        program = "import duckdb; c = duckdb.connect('w.duckdb', read_only=True); print('open', flush=True); input()"
+        run = writing(tmp_path / "w.duckdb", destination("r.parquet"), tmp_path / "b.duckdb", is_charged=True)
+        with subprocess.Popen(
+            [sys.executable, "-c", program], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as other:
+            assert other.stdout is not None
+            assert other.stdin is not None
+            assert other.stdout.readline() == "open\n"
+            with pytest.raises(sa.EngineError, match="is open in another program"), run:
+                pass
+            other.stdin.close()
+
     def test_files_of_several_accounts_are_charged_to_none(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "lake").mkdir()
         for name, rows in (("a", 400), ("b", 399), ("c", 398)):
@@ -560,6 +613,8 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         program = """
 import resource, sqlanon as sa
 from tests.integration.test_private_runs import POLICY
+with sa.connect("w.duckdb", ledger="l.duckdb") as session:
+    session._note_ledger()
 with sa.connect("w.duckdb", read_only=True, ledger="l.duckdb") as session:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
     session.anonymize("people", POLICY, "released.parquet")

@@ -14,6 +14,7 @@ from sqlanon.model.destination import Replace, destination, replacing
 from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.flatten import Flattened, Flattening
 from sqlanon.model.given import GivenPolicy, policy_of
+from sqlanon.model.policy import Policy
 from sqlanon.model.release import Measurement, Release, Verification
 from sqlanon.run.anonymize import anonymize
 from sqlanon.run.apply import apply
@@ -32,6 +33,7 @@ from sqlanon.run.own_taxonomies import own_taxonomies, verified_with
 from sqlanon.run.private import anonymize_privately
 from sqlanon.run.progress import Progress, silent
 from sqlanon.run.published import published
+from sqlanon.run.sidecar import opened
 from sqlanon.run.stopping import refuse_stopping, stopping
 from sqlanon.run.verify import verify_published
 from sqlanon.warehouse_session import WarehouseSession
@@ -290,6 +292,11 @@ class Session(WarehouseSession):
         resolved = self._resolve(source)
         release = apply(self._engine, resolved, Path(sidecar), target, replace=may_go, progress=progress)
         return self._readable(release, target)
+
+    def _policy_of_fit(self, sidecar: str | Path) -> Policy:
+        """The policy that a fit was made with, which tells the taxonomies that a partition needs."""
+        with opened(self._engine, Path(sidecar)) as found:
+            return found.fit.policy
 
     @reading
     def flatten(

@@ -93,7 +93,8 @@ def apply(
 
     may_go = replacing(replace, replace_if_changed, replace_anything)
     with progress(as_events=as_events, quiet=as_json) as told, writing(database, destination(into)) as session:
-        load_taxonomies(session, read_taxonomies(taxonomies, None))
+        if taxonomies:
+            load_taxonomies(session, read_taxonomies(taxonomies, session._policy_of_fit(sidecar)))
         release = session.apply(source, sidecar, into, replace=may_go, progress=told)
     if as_json:
         write_json(release.model_dump(mode="json"))

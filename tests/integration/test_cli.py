@@ -146,6 +146,8 @@ def test_partitions_from_fit_to_verify(clinic: Path) -> None:
 
     refused = applied("FROM visits WHERE id = 0", "alone.parquet", "--json")
     assert (refused.returncode, document(refused)["error"]["kind"]) == (3, "UnsatisfiableError")
+    unused = applied(early, "early", "--taxonomy", "id=any.csv")
+    assert (unused.returncode, 'the policy uses no taxonomy of "id"' in unused.stderr) == (2, True), unused.stderr
     first = applied(early, "early")
     assert (first.returncode, first.stdout[:16]) == (0, "Published early:"), first.stderr
     second = document(applied(late, "late", "--json"))["report"]

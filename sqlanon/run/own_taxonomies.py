@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from itertools import chain, count
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from sqlglot import exp
@@ -16,7 +17,8 @@ from sqlglot import exp
 from sqlanon.compiler.nodes import column, identifier, select, string
 from sqlanon.compiler.taxonomies import origin_table
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import TaxonomyError
+from sqlanon.engines.refusals import is_in_use
+from sqlanon.errors import EngineError, TaxonomyError
 from sqlanon.model.fit import Fit
 from sqlanon.model.names import spelled_like
 from sqlanon.model.policy import Policy
@@ -25,6 +27,7 @@ from sqlanon.run import taxonomies
 from sqlanon.run.sidecar import Sidecar
 
 CATALOG = "anon_of_policy"
+"""How the names of these databases begin: sessions on connections to one database see those of each other."""
 SCHEMA = "anon"
 
 More = ParamSpec("More")
@@ -63,7 +66,7 @@ def own_taxonomies(
         TaxonomyError: names every entry that is malformed, or that the warehouse stores another taxonomy for.
     """
     carried = [name for name in policy.taxonomies if attributes is None or name in attributes]
-    if not carried or engine.taxonomy.catalog == CATALOG:
+    if not carried or engine.taxonomy.catalog.startswith(CATALOG):
         yield
         return
     if attributes is None:
@@ -172,19 +175,36 @@ def _apart(engine: Engine, copied: Sequence[str]) -> Iterator[None]:
         pass  # Refuses a connection that is in a transaction already: no database could be detached from it.
     stored = engine.taxonomy, engine.taxonomy_domain
     are_stored = engine.has_taxonomies
-    memory = exp.alias_(string(":memory:"), identifier(CATALOG))
-    # As the database of the connection may be read-only, and what is attached is then, too, by default.
-    writable = exp.AttachOption(this=exp.var("READ_WRITE"))
-    engine.execute(exp.Attach(this=memory, expressions=[writable]), "taxonomies of the policy")
+    catalog = _attach(engine)
     try:
-        with reading_taxonomies(engine, *(_table(table.name) for table in stored)):
+        with reading_taxonomies(engine, *(_table(catalog, table.name) for table in stored)):
             engine.prepare_taxonomies()
             _copy_origins(engine, stored[0])
             if are_stored and copied:
                 _copy(engine, stored, copied)
             yield
     finally:
-        engine.execute(exp.Detach(this=identifier(CATALOG)), "taxonomies of the policy")
+        engine.execute(exp.Detach(this=identifier(catalog)), "taxonomies of the policy")
+
+
+def _attach(engine: Engine) -> str:
+    """Attach a new database in memory, under the first name that no other session on this database has.
+
+    Returns:
+        its name.
+    """
+    # As the database of the connection may be read-only, and what is attached is then, too, by default.
+    writable = exp.AttachOption(this=exp.var("READ_WRITE"))
+    for name in chain([CATALOG], (f"{CATALOG}_{number}" for number in count(2))):
+        memory = exp.alias_(string(":memory:"), identifier(name))
+        try:
+            engine.execute(exp.Attach(this=memory, expressions=[writable]), "taxonomies of the policy")
+        except EngineError as error:
+            if not is_in_use(error.original):
+                raise
+        else:
+            return name
+    raise AssertionError("there is always another number")
 
 
 @contextmanager
@@ -213,5 +233,5 @@ def _copy(engine: Engine, stored: Sequence[exp.Table], attributes: Sequence[str]
         engine.execute(exp.insert(rows, ours.copy()), "copy the taxonomies")
 
 
-def _table(name: str) -> exp.Table:
-    return exp.Table(this=identifier(name), db=identifier(SCHEMA), catalog=identifier(CATALOG))
+def _table(catalog: str, name: str) -> exp.Table:
+    return exp.Table(this=identifier(name), db=identifier(SCHEMA), catalog=identifier(catalog))

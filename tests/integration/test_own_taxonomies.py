@@ -106,6 +106,22 @@ def test_another_one_that_is_stored_is_told(session: sa.Session) -> None:
     assert stored(session) == before
 
 
+def test_two_sessions_on_one_database_at_once(session: sa.Session, tmp_path: Path) -> None:
+    """Each has its taxonomies in a database of its own, and they see those of each other."""
+    other = sa.connect(session.connection.cursor())
+    nested: list[sa.Release] = []
+
+    def publish(event: sa.Event) -> None:
+        if (event.stage, event.state) == ("search", "started"):
+            nested.append(other.anonymize("people", policy({**RULES, "age": "flat"}), tmp_path / "second.parquet"))
+
+    before = session.connection.execute("SELECT database_name FROM duckdb_databases() ORDER BY ALL").fetchall()
+    first = session.anonymize("people", policy(RULES), tmp_path / "first.parquet", progress=publish)
+    assert (first.report.heights["age"], nested[0].report.heights["age"]) == (3, 1)
+    assert session.verify(tmp_path / "first.parquet", policy(RULES), source="people").met
+    assert session.connection.execute("SELECT database_name FROM duckdb_databases() ORDER BY ALL").fetchall() == before
+
+
 def test_all_problems_come_at_once(session: sa.Session, tmp_path: Path) -> None:
     with pytest.raises(sa.PolicyError) as refused:
         policy({"age": {"kind": "intervals", "widths": [5, 7]}, "zip": "zipp.csv", "sxe": "flat", "day": {"kind": "d"}})

@@ -29,6 +29,12 @@ DELIMITERS = (";", ",", "\t")
 DATE_UNITS = ("day", "month", "quarter", "year", "decade")
 IPV4_BITS = 32
 
+MOST_VALUES = 2_000_000
+"""Of a range that is declared: all of its values are rows of the taxonomy, once a level.
+
+So many, with three levels above them, take 2.3 GB to be loaded.
+"""
+
 
 @dataclass(frozen=True)
 class LabelRule:
@@ -174,6 +180,12 @@ class Taxonomy:
             problems.append("minimum and maximum go together")
         if minimum is not None and maximum is not None and minimum > maximum:
             problems.append(f"minimum {minimum} is greater than maximum {maximum}")
+        if minimum is not None and maximum is not None and maximum - minimum >= MOST_VALUES:
+            problems.append(
+                f"minimum {minimum} to maximum {maximum} are {maximum - minimum + 1:,} values, and a taxonomy lists "
+                f"all of its values, {MOST_VALUES:,} at most: declare a smaller domain, round the column in a query "
+                "first, or give no minimum and maximum, so that the values are read off the column"
+            )
         if below is not None and above is not None and below >= above:
             problems.append(f"below {below} is not smaller than above {above}")
         if problems:

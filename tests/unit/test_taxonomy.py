@@ -27,6 +27,14 @@ class TestArguments:
             (lambda: sa.Taxonomy.intervals([5], minimum=0), ["minimum and maximum go together"]),
             (lambda: sa.Taxonomy.intervals([5], minimum=9, maximum=0), ["minimum 9 is greater than maximum 0"]),
             (
+                lambda: sa.Taxonomy.intervals([5], minimum=0, maximum=10**9),
+                [
+                    "minimum 0 to maximum 1000000000 are 1,000,000,001 values, and a taxonomy lists all of its values, "
+                    "2,000,000 at most: declare a smaller domain, round the column in a query first, or give no "
+                    "minimum and maximum, so that the values are read off the column"
+                ],
+            ),
+            (
                 lambda: sa.Taxonomy.intervals([5, 7], below=9, above=9, maximum=3),
                 ["not a multiple", "go together", "below 9 is not smaller than above 9"],
             ),

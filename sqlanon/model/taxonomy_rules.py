@@ -17,7 +17,7 @@ from sqlanon.model.taxonomy import Taxonomy
 
 Number = Annotated[int | float, NotBoolean]
 Whole = Annotated[int, NotBoolean]
-Values = tuple[Annotated[str | int | float, NotBoolean], ...] | None
+Values = tuple[bool | str | int | float, ...] | None
 """The declared domain; None if the values are read off the column of the source."""
 
 

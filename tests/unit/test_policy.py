@@ -171,7 +171,6 @@ class TestProblems:
             {"taxonomies": {"age": {"kind": "intervals", "widths": [True, 5]}}},
             {"taxonomies": {"age": {"kind": "intervals", "widths": [5], "minimum": False, "maximum": 9}}},
             {"taxonomies": {"zip": {"kind": "prefixes", "keep": [True]}}},
-            {"taxonomies": {"sex": {"kind": "flat", "values": ["f", True]}}},
         ],
     )
     def test_true_is_no_number(self, changes: dict[str, Any]) -> None:
@@ -180,6 +179,14 @@ class TestProblems:
         with pytest.raises(sa.PolicyError, match="not true or false") as refused:
             sa.Policy(**fields)
         assert len(refused.value.problems) == 1
+
+    def test_values_that_are_declared_may_be_true_and_false(self) -> None:
+        carried = sa.Policy(
+            quasi_identifiers=["smokes"],
+            privacy=[sa.KAnonymity(2)],
+            taxonomies={"smokes": {"kind": "flat", "values": [True, False, 1]}},
+        ).taxonomies["smokes"]
+        assert carried.taxonomy().values == ("true", "false", "1")
 
     def test_true_is_no_number_in_a_value_either(self) -> None:
         with pytest.raises(sa.PolicyError, match=r"weights\.age: must be a number, not true or false"):

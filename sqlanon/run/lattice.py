@@ -24,7 +24,7 @@ from sqlanon.model.policy import Policy
 from sqlanon.run.own_taxonomies import with_own_taxonomies
 from sqlanon.run.prepare import prepare, read_by, refuse_method
 from sqlanon.run.progress import Progress, Stages
-from sqlanon.run.provenance import note
+from sqlanon.run.provenance import note_by_policy
 from sqlanon.run.targets import target_for
 from sqlanon.search import SearchProblem
 from sqlanon.search.problem import margin
@@ -205,8 +205,5 @@ def _ranks(ascending: np.ndarray[Any, np.dtype[np.float64]]) -> list[int]:
 
 def _note(policy: Policy, nodes: pa.Table) -> str:
     """Where the table comes from; no cell value."""
-    return note(
-        policy=policy.model_dump(mode="json"),
-        policy_sha256=policy.sha256(),
-        lattice={"nodes": nodes.num_rows, "satisfying_nodes": sum(nodes["satisfies"].to_pylist())},
-    )
+    satisfying = sum(nodes["satisfies"].to_pylist())
+    return note_by_policy(policy, lattice={"nodes": nodes.num_rows, "satisfying_nodes": satisfying})

@@ -16,6 +16,7 @@ from sqlanon.engines.base import NOTE_KEY
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy import Policy
 from sqlanon.model.release import Measurement, ModelResult, RowCounts
+from sqlanon.run.policy_files import without_places
 
 WIDEST_COUNT = 10**19
 WIDEST_NUMBER = -sys.float_info.max
@@ -34,9 +35,8 @@ def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: 
     """
     policy = bound.policy
     asked = [(model, each.measure.name, each.required) for model in policy.privacy for each in model.bounds]
-    return note(
-        policy=policy.model_dump(mode="json"),
-        policy_sha256=policy.sha256(),
+    return note_by_policy(
+        policy,
         taxonomy_sha256={
             name: shape.sha256 for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)
         },
@@ -48,6 +48,12 @@ def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: 
         rows=rows.model_dump(),
         **more,
     )
+
+
+def note_by_policy(policy: Policy, **facts: object) -> str:
+    """What travels with what was made by a policy: the policy and its hash, and the facts, with no path of a file."""
+    document = {"policy": policy.model_dump(mode="json"), "policy_sha256": policy.sha256(), **facts}
+    return note(**without_places(policy, document))
 
 
 def note(**facts: object) -> str:

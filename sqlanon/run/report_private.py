@@ -14,7 +14,7 @@ from sqlanon.model.release import PrivateReport, Spent
 from sqlanon.run.chance import Chance
 from sqlanon.run.guarantee_private import NOT_PRIVATE, why_void
 from sqlanon.run.prepare_private import domains
-from sqlanon.run.provenance import note
+from sqlanon.run.provenance import note_by_policy
 
 MUCH = 10
 """From this ε on a release can be 20,000 times as likely with a row as without it."""
@@ -79,11 +79,10 @@ def _spent(step: str, charge: Charge) -> Spent:
 
 def private_provenance(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> str:
     """What travels with the release: nothing that tells more of the data, such as how long a stage took."""
-    return note(
+    return note_by_policy(
+        bound.policy,
         stamp=report.stamp,
         ledger_sha256=None if chance.ledger is None else chance.ledger.head(),
-        policy=bound.policy.model_dump(mode="json"),
-        policy_sha256=bound.policy.sha256(),
         taxonomy_sha256=bound.taxonomy_hashes,
         node=report.node,
         report=report.model_dump(mode="json", exclude={"source", "into", "seconds", "diagnostics"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,6 +105,35 @@ def test_another_one_that_is_stored_is_told(session: sa.Session) -> None:
         session.anonymize("people", policy(RULES), "other")
     assert refused.value.problems == ('taxonomies."age"',)
     assert stored(session) == before
+
+
+@pytest.mark.parametrize("into", ["released", "released.parquet", "released/"])
+@pytest.mark.parametrize("spelled", ["{folder}/everyone.parquet", "FROM '{folder}/everyone.parquet'"])
+def test_a_release_does_not_tell_where_files_lie(
+    session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str, spelled: str
+) -> None:
+    """Their names and what is in them do: a release goes to others, and the machine is the custodian's."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "very-private"
+    folder.mkdir()
+    (folder / "sex.csv").write_text("f;*\nm;*\n")
+    session.connection.execute(f"COPY people TO '{folder}/everyone.parquet'")
+    models = [sa.KAnonymity(4), sa.KMap(4, spelled.format(folder=folder))]
+    wanted = policy({**RULES, "sex": str(folder / "sex.csv")}, privacy=models)
+    for again in (False, "changed"):
+        session.anonymize("people" if "/" not in into else folder / "everyone.parquet", wanted, into, replace=again)
+    note = session.provenance(into) or ""
+    written = (tmp_path / into / "_sqlanon.json").read_text() if "/" in into else note
+    assert "very-private" not in written
+    assert str(tmp_path) not in written
+    facts = json.loads(note)["sqlanon"]
+    names = ["sex.csv", "everyone.parquet"]
+    assert facts["policy_files"] == [
+        {"name": name, "sha256": hashlib.sha256((folder / name).read_bytes()).hexdigest()} for name in names
+    ]
+    assert facts["policy"]["taxonomies"]["sex"]["file"] == "sex.csv"
+    assert facts["policy"]["privacy"][1]["population"] in ("everyone.parquet", "FROM 'everyone.parquet'")
+    assert session.verify(into, wanted, source="people").met
 
 
 def test_two_sessions_on_one_database_at_once(session: sa.Session, tmp_path: Path) -> None:

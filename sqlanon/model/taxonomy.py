@@ -159,7 +159,8 @@ class Taxonomy:
             widths: the width at each level, from level 1 up; each must be a multiple of the one before, so that
                 the intervals nest.
             origin: a boundary of every level.
-            minimum, maximum: the declared domain, the integers from one to the other; both or neither.
+            minimum, maximum: the declared domain, the integers from one to the other, two million at most; both or
+                neither.
             below: smaller numbers share the label ``< below`` at every level above the values.
             above: numbers from here on share the label ``>= above``.
 

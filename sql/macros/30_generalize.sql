@@ -111,9 +111,9 @@ list_transform(
 -- A subquery becomes one only if it compares a bare column, reads a materialized relation without a filter, and raises no
 -- error: so values are made text first, then labels found, then errors raised.
 --
--- As a table it takes about as long as joins written by hand. To count its rows takes up to 5 times as long with 1
--- quasi-identifier and as long with 8, since all columns are read: count the source, which has as many. Whether a label is
--- checked that a query leaves out depends on the planner.
+-- As a table it takes 1.0 to 1.3 times as long as joins written by hand; 2.2 times with a taxonomy of 500,000 values. To
+-- count its rows takes up to 4 times as long with 1 quasi-identifier, 1.3 times with 8, since all columns are read: count
+-- the source, which has as many. Whether a label is checked that a query leaves out depends on the planner.
 --
 -- Source: full-domain generalization, Samarati 2001, definition 3.
 -- Example:

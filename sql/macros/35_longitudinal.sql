@@ -7,7 +7,7 @@
 -- Events at the same time come in the order of their text, so that the same rows always make the same sequence.
 -- Rows without an individual are left out.
 --
--- It takes some 7 times as long as a window whose ORDER BY names its columns: for a list of columns of any type, each row
+-- It takes 7 to 10 times as long as a window whose ORDER BY names its columns: for a list of columns of any type, each row
 -- has a map of sort keys instead.
 --
 -- Returns: individual with its column's type, position BIGINT, event with its column's type.

@@ -180,6 +180,27 @@ FROM (
     )
 );
 
+-- The labels of every class of a source generalized to a node: a row per class and quasi-identifier. Classes are numbered.
+--
+-- Returns: class BIGINT, class_size BIGINT, attribute VARCHAR, label VARCHAR.
+-- Example:
+--   FROM anon.class_labels('visits', MAP {'age': 1, 'sex': 1}) ORDER BY attribute, label, class_size;
+CREATE OR REPLACE MACRO anon.class_labels(source, node) AS TABLE
+WITH anon_classes AS (
+    SELECT row_number() OVER () AS anon_class, *
+    FROM (
+        SELECT COLUMNS(map_keys(node)), count(*) AS anon_class_size
+        FROM anon.generalize(source, node)
+        GROUP BY ALL
+    )
+)
+SELECT anon_class AS class, anon_class_size AS class_size, anon_attribute AS attribute, anon_label AS label
+FROM (
+    FROM anon_classes UNPIVOT INCLUDE NULLS (
+        anon_label FOR anon_attribute IN (COLUMNS(* EXCLUDE (anon_class, anon_class_size)))
+    )
+);
+
 -- Non-uniform entropy loss in bits of a source generalized to a node, where rows in classes of fewer than k lose all
 -- that they tell, as if they were generalized to the top. Without such rows it is anon.entropy_loss.
 --
@@ -188,22 +209,13 @@ FROM (
 -- Example:
 --   FROM anon.charged_entropy_loss('visits', MAP {'age': 1, 'sex': 0}, 2);
 CREATE OR REPLACE MACRO anon.charged_entropy_loss(source, node, k) AS TABLE
-WITH anon_classes AS (
-    SELECT row_number() OVER () AS anon_class, sum(anon_class_size) OVER () AS anon_row_count, *
-    FROM (
-        SELECT COLUMNS(map_keys(node)), count(*) AS anon_class_size
-        FROM anon.generalize(source, node)
-        GROUP BY ALL
-    )
-),
-anon_labels AS (
-    FROM anon_classes UNPIVOT INCLUDE NULLS (
-        anon_label FOR anon_attribute IN (COLUMNS(* EXCLUDE (anon_class, anon_row_count, anon_class_size)))
-    )
-),
-anon_informed AS (
-    SELECT *, sum(anon_class_size) OVER (PARTITION BY anon_attribute, anon_label) AS anon_label_rows
-    FROM anon_labels
+WITH anon_informed AS (
+    SELECT
+        class_size AS anon_class_size,
+        -- Every class has one label of an attribute, so that these are all rows.
+        sum(class_size) OVER (PARTITION BY attribute) AS anon_row_count,
+        sum(class_size) OVER (PARTITION BY attribute, label) AS anon_label_rows
+    FROM anon.class_labels(source, node)
 )
 SELECT anon_generalized.entropy + anon_suppressed.anon_bits AS entropy
 FROM anon.entropy_loss(source, node) AS anon_generalized
@@ -222,36 +234,23 @@ CROSS JOIN (
 -- Example:
 --   FROM anon.label_losses('visits', MAP {'age': 1, 'sex': 1}) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.label_losses(source, node) AS TABLE
-WITH anon_classes AS (
-    SELECT row_number() OVER () AS anon_class, *
-    FROM (
-        SELECT COLUMNS(map_keys(node)), count(*) AS anon_class_size
-        FROM anon.generalize(source, node)
-        GROUP BY ALL
-    )
-),
-anon_labels AS (
-    FROM anon_classes UNPIVOT INCLUDE NULLS (
-        anon_label FOR anon_attribute IN (COLUMNS(* EXCLUDE (anon_class, anon_class_size)))
-    )
-),
-anon_leaves AS (
+WITH anon_leaves AS (
     SELECT anon_taxonomy.attribute, anon_taxonomy.label, count(*) AS anon_leaf_count
     FROM anon.taxonomy AS anon_taxonomy
     WHERE anon_taxonomy.level = node[anon_taxonomy.attribute]
     GROUP BY ALL
 )
 SELECT
-    anon_labels.anon_class AS class,
-    anon_labels.anon_class_size AS class_size,
-    anon_labels.anon_attribute AS attribute,
+    anon_labels.class,
+    anon_labels.class_size,
+    anon_labels.attribute,
     anon.lm_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS lm_share,
     anon.ncp_share_of(coalesce(anon_leaves.anon_leaf_count, 1), anon_heights.value_count) AS ncp_share
-FROM anon_labels
-INNER JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_labels.anon_attribute
+FROM anon.class_labels(source, node) AS anon_labels
+INNER JOIN anon.taxonomy_heights() AS anon_heights ON anon_heights.attribute = anon_labels.attribute
 LEFT JOIN anon_leaves
-    ON anon_leaves.attribute = anon_labels.anon_attribute
-    AND anon_leaves.label IS NOT DISTINCT FROM anon_labels.anon_label;
+    ON anon_leaves.attribute = anon_labels.attribute
+    AND anon_leaves.label IS NOT DISTINCT FROM anon_labels.label;
 
 -- The loss that each row of a class bears at a node: the mean over the quasi-identifiers of the loss of their
 -- labels, in LM and in NCP; a row per class of the generalized source.

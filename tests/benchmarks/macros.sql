@@ -362,6 +362,15 @@ FROM (
     INNER JOIN anon.taxonomy AS taxonomy USING (attribute, level, value)
 );
 
+-- compare: class_labels
+SELECT class_size, attribute, label FROM anon.class_labels('people', MAP {'age': 1, 'sex': 0, 'city': 1});
+-- by hand
+SELECT class_size, 'age' AS attribute, age AS label FROM hand_classes
+UNION ALL
+SELECT class_size, 'sex', sex FROM hand_classes
+UNION ALL
+SELECT class_size, 'city', city FROM hand_classes;
+
 -- compare: charged_entropy_loss
 FROM anon.charged_entropy_loss('people', MAP {'age': 1, 'sex': 0, 'city': 1}, 400);
 -- by hand

@@ -156,6 +156,14 @@ class TestTargets:
         assert rows(session, f"'{tmp_path}/patients.parquet'") == WIDE
         assert sorted(path.name for path in tmp_path.iterdir()) == ["events.parquet", "patients.parquet"]
 
+    def test_csv_out(self, session: sa.Session, tmp_path: Path) -> None:
+        session.flatten("events", tmp_path / "patients.csv", **ROLES)
+        assert (tmp_path / "patients.csv").read_text().splitlines()[:2] == [
+            'patient,"procedure_1","procedure_2"',
+            '1,,"x-ray"',
+        ]
+        assert (tmp_path / "patients.csv.sqlanon.json").is_file()
+
     def test_what_is_there_is_replaced_only_if_asked(self, session: sa.Session, tmp_path: Path) -> None:
         session.connection.execute("CREATE TABLE patients AS SELECT 'old' AS state")
         (tmp_path / "patients.parquet").write_text("old")
@@ -186,7 +194,7 @@ class TestTargets:
         assert rows(session, "patients") == [("old",)]
         assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
 
-    @pytest.mark.parametrize("into", ["", "  ", Path("patients.csv")])
+    @pytest.mark.parametrize("into", ["", "  ", Path("patients.json")])
     def test_a_target_that_is_none(self, session: sa.Session, into: str | Path) -> None:
         with pytest.raises(sa.EngineError, match="parquet"):
             session.flatten("events", into, **ROLES)

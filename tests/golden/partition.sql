@@ -1,0 +1,3590 @@
+-- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+-- It publishes 446 rows; the SHA-256 of them is 3ada3c7eada74e883b73e2b495fa6d750967e080c27f41cac467d1130f6d45f3.
+
+BEGIN;
+
+COMMIT;
+
+ATTACH '<folder>/fit' AS "anon_fit" (RECOVERY_MODE no_wal_writes);
+
+SELECT
+  *
+FROM "anon_fit"."main"."fit";
+
+SELECT
+  *
+FROM "anon_fit"."main"."releases";
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex', 'zip', 'admission')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+SELECT
+  attribute,
+  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
+  ARG_MAX(sha256, rowid) AS sha256
+FROM "memory"."anon".taxonomy_origin
+GROUP BY
+  attribute;
+
+SELECT DISTINCT
+  "attribute"
+FROM "anon_fit"."main"."taxonomy";
+
+WITH anon_rows AS (
+  SELECT
+    attribute,
+    level,
+    value,
+    label,
+    MAX(level) OVER (PARTITION BY attribute) AS anon_height
+  FROM (
+    SELECT
+      *
+    FROM "anon_fit"."main"."taxonomy"
+    WHERE
+      "attribute" IN ('age', 'sex', 'zip', 'admission')
+  ) AS "anon_taxonomy"
+), anon_domain AS (
+  SELECT DISTINCT
+    attribute,
+    value
+  FROM anon_rows
+  WHERE
+    level = 0
+), anon_levels AS (
+  SELECT
+    attribute,
+    UNNEST(RANGE(0, MAX(anon_height) + 1)) AS level
+  FROM anon_rows
+  GROUP BY
+    attribute
+), anon_found AS (
+  SELECT
+    anon_levels.attribute,
+    anon_levels.level,
+    'missing level' AS problem,
+    COUNT(*) AS problem_count
+  FROM anon_levels
+  INNER JOIN anon_domain
+    ON anon_domain.attribute = anon_levels.attribute
+  ANTI JOIN anon_rows
+    ON anon_rows.attribute = anon_levels.attribute
+    AND anon_rows.level = anon_levels.level
+    AND anon_rows.value IS NOT DISTINCT FROM anon_domain.value
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    anon_rows.attribute,
+    anon_rows.level,
+    'value outside the domain',
+    COUNT(*)
+  FROM anon_rows
+  ANTI JOIN anon_domain
+    ON anon_domain.attribute = anon_rows.attribute
+    AND anon_domain.value IS NOT DISTINCT FROM anon_rows.value
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'several labels',
+    COUNT(*)
+  FROM (
+    SELECT
+      attribute,
+      level,
+      value
+    FROM anon_rows
+    GROUP BY ALL
+    HAVING
+      COUNT(*) > 1
+  )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'level 0 is not the value itself',
+    COUNT(*)
+  FROM anon_rows
+  WHERE
+    level = 0 AND label IS DISTINCT FROM value AND COALESCE(label, '') <> ''
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'empty label',
+    COUNT(*)
+  FROM anon_rows
+  WHERE
+    COALESCE(label, '') = ''
+    AND NOT (
+      level = 0 AND value IS NOT DISTINCT FROM label
+    )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'not nested',
+    COUNT(*)
+  FROM (
+    SELECT
+      anon_rows.attribute,
+      anon_rows.level,
+      anon_rows.label
+    FROM anon_rows
+    INNER JOIN anon_rows AS anon_next
+      ON anon_next.attribute = anon_rows.attribute
+      AND anon_next.level = anon_rows.level + 1
+      AND anon_next.value IS NOT DISTINCT FROM anon_rows.value
+    WHERE
+      anon_rows.level > 0
+    GROUP BY ALL
+    HAVING
+      COUNT(DISTINCT anon_next.label) > 1
+  )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'several top labels',
+    COUNT(DISTINCT label)
+  FROM anon_rows
+  WHERE
+    level = anon_height
+  GROUP BY ALL
+  HAVING
+    COUNT(DISTINCT label) > 1
+)
+SELECT
+  attribute,
+  CAST(level AS INT) AS level,
+  problem,
+  problem_count
+FROM anon_found;
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy
+LEFT JOIN "anon_fit"."main".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex', 'zip', 'admission')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+SELECT
+  COUNT(*) AS "rows",
+  CAST(COALESCE(
+    SUM(
+      CAST(HASH("patient_id", "ssn", "age", "sex", "zip", "admission", "diagnosis", "length_of_stay") AS INT128)
+    ),
+    0
+  ) AS TEXT) AS "fingerprint"
+FROM (
+  SELECT
+    *
+  FROM visits
+  WHERE
+    admission >= CAST('2025-07-01' AS DATE)
+);
+
+SELECT
+  *
+FROM "anon_fit"."main"."releases";
+
+BEGIN;
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy
+LEFT JOIN "anon_fit"."main".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex', 'zip', 'admission')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_codes_0" AS
+SELECT
+  *,
+  DENSE_RANK() OVER (PARTITION BY "anon_code_0_1" ORDER BY "anon_code_0_0" ASC) - 1 AS "anon_child_0_0",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_0_2" ORDER BY "anon_code_0_1" ASC) - 1 AS "anon_child_0_1",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_0_3" ORDER BY "anon_code_0_2" ASC) - 1 AS "anon_child_0_2",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_0_4" ORDER BY "anon_code_0_3" ASC) - 1 AS "anon_child_0_3",
+  DENSE_RANK() OVER (ORDER BY "anon_code_0_4" ASC) - 1 AS "anon_child_0_4"
+FROM (
+  SELECT
+    "anon_level_0"."value" AS "anon_value",
+    "anon_level_0"."code" AS "anon_code_0_0",
+    (
+      CASE
+        WHEN 100 > 1
+        THEN (
+          "anon_level_0"."leaf_count" - 1
+        ) / (
+          100 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_0",
+    (
+      CASE
+        WHEN "anon_level_0"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_0"."leaf_count" / 100
+      END
+    ) AS "anon_ncp_0_0",
+    "anon_level_1"."code" AS "anon_code_0_1",
+    (
+      CASE
+        WHEN 100 > 1
+        THEN (
+          "anon_level_1"."leaf_count" - 1
+        ) / (
+          100 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_1",
+    (
+      CASE
+        WHEN "anon_level_1"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_1"."leaf_count" / 100
+      END
+    ) AS "anon_ncp_0_1",
+    "anon_level_2"."code" AS "anon_code_0_2",
+    (
+      CASE
+        WHEN 100 > 1
+        THEN (
+          "anon_level_2"."leaf_count" - 1
+        ) / (
+          100 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_2",
+    (
+      CASE
+        WHEN "anon_level_2"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_2"."leaf_count" / 100
+      END
+    ) AS "anon_ncp_0_2",
+    "anon_level_3"."code" AS "anon_code_0_3",
+    (
+      CASE
+        WHEN 100 > 1
+        THEN (
+          "anon_level_3"."leaf_count" - 1
+        ) / (
+          100 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_3",
+    (
+      CASE
+        WHEN "anon_level_3"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_3"."leaf_count" / 100
+      END
+    ) AS "anon_ncp_0_3",
+    "anon_level_4"."code" AS "anon_code_0_4",
+    (
+      CASE
+        WHEN 100 > 1
+        THEN (
+          "anon_level_4"."leaf_count" - 1
+        ) / (
+          100 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_4",
+    (
+      CASE
+        WHEN "anon_level_4"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_4"."leaf_count" / 100
+      END
+    ) AS "anon_ncp_0_4",
+    "anon_level_5"."code" AS "anon_code_0_5",
+    (
+      CASE
+        WHEN 100 > 1
+        THEN (
+          "anon_level_5"."leaf_count" - 1
+        ) / (
+          100 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_5",
+    (
+      CASE
+        WHEN "anon_level_5"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_5"."leaf_count" / 100
+      END
+    ) AS "anon_ncp_0_5"
+  FROM (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 0
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 0
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_0"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 1
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 1
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_1"
+    ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 2
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 2) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 2) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 2
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_2"
+    ON "anon_level_2"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 3
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 3 AND 3 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 3) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 3) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 3 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 3
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_3"
+    ON "anon_level_3"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 4
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 4 AND 4 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 4) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 4) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 4 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 4
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_4"
+    ON "anon_level_4"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 5
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 5 AND 5 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 5) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 5) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 5 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 5
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_5"
+    ON "anon_level_5"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+) AS "anon_labels";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_codes_1" AS
+SELECT
+  *,
+  DENSE_RANK() OVER (ORDER BY "anon_code_1_0" ASC) - 1 AS "anon_child_1_0"
+FROM (
+  SELECT
+    "anon_level_0"."value" AS "anon_value",
+    "anon_level_0"."code" AS "anon_code_1_0",
+    (
+      CASE
+        WHEN 2 > 1
+        THEN (
+          "anon_level_0"."leaf_count" - 1
+        ) / (
+          2 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_1_0",
+    (
+      CASE
+        WHEN "anon_level_0"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_0"."leaf_count" / 2
+      END
+    ) AS "anon_ncp_1_0",
+    "anon_level_1"."code" AS "anon_code_1_1",
+    (
+      CASE
+        WHEN 2 > 1
+        THEN (
+          "anon_level_1"."leaf_count" - 1
+        ) / (
+          2 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_1_1",
+    (
+      CASE
+        WHEN "anon_level_1"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_1"."leaf_count" / 2
+      END
+    ) AS "anon_ncp_1_1"
+  FROM (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'sex'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_0"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 1
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'sex'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 1
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_1"
+    ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+) AS "anon_labels";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_codes_2" AS
+SELECT
+  *,
+  DENSE_RANK() OVER (PARTITION BY "anon_code_2_1" ORDER BY "anon_code_2_0" ASC) - 1 AS "anon_child_2_0",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_2_2" ORDER BY "anon_code_2_1" ASC) - 1 AS "anon_child_2_1",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_2_3" ORDER BY "anon_code_2_2" ASC) - 1 AS "anon_child_2_2",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_2_4" ORDER BY "anon_code_2_3" ASC) - 1 AS "anon_child_2_3",
+  DENSE_RANK() OVER (ORDER BY "anon_code_2_4" ASC) - 1 AS "anon_child_2_4"
+FROM (
+  SELECT
+    "anon_level_0"."value" AS "anon_value",
+    "anon_level_0"."code" AS "anon_code_2_0",
+    (
+      CASE
+        WHEN 155 > 1
+        THEN (
+          "anon_level_0"."leaf_count" - 1
+        ) / (
+          155 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_2_0",
+    (
+      CASE
+        WHEN "anon_level_0"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_0"."leaf_count" / 155
+      END
+    ) AS "anon_ncp_2_0",
+    "anon_level_1"."code" AS "anon_code_2_1",
+    (
+      CASE
+        WHEN 155 > 1
+        THEN (
+          "anon_level_1"."leaf_count" - 1
+        ) / (
+          155 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_2_1",
+    (
+      CASE
+        WHEN "anon_level_1"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_1"."leaf_count" / 155
+      END
+    ) AS "anon_ncp_2_1",
+    "anon_level_2"."code" AS "anon_code_2_2",
+    (
+      CASE
+        WHEN 155 > 1
+        THEN (
+          "anon_level_2"."leaf_count" - 1
+        ) / (
+          155 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_2_2",
+    (
+      CASE
+        WHEN "anon_level_2"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_2"."leaf_count" / 155
+      END
+    ) AS "anon_ncp_2_2",
+    "anon_level_3"."code" AS "anon_code_2_3",
+    (
+      CASE
+        WHEN 155 > 1
+        THEN (
+          "anon_level_3"."leaf_count" - 1
+        ) / (
+          155 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_2_3",
+    (
+      CASE
+        WHEN "anon_level_3"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_3"."leaf_count" / 155
+      END
+    ) AS "anon_ncp_2_3",
+    "anon_level_4"."code" AS "anon_code_2_4",
+    (
+      CASE
+        WHEN 155 > 1
+        THEN (
+          "anon_level_4"."leaf_count" - 1
+        ) / (
+          155 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_2_4",
+    (
+      CASE
+        WHEN "anon_level_4"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_4"."leaf_count" / 155
+      END
+    ) AS "anon_ncp_2_4",
+    "anon_level_5"."code" AS "anon_code_2_5",
+    (
+      CASE
+        WHEN 155 > 1
+        THEN (
+          "anon_level_5"."leaf_count" - 1
+        ) / (
+          155 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_2_5",
+    (
+      CASE
+        WHEN "anon_level_5"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_5"."leaf_count" / 155
+      END
+    ) AS "anon_ncp_2_5"
+  FROM (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 0
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'zip'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 0
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_0"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 1
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'zip'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 1
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_1"
+    ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 2
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 2) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 2) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'zip'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 2
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_2"
+    ON "anon_level_2"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 3
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 3 AND 3 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 3) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 3) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 3 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'zip'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 3
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_3"
+    ON "anon_level_3"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 4
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 4 AND 4 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 4) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 4) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 4 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'zip'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 4
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_4"
+    ON "anon_level_4"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 5
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 5 AND 5 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 5) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 5) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 5 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'zip'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 5
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_5"
+    ON "anon_level_5"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+) AS "anon_labels";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_codes_3" AS
+SELECT
+  *,
+  DENSE_RANK() OVER (PARTITION BY "anon_code_3_1" ORDER BY "anon_code_3_0" ASC) - 1 AS "anon_child_3_0",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_3_2" ORDER BY "anon_code_3_1" ASC) - 1 AS "anon_child_3_1",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_3_3" ORDER BY "anon_code_3_2" ASC) - 1 AS "anon_child_3_2",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_3_4" ORDER BY "anon_code_3_3" ASC) - 1 AS "anon_child_3_3",
+  DENSE_RANK() OVER (ORDER BY "anon_code_3_4" ASC) - 1 AS "anon_child_3_4"
+FROM (
+  SELECT
+    "anon_level_0"."value" AS "anon_value",
+    "anon_level_0"."code" AS "anon_code_3_0",
+    (
+      CASE
+        WHEN 365 > 1
+        THEN (
+          "anon_level_0"."leaf_count" - 1
+        ) / (
+          365 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_3_0",
+    (
+      CASE
+        WHEN "anon_level_0"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_0"."leaf_count" / 365
+      END
+    ) AS "anon_ncp_3_0",
+    "anon_level_1"."code" AS "anon_code_3_1",
+    (
+      CASE
+        WHEN 365 > 1
+        THEN (
+          "anon_level_1"."leaf_count" - 1
+        ) / (
+          365 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_3_1",
+    (
+      CASE
+        WHEN "anon_level_1"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_1"."leaf_count" / 365
+      END
+    ) AS "anon_ncp_3_1",
+    "anon_level_2"."code" AS "anon_code_3_2",
+    (
+      CASE
+        WHEN 365 > 1
+        THEN (
+          "anon_level_2"."leaf_count" - 1
+        ) / (
+          365 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_3_2",
+    (
+      CASE
+        WHEN "anon_level_2"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_2"."leaf_count" / 365
+      END
+    ) AS "anon_ncp_3_2",
+    "anon_level_3"."code" AS "anon_code_3_3",
+    (
+      CASE
+        WHEN 365 > 1
+        THEN (
+          "anon_level_3"."leaf_count" - 1
+        ) / (
+          365 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_3_3",
+    (
+      CASE
+        WHEN "anon_level_3"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_3"."leaf_count" / 365
+      END
+    ) AS "anon_ncp_3_3",
+    "anon_level_4"."code" AS "anon_code_3_4",
+    (
+      CASE
+        WHEN 365 > 1
+        THEN (
+          "anon_level_4"."leaf_count" - 1
+        ) / (
+          365 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_3_4",
+    (
+      CASE
+        WHEN "anon_level_4"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_4"."leaf_count" / 365
+      END
+    ) AS "anon_ncp_3_4",
+    "anon_level_5"."code" AS "anon_code_3_5",
+    (
+      CASE
+        WHEN 365 > 1
+        THEN (
+          "anon_level_5"."leaf_count" - 1
+        ) / (
+          365 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_3_5",
+    (
+      CASE
+        WHEN "anon_level_5"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_5"."leaf_count" / 365
+      END
+    ) AS "anon_ncp_3_5"
+  FROM (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS USMALLINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 0
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'admission'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 0
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_0"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 1
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'admission'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 1
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_1"
+    ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 2
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 2) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 2) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'admission'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 2
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_2"
+    ON "anon_level_2"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 3
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 3 AND 3 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 3) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 3) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 3 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'admission'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 3
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_3"
+    ON "anon_level_3"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 4
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 4 AND 4 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 4) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 4) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 4 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'admission'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 4
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_4"
+    ON "anon_level_4"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 5
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 5 AND 5 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 5) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 5) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 5 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'admission'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 5
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_5"
+    ON "anon_level_5"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+) AS "anon_labels";
+
+SELECT
+  0 AS "position",
+  UNNEST([0, 1, 2, 3, 4]) AS "depth",
+  UNNEST(
+    [
+      COALESCE(MAX("anon_child_0_0"), 0),
+      COALESCE(MAX("anon_child_0_1"), 0),
+      COALESCE(MAX("anon_child_0_2"), 0),
+      COALESCE(MAX("anon_child_0_3"), 0),
+      COALESCE(MAX("anon_child_0_4"), 0)
+    ]
+  ) AS "last_child"
+FROM "temp"."main"."anon_codes_0"
+UNION ALL
+SELECT
+  1 AS "position",
+  UNNEST([0]) AS "depth",
+  UNNEST([COALESCE(MAX("anon_child_1_0"), 0)]) AS "last_child"
+FROM "temp"."main"."anon_codes_1"
+UNION ALL
+SELECT
+  2 AS "position",
+  UNNEST([0, 1, 2, 3, 4]) AS "depth",
+  UNNEST(
+    [
+      COALESCE(MAX("anon_child_2_0"), 0),
+      COALESCE(MAX("anon_child_2_1"), 0),
+      COALESCE(MAX("anon_child_2_2"), 0),
+      COALESCE(MAX("anon_child_2_3"), 0),
+      COALESCE(MAX("anon_child_2_4"), 0)
+    ]
+  ) AS "last_child"
+FROM "temp"."main"."anon_codes_2"
+UNION ALL
+SELECT
+  3 AS "position",
+  UNNEST([0, 1, 2, 3, 4]) AS "depth",
+  UNNEST(
+    [
+      COALESCE(MAX("anon_child_3_0"), 0),
+      COALESCE(MAX("anon_child_3_1"), 0),
+      COALESCE(MAX("anon_child_3_2"), 0),
+      COALESCE(MAX("anon_child_3_3"), 0),
+      COALESCE(MAX("anon_child_3_4"), 0)
+    ]
+  ) AS "last_child"
+FROM "temp"."main"."anon_codes_3";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS MATERIALIZED (
+  SELECT
+    "age" AS "age",
+    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
+    "admission" AS "admission",
+    "diagnosis" AS "diagnosis",
+    COUNT(*) AS "anon_row_count"
+  FROM (
+    SELECT
+      *
+    FROM visits
+    WHERE
+      admission >= CAST('2025-07-01' AS DATE)
+  )
+  GROUP BY
+    "age",
+    CAST("sex" AS TEXT) COLLATE "binary",
+    CAST("zip" AS TEXT) COLLATE "binary",
+    "admission",
+    "diagnosis"
+), "anon_sensitive_0_ranks" AS MATERIALIZED (
+  SELECT
+    "diagnosis",
+    CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
+  FROM (
+    SELECT DISTINCT
+      "diagnosis"
+    FROM "anon_rows"
+  ) AS "anon_values"
+)
+SELECT
+  "anon_codes_0"."anon_key_0" | "anon_codes_1"."anon_key_0" | "anon_codes_2"."anon_key_0" | "anon_codes_3"."anon_key_0" AS "anon_key_0",
+  "anon_codes_0"."anon_code_0_0" IS NULL
+  OR "anon_codes_1"."anon_code_1_0" IS NULL
+  OR "anon_codes_2"."anon_code_2_0" IS NULL
+  OR "anon_codes_3"."anon_code_3_0" IS NULL AS "anon_is_unmapped",
+  "anon_sensitive_0_ranks"."anon_sensitive_0",
+  "anon_rows"."anon_row_count"
+FROM "anon_rows"
+LEFT JOIN (
+  SELECT DISTINCT
+    (
+      "anon_child_0_0" << 43
+    ) | (
+      "anon_child_0_1" << 50
+    ) | (
+      "anon_child_0_2" << 53
+    ) | (
+      "anon_child_0_3" << 54
+    ) | (
+      "anon_child_0_4" << 61
+    ) AS "anon_key_0",
+    "anon_value",
+    "anon_code_0_0"
+  FROM "temp"."main"."anon_codes_0"
+) AS "anon_codes_0"
+  ON "anon_codes_0"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+LEFT JOIN (
+  SELECT DISTINCT
+    (
+      "anon_child_1_0" << 59
+    ) AS "anon_key_0",
+    "anon_value",
+    "anon_code_1_0"
+  FROM "temp"."main"."anon_codes_1"
+) AS "anon_codes_1"
+  ON "anon_codes_1"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+LEFT JOIN (
+  SELECT DISTINCT
+    (
+      "anon_child_2_0" << 39
+    ) | (
+      "anon_child_2_1" << 48
+    ) | (
+      "anon_child_2_4" << 56
+    ) AS "anon_key_0",
+    "anon_value",
+    "anon_code_2_0"
+  FROM "temp"."main"."anon_codes_2"
+) AS "anon_codes_2"
+  ON "anon_codes_2"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
+LEFT JOIN (
+  SELECT DISTINCT
+    (
+      "anon_child_3_0" << 34
+    ) | (
+      "anon_child_3_1" << 46
+    ) | (
+      "anon_child_3_2" << 51
+    ) | (
+      "anon_child_3_4" << 55
+    ) AS "anon_key_0",
+    "anon_value",
+    "anon_code_3_0"
+  FROM "temp"."main"."anon_codes_3"
+) AS "anon_codes_3"
+  ON "anon_codes_3"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."admission" AS TEXT) COLLATE "binary"
+JOIN "anon_sensitive_0_ranks"
+  ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
+ORDER BY
+  "anon_key_0" ASC;
+
+SELECT
+  COUNT(*) AS "cells",
+  COALESCE(SUM("anon_row_count"), 0) AS "rows",
+  COALESCE(SUM("anon_row_count") FILTER(WHERE
+    "anon_is_unmapped"), 0) AS "unmapped"
+FROM "temp"."main"."anon_cells";
+
+SELECT
+  position,
+  depth,
+  COALESCE(
+    (
+      SUM(
+        anon_value_rows * LOG(2, anon_label_rows / anon_value_rows) ORDER BY anon_value_rows ASC, anon_label_rows ASC
+      )
+    ),
+    0.0
+  ) AS entropy,
+  (
+    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_lm ELSE 1.0 END) / SUM(anon_value_rows)
+  ) AS lm,
+  (
+    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_ncp ELSE 1.0 END) / SUM(anon_value_rows)
+  ) AS ncp,
+  MAX(anon_lm) AS largest_lm,
+  MAX(anon_ncp) AS largest_ncp,
+  MIN((
+    LOG(2, anon_row_count / anon_label_rows)
+  )) AS least_information,
+  COUNT(DISTINCT anon_label) AS distinct_labels
+FROM (
+  SELECT
+    *,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
+  FROM (
+    SELECT
+      0 AS "position",
+      "anon_marginal"."anon_value_rows",
+      UNNEST([0, 1, 2, 3, 4, 5]) AS "depth",
+      UNNEST(
+        [
+          "anon_codes"."anon_code_0_0",
+          "anon_codes"."anon_code_0_1",
+          "anon_codes"."anon_code_0_2",
+          "anon_codes"."anon_code_0_3",
+          "anon_codes"."anon_code_0_4",
+          "anon_codes"."anon_code_0_5"
+        ]
+      ) AS "anon_label",
+      UNNEST(
+        [
+          "anon_codes"."anon_lm_0_0",
+          "anon_codes"."anon_lm_0_1",
+          "anon_codes"."anon_lm_0_2",
+          "anon_codes"."anon_lm_0_3",
+          "anon_codes"."anon_lm_0_4",
+          "anon_codes"."anon_lm_0_5"
+        ]
+      ) AS "anon_lm",
+      UNNEST(
+        [
+          "anon_codes"."anon_ncp_0_0",
+          "anon_codes"."anon_ncp_0_1",
+          "anon_codes"."anon_ncp_0_2",
+          "anon_codes"."anon_ncp_0_3",
+          "anon_codes"."anon_ncp_0_4",
+          "anon_codes"."anon_ncp_0_5"
+        ]
+      ) AS "anon_ncp"
+    FROM (
+      SELECT
+        "anon_key_0" & 6945738097963302912 AS "anon_key_0",
+        SUM("anon_row_count") AS "anon_value_rows"
+      FROM "temp"."main"."anon_cells"
+      GROUP BY
+        "anon_key_0" & 6945738097963302912
+      HAVING
+        COUNT(*) > 0
+    ) AS "anon_marginal"
+    JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_0_0" << 43
+        ) | (
+          "anon_child_0_1" << 50
+        ) | (
+          "anon_child_0_2" << 53
+        ) | (
+          "anon_child_0_3" << 54
+        ) | (
+          "anon_child_0_4" << 61
+        ) AS "anon_key_0",
+        "anon_code_0_0",
+        "anon_code_0_1",
+        "anon_code_0_2",
+        "anon_code_0_3",
+        "anon_code_0_4",
+        "anon_code_0_5",
+        "anon_lm_0_0",
+        "anon_lm_0_1",
+        "anon_lm_0_2",
+        "anon_lm_0_3",
+        "anon_lm_0_4",
+        "anon_lm_0_5",
+        "anon_ncp_0_0",
+        "anon_ncp_0_1",
+        "anon_ncp_0_2",
+        "anon_ncp_0_3",
+        "anon_ncp_0_4",
+        "anon_ncp_0_5"
+      FROM "temp"."main"."anon_codes_0"
+    ) AS "anon_codes"
+      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
+    UNION ALL
+    SELECT
+      1 AS "position",
+      "anon_marginal"."anon_value_rows",
+      UNNEST([0, 1]) AS "depth",
+      UNNEST(["anon_codes"."anon_code_1_0", "anon_codes"."anon_code_1_1"]) AS "anon_label",
+      UNNEST(["anon_codes"."anon_lm_1_0", "anon_codes"."anon_lm_1_1"]) AS "anon_lm",
+      UNNEST(["anon_codes"."anon_ncp_1_0", "anon_codes"."anon_ncp_1_1"]) AS "anon_ncp"
+    FROM (
+      SELECT
+        "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+        SUM("anon_row_count") AS "anon_value_rows"
+      FROM "temp"."main"."anon_cells"
+      GROUP BY
+        "anon_key_0" & 1729382256910270464
+      HAVING
+        COUNT(*) > 0
+    ) AS "anon_marginal"
+    JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_1_0" << 59
+        ) AS "anon_key_0",
+        "anon_code_1_0",
+        "anon_code_1_1",
+        "anon_lm_1_0",
+        "anon_lm_1_1",
+        "anon_ncp_1_0",
+        "anon_ncp_1_1"
+      FROM "temp"."main"."anon_codes_1"
+    ) AS "anon_codes"
+      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
+    UNION ALL
+    SELECT
+      2 AS "position",
+      "anon_marginal"."anon_value_rows",
+      UNNEST([0, 1, 2, 3, 4, 5]) AS "depth",
+      UNNEST(
+        [
+          "anon_codes"."anon_code_2_0",
+          "anon_codes"."anon_code_2_1",
+          "anon_codes"."anon_code_2_2",
+          "anon_codes"."anon_code_2_3",
+          "anon_codes"."anon_code_2_4",
+          "anon_codes"."anon_code_2_5"
+        ]
+      ) AS "anon_label",
+      UNNEST(
+        [
+          "anon_codes"."anon_lm_2_0",
+          "anon_codes"."anon_lm_2_1",
+          "anon_codes"."anon_lm_2_2",
+          "anon_codes"."anon_lm_2_3",
+          "anon_codes"."anon_lm_2_4",
+          "anon_codes"."anon_lm_2_5"
+        ]
+      ) AS "anon_lm",
+      UNNEST(
+        [
+          "anon_codes"."anon_ncp_2_0",
+          "anon_codes"."anon_ncp_2_1",
+          "anon_codes"."anon_ncp_2_2",
+          "anon_codes"."anon_ncp_2_3",
+          "anon_codes"."anon_ncp_2_4",
+          "anon_codes"."anon_ncp_2_5"
+        ]
+      ) AS "anon_ncp"
+    FROM (
+      SELECT
+        "anon_key_0" & 505255829532835840 AS "anon_key_0",
+        SUM("anon_row_count") AS "anon_value_rows"
+      FROM "temp"."main"."anon_cells"
+      GROUP BY
+        "anon_key_0" & 505255829532835840
+      HAVING
+        COUNT(*) > 0
+    ) AS "anon_marginal"
+    JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_2_0" << 39
+        ) | (
+          "anon_child_2_1" << 48
+        ) | (
+          "anon_child_2_4" << 56
+        ) AS "anon_key_0",
+        "anon_code_2_0",
+        "anon_code_2_1",
+        "anon_code_2_2",
+        "anon_code_2_3",
+        "anon_code_2_4",
+        "anon_code_2_5",
+        "anon_lm_2_0",
+        "anon_lm_2_1",
+        "anon_lm_2_2",
+        "anon_lm_2_3",
+        "anon_lm_2_4",
+        "anon_lm_2_5",
+        "anon_ncp_2_0",
+        "anon_ncp_2_1",
+        "anon_ncp_2_2",
+        "anon_ncp_2_3",
+        "anon_ncp_2_4",
+        "anon_ncp_2_5"
+      FROM "temp"."main"."anon_codes_2"
+    ) AS "anon_codes"
+      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
+    UNION ALL
+    SELECT
+      3 AS "position",
+      "anon_marginal"."anon_value_rows",
+      UNNEST([0, 1, 2, 3, 4, 5]) AS "depth",
+      UNNEST(
+        [
+          "anon_codes"."anon_code_3_0",
+          "anon_codes"."anon_code_3_1",
+          "anon_codes"."anon_code_3_2",
+          "anon_codes"."anon_code_3_3",
+          "anon_codes"."anon_code_3_4",
+          "anon_codes"."anon_code_3_5"
+        ]
+      ) AS "anon_label",
+      UNNEST(
+        [
+          "anon_codes"."anon_lm_3_0",
+          "anon_codes"."anon_lm_3_1",
+          "anon_codes"."anon_lm_3_2",
+          "anon_codes"."anon_lm_3_3",
+          "anon_codes"."anon_lm_3_4",
+          "anon_codes"."anon_lm_3_5"
+        ]
+      ) AS "anon_lm",
+      UNNEST(
+        [
+          "anon_codes"."anon_ncp_3_0",
+          "anon_codes"."anon_ncp_3_1",
+          "anon_codes"."anon_ncp_3_2",
+          "anon_codes"."anon_ncp_3_3",
+          "anon_codes"."anon_ncp_3_4",
+          "anon_codes"."anon_ncp_3_5"
+        ]
+      ) AS "anon_ncp"
+    FROM (
+      SELECT
+        "anon_key_0" & 42995835268497408 AS "anon_key_0",
+        SUM("anon_row_count") AS "anon_value_rows"
+      FROM "temp"."main"."anon_cells"
+      GROUP BY
+        "anon_key_0" & 42995835268497408
+      HAVING
+        COUNT(*) > 0
+    ) AS "anon_marginal"
+    JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_3_0" << 34
+        ) | (
+          "anon_child_3_1" << 46
+        ) | (
+          "anon_child_3_2" << 51
+        ) | (
+          "anon_child_3_4" << 55
+        ) AS "anon_key_0",
+        "anon_code_3_0",
+        "anon_code_3_1",
+        "anon_code_3_2",
+        "anon_code_3_3",
+        "anon_code_3_4",
+        "anon_code_3_5",
+        "anon_lm_3_0",
+        "anon_lm_3_1",
+        "anon_lm_3_2",
+        "anon_lm_3_3",
+        "anon_lm_3_4",
+        "anon_lm_3_5",
+        "anon_ncp_3_0",
+        "anon_ncp_3_1",
+        "anon_ncp_3_2",
+        "anon_ncp_3_3",
+        "anon_ncp_3_4",
+        "anon_ncp_3_5"
+      FROM "temp"."main"."anon_codes_3"
+    ) AS "anon_codes"
+      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
+  ) AS "anon_levels"
+)
+GROUP BY
+  position,
+  depth;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_0";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_node_labels_0" AS
+SELECT DISTINCT
+  "anon_labels"."label",
+  "anon_codes"."anon_code_0_4"
+FROM (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 4
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 4 AND 4 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 4) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 4) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 4 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'age'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_labels"
+JOIN "temp"."main"."anon_codes_0" AS anon_codes
+  ON "anon_codes"."anon_value" IS NOT DISTINCT FROM "anon_labels"."value";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_1";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_node_labels_1" AS
+SELECT DISTINCT
+  "anon_labels"."label",
+  "anon_codes"."anon_code_1_0"
+FROM (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 0) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 0) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'sex'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_labels"
+JOIN "temp"."main"."anon_codes_1" AS anon_codes
+  ON "anon_codes"."anon_value" IS NOT DISTINCT FROM "anon_labels"."value";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_2";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_node_labels_2" AS
+SELECT DISTINCT
+  "anon_labels"."label",
+  "anon_codes"."anon_code_2_2"
+FROM (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 2
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 2) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 2) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'zip'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_labels"
+JOIN "temp"."main"."anon_codes_2" AS anon_codes
+  ON "anon_codes"."anon_value" IS NOT DISTINCT FROM "anon_labels"."value";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_3";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_node_labels_3" AS
+SELECT DISTINCT
+  "anon_labels"."label",
+  "anon_codes"."anon_code_3_2"
+FROM (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 2
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 2) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 2) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'admission'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_labels"
+JOIN "temp"."main"."anon_codes_3" AS anon_codes
+  ON "anon_codes"."anon_value" IS NOT DISTINCT FROM "anon_labels"."value";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_partition_counts";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_partition_counts" AS
+SELECT
+  "anon_cells"."anon_code_0_4",
+  "anon_cells"."anon_code_1_0",
+  "anon_cells"."anon_code_2_2",
+  "anon_cells"."anon_code_3_2",
+  "anon_cells"."anon_row_count",
+  "anon_node_labels_0"."label" AS "age",
+  "anon_node_labels_1"."label" AS "sex",
+  "anon_node_labels_2"."label" AS "zip",
+  "anon_node_labels_3"."label" AS "admission",
+  "anon_decoded_anon_sensitive_0"."value" AS "diagnosis"
+FROM (
+  SELECT
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2",
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM (
+    SELECT
+      "anon_keyed"."anon_sensitive_0",
+      "anon_keyed"."anon_row_count",
+      "anon_codes_0"."anon_code_0_4",
+      "anon_codes_1"."anon_code_1_0",
+      "anon_codes_2"."anon_code_2_2",
+      "anon_codes_3"."anon_code_3_2"
+    FROM "temp"."main"."anon_cells" AS anon_keyed
+    LEFT JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_0_4" << 61
+        ) AS "anon_key_0",
+        "anon_code_0_4"
+      FROM "temp"."main"."anon_codes_0"
+    ) AS "anon_codes_0"
+      ON (
+        "anon_keyed"."anon_key_0" & 6917529027641081856
+      ) = "anon_codes_0"."anon_key_0"
+    LEFT JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_1_0" << 59
+        ) AS "anon_key_0",
+        "anon_code_1_0"
+      FROM "temp"."main"."anon_codes_1"
+    ) AS "anon_codes_1"
+      ON (
+        "anon_keyed"."anon_key_0" & 1729382256910270464
+      ) = "anon_codes_1"."anon_key_0"
+    LEFT JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_2_4" << 56
+        ) AS "anon_key_0",
+        "anon_code_2_2"
+      FROM "temp"."main"."anon_codes_2"
+    ) AS "anon_codes_2"
+      ON (
+        "anon_keyed"."anon_key_0" & 504403158265495552
+      ) = "anon_codes_2"."anon_key_0"
+    LEFT JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_3_2" << 51
+        ) | (
+          "anon_child_3_4" << 55
+        ) AS "anon_key_0",
+        "anon_code_3_2"
+      FROM "temp"."main"."anon_codes_3"
+    ) AS "anon_codes_3"
+      ON (
+        "anon_keyed"."anon_key_0" & 42784196460019712
+      ) = "anon_codes_3"."anon_key_0"
+  ) AS "anon_cells"
+  GROUP BY
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2",
+    "anon_sensitive_0"
+) AS "anon_cells"
+JOIN "temp"."main"."anon_node_labels_0" AS anon_node_labels_0
+  ON "anon_node_labels_0"."anon_code_0_4" = "anon_cells"."anon_code_0_4"
+JOIN "temp"."main"."anon_node_labels_1" AS anon_node_labels_1
+  ON "anon_node_labels_1"."anon_code_1_0" = "anon_cells"."anon_code_1_0"
+JOIN "temp"."main"."anon_node_labels_2" AS anon_node_labels_2
+  ON "anon_node_labels_2"."anon_code_2_2" = "anon_cells"."anon_code_2_2"
+JOIN "temp"."main"."anon_node_labels_3" AS anon_node_labels_3
+  ON "anon_node_labels_3"."anon_code_3_2" = "anon_cells"."anon_code_3_2"
+JOIN (
+  SELECT
+    "diagnosis" AS "value",
+    CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
+  FROM (
+    SELECT DISTINCT
+      "diagnosis"
+    FROM (
+      SELECT
+        "diagnosis"
+      FROM (
+        SELECT
+          *
+        FROM visits
+        WHERE
+          admission >= CAST('2025-07-01' AS DATE)
+      )
+    ) AS "anon_all"
+  ) AS "anon_distinct"
+) AS "anon_decoded_anon_sensitive_0"
+  ON "anon_decoded_anon_sensitive_0"."anon_sensitive_0" = "anon_cells"."anon_sensitive_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_union_values_0";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_union_values_0" AS
+SELECT
+  "anon_coded"."value",
+  "anon_coded"."anon_sensitive_0"
+FROM (
+  SELECT
+    "diagnosis" AS "value",
+    CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
+  FROM (
+    SELECT DISTINCT
+      "diagnosis"
+    FROM (
+      SELECT
+        "diagnosis"
+      FROM "temp"."main"."anon_partition_counts"
+      UNION ALL
+      SELECT
+        "diagnosis"
+      FROM (
+        SELECT
+          "age",
+          "sex",
+          "zip",
+          "admission",
+          "diagnosis",
+          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+        FROM "anon_fit"."main"."counts"
+        WHERE
+          FALSE
+        GROUP BY
+          "age",
+          "sex",
+          "zip",
+          "admission",
+          "diagnosis"
+      ) AS "anon_published"
+    ) AS "anon_all"
+  ) AS "anon_distinct"
+) AS "anon_coded";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_new_cells";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_new_cells" AS
+SELECT
+  "anon_counted"."anon_code_0_4",
+  "anon_counted"."anon_code_1_0",
+  "anon_counted"."anon_code_2_2",
+  "anon_counted"."anon_code_3_2",
+  "anon_union_values_0"."anon_sensitive_0",
+  "anon_counted"."anon_row_count"
+FROM "temp"."main"."anon_partition_counts" AS anon_counted
+JOIN "temp"."main"."anon_union_values_0" AS anon_union_values_0
+  ON "anon_union_values_0"."value" IS NOT DISTINCT FROM "anon_counted"."diagnosis";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_old_cells";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_old_cells" AS
+SELECT
+  "anon_node_labels_0"."anon_code_0_4",
+  "anon_node_labels_1"."anon_code_1_0",
+  "anon_node_labels_2"."anon_code_2_2",
+  "anon_node_labels_3"."anon_code_3_2",
+  "anon_union_values_0"."anon_sensitive_0",
+  "anon_counted"."anon_row_count"
+FROM (
+  SELECT
+    "age",
+    "sex",
+    "zip",
+    "admission",
+    "diagnosis",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_fit"."main"."counts"
+  WHERE
+    FALSE
+  GROUP BY
+    "age",
+    "sex",
+    "zip",
+    "admission",
+    "diagnosis"
+) AS anon_counted
+JOIN "temp"."main"."anon_node_labels_0" AS anon_node_labels_0
+  ON "anon_node_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."age"
+JOIN "temp"."main"."anon_node_labels_1" AS anon_node_labels_1
+  ON "anon_node_labels_1"."label" IS NOT DISTINCT FROM "anon_counted"."sex"
+JOIN "temp"."main"."anon_node_labels_2" AS anon_node_labels_2
+  ON "anon_node_labels_2"."label" IS NOT DISTINCT FROM "anon_counted"."zip"
+JOIN "temp"."main"."anon_node_labels_3" AS anon_node_labels_3
+  ON "anon_node_labels_3"."label" IS NOT DISTINCT FROM "anon_counted"."admission"
+JOIN "temp"."main"."anon_union_values_0" AS anon_union_values_0
+  ON "anon_union_values_0"."value" IS NOT DISTINCT FROM "anon_counted"."diagnosis";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_union_cells";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_union_cells" AS
+SELECT
+  *
+FROM "temp"."main"."anon_new_cells"
+UNION ALL BY NAME
+SELECT
+  *
+FROM "temp"."main"."anon_old_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_kept";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
+SELECT
+  "anon_code_0_4",
+  "anon_code_1_0",
+  "anon_code_2_2",
+  "anon_code_3_2"
+FROM (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
+    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_certainly_kept",
+    NOT (
+      TRUE
+    ) AS "anon_out_of_bounds",
+    "anon_class_size" AS "anon_class_weight"
+  FROM (
+    SELECT
+      "anon_code_0_4",
+      "anon_code_1_0",
+      "anon_code_2_2",
+      "anon_code_3_2",
+      CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+      (
+        COUNT("anon_rows")
+      ) AS "anon_measure_0"
+    FROM (
+      SELECT
+        "anon_code_0_4",
+        "anon_code_1_0",
+        "anon_code_2_2",
+        "anon_code_3_2",
+        "anon_sensitive_0",
+        SUM("anon_row_count") AS "anon_rows"
+      FROM "temp"."main"."anon_union_cells"
+      GROUP BY
+        "anon_code_0_4",
+        "anon_code_1_0",
+        "anon_code_2_2",
+        "anon_code_3_2",
+        "anon_sensitive_0"
+    ) AS "anon_values"
+    GROUP BY
+      "anon_code_0_4",
+      "anon_code_1_0",
+      "anon_code_2_2",
+      "anon_code_3_2"
+  ) AS "anon_classes"
+) AS "anon_judged"
+WHERE
+  "anon_kept";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_published_cells";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_published_cells" AS
+SELECT
+  *
+FROM "temp"."main"."anon_old_cells"
+UNION ALL BY NAME
+SELECT
+  "anon_new_cells"."anon_code_0_4",
+  "anon_new_cells"."anon_code_1_0",
+  "anon_new_cells"."anon_code_2_2",
+  "anon_new_cells"."anon_code_3_2",
+  "anon_new_cells"."anon_sensitive_0",
+  "anon_new_cells"."anon_row_count"
+FROM "temp"."main"."anon_new_cells" AS anon_new_cells
+JOIN "temp"."main"."anon_kept" AS anon_kept
+  ON "anon_kept"."anon_code_0_4" = "anon_new_cells"."anon_code_0_4"
+  AND "anon_kept"."anon_code_1_0" = "anon_new_cells"."anon_code_1_0"
+  AND "anon_kept"."anon_code_2_2" = "anon_new_cells"."anon_code_2_2"
+  AND "anon_kept"."anon_code_3_2" = "anon_new_cells"."anon_code_3_2";
+
+COMMIT;
+
+SELECT
+  (
+    SELECT
+      COALESCE(SUM("anon_row_count"), 0)
+    FROM "temp"."main"."anon_new_cells"
+  ) AS "new_rows",
+  COALESCE(SUM("anon_row_count"), 0) AS "kept_rows"
+FROM (
+  SELECT
+    "anon_new_cells"."anon_row_count"
+  FROM "temp"."main"."anon_new_cells" AS anon_new_cells
+  JOIN "temp"."main"."anon_kept" AS anon_kept
+    ON "anon_kept"."anon_code_0_4" = "anon_new_cells"."anon_code_0_4"
+    AND "anon_kept"."anon_code_1_0" = "anon_new_cells"."anon_code_1_0"
+    AND "anon_kept"."anon_code_2_2" = "anon_new_cells"."anon_code_2_2"
+    AND "anon_kept"."anon_code_3_2" = "anon_new_cells"."anon_code_3_2"
+) AS "anon_kept_cells";
+
+SELECT
+  COUNT(*) AS "classes",
+  COALESCE(SUM("anon_class_size"), 0) AS "rows"
+FROM (
+  SELECT
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+    (
+      COUNT("anon_rows")
+    ) AS "anon_measure_0"
+  FROM (
+    SELECT
+      "anon_code_0_4",
+      "anon_code_1_0",
+      "anon_code_2_2",
+      "anon_code_3_2",
+      "anon_sensitive_0",
+      SUM("anon_row_count") AS "anon_rows"
+    FROM "temp"."main"."anon_published_cells"
+    GROUP BY
+      "anon_code_0_4",
+      "anon_code_1_0",
+      "anon_code_2_2",
+      "anon_code_3_2",
+      "anon_sensitive_0"
+  ) AS "anon_values"
+  GROUP BY
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2"
+) AS "anon_classes"
+WHERE
+  NOT (
+    "anon_class_size" >= 5 AND "anon_measure_0" >= 2
+  );
+
+SELECT
+  *
+FROM "anon_fit"."main"."releases";
+
+BEGIN;
+
+INSERT INTO "anon_fit"."main"."releases" BY NAME SELECT 1 AS "number", CAST(UUID() AS TEXT) AS "release", TRUE AS "pending", '{"name":"released","file":null,"table":["memory","main","released"]}' AS "place", NULL AS "replaces", 489 AS "rows", 446 AS "released", '4554374780160131705327' AS "fingerprint";
+
+INSERT INTO "anon_fit"."main"."counts" BY NAME SELECT 1 AS "anon_release", * FROM (SELECT "anon_partition_counts"."age", "anon_partition_counts"."sex", "anon_partition_counts"."zip", "anon_partition_counts"."admission", "anon_partition_counts"."diagnosis", "anon_partition_counts"."anon_row_count" FROM "temp"."main"."anon_partition_counts" AS anon_partition_counts JOIN "temp"."main"."anon_kept" AS anon_kept ON "anon_kept"."anon_code_0_4" = "anon_partition_counts"."anon_code_0_4" AND "anon_kept"."anon_code_1_0" = "anon_partition_counts"."anon_code_1_0" AND "anon_kept"."anon_code_2_2" = "anon_partition_counts"."anon_code_2_2" AND "anon_kept"."anon_code_3_2" = "anon_partition_counts"."anon_code_3_2") AS "anon_kept_counts";
+
+COMMIT;
+
+SELECT
+  *
+FROM CHECKPOINT('anon_fit');
+
+SELECT
+  *
+FROM "anon_fit"."main"."releases";
+
+BEGIN;
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy
+LEFT JOIN "anon_fit"."main".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex', 'zip', 'admission')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+SELECT
+  MIN("anon_class_size") FILTER(WHERE
+    "anon_kept") AS "attained_0",
+  MIN("anon_measure_0") FILTER(WHERE
+    "anon_kept") AS "attained_1"
+FROM (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
+    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_certainly_kept",
+    NOT (
+      TRUE
+    ) AS "anon_out_of_bounds",
+    "anon_class_size" AS "anon_class_weight"
+  FROM (
+    SELECT
+      CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+      (
+        COUNT("anon_rows")
+      ) AS "anon_measure_0"
+    FROM (
+      SELECT
+        "anon_code_0_4",
+        "anon_code_1_0",
+        "anon_code_2_2",
+        "anon_code_3_2",
+        "anon_sensitive_0",
+        SUM("anon_row_count") AS "anon_rows"
+      FROM "temp"."main"."anon_published_cells"
+      GROUP BY
+        "anon_code_0_4",
+        "anon_code_1_0",
+        "anon_code_2_2",
+        "anon_code_3_2",
+        "anon_sensitive_0"
+    ) AS "anon_values"
+    GROUP BY
+      "anon_code_0_4",
+      "anon_code_1_0",
+      "anon_code_2_2",
+      "anon_code_3_2"
+  ) AS "anon_classes"
+) AS "anon_judged";
+
+CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
+SELECT DISTINCT
+  "label"
+FROM (
+  SELECT
+    "label"
+  FROM "anon_fit"."main"."taxonomy"
+  WHERE
+    "attribute" = 'age' AND "level" = 4
+  UNION ALL
+  SELECT
+    '*' AS "label"
+) AS "anon_labels"
+WHERE
+  NOT "label" IS NULL
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
+SELECT DISTINCT
+  "label"
+FROM (
+  SELECT
+    "label"
+  FROM "anon_fit"."main"."taxonomy"
+  WHERE
+    "attribute" = 'sex' AND "level" = 0
+  UNION ALL
+  SELECT
+    '*' AS "label"
+) AS "anon_labels"
+WHERE
+  NOT "label" IS NULL
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TYPE "anon_label_type_2" AS ENUM(
+SELECT DISTINCT
+  "label"
+FROM (
+  SELECT
+    "label"
+  FROM "anon_fit"."main"."taxonomy"
+  WHERE
+    "attribute" = 'zip' AND "level" = 2
+  UNION ALL
+  SELECT
+    '*' AS "label"
+) AS "anon_labels"
+WHERE
+  NOT "label" IS NULL
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TYPE "anon_label_type_3" AS ENUM(
+SELECT DISTINCT
+  "label"
+FROM (
+  SELECT
+    "label"
+  FROM "anon_fit"."main"."taxonomy"
+  WHERE
+    "attribute" = 'admission' AND "level" = 2
+  UNION ALL
+  SELECT
+    '*' AS "label"
+) AS "anon_labels"
+WHERE
+  NOT "label" IS NULL
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
+SELECT
+  "anon_codes"."anon_value",
+  "anon_codes"."anon_code_0_4",
+  (
+    "anon_child_0_4" << 61
+  ) AS "anon_key_0",
+  CAST("anon_level"."label" AS anon_label_type_0) AS "anon_label_0"
+FROM "temp"."main"."anon_codes_0" AS anon_codes
+JOIN (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 4
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 4 AND 4 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 4) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 4) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 4 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'age'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_level"
+  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
+SELECT
+  "anon_codes"."anon_value",
+  "anon_codes"."anon_code_1_0",
+  (
+    "anon_child_1_0" << 59
+  ) AS "anon_key_0",
+  CAST("anon_level"."label" AS anon_label_type_1) AS "anon_label_1"
+FROM "temp"."main"."anon_codes_1" AS anon_codes
+JOIN (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 0) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 0) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'sex'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_level"
+  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_2" AS
+SELECT
+  "anon_codes"."anon_value",
+  "anon_codes"."anon_code_2_2",
+  (
+    "anon_child_2_4" << 56
+  ) AS "anon_key_0",
+  CAST("anon_level"."label" AS anon_label_type_2) AS "anon_label_2"
+FROM "temp"."main"."anon_codes_2" AS anon_codes
+JOIN (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 2
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 2) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 2) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'zip'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_level"
+  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_3" AS
+SELECT
+  "anon_codes"."anon_value",
+  "anon_codes"."anon_code_3_2",
+  (
+    "anon_child_3_2" << 51
+  ) | (
+    "anon_child_3_4" << 55
+  ) AS "anon_key_0",
+  CAST("anon_level"."label" AS anon_label_type_3) AS "anon_label_3"
+FROM "temp"."main"."anon_codes_3" AS anon_codes
+JOIN (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 2
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 2) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 2) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'admission'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_level"
+  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+
+SELECT
+  CAST((
+    SELECT
+      COUNT(*)
+    FROM "temp"."main"."anon_kept"
+  ) AS DOUBLE) * CAST(APPROX_COUNT_DISTINCT(CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary") AS DOUBLE) * CAST(APPROX_COUNT_DISTINCT("anon_source"."length_of_stay") AS DOUBLE) AS "groups"
+FROM (
+  SELECT
+    *
+  FROM visits
+  WHERE
+    admission >= CAST('2025-07-01' AS DATE)
+) AS anon_source;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
+SELECT
+  "anon_label_0",
+  "anon_label_1",
+  "anon_label_2",
+  "anon_label_3",
+  "diagnosis",
+  "length_of_stay",
+  "anon_row_count"
+FROM (
+  SELECT
+    "anon_rows"."diagnosis",
+    "anon_rows"."length_of_stay",
+    "anon_rows"."anon_row_count",
+    "anon_rows"."anon_label_0" AS "anon_label_0",
+    "anon_rows"."anon_label_1" AS "anon_label_1",
+    "anon_rows"."anon_label_2" AS "anon_label_2",
+    "anon_rows"."anon_label_3" AS "anon_label_3"
+  FROM (
+    SELECT
+      "anon_labels_0"."anon_label_0",
+      "anon_labels_1"."anon_label_1",
+      "anon_labels_2"."anon_label_2",
+      "anon_labels_3"."anon_label_3",
+      CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+      "anon_source"."length_of_stay" AS "length_of_stay",
+      1 AS "anon_row_count"
+    FROM (
+      SELECT
+        *
+      FROM visits
+      WHERE
+        admission >= CAST('2025-07-01' AS DATE)
+    ) AS anon_source
+    LEFT JOIN (
+      SELECT
+        "anon_value",
+        "anon_label_0"
+      FROM "temp"."main"."anon_labels_0"
+    ) AS "anon_labels_0"
+      ON "anon_labels_0"."anon_value" IS NOT DISTINCT FROM CAST("anon_source"."age" AS TEXT) COLLATE "binary"
+    LEFT JOIN (
+      SELECT
+        "anon_value",
+        "anon_label_1"
+      FROM "temp"."main"."anon_labels_1"
+    ) AS "anon_labels_1"
+      ON "anon_labels_1"."anon_value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
+    LEFT JOIN (
+      SELECT
+        "anon_value",
+        "anon_label_2"
+      FROM "temp"."main"."anon_labels_2"
+    ) AS "anon_labels_2"
+      ON "anon_labels_2"."anon_value" IS NOT DISTINCT FROM CAST("anon_source"."zip" AS TEXT) COLLATE "binary"
+    LEFT JOIN (
+      SELECT
+        "anon_value",
+        "anon_label_3"
+      FROM "temp"."main"."anon_labels_3"
+    ) AS "anon_labels_3"
+      ON "anon_labels_3"."anon_value" IS NOT DISTINCT FROM CAST("anon_source"."admission" AS TEXT) COLLATE "binary"
+  ) AS "anon_rows"
+  JOIN (
+    SELECT
+      TRUE AS "anon_is_kept",
+      "anon_labels_0"."anon_label_0",
+      "anon_labels_1"."anon_label_1",
+      "anon_labels_2"."anon_label_2",
+      "anon_labels_3"."anon_label_3"
+    FROM "temp"."main"."anon_kept" AS anon_codes
+    LEFT JOIN (
+      SELECT DISTINCT
+        "anon_code_0_4",
+        "anon_label_0"
+      FROM "temp"."main"."anon_labels_0"
+    ) AS "anon_labels_0"
+      ON "anon_labels_0"."anon_code_0_4" = "anon_codes"."anon_code_0_4"
+    LEFT JOIN (
+      SELECT DISTINCT
+        "anon_code_1_0",
+        "anon_label_1"
+      FROM "temp"."main"."anon_labels_1"
+    ) AS "anon_labels_1"
+      ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
+    LEFT JOIN (
+      SELECT DISTINCT
+        "anon_code_2_2",
+        "anon_label_2"
+      FROM "temp"."main"."anon_labels_2"
+    ) AS "anon_labels_2"
+      ON "anon_labels_2"."anon_code_2_2" = "anon_codes"."anon_code_2_2"
+    LEFT JOIN (
+      SELECT DISTINCT
+        "anon_code_3_2",
+        "anon_label_3"
+      FROM "temp"."main"."anon_labels_3"
+    ) AS "anon_labels_3"
+      ON "anon_labels_3"."anon_code_3_2" = "anon_codes"."anon_code_3_2"
+  ) AS "anon_kept"
+    ON "anon_kept"."anon_label_0" IS NOT DISTINCT FROM "anon_rows"."anon_label_0"
+    AND "anon_kept"."anon_label_1" IS NOT DISTINCT FROM "anon_rows"."anon_label_1"
+    AND "anon_kept"."anon_label_2" IS NOT DISTINCT FROM "anon_rows"."anon_label_2"
+    AND "anon_kept"."anon_label_3" IS NOT DISTINCT FROM "anon_rows"."anon_label_3"
+) AS "anon_published"
+ORDER BY
+  (
+    CAST(COALESCE(ENUM_CODE("anon_label_0"), 4) AS BIGINT) << 60
+  ) | (
+    CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 58
+  ) | (
+    CAST(COALESCE(ENUM_CODE("anon_label_2"), 5) AS BIGINT) << 55
+  ) | (
+    CAST(COALESCE(ENUM_CODE("anon_label_3"), 5) AS BIGINT) << 52
+  ) ASC,
+  "diagnosis" ASC,
+  "length_of_stay" ASC;
+
+SELECT
+  COALESCE(SUM("anon_row_count"), 0) AS "rows",
+  COUNT(*) AS "groups"
+FROM "temp"."main"."anon_equal_rows";
+
+CREATE TABLE "memory"."main"."released" AS
+SELECT
+  *
+  EXCLUDE (anon_copies, anon_copy)
+FROM (
+  SELECT
+    *,
+    UNNEST(RANGE(0, anon_copies)) AS anon_copy
+  FROM (
+    SELECT
+      *
+      EXCLUDE (anon_row_count, anon_block),
+      LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
+    FROM (
+      SELECT
+        *,
+        UNNEST(RANGE(0, (
+          anon_row_count + 1023
+        ) // 1024)) AS anon_block
+      FROM (
+        SELECT
+          CAST("anon_label_0" AS TEXT) AS "age",
+          CAST("anon_label_1" AS TEXT) AS "sex",
+          CAST("anon_label_2" AS TEXT) AS "zip",
+          CAST("anon_label_3" AS TEXT) AS "admission",
+          DECODE(ENCODE("diagnosis")) AS "diagnosis",
+          "length_of_stay" AS "length_of_stay",
+          "anon_row_count"
+        FROM "temp"."main"."anon_equal_rows"
+      ) AS "anon_groups"
+    )
+  )
+);
+
+SELECT DISTINCT
+  "attribute"
+FROM "anon_fit"."main"."taxonomy";
+
+SELECT
+  MIN(class_size) AS k,
+  COUNT(*) AS class_count,
+  CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
+FROM (
+  SELECT
+    anon_class_size AS class_size
+  FROM (
+    SELECT
+      "age" AS "age",
+      "sex" AS "sex",
+      "zip" AS "zip",
+      "admission" AS "admission",
+      COUNT(*) AS anon_class_size
+    FROM (
+      SELECT
+        *
+      FROM "memory"."main"."released"
+      UNION ALL BY NAME
+      SELECT
+        *
+      FROM (
+        SELECT
+          *
+          EXCLUDE (anon_batch, anon_row)
+        FROM (
+          SELECT
+            *,
+            UNNEST(RANGE(0, anon_batch)) AS anon_row
+          FROM (
+            SELECT
+              *
+              EXCLUDE (anon_row_count),
+              LEAST(
+                2048,
+                anon_row_count - 2048 * UNNEST(RANGE(0, (
+                  anon_row_count + 2047
+                ) // 2048))
+              ) AS anon_batch
+            FROM (
+              SELECT
+                "age",
+                "sex",
+                "zip",
+                "admission",
+                "diagnosis",
+                CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+              FROM "anon_fit"."main"."counts"
+              WHERE
+                FALSE
+              GROUP BY
+                "age",
+                "sex",
+                "zip",
+                "admission",
+                "diagnosis"
+            ) AS counted
+          ) AS batches
+        ) AS numbered
+      ) AS "anon_counted"
+    ) AS "anon_union"
+    GROUP BY ALL
+  )
+);
+
+SELECT
+  1.0 / MIN(class_size) AS highest_risk,
+  CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
+FROM (
+  SELECT
+    anon_class_size AS class_size
+  FROM (
+    SELECT
+      "age" AS "age",
+      "sex" AS "sex",
+      "zip" AS "zip",
+      "admission" AS "admission",
+      COUNT(*) AS anon_class_size
+    FROM (
+      SELECT
+        *
+      FROM "memory"."main"."released"
+      UNION ALL BY NAME
+      SELECT
+        *
+      FROM (
+        SELECT
+          *
+          EXCLUDE (anon_batch, anon_row)
+        FROM (
+          SELECT
+            *,
+            UNNEST(RANGE(0, anon_batch)) AS anon_row
+          FROM (
+            SELECT
+              *
+              EXCLUDE (anon_row_count),
+              LEAST(
+                2048,
+                anon_row_count - 2048 * UNNEST(RANGE(0, (
+                  anon_row_count + 2047
+                ) // 2048))
+              ) AS anon_batch
+            FROM (
+              SELECT
+                "age",
+                "sex",
+                "zip",
+                "admission",
+                "diagnosis",
+                CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+              FROM "anon_fit"."main"."counts"
+              WHERE
+                FALSE
+              GROUP BY
+                "age",
+                "sex",
+                "zip",
+                "admission",
+                "diagnosis"
+            ) AS counted
+          ) AS batches
+        ) AS numbered
+      ) AS "anon_counted"
+    ) AS "anon_union"
+    GROUP BY ALL
+  )
+);
+
+SELECT
+  COUNT(*) FILTER(WHERE
+    class_size = 1) AS unique_rows,
+  CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
+  COUNT(*) FILTER(WHERE
+    class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
+FROM (
+  SELECT
+    anon_class_size AS class_size
+  FROM (
+    SELECT
+      "age" AS "age",
+      "sex" AS "sex",
+      "zip" AS "zip",
+      "admission" AS "admission",
+      COUNT(*) AS anon_class_size
+    FROM (
+      SELECT
+        *
+      FROM "memory"."main"."released"
+      UNION ALL BY NAME
+      SELECT
+        *
+      FROM (
+        SELECT
+          *
+          EXCLUDE (anon_batch, anon_row)
+        FROM (
+          SELECT
+            *,
+            UNNEST(RANGE(0, anon_batch)) AS anon_row
+          FROM (
+            SELECT
+              *
+              EXCLUDE (anon_row_count),
+              LEAST(
+                2048,
+                anon_row_count - 2048 * UNNEST(RANGE(0, (
+                  anon_row_count + 2047
+                ) // 2048))
+              ) AS anon_batch
+            FROM (
+              SELECT
+                "age",
+                "sex",
+                "zip",
+                "admission",
+                "diagnosis",
+                CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+              FROM "anon_fit"."main"."counts"
+              WHERE
+                FALSE
+              GROUP BY
+                "age",
+                "sex",
+                "zip",
+                "admission",
+                "diagnosis"
+            ) AS counted
+          ) AS batches
+        ) AS numbered
+      ) AS "anon_counted"
+    ) AS "anon_union"
+    GROUP BY ALL
+  )
+);
+
+SELECT
+  "k" AS "attained"
+FROM (
+  SELECT
+    MIN(class_size) AS k,
+    COUNT(*) AS class_count,
+    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
+  FROM (
+    SELECT
+      anon_class_size AS class_size
+    FROM (
+      SELECT
+        "age" AS "age",
+        "sex" AS "sex",
+        "zip" AS "zip",
+        "admission" AS "admission",
+        COUNT(*) AS anon_class_size
+      FROM (
+        SELECT
+          *
+        FROM "memory"."main"."released"
+        UNION ALL BY NAME
+        SELECT
+          *
+        FROM (
+          SELECT
+            *
+            EXCLUDE (anon_batch, anon_row)
+          FROM (
+            SELECT
+              *,
+              UNNEST(RANGE(0, anon_batch)) AS anon_row
+            FROM (
+              SELECT
+                *
+                EXCLUDE (anon_row_count),
+                LEAST(
+                  2048,
+                  anon_row_count - 2048 * UNNEST(RANGE(0, (
+                    anon_row_count + 2047
+                  ) // 2048))
+                ) AS anon_batch
+              FROM (
+                SELECT
+                  "age",
+                  "sex",
+                  "zip",
+                  "admission",
+                  "diagnosis",
+                  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+                FROM "anon_fit"."main"."counts"
+                WHERE
+                  FALSE
+                GROUP BY
+                  "age",
+                  "sex",
+                  "zip",
+                  "admission",
+                  "diagnosis"
+              ) AS counted
+            ) AS batches
+          ) AS numbered
+        ) AS "anon_counted"
+      ) AS "anon_union"
+      GROUP BY ALL
+    )
+  )
+) AS "anon_measured";
+
+SELECT
+  "l" AS "attained"
+FROM (
+  SELECT
+    MIN(distinct_diversity) AS l
+  FROM (
+    SELECT
+      CAST(SUM(row_count) AS BIGINT) AS class_size,
+      (
+        COUNT(row_count)
+      ) AS distinct_diversity,
+      (
+        EXP(LN(SUM(row_count)) - SUM(row_count * LN(row_count)) / SUM(row_count))
+      ) AS entropy_diversity,
+      (
+        MAX(row_count) / SUM(row_count)
+      ) AS largest_share
+    FROM (
+      SELECT
+        ROW("age", "sex", "zip", "admission") AS class,
+        "diagnosis" AS sensitive_value,
+        COUNT(*) AS row_count
+      FROM (
+        SELECT
+          *
+        FROM "memory"."main"."released"
+        UNION ALL BY NAME
+        SELECT
+          *
+        FROM (
+          SELECT
+            *
+            EXCLUDE (anon_batch, anon_row)
+          FROM (
+            SELECT
+              *,
+              UNNEST(RANGE(0, anon_batch)) AS anon_row
+            FROM (
+              SELECT
+                *
+                EXCLUDE (anon_row_count),
+                LEAST(
+                  2048,
+                  anon_row_count - 2048 * UNNEST(RANGE(0, (
+                    anon_row_count + 2047
+                  ) // 2048))
+                ) AS anon_batch
+              FROM (
+                SELECT
+                  "age",
+                  "sex",
+                  "zip",
+                  "admission",
+                  "diagnosis",
+                  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+                FROM "anon_fit"."main"."counts"
+                WHERE
+                  FALSE
+                GROUP BY
+                  "age",
+                  "sex",
+                  "zip",
+                  "admission",
+                  "diagnosis"
+              ) AS counted
+            ) AS batches
+          ) AS numbered
+        ) AS "anon_counted"
+      ) AS "anon_union"
+      GROUP BY ALL
+    )
+    GROUP BY
+      class
+  )
+) AS "anon_measured";
+
+SELECT DISTINCT
+  "attribute"
+FROM "anon_fit"."main"."taxonomy";
+
+SELECT
+  COUNT(*) AS "differences"
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      "age",
+      "sex",
+      "zip",
+      "admission",
+      "diagnosis",
+      COUNT(*) AS "anon_row_count"
+    FROM "memory"."main"."released"
+    GROUP BY
+      "age",
+      "sex",
+      "zip",
+      "admission",
+      "diagnosis"
+    EXCEPT ALL
+    SELECT
+      "age",
+      "sex",
+      "zip",
+      "admission",
+      "diagnosis",
+      CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+    FROM "anon_fit"."main"."counts"
+    WHERE
+      "anon_release" IN (1)
+    GROUP BY
+      "age",
+      "sex",
+      "zip",
+      "admission",
+      "diagnosis"
+  ) AS "anon_side"
+  UNION ALL
+  SELECT
+    *
+  FROM (
+    SELECT
+      "age",
+      "sex",
+      "zip",
+      "admission",
+      "diagnosis",
+      CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+    FROM "anon_fit"."main"."counts"
+    WHERE
+      "anon_release" IN (1)
+    GROUP BY
+      "age",
+      "sex",
+      "zip",
+      "admission",
+      "diagnosis"
+    EXCEPT ALL
+    SELECT
+      "age",
+      "sex",
+      "zip",
+      "admission",
+      "diagnosis",
+      COUNT(*) AS "anon_row_count"
+    FROM "memory"."main"."released"
+    GROUP BY
+      "age",
+      "sex",
+      "zip",
+      "admission",
+      "diagnosis"
+  ) AS "anon_side"
+) AS "anon_sides";
+
+COMMIT;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_kept";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_codes_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_codes_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_codes_2";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_codes_3";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_2";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_3";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_2";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_3";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_published_type_2";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_published_type_3";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_published_type_4";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_published_type_5";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_published_type_6";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_2";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_3";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_partition_counts";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_union_values_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_new_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_old_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_union_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_kept";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_published_cells";
+
+BEGIN;
+
+UPDATE "anon_fit"."main"."releases" SET "pending" = FALSE WHERE "number" = 1;
+
+COMMIT;
+
+SELECT
+  *
+FROM CHECKPOINT('anon_fit');
+
+DETACH "anon_fit";
+

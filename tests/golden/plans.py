@@ -1,0 +1,181 @@
+"""The runs whose SQL is kept: one a plan that differs from the others."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+from duckdb import DuckDBPyConnection as Connection
+
+import sqlanon as sa
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.run import demo, taxonomies
+from tests.conftest import clinic_policy, open_clinic
+from tests.fixed_noise import FixedNoise
+from tests.golden.recording import Recorder, script
+
+RELEASE = "released"
+FOLDER = "<folder>"
+"""Stands in the script for the folder beside the warehouse."""
+
+INTRODUCTION = """\
+-- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+"""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run.
+
+    Attributes:
+        prepare: makes its source and its taxonomies.
+        publish: publishes table ``released``; gets a folder for files beside the warehouse.
+        before: what comes before ``publish`` and is not recorded.
+    """
+
+    prepare: Callable[[Connection], None]
+    publish: Callable[[sa.Session, Path], object]
+    before: Callable[[sa.Session, Path], object] | None = None
+
+
+@dataclass(frozen=True)
+class Golden:
+    """What a run sends and publishes.
+
+    Attributes:
+        script: its statements, in lines.
+        rows: those of the release, in their order.
+    """
+
+    script: str
+    rows: list[tuple[object, ...]]
+
+    @property
+    def text(self) -> str:
+        """The file that is kept."""
+        digest = hashlib.sha256(repr(self.rows).encode()).hexdigest()
+        return f"{INTRODUCTION}-- It publishes {len(self.rows)} rows; the SHA-256 of them is {digest}.\n\n{self.script}"
+
+
+def golden_file(name: str) -> Path:
+    """Where the script of a plan is kept."""
+    return Path(__file__).parent / f"{name}.sql"
+
+
+def recorded(name: str, folder: Path) -> Golden:
+    """What a plan sends and publishes; ``folder`` is an empty one."""
+    plan = PLANS[name]
+    with _connected() as connection:
+        plan.prepare(connection)
+        if plan.before is not None:
+            plan.before(sa.connect(connection), folder)
+        recorder = Recorder(connection)
+        plan.publish(sa.connect(recorder), folder)
+        return Golden(script(recorder.statements).replace(str(folder), FOLDER), rows_of(connection))
+
+
+def executed(name: str, statements: Iterable[str], folder: Path) -> list[tuple[object, ...]]:
+    """The rows that a script publishes over the source of a plan; ``folder`` is an empty one."""
+    plan = PLANS[name]
+    with _connected() as connection:
+        plan.prepare(connection)
+        if plan.before is not None:
+            plan.before(sa.connect(connection), folder)
+        for statement in statements:
+            connection.execute(statement.replace(FOLDER, str(folder)))
+        return rows_of(connection)
+
+
+def rows_of(connection: Connection) -> list[tuple[object, ...]]:
+    """What is published, in its order."""
+    return connection.execute(f"FROM {RELEASE}").fetchall()
+
+
+def _connected() -> Connection:
+    return duckdb.connect(config={"threads": 1})
+
+
+def _hospital(connection: Connection) -> None:
+    """The invented hospital of the demonstration: 1,000 visits and their taxonomies."""
+    engine = DuckDBEngine(connection, owned=False)
+    demo.invent(engine, rows=1000, seed=1)
+    for name, taxonomy in demo.TAXONOMIES.items():
+        taxonomies.load(engine, name, taxonomy, engine.resolve(demo.SOURCE), name)
+
+
+def _clinic(connection: Connection) -> None:
+    """The twelve visits of fixtures/clinic.sql, with a taxonomy of their diagnoses and columns for who was there."""
+    open_clinic(connection)
+    connection.execute("ALTER TABLE visits ADD patient INTEGER; ALTER TABLE visits ADD nights INTEGER")
+    connection.execute("UPDATE visits SET patient = id // 2, nights = 1 + id % 3")
+    rows = [[name, group, "*"] for name, group in (("asthma", "lung"), ("flu", "lung"), ("angina", "heart"))]
+    sa.connect(connection).load_taxonomy("diagnosis", sa.Taxonomy.from_rows(rows))
+
+
+def _anonymized(policy: sa.Policy) -> Callable[[sa.Session, Path], object]:
+    return lambda session, _: session.anonymize("visits", policy, RELEASE)
+
+
+def _private(session: sa.Session, _: Path) -> None:
+    policy = sa.Policy(
+        quasi_identifiers=["age", "sex"],
+        sensitive=["diagnosis"],
+        identifiers=["patient_id", "ssn", "zip", "admission", "length_of_stay"],
+        method=sa.IPA(budget=sa.Budget(2, "0.001")),
+    )
+    session.anonymize("visits", policy, RELEASE, random_source=FixedNoise(1))
+
+
+def _fit(session: sa.Session, folder: Path) -> None:
+    policy = demo.demo_policy().model_copy(update={"suppression_limit": 0.1})
+    session.fit("SELECT * FROM visits WHERE admission < DATE '2025-07-01'", policy, folder / "fit")
+
+
+def _applied(session: sa.Session, folder: Path) -> None:
+    session.apply("SELECT * FROM visits WHERE admission >= DATE '2025-07-01'", folder / "fit", RELEASE)
+
+
+PLANS = {
+    "k_anonymity": Plan(_hospital, _anonymized(demo.demo_policy())),
+    "l_diversity_masked": Plan(
+        _clinic,
+        _anonymized(
+            clinic_policy(
+                sa.KAnonymity(2),
+                sa.DistinctLDiversity("diagnosis", 2),
+                identifiers=["id", "patient", "nights"],
+                suppression="mask",
+                suppression_limit=0.3,
+            )
+        ),
+    ),
+    "t_closeness_hierarchical": Plan(
+        _clinic,
+        _anonymized(
+            clinic_policy(
+                sa.KAnonymity(2),
+                sa.TCloseness("diagnosis", 0.4, "hierarchical"),
+                identifiers=["id", "patient", "nights"],
+                suppression_limit=0.3,
+            )
+        ),
+    ),
+    "individuals_and_weights": Plan(
+        _clinic,
+        _anonymized(
+            clinic_policy(
+                sa.KAnonymity(2),
+                identifiers=["id", "patient", "nights"],
+                individual="patient",
+                row_weight="nights",
+                suppression_limit=0.3,
+            )
+        ),
+    ),
+    "ipa": Plan(_hospital, _private),
+    "partition": Plan(_hospital, _applied, before=_fit),
+}
+"""By the names of their files."""

@@ -1,0 +1,3560 @@
+-- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+-- It publishes 11 rows; the SHA-256 of them is a21560628018ea7f74d0641eac0a8130ee4e46021db969a172bbe6cc4ef52f55.
+
+SELECT DISTINCT
+  "attribute"
+FROM "memory"."anon"."taxonomy";
+
+WITH anon_rows AS (
+  SELECT
+    attribute,
+    level,
+    value,
+    label,
+    MAX(level) OVER (PARTITION BY attribute) AS anon_height
+  FROM (
+    SELECT
+      *
+    FROM "memory"."anon"."taxonomy"
+    WHERE
+      "attribute" IN ('age', 'sex', 'zip', 'diagnosis')
+  ) AS "anon_taxonomy"
+), anon_domain AS (
+  SELECT DISTINCT
+    attribute,
+    value
+  FROM anon_rows
+  WHERE
+    level = 0
+), anon_levels AS (
+  SELECT
+    attribute,
+    UNNEST(RANGE(0, MAX(anon_height) + 1)) AS level
+  FROM anon_rows
+  GROUP BY
+    attribute
+), anon_found AS (
+  SELECT
+    anon_levels.attribute,
+    anon_levels.level,
+    'missing level' AS problem,
+    COUNT(*) AS problem_count
+  FROM anon_levels
+  INNER JOIN anon_domain
+    ON anon_domain.attribute = anon_levels.attribute
+  ANTI JOIN anon_rows
+    ON anon_rows.attribute = anon_levels.attribute
+    AND anon_rows.level = anon_levels.level
+    AND anon_rows.value IS NOT DISTINCT FROM anon_domain.value
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    anon_rows.attribute,
+    anon_rows.level,
+    'value outside the domain',
+    COUNT(*)
+  FROM anon_rows
+  ANTI JOIN anon_domain
+    ON anon_domain.attribute = anon_rows.attribute
+    AND anon_domain.value IS NOT DISTINCT FROM anon_rows.value
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'several labels',
+    COUNT(*)
+  FROM (
+    SELECT
+      attribute,
+      level,
+      value
+    FROM anon_rows
+    GROUP BY ALL
+    HAVING
+      COUNT(*) > 1
+  )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'level 0 is not the value itself',
+    COUNT(*)
+  FROM anon_rows
+  WHERE
+    level = 0 AND label IS DISTINCT FROM value AND COALESCE(label, '') <> ''
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'empty label',
+    COUNT(*)
+  FROM anon_rows
+  WHERE
+    COALESCE(label, '') = ''
+    AND NOT (
+      level = 0 AND value IS NOT DISTINCT FROM label
+    )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'not nested',
+    COUNT(*)
+  FROM (
+    SELECT
+      anon_rows.attribute,
+      anon_rows.level,
+      anon_rows.label
+    FROM anon_rows
+    INNER JOIN anon_rows AS anon_next
+      ON anon_next.attribute = anon_rows.attribute
+      AND anon_next.level = anon_rows.level + 1
+      AND anon_next.value IS NOT DISTINCT FROM anon_rows.value
+    WHERE
+      anon_rows.level > 0
+    GROUP BY ALL
+    HAVING
+      COUNT(DISTINCT anon_next.label) > 1
+  )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'several top labels',
+    COUNT(DISTINCT label)
+  FROM anon_rows
+  WHERE
+    level = anon_height
+  GROUP BY ALL
+  HAVING
+    COUNT(DISTINCT label) > 1
+)
+SELECT
+  attribute,
+  CAST(level AS INT) AS level,
+  problem,
+  problem_count
+FROM anon_found;
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex', 'zip', 'diagnosis')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+SELECT
+  attribute,
+  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
+  ARG_MAX(sha256, rowid) AS sha256
+FROM "memory"."anon".taxonomy_origin
+GROUP BY
+  attribute;
+
+BEGIN;
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex', 'zip', 'diagnosis')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+SELECT
+  attribute,
+  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
+  ARG_MAX(sha256, rowid) AS sha256
+FROM "memory"."anon".taxonomy_origin
+GROUP BY
+  attribute;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_codes_0" AS
+SELECT
+  *,
+  DENSE_RANK() OVER (PARTITION BY "anon_code_0_1" ORDER BY "anon_code_0_0" ASC) - 1 AS "anon_child_0_0",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_0_2" ORDER BY "anon_code_0_1" ASC) - 1 AS "anon_child_0_1",
+  DENSE_RANK() OVER (ORDER BY "anon_code_0_2" ASC) - 1 AS "anon_child_0_2"
+FROM (
+  SELECT
+    "anon_level_0"."value" AS "anon_value",
+    "anon_level_0"."code" AS "anon_code_0_0",
+    (
+      CASE
+        WHEN 60 > 1
+        THEN (
+          "anon_level_0"."leaf_count" - 1
+        ) / (
+          60 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_0",
+    (
+      CASE
+        WHEN "anon_level_0"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_0"."leaf_count" / 60
+      END
+    ) AS "anon_ncp_0_0",
+    "anon_level_1"."code" AS "anon_code_0_1",
+    (
+      CASE
+        WHEN 60 > 1
+        THEN (
+          "anon_level_1"."leaf_count" - 1
+        ) / (
+          60 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_1",
+    (
+      CASE
+        WHEN "anon_level_1"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_1"."leaf_count" / 60
+      END
+    ) AS "anon_ncp_0_1",
+    "anon_level_2"."code" AS "anon_code_0_2",
+    (
+      CASE
+        WHEN 60 > 1
+        THEN (
+          "anon_level_2"."leaf_count" - 1
+        ) / (
+          60 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_2",
+    (
+      CASE
+        WHEN "anon_level_2"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_2"."leaf_count" / 60
+      END
+    ) AS "anon_ncp_0_2",
+    "anon_level_3"."code" AS "anon_code_0_3",
+    (
+      CASE
+        WHEN 60 > 1
+        THEN (
+          "anon_level_3"."leaf_count" - 1
+        ) / (
+          60 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_3",
+    (
+      CASE
+        WHEN "anon_level_3"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_3"."leaf_count" / 60
+      END
+    ) AS "anon_ncp_0_3"
+  FROM (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 0
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 0
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_0"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 1
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 1
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_1"
+    ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 2
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 2) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 2) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 2
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_2"
+    ON "anon_level_2"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 3
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 3 AND 3 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 3) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 3) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 3 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 3
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_3"
+    ON "anon_level_3"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+) AS "anon_labels";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_codes_1" AS
+SELECT
+  *,
+  DENSE_RANK() OVER (ORDER BY "anon_code_1_0" ASC) - 1 AS "anon_child_1_0"
+FROM (
+  SELECT
+    "anon_level_0"."value" AS "anon_value",
+    "anon_level_0"."code" AS "anon_code_1_0",
+    (
+      CASE
+        WHEN 2 > 1
+        THEN (
+          "anon_level_0"."leaf_count" - 1
+        ) / (
+          2 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_1_0",
+    (
+      CASE
+        WHEN "anon_level_0"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_0"."leaf_count" / 2
+      END
+    ) AS "anon_ncp_1_0",
+    "anon_level_1"."code" AS "anon_code_1_1",
+    (
+      CASE
+        WHEN 2 > 1
+        THEN (
+          "anon_level_1"."leaf_count" - 1
+        ) / (
+          2 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_1_1",
+    (
+      CASE
+        WHEN "anon_level_1"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_1"."leaf_count" / 2
+      END
+    ) AS "anon_ncp_1_1"
+  FROM (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'sex'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_0"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 1
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'sex'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 1
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_1"
+    ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+) AS "anon_labels";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_codes_2" AS
+SELECT
+  *,
+  DENSE_RANK() OVER (PARTITION BY "anon_code_2_1" ORDER BY "anon_code_2_0" ASC) - 1 AS "anon_child_2_0",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_2_2" ORDER BY "anon_code_2_1" ASC) - 1 AS "anon_child_2_1",
+  DENSE_RANK() OVER (ORDER BY "anon_code_2_2" ASC) - 1 AS "anon_child_2_2"
+FROM (
+  SELECT
+    "anon_level_0"."value" AS "anon_value",
+    "anon_level_0"."code" AS "anon_code_2_0",
+    (
+      CASE
+        WHEN 11 > 1
+        THEN (
+          "anon_level_0"."leaf_count" - 1
+        ) / (
+          11 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_2_0",
+    (
+      CASE
+        WHEN "anon_level_0"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_0"."leaf_count" / 11
+      END
+    ) AS "anon_ncp_2_0",
+    "anon_level_1"."code" AS "anon_code_2_1",
+    (
+      CASE
+        WHEN 11 > 1
+        THEN (
+          "anon_level_1"."leaf_count" - 1
+        ) / (
+          11 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_2_1",
+    (
+      CASE
+        WHEN "anon_level_1"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_1"."leaf_count" / 11
+      END
+    ) AS "anon_ncp_2_1",
+    "anon_level_2"."code" AS "anon_code_2_2",
+    (
+      CASE
+        WHEN 11 > 1
+        THEN (
+          "anon_level_2"."leaf_count" - 1
+        ) / (
+          11 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_2_2",
+    (
+      CASE
+        WHEN "anon_level_2"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_2"."leaf_count" / 11
+      END
+    ) AS "anon_ncp_2_2",
+    "anon_level_3"."code" AS "anon_code_2_3",
+    (
+      CASE
+        WHEN 11 > 1
+        THEN (
+          "anon_level_3"."leaf_count" - 1
+        ) / (
+          11 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_2_3",
+    (
+      CASE
+        WHEN "anon_level_3"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_3"."leaf_count" / 11
+      END
+    ) AS "anon_ncp_2_3"
+  FROM (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 0
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'zip'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 0
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_0"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 1
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'zip'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 1
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_1"
+    ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 2
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 2) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 2) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'zip'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 2
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_2"
+    ON "anon_level_2"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 3
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 3 AND 3 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 3) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 3) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 3 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'zip'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 3
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_3"
+    ON "anon_level_3"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+) AS "anon_labels";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_sensitive_codes_0" AS
+SELECT
+  "anon_level_0"."value" AS "anon_value",
+  "anon_level_1"."code" AS "anon_sensitive_0_1"
+FROM (
+  SELECT
+    "anon_labels"."value",
+    CAST(DENSE_RANK() OVER (
+      ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+    ) AS UTINYINT) AS "code",
+    COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+  FROM (
+    SELECT
+      anon_taxonomy.anon_value AS value,
+      anon_taxonomy.anon_label AS label
+    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'diagnosis' AND anon_taxonomy.anon_level = 0
+    UNION ALL
+    SELECT
+      NULL AS value,
+      CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+    FROM (
+      SELECT
+        MAX(anon_taxonomy.anon_level) AS anon_height,
+        MAX(anon_taxonomy.anon_label) FILTER(WHERE
+          anon_taxonomy.anon_level = 0) AS anon_label,
+        COUNT(*) FILTER(WHERE
+          anon_taxonomy.anon_level = 0) AS anon_rows,
+        COUNT(*) FILTER(WHERE
+          anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'diagnosis'
+    ) AS anon_null
+    WHERE
+      anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+  ) AS "anon_labels"
+  LEFT JOIN (
+    SELECT
+      anon_taxonomy.anon_label AS label,
+      COUNT(*) AS leaf_count
+    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'diagnosis' AND anon_taxonomy.anon_level = 0
+    GROUP BY
+      anon_taxonomy.anon_label
+  ) AS "anon_leaves"
+    ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+) AS "anon_level_0"
+JOIN (
+  SELECT
+    "anon_labels"."value",
+    CAST(DENSE_RANK() OVER (
+      ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+    ) AS UTINYINT) AS "code",
+    COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+  FROM (
+    SELECT
+      anon_taxonomy.anon_value AS value,
+      anon_taxonomy.anon_label AS label
+    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'diagnosis' AND anon_taxonomy.anon_level = 1
+    UNION ALL
+    SELECT
+      NULL AS value,
+      CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
+    FROM (
+      SELECT
+        MAX(anon_taxonomy.anon_level) AS anon_height,
+        MAX(anon_taxonomy.anon_label) FILTER(WHERE
+          anon_taxonomy.anon_level = 1) AS anon_label,
+        COUNT(*) FILTER(WHERE
+          anon_taxonomy.anon_level = 1) AS anon_rows,
+        COUNT(*) FILTER(WHERE
+          anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'diagnosis'
+    ) AS anon_null
+    WHERE
+      anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+  ) AS "anon_labels"
+  LEFT JOIN (
+    SELECT
+      anon_taxonomy.anon_label AS label,
+      COUNT(*) AS leaf_count
+    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'diagnosis' AND anon_taxonomy.anon_level = 1
+    GROUP BY
+      anon_taxonomy.anon_label
+  ) AS "anon_leaves"
+    ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+) AS "anon_level_1"
+  ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value";
+
+SELECT
+  0 AS "position",
+  UNNEST([0, 1, 2]) AS "depth",
+  UNNEST(
+    [
+      COALESCE(MAX("anon_child_0_0"), 0),
+      COALESCE(MAX("anon_child_0_1"), 0),
+      COALESCE(MAX("anon_child_0_2"), 0)
+    ]
+  ) AS "last_child"
+FROM "temp"."main"."anon_codes_0"
+UNION ALL
+SELECT
+  1 AS "position",
+  UNNEST([0]) AS "depth",
+  UNNEST([COALESCE(MAX("anon_child_1_0"), 0)]) AS "last_child"
+FROM "temp"."main"."anon_codes_1"
+UNION ALL
+SELECT
+  2 AS "position",
+  UNNEST([0, 1, 2]) AS "depth",
+  UNNEST(
+    [
+      COALESCE(MAX("anon_child_2_0"), 0),
+      COALESCE(MAX("anon_child_2_1"), 0),
+      COALESCE(MAX("anon_child_2_2"), 0)
+    ]
+  ) AS "last_child"
+FROM "temp"."main"."anon_codes_2";
+
+SELECT
+  *
+FROM (
+  SELECT
+    0 AS "position",
+    1 AS "depth",
+    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
+    "lm"
+  FROM (
+    SELECT DISTINCT
+      (
+        "anon_child_0_1" << 57
+      ) | (
+        "anon_child_0_2" << 61
+      ) AS "anon_key_0",
+      "anon_lm_0_1" AS "lm"
+    FROM "temp"."main"."anon_codes_0"
+  ) AS "anon_labels"
+  QUALIFY
+    (
+      "lm"
+    ) IS DISTINCT FROM (
+      LEAD("lm") OVER (ORDER BY "anon_key_0" ASC)
+    )
+) AS "anon_steps"
+QUALIFY
+  COUNT(*) OVER () <= 64
+UNION ALL
+SELECT
+  *
+FROM (
+  SELECT
+    0 AS "position",
+    2 AS "depth",
+    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
+    "lm"
+  FROM (
+    SELECT DISTINCT
+      (
+        "anon_child_0_2" << 61
+      ) AS "anon_key_0",
+      "anon_lm_0_2" AS "lm"
+    FROM "temp"."main"."anon_codes_0"
+  ) AS "anon_labels"
+  QUALIFY
+    (
+      "lm"
+    ) IS DISTINCT FROM (
+      LEAD("lm") OVER (ORDER BY "anon_key_0" ASC)
+    )
+) AS "anon_steps"
+QUALIFY
+  COUNT(*) OVER () <= 64
+UNION ALL
+SELECT
+  *
+FROM (
+  SELECT
+    2 AS "position",
+    1 AS "depth",
+    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
+    "lm"
+  FROM (
+    SELECT DISTINCT
+      (
+        "anon_child_2_1" << 55
+      ) | (
+        "anon_child_2_2" << 58
+      ) AS "anon_key_0",
+      "anon_lm_2_1" AS "lm"
+    FROM "temp"."main"."anon_codes_2"
+  ) AS "anon_labels"
+  QUALIFY
+    (
+      "lm"
+    ) IS DISTINCT FROM (
+      LEAD("lm") OVER (ORDER BY "anon_key_0" ASC)
+    )
+) AS "anon_steps"
+QUALIFY
+  COUNT(*) OVER () <= 64
+UNION ALL
+SELECT
+  *
+FROM (
+  SELECT
+    2 AS "position",
+    2 AS "depth",
+    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
+    "lm"
+  FROM (
+    SELECT DISTINCT
+      (
+        "anon_child_2_2" << 58
+      ) AS "anon_key_0",
+      "anon_lm_2_2" AS "lm"
+    FROM "temp"."main"."anon_codes_2"
+  ) AS "anon_labels"
+  QUALIFY
+    (
+      "lm"
+    ) IS DISTINCT FROM (
+      LEAD("lm") OVER (ORDER BY "anon_key_0" ASC)
+    )
+) AS "anon_steps"
+QUALIFY
+  COUNT(*) OVER () <= 64;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS MATERIALIZED (
+  SELECT
+    "age" AS "age",
+    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
+    CAST("diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+    COUNT(*) AS "anon_row_count"
+  FROM "memory"."main"."visits"
+  GROUP BY
+    "age",
+    CAST("sex" AS TEXT) COLLATE "binary",
+    CAST("zip" AS TEXT) COLLATE "binary",
+    CAST("diagnosis" AS TEXT) COLLATE "binary"
+), "anon_sensitive_0_ranks" AS MATERIALIZED (
+  SELECT
+    "diagnosis",
+    CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
+  FROM (
+    SELECT DISTINCT
+      "diagnosis"
+    FROM "anon_rows"
+  ) AS "anon_values"
+)
+SELECT
+  "anon_codes_0"."anon_key_0" | "anon_codes_1"."anon_key_0" | "anon_codes_2"."anon_key_0" AS "anon_key_0",
+  "anon_codes_0"."anon_code_0_0" IS NULL
+  OR "anon_codes_1"."anon_code_1_0" IS NULL
+  OR "anon_codes_2"."anon_code_2_0" IS NULL AS "anon_is_unmapped",
+  "anon_sensitive_0_ranks"."anon_sensitive_0",
+  "anon_rows"."diagnosis" AS "anon_raw_0",
+  "anon_sensitive_codes_0"."anon_sensitive_0_1",
+  "anon_rows"."anon_row_count"
+FROM "anon_rows"
+LEFT JOIN (
+  SELECT DISTINCT
+    (
+      "anon_child_0_0" << 51
+    ) | (
+      "anon_child_0_1" << 57
+    ) | (
+      "anon_child_0_2" << 61
+    ) AS "anon_key_0",
+    "anon_value",
+    "anon_code_0_0"
+  FROM "temp"."main"."anon_codes_0"
+) AS "anon_codes_0"
+  ON "anon_codes_0"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+LEFT JOIN (
+  SELECT DISTINCT
+    (
+      "anon_child_1_0" << 59
+    ) AS "anon_key_0",
+    "anon_value",
+    "anon_code_1_0"
+  FROM "temp"."main"."anon_codes_1"
+) AS "anon_codes_1"
+  ON "anon_codes_1"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+LEFT JOIN (
+  SELECT DISTINCT
+    (
+      "anon_child_2_0" << 48
+    ) | (
+      "anon_child_2_1" << 55
+    ) | (
+      "anon_child_2_2" << 58
+    ) AS "anon_key_0",
+    "anon_value",
+    "anon_code_2_0"
+  FROM "temp"."main"."anon_codes_2"
+) AS "anon_codes_2"
+  ON "anon_codes_2"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
+JOIN "anon_sensitive_0_ranks"
+  ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
+LEFT JOIN "temp"."main"."anon_sensitive_codes_0" AS anon_sensitive_codes_0
+  ON "anon_sensitive_codes_0"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."diagnosis" AS TEXT) COLLATE "binary"
+ORDER BY
+  "anon_key_0" ASC;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_values_0" AS
+SELECT
+  "anon_sensitive_0",
+  "anon_sensitive_0_1",
+  "anon_rows" / SUM("anon_rows") OVER () AS "anon_share",
+  SUM("anon_rows") OVER (ORDER BY "anon_sensitive_0" ASC) / SUM("anon_rows") OVER () AS "anon_cumulative",
+  SUM("anon_rows") OVER (PARTITION BY "anon_sensitive_0_1") / SUM("anon_rows") OVER () AS "anon_share_1"
+FROM (
+  SELECT
+    "anon_sensitive_0",
+    ANY_VALUE("anon_sensitive_0_1") AS "anon_sensitive_0_1",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_sensitive_0"
+) AS "anon_counts";
+
+SELECT
+  COUNT(*) AS "cells",
+  COALESCE(SUM("anon_row_count"), 0) AS "rows",
+  COALESCE(
+    SUM("anon_row_count") FILTER(WHERE
+      "anon_is_unmapped" OR "anon_sensitive_0_1" IS NULL),
+    0
+  ) AS "unmapped"
+FROM "temp"."main"."anon_cells";
+
+SELECT
+  position,
+  depth,
+  COALESCE(
+    (
+      SUM(
+        anon_value_rows * LOG(2, anon_label_rows / anon_value_rows) ORDER BY anon_value_rows ASC, anon_label_rows ASC
+      )
+    ),
+    0.0
+  ) AS entropy,
+  (
+    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_lm ELSE 1.0 END) / SUM(anon_value_rows)
+  ) AS lm,
+  (
+    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_ncp ELSE 1.0 END) / SUM(anon_value_rows)
+  ) AS ncp,
+  MAX(anon_lm) AS largest_lm,
+  MAX(anon_ncp) AS largest_ncp,
+  MIN((
+    LOG(2, anon_row_count / anon_label_rows)
+  )) AS least_information,
+  COUNT(DISTINCT anon_label) AS distinct_labels
+FROM (
+  SELECT
+    *,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
+  FROM (
+    SELECT
+      0 AS "position",
+      "anon_marginal"."anon_value_rows",
+      UNNEST([0, 1, 2, 3]) AS "depth",
+      UNNEST(
+        [
+          "anon_codes"."anon_code_0_0",
+          "anon_codes"."anon_code_0_1",
+          "anon_codes"."anon_code_0_2",
+          "anon_codes"."anon_code_0_3"
+        ]
+      ) AS "anon_label",
+      UNNEST(
+        [
+          "anon_codes"."anon_lm_0_0",
+          "anon_codes"."anon_lm_0_1",
+          "anon_codes"."anon_lm_0_2",
+          "anon_codes"."anon_lm_0_3"
+        ]
+      ) AS "anon_lm",
+      UNNEST(
+        [
+          "anon_codes"."anon_ncp_0_0",
+          "anon_codes"."anon_ncp_0_1",
+          "anon_codes"."anon_ncp_0_2",
+          "anon_codes"."anon_ncp_0_3"
+        ]
+      ) AS "anon_ncp"
+    FROM (
+      SELECT
+        "anon_key_0" & 7095421212922216448 AS "anon_key_0",
+        SUM("anon_row_count") AS "anon_value_rows"
+      FROM "temp"."main"."anon_cells"
+      GROUP BY
+        "anon_key_0" & 7095421212922216448
+      HAVING
+        COUNT(*) > 0
+    ) AS "anon_marginal"
+    JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_0_0" << 51
+        ) | (
+          "anon_child_0_1" << 57
+        ) | (
+          "anon_child_0_2" << 61
+        ) AS "anon_key_0",
+        "anon_code_0_0",
+        "anon_code_0_1",
+        "anon_code_0_2",
+        "anon_code_0_3",
+        "anon_lm_0_0",
+        "anon_lm_0_1",
+        "anon_lm_0_2",
+        "anon_lm_0_3",
+        "anon_ncp_0_0",
+        "anon_ncp_0_1",
+        "anon_ncp_0_2",
+        "anon_ncp_0_3"
+      FROM "temp"."main"."anon_codes_0"
+    ) AS "anon_codes"
+      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
+    UNION ALL
+    SELECT
+      1 AS "position",
+      "anon_marginal"."anon_value_rows",
+      UNNEST([0, 1]) AS "depth",
+      UNNEST(["anon_codes"."anon_code_1_0", "anon_codes"."anon_code_1_1"]) AS "anon_label",
+      UNNEST(["anon_codes"."anon_lm_1_0", "anon_codes"."anon_lm_1_1"]) AS "anon_lm",
+      UNNEST(["anon_codes"."anon_ncp_1_0", "anon_codes"."anon_ncp_1_1"]) AS "anon_ncp"
+    FROM (
+      SELECT
+        "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+        SUM("anon_row_count") AS "anon_value_rows"
+      FROM "temp"."main"."anon_cells"
+      GROUP BY
+        "anon_key_0" & 1729382256910270464
+      HAVING
+        COUNT(*) > 0
+    ) AS "anon_marginal"
+    JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_1_0" << 59
+        ) AS "anon_key_0",
+        "anon_code_1_0",
+        "anon_code_1_1",
+        "anon_lm_1_0",
+        "anon_lm_1_1",
+        "anon_ncp_1_0",
+        "anon_ncp_1_1"
+      FROM "temp"."main"."anon_codes_1"
+    ) AS "anon_codes"
+      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
+    UNION ALL
+    SELECT
+      2 AS "position",
+      "anon_marginal"."anon_value_rows",
+      UNNEST([0, 1, 2, 3]) AS "depth",
+      UNNEST(
+        [
+          "anon_codes"."anon_code_2_0",
+          "anon_codes"."anon_code_2_1",
+          "anon_codes"."anon_code_2_2",
+          "anon_codes"."anon_code_2_3"
+        ]
+      ) AS "anon_label",
+      UNNEST(
+        [
+          "anon_codes"."anon_lm_2_0",
+          "anon_codes"."anon_lm_2_1",
+          "anon_codes"."anon_lm_2_2",
+          "anon_codes"."anon_lm_2_3"
+        ]
+      ) AS "anon_lm",
+      UNNEST(
+        [
+          "anon_codes"."anon_ncp_2_0",
+          "anon_codes"."anon_ncp_2_1",
+          "anon_codes"."anon_ncp_2_2",
+          "anon_codes"."anon_ncp_2_3"
+        ]
+      ) AS "anon_ncp"
+    FROM (
+      SELECT
+        "anon_key_0" & 398287092045578240 AS "anon_key_0",
+        SUM("anon_row_count") AS "anon_value_rows"
+      FROM "temp"."main"."anon_cells"
+      GROUP BY
+        "anon_key_0" & 398287092045578240
+      HAVING
+        COUNT(*) > 0
+    ) AS "anon_marginal"
+    JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_2_0" << 48
+        ) | (
+          "anon_child_2_1" << 55
+        ) | (
+          "anon_child_2_2" << 58
+        ) AS "anon_key_0",
+        "anon_code_2_0",
+        "anon_code_2_1",
+        "anon_code_2_2",
+        "anon_code_2_3",
+        "anon_lm_2_0",
+        "anon_lm_2_1",
+        "anon_lm_2_2",
+        "anon_lm_2_3",
+        "anon_ncp_2_0",
+        "anon_ncp_2_1",
+        "anon_ncp_2_2",
+        "anon_ncp_2_3"
+      FROM "temp"."main"."anon_codes_2"
+    ) AS "anon_codes"
+      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
+  ) AS "anon_levels"
+)
+GROUP BY
+  position,
+  depth;
+
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_certainly_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM (
+  SELECT
+    *,
+    12 AS "anon_row_count",
+    2 AS "anon_k"
+  FROM (
+    SELECT
+      *,
+      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+      "anon_class_size" >= 2 AS "anon_certainly_kept",
+      NOT (
+        TRUE
+      ) AS "anon_out_of_bounds",
+      "anon_class_size" AS "anon_class_weight"
+    FROM (
+      SELECT
+        "anon_whole"."anon_node",
+        "anon_whole"."anon_key_0",
+        "anon_whole"."anon_class_size",
+        "anon_view_0"."anon_measure_0"
+      FROM (
+        SELECT
+          "anon_node",
+          "anon_key_0",
+          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+        FROM (
+          SELECT
+            "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+            "anon_sensitive_0",
+            "anon_sensitive_0_1",
+            "anon_row_count",
+            "anon_nodes"."anon_node"
+          FROM "temp"."main"."anon_cells"
+          CROSS JOIN (VALUES
+            (0, 8646911284551352320),
+            (1, 7313845794849685504),
+            (2, 7095421212922216448),
+            (3, 2125699024118874112),
+            (4, 398287092045578240),
+            (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
+        ) AS "anon_cells"
+        GROUP BY
+          "anon_node",
+          "anon_key_0"
+      ) AS "anon_whole"
+      JOIN (
+        SELECT
+          "anon_node",
+          "anon_key_0",
+          (
+            FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+          ) / 2 AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_node",
+            "anon_key_0",
+            SUM("anon_rows") AS "anon_rows",
+            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+            ANY_VALUE("anon_share") AS "anon_share"
+          FROM (
+            SELECT
+              "anon_values"."anon_node",
+              "anon_values"."anon_key_0",
+              "anon_values"."anon_rows",
+              "anon_known"."anon_sensitive_0",
+              "anon_known"."anon_share" AS "anon_share"
+            FROM (
+              SELECT
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0",
+                SUM("anon_row_count") AS "anon_rows"
+              FROM (
+                SELECT
+                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count",
+                  "anon_nodes"."anon_node"
+                FROM "temp"."main"."anon_cells"
+                CROSS JOIN (VALUES
+                  (0, 8646911284551352320),
+                  (1, 7313845794849685504),
+                  (2, 7095421212922216448),
+                  (3, 2125699024118874112),
+                  (4, 398287092045578240),
+                  (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0"
+            ) AS "anon_values"
+            JOIN "temp"."main"."anon_values_0" AS anon_known
+              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+          ) AS "anon_values"
+          GROUP BY
+            "anon_node",
+            "anon_key_0",
+            "anon_sensitive_0"
+          UNION ALL
+          SELECT
+            "anon_node",
+            "anon_key_0",
+            SUM("anon_rows") AS "anon_rows",
+            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+            ANY_VALUE("anon_share") AS "anon_share"
+          FROM (
+            SELECT
+              "anon_values"."anon_node",
+              "anon_values"."anon_key_0",
+              "anon_values"."anon_rows",
+              "anon_known"."anon_sensitive_0_1",
+              "anon_known"."anon_share_1" AS "anon_share"
+            FROM (
+              SELECT
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0",
+                SUM("anon_row_count") AS "anon_rows"
+              FROM (
+                SELECT
+                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count",
+                  "anon_nodes"."anon_node"
+                FROM "temp"."main"."anon_cells"
+                CROSS JOIN (VALUES
+                  (0, 8646911284551352320),
+                  (1, 7313845794849685504),
+                  (2, 7095421212922216448),
+                  (3, 2125699024118874112),
+                  (4, 398287092045578240),
+                  (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0"
+            ) AS "anon_values"
+            JOIN "temp"."main"."anon_values_0" AS anon_known
+              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+          ) AS "anon_values"
+          GROUP BY
+            "anon_node",
+            "anon_key_0",
+            "anon_sensitive_0_1"
+        ) AS "anon_labels"
+        GROUP BY
+          "anon_node",
+          "anon_key_0"
+      ) AS "anon_view_0"
+        ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
+        AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+    ) AS "anon_classes"
+  ) AS "anon_judged"
+) AS "anon_classes"
+GROUP BY
+  anon_node,
+  anon_k;
+
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_certainly_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM (
+  SELECT
+    *,
+    12 AS "anon_row_count",
+    2 AS "anon_k"
+  FROM (
+    SELECT
+      *,
+      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+      "anon_class_size" >= 2 AS "anon_certainly_kept",
+      NOT (
+        TRUE
+      ) AS "anon_out_of_bounds",
+      "anon_class_size" AS "anon_class_weight"
+    FROM (
+      SELECT
+        "anon_whole"."anon_node",
+        "anon_whole"."anon_key_0",
+        "anon_whole"."anon_class_size",
+        "anon_view_0"."anon_measure_0"
+      FROM (
+        SELECT
+          "anon_node",
+          "anon_key_0",
+          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+        FROM (
+          SELECT
+            "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+            "anon_sensitive_0",
+            "anon_sensitive_0_1",
+            "anon_row_count",
+            "anon_nodes"."anon_node"
+          FROM "temp"."main"."anon_cells"
+          CROSS JOIN (VALUES
+            (0, 1729382256910270464),
+            (1, 7061644215716937728),
+            (2, 7205759403792793600),
+            (3, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
+        ) AS "anon_cells"
+        GROUP BY
+          "anon_node",
+          "anon_key_0"
+      ) AS "anon_whole"
+      JOIN (
+        SELECT
+          "anon_node",
+          "anon_key_0",
+          (
+            FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+          ) / 2 AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_node",
+            "anon_key_0",
+            SUM("anon_rows") AS "anon_rows",
+            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+            ANY_VALUE("anon_share") AS "anon_share"
+          FROM (
+            SELECT
+              "anon_values"."anon_node",
+              "anon_values"."anon_key_0",
+              "anon_values"."anon_rows",
+              "anon_known"."anon_sensitive_0",
+              "anon_known"."anon_share" AS "anon_share"
+            FROM (
+              SELECT
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0",
+                SUM("anon_row_count") AS "anon_rows"
+              FROM (
+                SELECT
+                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count",
+                  "anon_nodes"."anon_node"
+                FROM "temp"."main"."anon_cells"
+                CROSS JOIN (VALUES
+                  (0, 1729382256910270464),
+                  (1, 7061644215716937728),
+                  (2, 7205759403792793600),
+                  (3, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0"
+            ) AS "anon_values"
+            JOIN "temp"."main"."anon_values_0" AS anon_known
+              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+          ) AS "anon_values"
+          GROUP BY
+            "anon_node",
+            "anon_key_0",
+            "anon_sensitive_0"
+          UNION ALL
+          SELECT
+            "anon_node",
+            "anon_key_0",
+            SUM("anon_rows") AS "anon_rows",
+            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+            ANY_VALUE("anon_share") AS "anon_share"
+          FROM (
+            SELECT
+              "anon_values"."anon_node",
+              "anon_values"."anon_key_0",
+              "anon_values"."anon_rows",
+              "anon_known"."anon_sensitive_0_1",
+              "anon_known"."anon_share_1" AS "anon_share"
+            FROM (
+              SELECT
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0",
+                SUM("anon_row_count") AS "anon_rows"
+              FROM (
+                SELECT
+                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count",
+                  "anon_nodes"."anon_node"
+                FROM "temp"."main"."anon_cells"
+                CROSS JOIN (VALUES
+                  (0, 1729382256910270464),
+                  (1, 7061644215716937728),
+                  (2, 7205759403792793600),
+                  (3, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0"
+            ) AS "anon_values"
+            JOIN "temp"."main"."anon_values_0" AS anon_known
+              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+          ) AS "anon_values"
+          GROUP BY
+            "anon_node",
+            "anon_key_0",
+            "anon_sensitive_0_1"
+        ) AS "anon_labels"
+        GROUP BY
+          "anon_node",
+          "anon_key_0"
+      ) AS "anon_view_0"
+        ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
+        AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+    ) AS "anon_classes"
+  ) AS "anon_judged"
+) AS "anon_classes"
+GROUP BY
+  anon_node,
+  anon_k;
+
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_certainly_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm
+FROM (
+  SELECT
+    *,
+    12 AS "anon_row_count",
+    2 AS "anon_k"
+  FROM (
+    SELECT
+      *,
+      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+      "anon_class_size" >= 2 AS "anon_certainly_kept",
+      NOT (
+        TRUE
+      ) AS "anon_out_of_bounds",
+      "anon_class_size" AS "anon_class_weight"
+    FROM (
+      SELECT
+        "anon_labelled"."anon_class_size",
+        "anon_labelled"."anon_measure_0",
+        "anon_labelled"."anon_node",
+        (
+          2.0e0
+        ) / 3 AS "anon_lm"
+      FROM (
+        SELECT
+          *
+        FROM (
+          SELECT
+            "anon_key_0",
+            "anon_class_size",
+            "anon_measure_0",
+            0 AS "anon_node"
+          FROM (
+            SELECT
+              "anon_whole"."anon_key_0",
+              "anon_whole"."anon_class_size",
+              "anon_view_0"."anon_measure_0"
+            FROM (
+              SELECT
+                "anon_key_0",
+                CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+              FROM (
+                SELECT
+                  "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count"
+                FROM "temp"."main"."anon_cells"
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_key_0"
+            ) AS "anon_whole"
+            JOIN (
+              SELECT
+                "anon_key_0",
+                (
+                  FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+                ) / 2 AS "anon_measure_0"
+              FROM (
+                SELECT
+                  "anon_key_0",
+                  SUM("anon_rows") AS "anon_rows",
+                  SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+                  ANY_VALUE("anon_share") AS "anon_share"
+                FROM (
+                  SELECT
+                    "anon_values"."anon_key_0",
+                    "anon_values"."anon_rows",
+                    "anon_known"."anon_sensitive_0",
+                    "anon_known"."anon_share" AS "anon_share"
+                  FROM (
+                    SELECT
+                      "anon_key_0",
+                      "anon_sensitive_0",
+                      SUM("anon_row_count") AS "anon_rows"
+                    FROM (
+                      SELECT
+                        "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+                        "anon_sensitive_0",
+                        "anon_sensitive_0_1",
+                        "anon_row_count"
+                      FROM "temp"."main"."anon_cells"
+                    ) AS "anon_cells"
+                    GROUP BY
+                      "anon_key_0",
+                      "anon_sensitive_0"
+                  ) AS "anon_values"
+                  JOIN "temp"."main"."anon_values_0" AS anon_known
+                    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+                ) AS "anon_values"
+                GROUP BY
+                  "anon_key_0",
+                  "anon_sensitive_0"
+                UNION ALL
+                SELECT
+                  "anon_key_0",
+                  SUM("anon_rows") AS "anon_rows",
+                  SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+                  ANY_VALUE("anon_share") AS "anon_share"
+                FROM (
+                  SELECT
+                    "anon_values"."anon_key_0",
+                    "anon_values"."anon_rows",
+                    "anon_known"."anon_sensitive_0_1",
+                    "anon_known"."anon_share_1" AS "anon_share"
+                  FROM (
+                    SELECT
+                      "anon_key_0",
+                      "anon_sensitive_0",
+                      SUM("anon_row_count") AS "anon_rows"
+                    FROM (
+                      SELECT
+                        "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+                        "anon_sensitive_0",
+                        "anon_sensitive_0_1",
+                        "anon_row_count"
+                      FROM "temp"."main"."anon_cells"
+                    ) AS "anon_cells"
+                    GROUP BY
+                      "anon_key_0",
+                      "anon_sensitive_0"
+                  ) AS "anon_values"
+                  JOIN "temp"."main"."anon_values_0" AS anon_known
+                    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+                ) AS "anon_values"
+                GROUP BY
+                  "anon_key_0",
+                  "anon_sensitive_0_1"
+              ) AS "anon_labels"
+              GROUP BY
+                "anon_key_0"
+            ) AS "anon_view_0"
+              ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+          ) AS "anon_classes_of_node"
+        ) AS "anon_keyed"
+      ) AS "anon_labelled"
+    ) AS "anon_classes"
+  ) AS "anon_judged"
+) AS "anon_classes"
+GROUP BY
+  anon_node,
+  anon_k;
+
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_certainly_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM (
+  SELECT
+    *,
+    12 AS "anon_row_count",
+    2 AS "anon_k"
+  FROM (
+    SELECT
+      *,
+      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+      "anon_class_size" >= 2 AS "anon_certainly_kept",
+      NOT (
+        TRUE
+      ) AS "anon_out_of_bounds",
+      "anon_class_size" AS "anon_class_weight"
+    FROM (
+      SELECT
+        "anon_whole"."anon_node",
+        "anon_whole"."anon_key_0",
+        "anon_whole"."anon_class_size",
+        "anon_view_0"."anon_measure_0"
+      FROM (
+        SELECT
+          "anon_node",
+          "anon_key_0",
+          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+        FROM (
+          SELECT
+            "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+            "anon_sensitive_0",
+            "anon_sensitive_0_1",
+            "anon_row_count",
+            "anon_nodes"."anon_node"
+          FROM "temp"."main"."anon_cells"
+          CROSS JOIN (VALUES
+            (0, 8791026472627208192),
+            (1, 8935141660703064064),
+            (2, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
+        ) AS "anon_cells"
+        GROUP BY
+          "anon_node",
+          "anon_key_0"
+      ) AS "anon_whole"
+      JOIN (
+        SELECT
+          "anon_node",
+          "anon_key_0",
+          (
+            FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+          ) / 2 AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_node",
+            "anon_key_0",
+            SUM("anon_rows") AS "anon_rows",
+            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+            ANY_VALUE("anon_share") AS "anon_share"
+          FROM (
+            SELECT
+              "anon_values"."anon_node",
+              "anon_values"."anon_key_0",
+              "anon_values"."anon_rows",
+              "anon_known"."anon_sensitive_0",
+              "anon_known"."anon_share" AS "anon_share"
+            FROM (
+              SELECT
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0",
+                SUM("anon_row_count") AS "anon_rows"
+              FROM (
+                SELECT
+                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count",
+                  "anon_nodes"."anon_node"
+                FROM "temp"."main"."anon_cells"
+                CROSS JOIN (VALUES
+                  (0, 8791026472627208192),
+                  (1, 8935141660703064064),
+                  (2, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0"
+            ) AS "anon_values"
+            JOIN "temp"."main"."anon_values_0" AS anon_known
+              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+          ) AS "anon_values"
+          GROUP BY
+            "anon_node",
+            "anon_key_0",
+            "anon_sensitive_0"
+          UNION ALL
+          SELECT
+            "anon_node",
+            "anon_key_0",
+            SUM("anon_rows") AS "anon_rows",
+            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+            ANY_VALUE("anon_share") AS "anon_share"
+          FROM (
+            SELECT
+              "anon_values"."anon_node",
+              "anon_values"."anon_key_0",
+              "anon_values"."anon_rows",
+              "anon_known"."anon_sensitive_0_1",
+              "anon_known"."anon_share_1" AS "anon_share"
+            FROM (
+              SELECT
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0",
+                SUM("anon_row_count") AS "anon_rows"
+              FROM (
+                SELECT
+                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count",
+                  "anon_nodes"."anon_node"
+                FROM "temp"."main"."anon_cells"
+                CROSS JOIN (VALUES
+                  (0, 8791026472627208192),
+                  (1, 8935141660703064064),
+                  (2, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0"
+            ) AS "anon_values"
+            JOIN "temp"."main"."anon_values_0" AS anon_known
+              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+          ) AS "anon_values"
+          GROUP BY
+            "anon_node",
+            "anon_key_0",
+            "anon_sensitive_0_1"
+        ) AS "anon_labels"
+        GROUP BY
+          "anon_node",
+          "anon_key_0"
+      ) AS "anon_view_0"
+        ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
+        AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+    ) AS "anon_classes"
+  ) AS "anon_judged"
+) AS "anon_classes"
+GROUP BY
+  anon_node,
+  anon_k;
+
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_certainly_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM (
+  SELECT
+    *,
+    12 AS "anon_row_count",
+    2 AS "anon_k"
+  FROM (
+    SELECT
+      *,
+      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+      "anon_class_size" >= 2 AS "anon_certainly_kept",
+      NOT (
+        TRUE
+      ) AS "anon_out_of_bounds",
+      "anon_class_size" AS "anon_class_weight"
+    FROM (
+      SELECT
+        "anon_whole"."anon_node",
+        "anon_whole"."anon_key_0",
+        "anon_whole"."anon_class_size",
+        "anon_view_0"."anon_measure_0"
+      FROM (
+        SELECT
+          "anon_node",
+          "anon_key_0",
+          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+        FROM (
+          SELECT
+            "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+            "anon_sensitive_0",
+            "anon_sensitive_0_1",
+            "anon_row_count",
+            "anon_nodes"."anon_node"
+          FROM "temp"."main"."anon_cells"
+          CROSS JOIN (VALUES
+            (0, 2017612633061982208),
+            (1, 9043228051759955968)) AS "anon_nodes"("anon_node", "anon_mask_0")
+        ) AS "anon_cells"
+        GROUP BY
+          "anon_node",
+          "anon_key_0"
+      ) AS "anon_whole"
+      JOIN (
+        SELECT
+          "anon_node",
+          "anon_key_0",
+          (
+            FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+          ) / 2 AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_node",
+            "anon_key_0",
+            SUM("anon_rows") AS "anon_rows",
+            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+            ANY_VALUE("anon_share") AS "anon_share"
+          FROM (
+            SELECT
+              "anon_values"."anon_node",
+              "anon_values"."anon_key_0",
+              "anon_values"."anon_rows",
+              "anon_known"."anon_sensitive_0",
+              "anon_known"."anon_share" AS "anon_share"
+            FROM (
+              SELECT
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0",
+                SUM("anon_row_count") AS "anon_rows"
+              FROM (
+                SELECT
+                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count",
+                  "anon_nodes"."anon_node"
+                FROM "temp"."main"."anon_cells"
+                CROSS JOIN (VALUES
+                  (0, 2017612633061982208),
+                  (1, 9043228051759955968)) AS "anon_nodes"("anon_node", "anon_mask_0")
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0"
+            ) AS "anon_values"
+            JOIN "temp"."main"."anon_values_0" AS anon_known
+              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+          ) AS "anon_values"
+          GROUP BY
+            "anon_node",
+            "anon_key_0",
+            "anon_sensitive_0"
+          UNION ALL
+          SELECT
+            "anon_node",
+            "anon_key_0",
+            SUM("anon_rows") AS "anon_rows",
+            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+            ANY_VALUE("anon_share") AS "anon_share"
+          FROM (
+            SELECT
+              "anon_values"."anon_node",
+              "anon_values"."anon_key_0",
+              "anon_values"."anon_rows",
+              "anon_known"."anon_sensitive_0_1",
+              "anon_known"."anon_share_1" AS "anon_share"
+            FROM (
+              SELECT
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0",
+                SUM("anon_row_count") AS "anon_rows"
+              FROM (
+                SELECT
+                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count",
+                  "anon_nodes"."anon_node"
+                FROM "temp"."main"."anon_cells"
+                CROSS JOIN (VALUES
+                  (0, 2017612633061982208),
+                  (1, 9043228051759955968)) AS "anon_nodes"("anon_node", "anon_mask_0")
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_node",
+                "anon_key_0",
+                "anon_sensitive_0"
+            ) AS "anon_values"
+            JOIN "temp"."main"."anon_values_0" AS anon_known
+              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+          ) AS "anon_values"
+          GROUP BY
+            "anon_node",
+            "anon_key_0",
+            "anon_sensitive_0_1"
+        ) AS "anon_labels"
+        GROUP BY
+          "anon_node",
+          "anon_key_0"
+      ) AS "anon_view_0"
+        ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
+        AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+    ) AS "anon_classes"
+  ) AS "anon_judged"
+) AS "anon_classes"
+GROUP BY
+  anon_node,
+  anon_k;
+
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_certainly_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm
+FROM (
+  SELECT
+    *,
+    12 AS "anon_row_count",
+    2 AS "anon_k"
+  FROM (
+    SELECT
+      *,
+      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+      "anon_class_size" >= 2 AS "anon_certainly_kept",
+      NOT (
+        TRUE
+      ) AS "anon_out_of_bounds",
+      "anon_class_size" AS "anon_class_weight"
+    FROM (
+      SELECT
+        "anon_labelled"."anon_class_size",
+        "anon_labelled"."anon_measure_0",
+        "anon_labelled"."anon_node",
+        (
+          1.0e0 + CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
+        ) / 3 AS "anon_lm"
+      FROM (
+        SELECT
+          *,
+          "anon_key_0" & 288230376151711744 AS "anon_bits_2_2_0"
+        FROM (
+          SELECT
+            "anon_key_0",
+            "anon_class_size",
+            "anon_measure_0",
+            0 AS "anon_node"
+          FROM (
+            SELECT
+              "anon_whole"."anon_key_0",
+              "anon_whole"."anon_class_size",
+              "anon_view_0"."anon_measure_0"
+            FROM (
+              SELECT
+                "anon_key_0",
+                CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+              FROM (
+                SELECT
+                  "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count"
+                FROM "temp"."main"."anon_cells"
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_key_0"
+            ) AS "anon_whole"
+            JOIN (
+              SELECT
+                "anon_key_0",
+                (
+                  FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+                ) / 2 AS "anon_measure_0"
+              FROM (
+                SELECT
+                  "anon_key_0",
+                  SUM("anon_rows") AS "anon_rows",
+                  SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+                  ANY_VALUE("anon_share") AS "anon_share"
+                FROM (
+                  SELECT
+                    "anon_values"."anon_key_0",
+                    "anon_values"."anon_rows",
+                    "anon_known"."anon_sensitive_0",
+                    "anon_known"."anon_share" AS "anon_share"
+                  FROM (
+                    SELECT
+                      "anon_key_0",
+                      "anon_sensitive_0",
+                      SUM("anon_row_count") AS "anon_rows"
+                    FROM (
+                      SELECT
+                        "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+                        "anon_sensitive_0",
+                        "anon_sensitive_0_1",
+                        "anon_row_count"
+                      FROM "temp"."main"."anon_cells"
+                    ) AS "anon_cells"
+                    GROUP BY
+                      "anon_key_0",
+                      "anon_sensitive_0"
+                  ) AS "anon_values"
+                  JOIN "temp"."main"."anon_values_0" AS anon_known
+                    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+                ) AS "anon_values"
+                GROUP BY
+                  "anon_key_0",
+                  "anon_sensitive_0"
+                UNION ALL
+                SELECT
+                  "anon_key_0",
+                  SUM("anon_rows") AS "anon_rows",
+                  SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+                  ANY_VALUE("anon_share") AS "anon_share"
+                FROM (
+                  SELECT
+                    "anon_values"."anon_key_0",
+                    "anon_values"."anon_rows",
+                    "anon_known"."anon_sensitive_0_1",
+                    "anon_known"."anon_share_1" AS "anon_share"
+                  FROM (
+                    SELECT
+                      "anon_key_0",
+                      "anon_sensitive_0",
+                      SUM("anon_row_count") AS "anon_rows"
+                    FROM (
+                      SELECT
+                        "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+                        "anon_sensitive_0",
+                        "anon_sensitive_0_1",
+                        "anon_row_count"
+                      FROM "temp"."main"."anon_cells"
+                    ) AS "anon_cells"
+                    GROUP BY
+                      "anon_key_0",
+                      "anon_sensitive_0"
+                  ) AS "anon_values"
+                  JOIN "temp"."main"."anon_values_0" AS anon_known
+                    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+                ) AS "anon_values"
+                GROUP BY
+                  "anon_key_0",
+                  "anon_sensitive_0_1"
+              ) AS "anon_labels"
+              GROUP BY
+                "anon_key_0"
+            ) AS "anon_view_0"
+              ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+          ) AS "anon_classes_of_node"
+        ) AS "anon_keyed"
+      ) AS "anon_labelled"
+    ) AS "anon_classes"
+  ) AS "anon_judged"
+) AS "anon_classes"
+GROUP BY
+  anon_node,
+  anon_k;
+
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_certainly_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(CAST(anon_class_size AS INT128) * anon_class_size)
+  ) AS dm_star,
+  (
+    SUM(
+      CAST(anon_class_size AS INT128) * CASE WHEN anon_kept THEN anon_class_size ELSE anon_row_count END
+    )
+  ) AS dm,
+  (
+    CAST(SUM(anon_class_size) AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE
+        anon_kept) + CAST(BOOL_OR(CAST(NOT anon_kept AS BOOLEAN)) AS INT)
+    ) / anon_k
+  ) AS aecs,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm
+FROM (
+  SELECT
+    *,
+    12 AS "anon_row_count",
+    2 AS "anon_k"
+  FROM (
+    SELECT
+      *,
+      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+      "anon_class_size" >= 2 AS "anon_certainly_kept",
+      NOT (
+        TRUE
+      ) AS "anon_out_of_bounds",
+      "anon_class_size" AS "anon_class_weight"
+    FROM (
+      SELECT
+        "anon_labelled"."anon_class_size",
+        "anon_labelled"."anon_measure_0",
+        "anon_labelled"."anon_node",
+        (
+          1.0e0 + CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
+        ) / 3 AS "anon_lm"
+      FROM (
+        SELECT
+          *,
+          "anon_key_0" & 288230376151711744 AS "anon_bits_2_2_0"
+        FROM (
+          SELECT
+            "anon_key_0",
+            "anon_class_size",
+            "anon_measure_0",
+            0 AS "anon_node"
+          FROM (
+            SELECT
+              "anon_whole"."anon_key_0",
+              "anon_whole"."anon_class_size",
+              "anon_view_0"."anon_measure_0"
+            FROM (
+              SELECT
+                "anon_key_0",
+                CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+              FROM (
+                SELECT
+                  "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count"
+                FROM "temp"."main"."anon_cells"
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_key_0"
+            ) AS "anon_whole"
+            JOIN (
+              SELECT
+                "anon_key_0",
+                (
+                  FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+                ) / 2 AS "anon_measure_0"
+              FROM (
+                SELECT
+                  "anon_key_0",
+                  SUM("anon_rows") AS "anon_rows",
+                  SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+                  ANY_VALUE("anon_share") AS "anon_share"
+                FROM (
+                  SELECT
+                    "anon_values"."anon_key_0",
+                    "anon_values"."anon_rows",
+                    "anon_known"."anon_sensitive_0",
+                    "anon_known"."anon_share" AS "anon_share"
+                  FROM (
+                    SELECT
+                      "anon_key_0",
+                      "anon_sensitive_0",
+                      SUM("anon_row_count") AS "anon_rows"
+                    FROM (
+                      SELECT
+                        "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+                        "anon_sensitive_0",
+                        "anon_sensitive_0_1",
+                        "anon_row_count"
+                      FROM "temp"."main"."anon_cells"
+                    ) AS "anon_cells"
+                    GROUP BY
+                      "anon_key_0",
+                      "anon_sensitive_0"
+                  ) AS "anon_values"
+                  JOIN "temp"."main"."anon_values_0" AS anon_known
+                    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+                ) AS "anon_values"
+                GROUP BY
+                  "anon_key_0",
+                  "anon_sensitive_0"
+                UNION ALL
+                SELECT
+                  "anon_key_0",
+                  SUM("anon_rows") AS "anon_rows",
+                  SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+                  ANY_VALUE("anon_share") AS "anon_share"
+                FROM (
+                  SELECT
+                    "anon_values"."anon_key_0",
+                    "anon_values"."anon_rows",
+                    "anon_known"."anon_sensitive_0_1",
+                    "anon_known"."anon_share_1" AS "anon_share"
+                  FROM (
+                    SELECT
+                      "anon_key_0",
+                      "anon_sensitive_0",
+                      SUM("anon_row_count") AS "anon_rows"
+                    FROM (
+                      SELECT
+                        "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+                        "anon_sensitive_0",
+                        "anon_sensitive_0_1",
+                        "anon_row_count"
+                      FROM "temp"."main"."anon_cells"
+                    ) AS "anon_cells"
+                    GROUP BY
+                      "anon_key_0",
+                      "anon_sensitive_0"
+                  ) AS "anon_values"
+                  JOIN "temp"."main"."anon_values_0" AS anon_known
+                    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+                ) AS "anon_values"
+                GROUP BY
+                  "anon_key_0",
+                  "anon_sensitive_0_1"
+              ) AS "anon_labels"
+              GROUP BY
+                "anon_key_0"
+            ) AS "anon_view_0"
+              ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+          ) AS "anon_classes_of_node"
+        ) AS "anon_keyed"
+      ) AS "anon_labelled"
+    ) AS "anon_classes"
+  ) AS "anon_judged"
+) AS "anon_classes"
+GROUP BY
+  anon_node,
+  anon_k;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
+SELECT
+  "anon_codes_1"."anon_code_1_0",
+  "anon_codes_2"."anon_code_2_2"
+FROM (
+  SELECT
+    "anon_key_0"
+  FROM (
+    SELECT
+      *,
+      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+      "anon_class_size" >= 2 AS "anon_certainly_kept",
+      NOT (
+        TRUE
+      ) AS "anon_out_of_bounds",
+      "anon_class_size" AS "anon_class_weight"
+    FROM (
+      SELECT
+        "anon_whole"."anon_key_0",
+        "anon_whole"."anon_class_size",
+        "anon_view_0"."anon_measure_0"
+      FROM (
+        SELECT
+          "anon_key_0",
+          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+        FROM (
+          SELECT
+            "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+            "anon_sensitive_0",
+            "anon_sensitive_0_1",
+            "anon_row_count"
+          FROM "temp"."main"."anon_cells"
+        ) AS "anon_cells"
+        GROUP BY
+          "anon_key_0"
+      ) AS "anon_whole"
+      JOIN (
+        SELECT
+          "anon_key_0",
+          (
+            FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+          ) / 2 AS "anon_measure_0"
+        FROM (
+          SELECT
+            "anon_key_0",
+            SUM("anon_rows") AS "anon_rows",
+            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+            ANY_VALUE("anon_share") AS "anon_share"
+          FROM (
+            SELECT
+              "anon_values"."anon_key_0",
+              "anon_values"."anon_rows",
+              "anon_known"."anon_sensitive_0",
+              "anon_known"."anon_share" AS "anon_share"
+            FROM (
+              SELECT
+                "anon_key_0",
+                "anon_sensitive_0",
+                SUM("anon_row_count") AS "anon_rows"
+              FROM (
+                SELECT
+                  "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count"
+                FROM "temp"."main"."anon_cells"
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_key_0",
+                "anon_sensitive_0"
+            ) AS "anon_values"
+            JOIN "temp"."main"."anon_values_0" AS anon_known
+              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+          ) AS "anon_values"
+          GROUP BY
+            "anon_key_0",
+            "anon_sensitive_0"
+          UNION ALL
+          SELECT
+            "anon_key_0",
+            SUM("anon_rows") AS "anon_rows",
+            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+            ANY_VALUE("anon_share") AS "anon_share"
+          FROM (
+            SELECT
+              "anon_values"."anon_key_0",
+              "anon_values"."anon_rows",
+              "anon_known"."anon_sensitive_0_1",
+              "anon_known"."anon_share_1" AS "anon_share"
+            FROM (
+              SELECT
+                "anon_key_0",
+                "anon_sensitive_0",
+                SUM("anon_row_count") AS "anon_rows"
+              FROM (
+                SELECT
+                  "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+                  "anon_sensitive_0",
+                  "anon_sensitive_0_1",
+                  "anon_row_count"
+                FROM "temp"."main"."anon_cells"
+              ) AS "anon_cells"
+              GROUP BY
+                "anon_key_0",
+                "anon_sensitive_0"
+            ) AS "anon_values"
+            JOIN "temp"."main"."anon_values_0" AS anon_known
+              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+          ) AS "anon_values"
+          GROUP BY
+            "anon_key_0",
+            "anon_sensitive_0_1"
+        ) AS "anon_labels"
+        GROUP BY
+          "anon_key_0"
+      ) AS "anon_view_0"
+        ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+    ) AS "anon_classes"
+  ) AS "anon_judged"
+  WHERE
+    "anon_kept"
+) AS "anon_kept"
+LEFT JOIN (
+  SELECT DISTINCT
+    (
+      "anon_child_1_0" << 59
+    ) AS "anon_key_0",
+    "anon_code_1_0"
+  FROM "temp"."main"."anon_codes_1"
+) AS "anon_codes_1"
+  ON (
+    "anon_kept"."anon_key_0" & 1729382256910270464
+  ) = "anon_codes_1"."anon_key_0"
+LEFT JOIN (
+  SELECT DISTINCT
+    (
+      "anon_child_2_2" << 58
+    ) AS "anon_key_0",
+    "anon_code_2_2"
+  FROM "temp"."main"."anon_codes_2"
+) AS "anon_codes_2"
+  ON (
+    "anon_kept"."anon_key_0" & 288230376151711744
+  ) = "anon_codes_2"."anon_key_0";
+
+SELECT
+  MIN("anon_class_size") FILTER(WHERE
+    "anon_kept") AS "attained_0",
+  MAX("anon_measure_0") FILTER(WHERE
+    "anon_kept") AS "attained_1"
+FROM (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+    "anon_class_size" >= 2 AS "anon_certainly_kept",
+    NOT (
+      TRUE
+    ) AS "anon_out_of_bounds",
+    "anon_class_size" AS "anon_class_weight"
+  FROM (
+    SELECT
+      "anon_whole"."anon_class_size",
+      "anon_view_0"."anon_measure_0"
+    FROM (
+      SELECT
+        "anon_key_0",
+        CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+      FROM (
+        SELECT
+          "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+          "anon_sensitive_0",
+          "anon_sensitive_0_1",
+          "anon_row_count"
+        FROM "temp"."main"."anon_cells"
+      ) AS "anon_cells"
+      GROUP BY
+        "anon_key_0"
+    ) AS "anon_whole"
+    JOIN (
+      SELECT
+        "anon_key_0",
+        (
+          FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+        ) / 2 AS "anon_measure_0"
+      FROM (
+        SELECT
+          "anon_key_0",
+          SUM("anon_rows") AS "anon_rows",
+          SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+          ANY_VALUE("anon_share") AS "anon_share"
+        FROM (
+          SELECT
+            "anon_values"."anon_key_0",
+            "anon_values"."anon_rows",
+            "anon_known"."anon_sensitive_0",
+            "anon_known"."anon_share" AS "anon_share"
+          FROM (
+            SELECT
+              "anon_key_0",
+              "anon_sensitive_0",
+              SUM("anon_row_count") AS "anon_rows"
+            FROM (
+              SELECT
+                "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+                "anon_sensitive_0",
+                "anon_sensitive_0_1",
+                "anon_row_count"
+              FROM "temp"."main"."anon_cells"
+            ) AS "anon_cells"
+            GROUP BY
+              "anon_key_0",
+              "anon_sensitive_0"
+          ) AS "anon_values"
+          JOIN "temp"."main"."anon_values_0" AS anon_known
+            ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_key_0",
+          "anon_sensitive_0"
+        UNION ALL
+        SELECT
+          "anon_key_0",
+          SUM("anon_rows") AS "anon_rows",
+          SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+          ANY_VALUE("anon_share") AS "anon_share"
+        FROM (
+          SELECT
+            "anon_values"."anon_key_0",
+            "anon_values"."anon_rows",
+            "anon_known"."anon_sensitive_0_1",
+            "anon_known"."anon_share_1" AS "anon_share"
+          FROM (
+            SELECT
+              "anon_key_0",
+              "anon_sensitive_0",
+              SUM("anon_row_count") AS "anon_rows"
+            FROM (
+              SELECT
+                "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+                "anon_sensitive_0",
+                "anon_sensitive_0_1",
+                "anon_row_count"
+              FROM "temp"."main"."anon_cells"
+            ) AS "anon_cells"
+            GROUP BY
+              "anon_key_0",
+              "anon_sensitive_0"
+          ) AS "anon_values"
+          JOIN "temp"."main"."anon_values_0" AS anon_known
+            ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+        ) AS "anon_values"
+        GROUP BY
+          "anon_key_0",
+          "anon_sensitive_0_1"
+      ) AS "anon_labels"
+      GROUP BY
+        "anon_key_0"
+    ) AS "anon_view_0"
+      ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+  ) AS "anon_classes"
+) AS "anon_judged";
+
+CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
+SELECT DISTINCT
+  "label"
+FROM (
+  SELECT
+    "label"
+  FROM "memory"."anon"."taxonomy"
+  WHERE
+    "attribute" = 'age' AND "level" = 3
+  UNION ALL
+  SELECT
+    '*' AS "label"
+) AS "anon_labels"
+WHERE
+  NOT "label" IS NULL
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
+SELECT DISTINCT
+  "label"
+FROM (
+  SELECT
+    "label"
+  FROM "memory"."anon"."taxonomy"
+  WHERE
+    "attribute" = 'sex' AND "level" = 0
+  UNION ALL
+  SELECT
+    '*' AS "label"
+) AS "anon_labels"
+WHERE
+  NOT "label" IS NULL
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TYPE "anon_label_type_2" AS ENUM(
+SELECT DISTINCT
+  "label"
+FROM (
+  SELECT
+    "label"
+  FROM "memory"."anon"."taxonomy"
+  WHERE
+    "attribute" = 'zip' AND "level" = 2
+  UNION ALL
+  SELECT
+    '*' AS "label"
+) AS "anon_labels"
+WHERE
+  NOT "label" IS NULL
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
+SELECT
+  "anon_codes"."anon_value",
+  "anon_codes"."anon_code_0_3",
+  CAST("anon_level"."label" AS anon_label_type_0) AS "anon_label_0"
+FROM "temp"."main"."anon_codes_0" AS anon_codes
+JOIN (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 3
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 3 AND 3 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 3) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 3) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 3 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'age'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_level"
+  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
+SELECT
+  "anon_codes"."anon_value",
+  "anon_codes"."anon_code_1_0",
+  (
+    "anon_child_1_0" << 59
+  ) AS "anon_key_0",
+  CAST("anon_level"."label" AS anon_label_type_1) AS "anon_label_1"
+FROM "temp"."main"."anon_codes_1" AS anon_codes
+JOIN (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 0) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 0) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'sex'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_level"
+  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_2" AS
+SELECT
+  "anon_codes"."anon_value",
+  "anon_codes"."anon_code_2_2",
+  (
+    "anon_child_2_2" << 58
+  ) AS "anon_key_0",
+  CAST("anon_level"."label" AS anon_label_type_2) AS "anon_label_2"
+FROM "temp"."main"."anon_codes_2" AS anon_codes
+JOIN (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 2
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 2) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 2) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'zip'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_level"
+  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
+SELECT
+  "anon_label_0",
+  "anon_label_1",
+  "anon_label_2",
+  "diagnosis",
+  "anon_row_count"
+FROM (
+  SELECT
+    "anon_rows"."diagnosis",
+    "anon_rows"."anon_row_count",
+    "anon_labels_0"."anon_label_0" AS "anon_label_0",
+    "anon_rows"."anon_label_1" AS "anon_label_1",
+    "anon_rows"."anon_label_2" AS "anon_label_2"
+  FROM (
+    SELECT
+      "anon_label_1",
+      "anon_label_2",
+      "diagnosis",
+      CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+    FROM (
+      SELECT
+        "anon_cells"."anon_row_count",
+        "anon_labels_1"."anon_label_1",
+        "anon_labels_2"."anon_label_2",
+        CAST("anon_cells"."anon_raw_0" AS TEXT) COLLATE "binary" AS "diagnosis"
+      FROM "temp"."main"."anon_cells" AS anon_cells
+      LEFT JOIN (
+        SELECT DISTINCT
+          "anon_key_0",
+          "anon_label_1"
+        FROM "temp"."main"."anon_labels_1"
+      ) AS "anon_labels_1"
+        ON (
+          "anon_cells"."anon_key_0" & 1729382256910270464
+        ) = "anon_labels_1"."anon_key_0"
+      LEFT JOIN (
+        SELECT DISTINCT
+          "anon_key_0",
+          "anon_label_2"
+        FROM "temp"."main"."anon_labels_2"
+      ) AS "anon_labels_2"
+        ON (
+          "anon_cells"."anon_key_0" & 288230376151711744
+        ) = "anon_labels_2"."anon_key_0"
+    ) AS "anon_rows"
+    GROUP BY
+      "anon_label_1",
+      "anon_label_2",
+      "diagnosis"
+  ) AS "anon_rows"
+  JOIN (
+    SELECT
+      TRUE AS "anon_is_kept",
+      "anon_labels_1"."anon_label_1",
+      "anon_labels_2"."anon_label_2"
+    FROM "temp"."main"."anon_kept" AS anon_codes
+    LEFT JOIN (
+      SELECT DISTINCT
+        "anon_code_1_0",
+        "anon_label_1"
+      FROM "temp"."main"."anon_labels_1"
+    ) AS "anon_labels_1"
+      ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
+    LEFT JOIN (
+      SELECT DISTINCT
+        "anon_code_2_2",
+        "anon_label_2"
+      FROM "temp"."main"."anon_labels_2"
+    ) AS "anon_labels_2"
+      ON "anon_labels_2"."anon_code_2_2" = "anon_codes"."anon_code_2_2"
+  ) AS "anon_kept"
+    ON "anon_kept"."anon_label_1" IS NOT DISTINCT FROM "anon_rows"."anon_label_1"
+    AND "anon_kept"."anon_label_2" IS NOT DISTINCT FROM "anon_rows"."anon_label_2"
+  LEFT JOIN (
+    SELECT DISTINCT
+      "anon_label_0"
+    FROM "temp"."main"."anon_labels_0"
+  ) AS "anon_labels_0"
+    ON TRUE
+) AS "anon_published"
+ORDER BY
+  (
+    CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 61
+  ) | (
+    CAST(COALESCE(ENUM_CODE("anon_label_2"), 2) AS BIGINT) << 59
+  ) ASC,
+  "diagnosis" ASC;
+
+SELECT
+  APPROX_COUNT_DISTINCT("diagnosis") AS "values_0",
+  COALESCE(SUM("anon_row_count"), 0) AS "rows"
+FROM "temp"."main"."anon_equal_rows";
+
+SELECT
+  COALESCE(SUM("anon_value_rows"), 0) AS "counted",
+  COALESCE(SUM("anon_value_rows") FILTER(WHERE
+    "anon_value_rows" < 2), 0) AS "rare"
+FROM (
+  SELECT
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_equal_rows"
+  GROUP BY
+    "diagnosis"
+) AS "anon_values";
+
+SELECT
+  COALESCE(SUM("anon_row_count"), 0) AS "rows",
+  COUNT(*) AS "groups"
+FROM "temp"."main"."anon_equal_rows";
+
+CREATE TABLE "memory"."main"."released" AS
+SELECT
+  *
+  EXCLUDE (anon_copies, anon_copy)
+FROM (
+  SELECT
+    *,
+    UNNEST(RANGE(0, anon_copies)) AS anon_copy
+  FROM (
+    SELECT
+      *
+      EXCLUDE (anon_row_count, anon_block),
+      LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
+    FROM (
+      SELECT
+        *,
+        UNNEST(RANGE(0, (
+          anon_row_count + 1023
+        ) // 1024)) AS anon_block
+      FROM (
+        SELECT
+          CAST("anon_label_0" AS TEXT) AS "age",
+          CAST("anon_label_1" AS TEXT) AS "sex",
+          CAST("anon_label_2" AS TEXT) AS "zip",
+          DECODE(ENCODE("diagnosis")) AS "diagnosis",
+          "anon_row_count"
+        FROM "temp"."main"."anon_equal_rows"
+      ) AS "anon_groups"
+    )
+  )
+);
+
+SELECT DISTINCT
+  "attribute"
+FROM "memory"."anon"."taxonomy";
+
+SELECT
+  MIN(class_size) AS k,
+  COUNT(*) AS class_count,
+  CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
+FROM (
+  SELECT
+    anon_class_size AS class_size
+  FROM (
+    SELECT
+      "age" AS "age",
+      "sex" AS "sex",
+      "zip" AS "zip",
+      COUNT(*) AS anon_class_size
+    FROM "memory"."main"."released"
+    GROUP BY ALL
+  )
+);
+
+SELECT
+  1.0 / MIN(class_size) AS highest_risk,
+  CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
+FROM (
+  SELECT
+    anon_class_size AS class_size
+  FROM (
+    SELECT
+      "age" AS "age",
+      "sex" AS "sex",
+      "zip" AS "zip",
+      COUNT(*) AS anon_class_size
+    FROM "memory"."main"."released"
+    GROUP BY ALL
+  )
+);
+
+SELECT
+  COUNT(*) FILTER(WHERE
+    class_size = 1) AS unique_rows,
+  CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
+  COUNT(*) FILTER(WHERE
+    class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
+FROM (
+  SELECT
+    anon_class_size AS class_size
+  FROM (
+    SELECT
+      "age" AS "age",
+      "sex" AS "sex",
+      "zip" AS "zip",
+      COUNT(*) AS anon_class_size
+    FROM "memory"."main"."released"
+    GROUP BY ALL
+  )
+);
+
+SELECT
+  "k" AS "attained"
+FROM (
+  SELECT
+    MIN(class_size) AS k,
+    COUNT(*) AS class_count,
+    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
+  FROM (
+    SELECT
+      anon_class_size AS class_size
+    FROM (
+      SELECT
+        "age" AS "age",
+        "sex" AS "sex",
+        "zip" AS "zip",
+        COUNT(*) AS anon_class_size
+      FROM "memory"."main"."released"
+      GROUP BY ALL
+    )
+  )
+) AS "anon_measured";
+
+SELECT
+  "t" AS "attained"
+FROM (
+  WITH anon_counts AS (
+    SELECT
+      class AS anon_class,
+      class_size AS anon_size,
+      sensitive_value AS anon_value,
+      row_count AS anon_rows
+    FROM (
+      SELECT
+        anon_counts.class,
+        CAST(SUM(SUM(anon_counts.row_count)) OVER (PARTITION BY anon_counts.class) AS BIGINT) AS class_size,
+        anon_texts.sensitive_value,
+        CAST(SUM(anon_counts.row_count) AS BIGINT) AS row_count,
+        ANY_VALUE(anon_texts.share) AS reference_share
+      FROM (
+        SELECT
+          ROW("age", "sex", "zip") AS class,
+          "diagnosis" AS sensitive_value,
+          COUNT(*) AS row_count
+        FROM "memory"."main"."released"
+        GROUP BY ALL
+      ) AS anon_counts
+      INNER JOIN (
+        SELECT
+          anon_text AS value_text,
+          MAX(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
+          anon_value AS value,
+          CASE
+            WHEN SUM(anon_known_rows) OVER () = 0
+            THEN ERROR('the reference has no row')
+            ELSE SUM(anon_known_rows) OVER (PARTITION BY anon_value) / SUM(anon_known_rows) OVER ()
+          END AS share
+        FROM (
+          SELECT
+            anon_text,
+            ANY_VALUE(anon_value) AS anon_value,
+            SUM(anon_is_known) AS anon_known_rows
+          FROM (
+            SELECT
+              CAST("diagnosis" AS TEXT) AS anon_text,
+              "diagnosis" AS anon_value,
+              0 AS anon_is_known
+            FROM "memory"."main"."released"
+            UNION ALL
+            SELECT
+              CAST("diagnosis" AS TEXT) AS anon_text,
+              "diagnosis" AS anon_value,
+              1 AS anon_is_known
+            FROM "memory"."main"."visits"
+          )
+          GROUP BY
+            anon_text
+        )
+      ) AS anon_texts
+        ON anon_texts.value_text IS NOT DISTINCT FROM CAST(anon_counts.sensitive_value AS TEXT)
+      GROUP BY
+        anon_counts.class,
+        anon_texts.sensitive_value
+    )
+  ), anon_shares AS (
+    SELECT
+      sensitive_value AS anon_value,
+      share AS anon_share
+    FROM (
+      SELECT DISTINCT
+        sensitive_value,
+        share
+      FROM (
+        SELECT
+          anon_text AS value_text,
+          MAX(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
+          anon_value AS value,
+          CASE
+            WHEN SUM(anon_known_rows) OVER () = 0
+            THEN ERROR('the reference has no row')
+            ELSE SUM(anon_known_rows) OVER (PARTITION BY anon_value) / SUM(anon_known_rows) OVER ()
+          END AS share
+        FROM (
+          SELECT
+            anon_text,
+            ANY_VALUE(anon_value) AS anon_value,
+            SUM(anon_is_known) AS anon_known_rows
+          FROM (
+            SELECT
+              CAST("diagnosis" AS TEXT) AS anon_text,
+              "diagnosis" AS anon_value,
+              0 AS anon_is_known
+            FROM "memory"."main"."released"
+            UNION ALL
+            SELECT
+              CAST("diagnosis" AS TEXT) AS anon_text,
+              "diagnosis" AS anon_value,
+              1 AS anon_is_known
+            FROM "memory"."main"."visits"
+          )
+          GROUP BY
+            anon_text
+        )
+      )
+    )
+  ), anon_labels AS (
+    SELECT
+      anon_shares.anon_value,
+      anon_levels.anon_level,
+      (
+        LIST_TRANSFORM(
+          [
+            (
+              SELECT
+                CASE
+                  WHEN COUNT(*) > 0
+                  THEN (
+                    CASE
+                      WHEN COUNT(*) > 1
+                      THEN CHR(1)
+                      WHEN MAX(anon_labels.anon_label) IS NULL
+                      THEN CHR(2)
+                      WHEN ASCII(MAX(anon_labels.anon_label)) <= 3
+                      THEN CHR(3) || MAX(anon_labels.anon_label)
+                      ELSE MAX(anon_labels.anon_label)
+                    END
+                  )
+                END
+              FROM (
+                SELECT
+                  anon_taxonomy.anon_value AS value,
+                  anon_taxonomy.anon_label AS label
+                FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+                WHERE
+                  anon_taxonomy.anon_attribute = 'diagnosis'
+                  AND anon_taxonomy.anon_level = anon_levels.anon_level
+                UNION ALL
+                SELECT
+                  NULL AS value,
+                  CASE
+                    WHEN anon_null.anon_height = anon_levels.anon_level AND anon_levels.anon_level > 0
+                    THEN anon_null.anon_label
+                  END AS label
+                FROM (
+                  SELECT
+                    MAX(anon_taxonomy.anon_level) AS anon_height,
+                    MAX(anon_taxonomy.anon_label) FILTER(WHERE
+                      anon_taxonomy.anon_level = anon_levels.anon_level) AS anon_label,
+                    COUNT(*) FILTER(WHERE
+                      anon_taxonomy.anon_level = anon_levels.anon_level) AS anon_rows,
+                    COUNT(*) FILTER(WHERE
+                      anon_taxonomy.anon_level = anon_levels.anon_level
+                      AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+                  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+                  WHERE
+                    anon_taxonomy.anon_attribute = 'diagnosis'
+                ) AS anon_null
+                WHERE
+                  anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+              ) AS anon_labels(anon_value, anon_label)
+              WHERE
+                anon_labels.anon_value IS NOT DISTINCT FROM CAST(anon_shares.anon_value AS TEXT)
+            )
+          ],
+          LAMBDA anon_found : (
+            CASE
+              WHEN ASCII(anon_found) > 3
+              THEN anon_found
+              WHEN ASCII(anon_found) = 3
+              THEN SUBSTRING(anon_found, 2)
+              WHEN ASCII(anon_found) = 2
+              THEN NULL
+              WHEN ASCII(anon_found) = 1
+              THEN ERROR(
+                CONCAT(
+                  'attribute "',
+                  'diagnosis',
+                  '" has a value with several labels at level ',
+                  anon_levels.anon_level,
+                  ': see anon.malformed_taxonomies'
+                )
+              )
+              ELSE ERROR(
+                CONCAT(
+                  'attribute "',
+                  'diagnosis',
+                  '" has a value without a label at level ',
+                  anon_levels.anon_level,
+                  ': see anon.unmapped_values and anon.taxonomy_heights'
+                )
+              )
+            END
+          )
+        )[1]
+      ) AS anon_label
+    FROM anon_shares
+    CROSS JOIN (
+      SELECT
+        UNNEST(RANGE(0, GREATEST(MAX(anon_heights.height), 1))) AS anon_level
+      FROM (
+        SELECT
+          anon_taxonomy.attribute,
+          MAX(anon_taxonomy.level) AS height,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.level = 0) AS value_count,
+          COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+        LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+          ON anon_domain.attribute = anon_taxonomy.attribute
+        GROUP BY
+          anon_taxonomy.attribute
+      ) AS anon_heights
+      WHERE
+        anon_heights.attribute = 'diagnosis'
+    ) AS anon_levels
+  ), anon_class_labels AS (
+    SELECT
+      anon_counts.anon_class,
+      ANY_VALUE(anon_counts.anon_size) AS anon_size,
+      anon_labels.anon_level,
+      anon_labels.anon_label,
+      SUM(anon_counts.anon_rows) AS anon_rows
+    FROM anon_counts
+    INNER JOIN anon_labels
+      ON anon_labels.anon_value IS NOT DISTINCT FROM anon_counts.anon_value
+    GROUP BY
+      anon_counts.anon_class,
+      anon_labels.anon_level,
+      anon_labels.anon_label
+  ), anon_reference_labels AS (
+    SELECT
+      anon_labels.anon_level,
+      anon_labels.anon_label,
+      SUM(anon_shares.anon_share) AS anon_share
+    FROM anon_shares
+    INNER JOIN anon_labels
+      ON anon_labels.anon_value IS NOT DISTINCT FROM anon_shares.anon_value
+    GROUP BY
+      anon_labels.anon_level,
+      anon_labels.anon_label
+  )
+  SELECT
+    MAX(anon_distance) AS t
+  FROM (
+    SELECT
+      (
+        FSUM(
+          GREATEST(
+            anon_class_labels.anon_rows / anon_class_labels.anon_size - COALESCE(anon_reference_labels.anon_share, 0.0),
+            0.0
+          )
+        )
+      ) / COUNT(DISTINCT anon_class_labels.anon_level) AS anon_distance
+    FROM anon_class_labels
+    INNER JOIN anon_reference_labels
+      ON anon_reference_labels.anon_level = anon_class_labels.anon_level
+      AND anon_reference_labels.anon_label IS NOT DISTINCT FROM anon_class_labels.anon_label
+    GROUP BY
+      anon_class_labels.anon_class
+  )
+) AS "anon_measured";
+
+SELECT DISTINCT
+  "attribute"
+FROM "memory"."anon"."taxonomy";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_kept";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_codes_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_codes_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_codes_2";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_2";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_sensitive_codes_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_values_0";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_2";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_published_type_1";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_published_type_2";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_published_type_3";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_published_type_4";
+
+COMMIT;
+

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -44,8 +44,6 @@ CHANCE_AND_TIME = {
     "transaction_timestamp",
 }  # fmt: skip
 
-every_macro = pytest.mark.parametrize("macro", macros().values(), ids=lambda macro: macro.name)
-
 
 @pytest.fixture(scope="module")
 def installed() -> duckdb.DuckDBPyConnection:
@@ -80,14 +78,12 @@ def spelled(value: object) -> str:
 # Promises
 
 
-@pytest.mark.parametrize("name", PROMISED)
-def test_promised_macro_exists(name: str) -> None:
-    assert name in macros()
+def test_promised_macros_exist() -> None:
+    assert set(PROMISED) <= set(macros())
 
 
-@pytest.mark.parametrize("path", macro_files(), ids=lambda path: path.stem)
-def test_file_starts_with_what_it_is_about(path: Path) -> None:
-    assert path.read_text(encoding="utf-8").startswith("-- ")
+def test_files_start_with_what_they_are_about() -> None:
+    assert [path.name for path in macro_files() if not path.read_text(encoding="utf-8").startswith("-- ")] == []
 
 
 def test_names_are_unique() -> None:
@@ -113,83 +109,87 @@ def test_installing_twice_changes_nothing() -> None:
 # Documentation
 
 
-@every_macro
-def test_comment_has_a_description_and_an_example(macro: Macro) -> None:
-    description = macro.comment.partition("\n\n")[0]
-    assert description.endswith("."), "no description"
-    assert macro.example.endswith(";"), "no example"
-    assert f"{SCHEMA}.{macro.name}(" in macro.example
+def refused(is_fine: Callable[[Macro], bool]) -> list[str]:
+    """The names of the macros that break a rule."""
+    return [macro.name for macro in macros().values() if not is_fine(macro)]
 
 
-@every_macro
-def test_example_returns_the_same_rows_called_and_expanded(
-    macro: Macro, installed: duckdb.DuckDBPyConnection, bare: duckdb.DuckDBPyConnection
+def test_comments_have_a_description_and_an_example() -> None:
+    assert refused(lambda macro: macro.comment.partition("\n\n")[0].endswith(".")) == []
+    assert refused(lambda macro: macro.example.endswith(";") and f"{SCHEMA}.{macro.name}(" in macro.example) == []
+
+
+def test_examples_return_the_same_rows_called_and_expanded(
+    installed: duckdb.DuckDBPyConnection, bare: duckdb.DuckDBPyConnection
 ) -> None:
-    called = rows(installed, macro.example)
-    assert rows(bare, expanded(macro.example)) == called
-    if macro.name not in ("malformed_taxonomies", "taxonomy_problems"):
-        assert called, "an example should show something"
+    called = {macro.name: rows(installed, macro.example) for macro in macros().values()}
+    assert {macro.name: rows(bare, expanded(macro.example)) for macro in macros().values()} == called
+    # An example should show something.
+    assert {name for name, found in called.items() if not found} <= {"malformed_taxonomies", "taxonomy_problems"}
 
 
-@every_macro
-def test_example_expanded_calls_no_macro(macro: Macro) -> None:
-    tree = sqlglot.parse_one(expanded(macro.example), read=DIALECT)
-    assert [function.name for function in tree.find_all(exp.Anonymous) if function.name.lower() in macros()] == []
+def test_examples_expanded_call_no_macro() -> None:
+    def called(macro: Macro) -> set[str]:
+        tree = sqlglot.parse_one(expanded(macro.example), read=DIALECT)
+        return {function.name.lower() for function in tree.find_all(exp.Anonymous)} & {*macros()}
+
+    assert refused(lambda macro: not called(macro)) == []
 
 
-@every_macro
-def test_comment_is_stored_in_the_catalog(macro: Macro, installed: duckdb.DuckDBPyConnection) -> None:
-    assert catalog(installed)[macro.name]["comment"] == macro.comment
+def test_comments_are_stored_in_the_catalog(installed: duckdb.DuckDBPyConnection) -> None:
+    stored = catalog(installed)
+    assert refused(lambda macro: stored[macro.name]["comment"] == macro.comment) == []
 
 
 # Portability
 
 
-@every_macro
-def test_parameters_are_untyped_and_have_no_defaults(macro: Macro) -> None:
-    [definition] = [statement for statement in definitions() if statement.this.this.name == macro.name]
-    assert all(isinstance(parameter, exp.Identifier) for parameter in definition.this.expressions)
-    assert all(re.fullmatch("[a-z][a-z_0-9]*", parameter) for parameter in macro.parameters)
-    assert not any(parameter.startswith(PREFIX) for parameter in macro.parameters)
+def test_parameters_are_untyped_and_have_no_defaults() -> None:
+    parameters = [parameter for definition in definitions() for parameter in definition.this.expressions]
+    assert [found.sql(DIALECT) for found in parameters if not isinstance(found, exp.Identifier)] == []
+    names = {name for macro in macros().values() for name in macro.parameters}
+    assert [name for name in names if name.startswith(PREFIX) or not re.fullmatch("[a-z][a-z_0-9]*", name)] == []
 
 
-@every_macro
-def test_relations_inside_are_named_with_the_prefix(macro: Macro) -> None:
-    assert [name for name in inner_relations(macro.body) if not name.startswith(PREFIX)] == []
+def test_relations_inside_are_named_with_the_prefix() -> None:
+    assert refused(lambda macro: all(name.startswith(PREFIX) for name in inner_relations(macro.body))) == []
 
 
-@every_macro
-def test_columns_made_inside_have_the_prefix_or_are_returned(macro: Macro) -> None:
-    returned = set(re.findall(r"\w+", macro.comment.partition("Returns:")[2].partition("\n")[0]))
-    returned |= {projection.alias_or_name for select in top_selects(macro.body) for projection in select.expressions}
-    made = {alias.alias for alias in macro.body.find_all(exp.Alias)}
-    assert {name for name in made - returned if not name.startswith(PREFIX)} == set()
+def test_columns_made_inside_have_the_prefix_or_are_returned() -> None:
+    def others(macro: Macro) -> set[str]:
+        returned = set(re.findall(r"\w+", macro.comment.partition("Returns:")[2].partition("\n")[0]))
+        returned |= {
+            projection.alias_or_name for select in top_selects(macro.body) for projection in select.expressions
+        }
+        made = {alias.alias for alias in macro.body.find_all(exp.Alias)}
+        return {name for name in made - returned if not name.startswith(PREFIX)}
+
+    assert refused(lambda macro: not others(macro)) == []
 
 
 # It reads the caller's column in two relations on purpose.
 CAPTURING = ("found_label",)
 
 
-@pytest.mark.parametrize(
-    "macro",
-    [macro for macro in macros().values() if not macro.is_table and macro.name not in CAPTURING],
-    ids=lambda macro: macro.name,
-)
-def test_scalar_macro_shows_its_arguments_no_column_without_the_prefix(macro: Macro) -> None:
+def test_scalar_macros_show_their_arguments_no_column_without_the_prefix() -> None:
     """An argument is an expression over the caller's columns, which a column inside must not capture."""
-    for source in (node.this for node in macro.body.find_all(exp.From, exp.Join)):
+
+    def capture(source: exp.Expr) -> bool:
         if isinstance(source, exp.Subquery):
             names = source.this.named_selects
         else:
             names = [column.name for column in source.args["alias"].columns]
-        assert names, f"name the columns of {source.sql(DIALECT)}"
-        assert all(name.startswith(PREFIX) for name in names), names
+        return not names or not all(name.startswith(PREFIX) for name in names)
+
+    def sources(macro: Macro) -> list[exp.Expr]:
+        return [node.this for node in macro.body.find_all(exp.From, exp.Join)]
+
+    capturing = refused(lambda macro: macro.is_table or not any(map(capture, sources(macro))))
+    assert capturing == [*CAPTURING]
 
 
-@every_macro
-def test_macro_uses_neither_chance_nor_time(macro: Macro) -> None:
-    words = set(re.findall(r"\w+", macro.body.sql(DIALECT).lower()))
-    assert words & CHANCE_AND_TIME == set()
+def test_macros_use_neither_chance_nor_time() -> None:
+    assert refused(lambda macro: not CHANCE_AND_TIME & {*re.findall(r"\w+", macro.body.sql(DIALECT).lower())}) == []
 
 
 def test_orders_say_their_direction() -> None:
@@ -224,14 +224,15 @@ def test_macros_use_only_macros_defined_above() -> None:
         seen.add(macro.name)
 
 
-@every_macro
-def test_macro_reads_only_its_parameters_and_the_taxonomies(macro: Macro) -> None:
+def test_macros_read_only_their_parameters_and_the_taxonomies() -> None:
     """Sources are given: a table is anon.taxonomy, its domain, a call, or named inside."""
     stored = {f"{SCHEMA}.taxonomy", f"{SCHEMA}.taxonomy_domain"}
-    for table in macro.body.find_all(exp.Table):
-        if isinstance(table.this, exp.Identifier):
-            name = f"{table.db}.{table.name}" if table.db else table.name
-            assert name in stored or name.startswith(PREFIX), name
+
+    def read(macro: Macro) -> set[str]:
+        tables = [table for table in macro.body.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
+        return {f"{table.db}.{table.name}" if table.db else table.name for table in tables}
+
+    assert refused(lambda macro: all(name.startswith(PREFIX) for name in read(macro) - stored)) == []
 
 
 def catalog(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Any]]:

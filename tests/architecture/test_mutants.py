@@ -18,20 +18,26 @@ def test_names_are_different() -> None:
     assert len(set(names)) == len(names) >= 100
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_it_can_be_put_in(mutant: Mutant) -> None:
-    before = (ROOT / mutant.file).read_text(encoding="utf-8")
-    after = mutant.applied(before)
-    assert after != before
-    if mutant.file.endswith(".py"):
-        assert ast.dump(ast.parse(after)) != ast.dump(ast.parse(before))
+def test_they_can_be_put_in() -> None:
+    """Each changes what its file does, and not its form alone."""
+    same = []
+    for mutant in MUTANTS:
+        before = (ROOT / mutant.file).read_text(encoding="utf-8")
+        after = mutant.applied(before)
+        is_same = after == before
+        if mutant.file.endswith(".py"):
+            is_same = ast.dump(ast.parse(after)) == ast.dump(ast.parse(before))
+        same += [mutant.name] if is_same else []
+    assert same == []
 
 
-@pytest.mark.parametrize("test", sorted({test for mutant in MUTANTS for test in mutant.tests}))
-def test_its_tests_are_there(test: str) -> None:
+def test_their_tests_are_there() -> None:
+    assert [test for mutant in MUTANTS for test in mutant.tests if not is_there(test)] == []
+
+
+def is_there(test: str) -> bool:
     file, _, path = test.partition("::")
-    assert (ROOT / file).is_file()
-    assert path.partition("[")[0] in names_in(file) | {""}
+    return (ROOT / file).is_file() and path.partition("[")[0] in names_in(file) | {""}
 
 
 @cache

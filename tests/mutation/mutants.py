@@ -353,7 +353,7 @@ ACCOUNTANT = _of(
         "return [Charge(purpose, budget, paid.position) for budget in budgets]",
         "return [Charge(purpose, paid.budget + budget, paid.position) for budget in budgets]",
         "steps on different rows may each draw more than was paid",
-        "tests/integration/test_ledger.py",
+        "tests/integration/test_ledger.py::TestBudgets::test_the_accountant_writes_what_it_charges",
     ),
     (
         "not-told-what-was-spent",

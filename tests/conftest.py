@@ -16,12 +16,13 @@ from hypothesis import Phase, settings
 
 import sqlanon as sa
 from sqlanon.compiler.macros import schema_statements
+from tests.effort import examples
 
-settings.register_profile("dev", deadline=None, max_examples=40)
-settings.register_profile("ci", deadline=None, max_examples=80, derandomize=True)
+settings.register_profile("dev", deadline=None, max_examples=examples(40))
+settings.register_profile("ci", deadline=None, max_examples=examples(80), derandomize=True)
 # A mutant is killed by any example that fails: none has to be made smaller.
 settings.register_profile(
-    "mutants", deadline=None, max_examples=80, derandomize=True, phases=(Phase.explicit, Phase.generate)
+    "mutants", deadline=None, max_examples=examples(80), derandomize=True, phases=(Phase.explicit, Phase.generate)
 )
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
@@ -71,6 +72,33 @@ ARX_COLUMNS = [
     "occupation",
     "salary-class",
 ]
+
+
+FAST_FOLDERS = ("architecture", "golden", "unit")
+"""Where all tests but the deep ones are fast."""
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Files that are named run here; only whole folders are worth the start of workers."""
+    return None if _runs_a_folder(config) else 0
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark tests by their folders, and leave out the deep ones unless asked for them, by ``-m`` or by their file."""
+    for item in items:
+        if item.path.parent.name == "property":
+            item.add_marker(pytest.mark.property)
+        if item.path.parent.name in FAST_FOLDERS and item.get_closest_marker("deep") is None:
+            item.add_marker(pytest.mark.fast)
+    if config.option.markexpr or not _runs_a_folder(config):
+        return
+    deep = [item for item in items if item.get_closest_marker("deep") is not None]
+    config.hook.pytest_deselected(items=deep)
+    items[:] = [item for item in items if item.get_closest_marker("deep") is None]
+
+
+def _runs_a_folder(config: pytest.Config) -> bool:
+    return any(Path(argument).is_dir() for argument in config.args)
 
 
 def pytest_collection_finish() -> None:

@@ -19,6 +19,7 @@ from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, Nod
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 from tests import brute_force, oracle
 from tests.brute_force import Answer, Measured, Task
+from tests.effort import examples
 from tests.oracle import Rows, Taxonomy
 from tests.strategies import domains, taxonomies
 
@@ -39,8 +40,8 @@ QUALITIES = (
     sa.AECS(),
 )
 LIMITS = (0.0, 0.05, 0.1, 0.29, 0.34, 0.5, 1.0)
-EXAMPLES = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEWER = settings(EXAMPLES, max_examples=30)
+EXAMPLES = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEWER = settings(EXAMPLES, max_examples=examples(30))
 
 
 SENSITIVE = ("disease", "drug")

@@ -88,6 +88,7 @@ def test_the_readme_leads_with_the_two_commands() -> None:
     assert [block.marker for block in BLOCKS[:2]] == ["demo command", "test command"]
 
 
+@pytest.mark.deep
 def test_the_demo_command_works_from_a_fresh_copy(tmp_path: Path) -> None:
     """Installs the built wheel into a fresh virtual environment: what a new user gets. Needs the package index."""
     if os.environ.get("SQLANON_OFFLINE"):

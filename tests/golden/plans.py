@@ -119,14 +119,14 @@ def _anonymized(policy: sa.Policy) -> Callable[[sa.Session, Path], object]:
     return lambda session, _: session.anonymize("visits", policy, RELEASE)
 
 
-def _private(session: sa.Session, _: Path) -> None:
+def _private(method: sa.IPA | sa.Histogram) -> Callable[[sa.Session, Path], object]:
     policy = sa.Policy(
         quasi_identifiers=["age", "sex"],
         sensitive=["diagnosis"],
         identifiers=["patient_id", "ssn", "zip", "admission", "length_of_stay"],
-        method=sa.IPA(budget=sa.Budget(2, "0.001")),
+        method=method,
     )
-    session.anonymize("visits", policy, RELEASE, random_source=FixedNoise(1))
+    return lambda session, _: session.anonymize("visits", policy, RELEASE, random_source=FixedNoise(1))
 
 
 def _fit(session: sa.Session, folder: Path) -> None:
@@ -175,7 +175,8 @@ PLANS = {
             )
         ),
     ),
-    "ipa": Plan(_hospital, _private),
+    "ipa": Plan(_hospital, _private(sa.IPA(budget=sa.Budget(2, "0.001")))),
+    "histogram": Plan(_hospital, _private(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),
     "partition": Plan(_hospital, _applied, before=_fit),
 }
 """By the names of their files."""

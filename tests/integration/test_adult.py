@@ -165,6 +165,7 @@ def test_the_data_is_the_one_of_the_spec() -> None:
     assert digest == "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d"
 
 
+@pytest.mark.deep
 def test_the_lattice_has_the_node_table_of_the_spec(uci_lattices: dict[int, Rows]) -> None:
     assert {len(rows) for rows in uci_lattices.values()} == {10368}
     for node, (classes, smallest, below, dm_star, prec, entropy) in NODES.items():
@@ -195,6 +196,7 @@ def test_the_macros_alone_give_the_node_table(macros_alone: duckdb.DuckDBPyConne
     assert losses[1] == pytest.approx(entropy, abs=5e-4)
 
 
+@pytest.mark.deep
 def test_domain_sizes_and_level_entropy_are_those_of_the_spec(
     session: sa.Session, uci_lattices: dict[int, Rows]
 ) -> None:
@@ -212,6 +214,7 @@ def test_domain_sizes_and_level_entropy_are_those_of_the_spec(
             assert counted == [(DOMAIN_SIZES[name][level],)]
 
 
+@pytest.mark.deep
 def test_every_edge_of_the_lattice_is_monotone(uci_lattices: dict[int, Rows]) -> None:
     rows = uci_lattices[5]
     for node, row in rows.items():
@@ -223,6 +226,7 @@ def test_every_edge_of_the_lattice_is_monotone(uci_lattices: dict[int, Rows]) ->
                 assert above["entropy"] >= row["entropy"] - 1e-6
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("k", "percent"), OPTIMA)
 def test_the_lattice_gives_the_optima_of_the_spec(uci_lattices: dict[int, Rows], k: int, percent: int) -> None:
     prec, ties, dm_star, entropy = OPTIMA[k, percent]
@@ -247,6 +251,7 @@ def session_folder(session: sa.Session) -> Path:
     return Path(row[0]).parent
 
 
+@pytest.mark.deep
 @pytest.mark.one_line
 @pytest.mark.parametrize("quality", [sa.Prec, sa.DMStar, sa.Entropy])
 @pytest.mark.parametrize(("k", "percent"), OPTIMA)
@@ -290,6 +295,7 @@ def test_entropy_nodes_of_the_spec(session: sa.Session, setting: tuple[int, int]
     assert tuple(best(session, *setting, sa.Entropy, "optimal").node.values()) == printed
 
 
+@pytest.mark.deep
 def test_a_run_with_exhaustive_search_publishes_the_same(
     session: sa.Session, exhaustive: tuple[sa.Release, Rows]
 ) -> None:
@@ -313,6 +319,7 @@ def minimal(nodes: list[Node]) -> set[Node]:
     }
 
 
+@pytest.mark.deep
 @pytest.mark.one_line
 @pytest.mark.parametrize(("k", "percent"), OLA_COUNTS)
 def test_ola_checks_as_many_nodes_as_the_spec_says(uci_lattices: dict[int, Rows], k: int, percent: int) -> None:
@@ -324,6 +331,7 @@ def test_ola_checks_as_many_nodes_as_the_spec_says(uci_lattices: dict[int, Rows]
         assert outcome.best.levels == ENTROPY_NODES[k, percent]
 
 
+@pytest.mark.deep
 @pytest.mark.one_line
 @pytest.mark.parametrize("search", ["ola", "incognito"])
 @pytest.mark.parametrize(("k", "percent"), PRINTED)

@@ -15,7 +15,7 @@ from sqlanon.search import SearchOutcome
 from tests.adult import OLA_COUNTS, PRINTED_LEVELS, PRINTED_PREC, PRINTED_SCALE, uci_policy
 from tests.conftest import reading
 
-pytestmark = [pytest.mark.adult, pytest.mark.one_line]
+pytestmark = [pytest.mark.adult, pytest.mark.one_line, pytest.mark.deep]
 
 # spec/ola.md (d), Inverse OLA: (max_loss, percent) -> best k
 BEST_K = {

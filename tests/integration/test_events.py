@@ -276,6 +276,7 @@ def read(terminal: int) -> bytes:
         return b""
 
 
+@pytest.mark.deep
 class TestCtrlC:
     @pytest.mark.parametrize(
         ("source", "policy", "stage", "step", "again", "number"),

@@ -121,6 +121,7 @@ def check_that_the_next_run_succeeds(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["published.parquet", "w.duckdb"]
 
 
+@pytest.mark.deep
 class TestKilled:
     @pytest.mark.parametrize("into", ["published", "published.parquet"])
     @pytest.mark.parametrize("moment", ["encode", "search", "release", "verify", "publish"])
@@ -183,6 +184,7 @@ class TestKilled:
         assert all((folder / name).read_text() == "mine" for name in names)
 
 
+@pytest.mark.deep
 class TestInterrupted:
     @pytest.mark.parametrize("into", ["published", "published.parquet"])
     @pytest.mark.parametrize("moment", ["encode", "search", "release", "verify", "publish"])

@@ -121,6 +121,7 @@ def deviations(found: float, expected: float, runs: int) -> float:
     return abs(found - expected) / math.sqrt(expected * (1 - expected) / runs)
 
 
+@pytest.mark.fast
 class TestTablesOfThePaper:
     def released(self, warehouse: sa.Session, threshold: float, counterfeits: float) -> Counter[tuple[str, ...]]:
         method = sa.IPA(variant="paper", node=NODE)

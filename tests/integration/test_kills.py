@@ -45,6 +45,8 @@ from sqlanon.compiler.macros import macros
 from sqlanon.run import folders
 from sqlanon.run.provenance import code_sha256
 
+pytestmark = pytest.mark.deep
+
 EVENTS = {"open", "os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir", "os.listdir", "os.scandir"}
 EVENTS.add("ctypes.dlsym")  # right before two folders trade places
 macros(), code_sha256()

@@ -20,6 +20,7 @@ import sqlanon as sa
 from sqlanon.engines import lake as lakes
 from sqlanon.run import folders
 from sqlanon.run.exchange import exchange
+from tests.effort import examples
 
 ROW_COUNT = 3000
 POLICY = sa.Policy(
@@ -231,7 +232,7 @@ class TestMarkers:
         with pytest.raises(sa.EngineError):
             session.verify("release", POLICY)
 
-    @settings(suppress_health_check=list(HealthCheck), max_examples=40)
+    @settings(suppress_health_check=list(HealthCheck), max_examples=examples(40))
     @given(content=fuzzed_markers())
     def test_whatever_is_in_them(self, session: sa.Session, release: Path, content: bytes) -> None:
         (release / "_sqlanon.json").write_bytes(content)

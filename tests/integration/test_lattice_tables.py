@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from tests.commands import document, sqlanon
 from tests.conftest import clinic_policy, open_clinic
+from tests.effort import examples
 
 COLUMNS = (
     "node height class_count min_class_size suppressed_rows satisfies loss prec dm_star entropy lm ncp dm aecs "
@@ -162,7 +163,7 @@ class TestPareto:
         assert [row["pareto"] for row in rows] == on_the_front(exact)
 
     @given(st.lists(st.tuples(st.sampled_from([None, 0.0, 1.0, 1.0 + 1e-14, 2.0]), st.none() | st.integers(1, 4))))
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     def test_ties_and_nothing(self, points: list[tuple[float | None, int | None]]) -> None:
         import pyarrow as pa
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.model.methods import NODE
+from tests.effort import examples
 from tests.node_choices import ELSEWHERE, ROW, Neighbours, NotedChoices, Row, exact_audit, method, policy, threshold
 
 pytestmark = pytest.mark.one_line
@@ -64,7 +65,7 @@ class TestExactly:
         rows=st.lists(st.sampled_from([ROW, ELSEWHERE, (1, "f", "flu"), (1, "m", "cold")]), max_size=25),
         more=st.lists(st.sampled_from([ROW, ELSEWHERE, (1, "f", "cold")]), min_size=1, max_size=3),
     )
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=examples(8), deadline=None)
     def test_no_table_and_no_individual_makes_it_lose_more(self, rows: list[Row], more: list[Row]) -> None:
         """With a threshold of some rows, around which these tables are."""
         wanted = method(len(more), node="1/10", epsilon="8", delta="0.5")

@@ -15,7 +15,7 @@ from sqlanon.methods.private import Domains, thresholds
 from sqlanon.model.methods import CELLS, ROLLED_UP, PrivateMethod
 from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, Person, pairs, pairs_of_many_rows, policy, session_on
 
-pytestmark = pytest.mark.one_line
+pytestmark = [pytest.mark.one_line, pytest.mark.deep]
 
 RUNS = 10_000
 CONFIDENCE = 0.9999

@@ -17,6 +17,7 @@ from sqlanon.run.relaxation import _share
 from tests.commands import document, sqlanon
 from tests.conftest import clinic_policy as policy
 from tests.conftest import open_clinic
+from tests.effort import examples
 
 SECRETS = ("asthma", "angina", "flu", "10115")
 
@@ -88,7 +89,7 @@ class TestSuppression:
         assert "suppression_limit" not in by_kind(explained(clinic, wanted))
 
     @given(st.integers(1, 10**7).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     def test_a_share_allows_just_so_many_rows(self, counts: tuple[int, int]) -> None:
         rows, total = counts
         limit = _share(rows, total)

@@ -147,6 +147,7 @@ def _run(copy: Path, tests: Sequence[str], *, patience: float) -> tuple[int, str
     command += tests
     environment = {
         **os.environ,
+        "SQLANON_EFFORT": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONPATH": str(copy),
         "SQLANON_DATA": os.environ.get("SQLANON_DATA", str(ROOT.parent / "shared" / "data")),

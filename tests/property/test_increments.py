@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from tests import brute_force, oracle
 from tests.brute_force import Labels, Task
+from tests.effort import examples
 from tests.oracle import Rows, Taxonomy
 from tests.search_cases import privacy_models
 from tests.strategies import distinct_names, domains, taxonomies
 
-EXAMPLES = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @dataclass(frozen=True)

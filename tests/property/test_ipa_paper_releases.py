@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from tests import oracle
+from tests.effort import examples
 from tests.fixed_chance import FixedChance
 from tests.property.test_private_releases import SMALL, quoted, table_of
 from tests.strategies import Case, cases
 
-EXAMPLES = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 T = 3
 PAPER = sa.IPA(variant="paper", threshold=T, budget=SMALL)
 

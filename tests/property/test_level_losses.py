@@ -18,6 +18,7 @@ from sqlanon.model.taxonomy import Taxonomy
 from sqlanon.run import taxonomies
 from sqlanon.run.prepare import prepare
 from tests import oracle
+from tests.effort import examples
 from tests.strategies import Case, cases
 
 
@@ -50,7 +51,7 @@ def level_losses(case: Case) -> dict[tuple[str, int], dict[str, float]]:
     return {(case.quasi_identifiers[row.pop("position")], row.pop("depth")): row for row in rows}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(cases(min_rows=1))
 def test_every_level(case: Case) -> None:
     found = level_losses(case)

@@ -16,10 +16,11 @@ from sqlglot import exp
 
 from sqlanon.compiler.macros import DIALECT, SCHEMA, expand, install_script
 from tests import oracle
+from tests.effort import examples
 from tests.strategies import Case, cases
 
-EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEW_EXAMPLES = settings(EXAMPLES, max_examples=10)
+EXAMPLES = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW_EXAMPLES = settings(EXAMPLES, max_examples=examples(10))
 
 RISK_COLUMNS = frozenset({"row_count", "m", "worst_state", "worst_risk"})
 

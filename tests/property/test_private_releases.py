@@ -22,10 +22,11 @@ from sqlanon.methods import scores as node_scores
 from sqlanon.methods.full_domain import EncodedTable
 from sqlanon.run.prepare_private import prepared
 from tests import oracle
+from tests.effort import examples
 from tests.fixed_noise import FixedNoise
 from tests.strategies import Case, cases
 
-EXAMPLES = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SMALL = sa.Budget(2, "0.4")
 """With so much δ, combinations of two or three rows are shown."""
 
@@ -221,7 +222,7 @@ class TestReleases:
                 (0,)
             ]
 
-    @settings(EXAMPLES, max_examples=15)
+    @settings(EXAMPLES, max_examples=examples(15))
     @given(cases(max_rows=14, max_quasi_identifiers=2), st.randoms(use_true_random=False))
     def test_the_order_of_rows_does_not_matter(self, case: Case, random: object) -> None:
         shuffled = list(case.rows)

@@ -24,12 +24,13 @@ from sqlanon.compiler.macros import schema_statements
 from sqlanon.model.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, SearchName
 from tests import brute_force, oracle
 from tests.brute_force import Answer, Measured, Task
+from tests.effort import examples
 from tests.oracle import Row, Rows, Taxonomy
 from tests.search_cases import privacy_models
 from tests.strategies import INTEGER_VALUES, TEXT_VALUES, distinct_names, taxonomies
 
-EXAMPLES = settings(max_examples=70, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEWER = settings(EXAMPLES, max_examples=30)
+EXAMPLES = settings(max_examples=examples(70), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEWER = settings(EXAMPLES, max_examples=examples(30))
 
 UNUSED_LABEL = "label of the ENUM type that no row has"
 ENUM_LABELS = ("low", "it's", 'a "b"', "x,y", "(", UNUSED_LABEL)

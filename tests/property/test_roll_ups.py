@@ -27,7 +27,10 @@ from sqlanon.methods.roll_up import ClassCounts, RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.run.prepare import prepare
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies
+from tests.effort import examples
 from tests.property.test_releases import FEWER, Run, fetch, load, runs, session
+
+pytestmark = pytest.mark.deep
 
 LIMIT = "46MB"
 
@@ -216,7 +219,7 @@ class TestClassCounts:
         assert np.all(ClassCounts(self.labels).expected([(1, 0), (0, 1)]) <= [24, 8])
 
 
-@settings(FEWER, max_examples=15)
+@settings(FEWER, max_examples=examples(15))
 @given(run=runs(), file_count=st.integers(1, 3), rows_per_file=st.sampled_from([None, 2]))
 def test_a_lake_is_released_as_a_table_is(run: Run, file_count: int, rows_per_file: int | None) -> None:
     load(run)

@@ -1,0 +1,13 @@
+"""How much Hypothesis tries: one knob for all tests."""
+
+from __future__ import annotations
+
+import os
+
+EFFORT = float(os.environ.get("SQLANON_EFFORT", "0.4"))
+"""Of the examples that a test asks for, the share that is tried; .ci/run tries all of them in the deep tests."""
+
+
+def examples(count: int) -> int:
+    """So many examples at full effort."""
+    return max(1, round(count * EFFORT))

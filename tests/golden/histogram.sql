@@ -1,0 +1,1571 @@
+-- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+-- It publishes 1024 rows; the SHA-256 of them is ae0e8f0880bb84b432f997a0dba56bc9b569d9fef6e96a9929b8e9bbff16accc.
+
+SELECT DISTINCT
+  "attribute"
+FROM "memory"."anon"."taxonomy";
+
+WITH anon_rows AS (
+  SELECT
+    attribute,
+    level,
+    value,
+    label,
+    MAX(level) OVER (PARTITION BY attribute) AS anon_height
+  FROM (
+    SELECT
+      *
+    FROM "memory"."anon"."taxonomy"
+    WHERE
+      "attribute" IN ('age', 'sex')
+  ) AS "anon_taxonomy"
+), anon_domain AS (
+  SELECT DISTINCT
+    attribute,
+    value
+  FROM anon_rows
+  WHERE
+    level = 0
+), anon_levels AS (
+  SELECT
+    attribute,
+    UNNEST(RANGE(0, MAX(anon_height) + 1)) AS level
+  FROM anon_rows
+  GROUP BY
+    attribute
+), anon_found AS (
+  SELECT
+    anon_levels.attribute,
+    anon_levels.level,
+    'missing level' AS problem,
+    COUNT(*) AS problem_count
+  FROM anon_levels
+  INNER JOIN anon_domain
+    ON anon_domain.attribute = anon_levels.attribute
+  ANTI JOIN anon_rows
+    ON anon_rows.attribute = anon_levels.attribute
+    AND anon_rows.level = anon_levels.level
+    AND anon_rows.value IS NOT DISTINCT FROM anon_domain.value
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    anon_rows.attribute,
+    anon_rows.level,
+    'value outside the domain',
+    COUNT(*)
+  FROM anon_rows
+  ANTI JOIN anon_domain
+    ON anon_domain.attribute = anon_rows.attribute
+    AND anon_domain.value IS NOT DISTINCT FROM anon_rows.value
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'several labels',
+    COUNT(*)
+  FROM (
+    SELECT
+      attribute,
+      level,
+      value
+    FROM anon_rows
+    GROUP BY ALL
+    HAVING
+      COUNT(*) > 1
+  )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'level 0 is not the value itself',
+    COUNT(*)
+  FROM anon_rows
+  WHERE
+    level = 0 AND label IS DISTINCT FROM value AND COALESCE(label, '') <> ''
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'empty label',
+    COUNT(*)
+  FROM anon_rows
+  WHERE
+    COALESCE(label, '') = ''
+    AND NOT (
+      level = 0 AND value IS NOT DISTINCT FROM label
+    )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'not nested',
+    COUNT(*)
+  FROM (
+    SELECT
+      anon_rows.attribute,
+      anon_rows.level,
+      anon_rows.label
+    FROM anon_rows
+    INNER JOIN anon_rows AS anon_next
+      ON anon_next.attribute = anon_rows.attribute
+      AND anon_next.level = anon_rows.level + 1
+      AND anon_next.value IS NOT DISTINCT FROM anon_rows.value
+    WHERE
+      anon_rows.level > 0
+    GROUP BY ALL
+    HAVING
+      COUNT(DISTINCT anon_next.label) > 1
+  )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'several top labels',
+    COUNT(DISTINCT label)
+  FROM anon_rows
+  WHERE
+    level = anon_height
+  GROUP BY ALL
+  HAVING
+    COUNT(DISTINCT label) > 1
+)
+SELECT
+  attribute,
+  CAST(level AS INT) AS level,
+  problem,
+  problem_count
+FROM anon_found;
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+SELECT
+  attribute,
+  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
+  ARG_MAX(sha256, rowid) AS sha256
+FROM "memory"."anon".taxonomy_origin
+GROUP BY
+  attribute;
+
+BEGIN;
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+SELECT
+  attribute,
+  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
+  ARG_MAX(sha256, rowid) AS sha256
+FROM "memory"."anon".taxonomy_origin
+GROUP BY
+  attribute;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_codes_0" AS
+SELECT
+  *,
+  DENSE_RANK() OVER (PARTITION BY "anon_code_0_1" ORDER BY "anon_code_0_0" ASC) - 1 AS "anon_child_0_0",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_0_2" ORDER BY "anon_code_0_1" ASC) - 1 AS "anon_child_0_1",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_0_3" ORDER BY "anon_code_0_2" ASC) - 1 AS "anon_child_0_2",
+  DENSE_RANK() OVER (PARTITION BY "anon_code_0_4" ORDER BY "anon_code_0_3" ASC) - 1 AS "anon_child_0_3",
+  DENSE_RANK() OVER (ORDER BY "anon_code_0_4" ASC) - 1 AS "anon_child_0_4"
+FROM (
+  SELECT
+    "anon_level_0"."value" AS "anon_value",
+    "anon_level_0"."code" AS "anon_code_0_0",
+    (
+      CASE
+        WHEN 100 > 1
+        THEN (
+          "anon_level_0"."leaf_count" - 1
+        ) / (
+          100 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_0",
+    (
+      CASE
+        WHEN "anon_level_0"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_0"."leaf_count" / 100
+      END
+    ) AS "anon_ncp_0_0",
+    "anon_level_1"."code" AS "anon_code_0_1",
+    (
+      CASE
+        WHEN 100 > 1
+        THEN (
+          "anon_level_1"."leaf_count" - 1
+        ) / (
+          100 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_1",
+    (
+      CASE
+        WHEN "anon_level_1"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_1"."leaf_count" / 100
+      END
+    ) AS "anon_ncp_0_1",
+    "anon_level_2"."code" AS "anon_code_0_2",
+    (
+      CASE
+        WHEN 100 > 1
+        THEN (
+          "anon_level_2"."leaf_count" - 1
+        ) / (
+          100 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_2",
+    (
+      CASE
+        WHEN "anon_level_2"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_2"."leaf_count" / 100
+      END
+    ) AS "anon_ncp_0_2",
+    "anon_level_3"."code" AS "anon_code_0_3",
+    (
+      CASE
+        WHEN 100 > 1
+        THEN (
+          "anon_level_3"."leaf_count" - 1
+        ) / (
+          100 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_3",
+    (
+      CASE
+        WHEN "anon_level_3"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_3"."leaf_count" / 100
+      END
+    ) AS "anon_ncp_0_3",
+    "anon_level_4"."code" AS "anon_code_0_4",
+    (
+      CASE
+        WHEN 100 > 1
+        THEN (
+          "anon_level_4"."leaf_count" - 1
+        ) / (
+          100 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_4",
+    (
+      CASE
+        WHEN "anon_level_4"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_4"."leaf_count" / 100
+      END
+    ) AS "anon_ncp_0_4",
+    "anon_level_5"."code" AS "anon_code_0_5",
+    (
+      CASE
+        WHEN 100 > 1
+        THEN (
+          "anon_level_5"."leaf_count" - 1
+        ) / (
+          100 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_0_5",
+    (
+      CASE
+        WHEN "anon_level_5"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_5"."leaf_count" / 100
+      END
+    ) AS "anon_ncp_0_5"
+  FROM (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 0
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 0
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_0"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 1
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 1
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_1"
+    ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 2
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 2) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 2) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 2
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_2"
+    ON "anon_level_2"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 3
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 3 AND 3 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 3) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 3) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 3 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 3
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_3"
+    ON "anon_level_3"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 4
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 4 AND 4 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 4) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 4) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 4 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 4
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_4"
+    ON "anon_level_4"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 5
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 5 AND 5 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 5) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 5) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 5 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'age'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 5
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_5"
+    ON "anon_level_5"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+) AS "anon_labels";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_codes_1" AS
+SELECT
+  *,
+  DENSE_RANK() OVER (ORDER BY "anon_code_1_0" ASC) - 1 AS "anon_child_1_0"
+FROM (
+  SELECT
+    "anon_level_0"."value" AS "anon_value",
+    "anon_level_0"."code" AS "anon_code_1_0",
+    (
+      CASE
+        WHEN 2 > 1
+        THEN (
+          "anon_level_0"."leaf_count" - 1
+        ) / (
+          2 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_1_0",
+    (
+      CASE
+        WHEN "anon_level_0"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_0"."leaf_count" / 2
+      END
+    ) AS "anon_ncp_1_0",
+    "anon_level_1"."code" AS "anon_code_1_1",
+    (
+      CASE
+        WHEN 2 > 1
+        THEN (
+          "anon_level_1"."leaf_count" - 1
+        ) / (
+          2 - 1
+        )
+        ELSE 0.0
+      END
+    ) AS "anon_lm_1_1",
+    (
+      CASE
+        WHEN "anon_level_1"."leaf_count" = 1
+        THEN 0.0
+        ELSE "anon_level_1"."leaf_count" / 2
+      END
+    ) AS "anon_ncp_1_1"
+  FROM (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'sex'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_0"
+  JOIN (
+    SELECT
+      "anon_labels"."value",
+      CAST(DENSE_RANK() OVER (
+        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
+      ) AS UTINYINT) AS "code",
+      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
+    FROM (
+      SELECT
+        anon_taxonomy.anon_value AS value,
+        anon_taxonomy.anon_label AS label
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 1
+      UNION ALL
+      SELECT
+        NULL AS value,
+        CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
+      FROM (
+        SELECT
+          MAX(anon_taxonomy.anon_level) AS anon_height,
+          MAX(anon_taxonomy.anon_label) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_label,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1) AS anon_rows,
+          COUNT(*) FILTER(WHERE
+            anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+        WHERE
+          anon_taxonomy.anon_attribute = 'sex'
+      ) AS anon_null
+      WHERE
+        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+    ) AS "anon_labels"
+    LEFT JOIN (
+      SELECT
+        anon_taxonomy.anon_label AS label,
+        COUNT(*) AS leaf_count
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 1
+      GROUP BY
+        anon_taxonomy.anon_label
+    ) AS "anon_leaves"
+      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
+  ) AS "anon_level_1"
+    ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
+) AS "anon_labels";
+
+SELECT
+  0 AS "position",
+  UNNEST([0, 1, 2, 3, 4]) AS "depth",
+  UNNEST(
+    [
+      COALESCE(MAX("anon_child_0_0"), 0),
+      COALESCE(MAX("anon_child_0_1"), 0),
+      COALESCE(MAX("anon_child_0_2"), 0),
+      COALESCE(MAX("anon_child_0_3"), 0),
+      COALESCE(MAX("anon_child_0_4"), 0)
+    ]
+  ) AS "last_child"
+FROM "temp"."main"."anon_codes_0"
+UNION ALL
+SELECT
+  1 AS "position",
+  UNNEST([0]) AS "depth",
+  UNNEST([COALESCE(MAX("anon_child_1_0"), 0)]) AS "last_child"
+FROM "temp"."main"."anon_codes_1";
+
+SELECT
+  *
+FROM (
+  SELECT
+    0 AS "position",
+    1 AS "depth",
+    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
+    "ncp"
+  FROM (
+    SELECT DISTINCT
+      (
+        "anon_child_0_1" << 56
+      ) | (
+        "anon_child_0_2" << 57
+      ) | (
+        "anon_child_0_3" << 58
+      ) | (
+        "anon_child_0_4" << 61
+      ) AS "anon_key_0",
+      "anon_ncp_0_1" AS "ncp"
+    FROM "temp"."main"."anon_codes_0"
+  ) AS "anon_labels"
+  QUALIFY
+    (
+      "ncp"
+    ) IS DISTINCT FROM (
+      LEAD("ncp") OVER (ORDER BY "anon_key_0" ASC)
+    )
+) AS "anon_steps"
+QUALIFY
+  COUNT(*) OVER () <= 64
+UNION ALL
+SELECT
+  *
+FROM (
+  SELECT
+    0 AS "position",
+    2 AS "depth",
+    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
+    "ncp"
+  FROM (
+    SELECT DISTINCT
+      (
+        "anon_child_0_2" << 57
+      ) | (
+        "anon_child_0_3" << 58
+      ) | (
+        "anon_child_0_4" << 61
+      ) AS "anon_key_0",
+      "anon_ncp_0_2" AS "ncp"
+    FROM "temp"."main"."anon_codes_0"
+  ) AS "anon_labels"
+  QUALIFY
+    (
+      "ncp"
+    ) IS DISTINCT FROM (
+      LEAD("ncp") OVER (ORDER BY "anon_key_0" ASC)
+    )
+) AS "anon_steps"
+QUALIFY
+  COUNT(*) OVER () <= 64
+UNION ALL
+SELECT
+  *
+FROM (
+  SELECT
+    0 AS "position",
+    3 AS "depth",
+    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
+    "ncp"
+  FROM (
+    SELECT DISTINCT
+      (
+        "anon_child_0_3" << 58
+      ) | (
+        "anon_child_0_4" << 61
+      ) AS "anon_key_0",
+      "anon_ncp_0_3" AS "ncp"
+    FROM "temp"."main"."anon_codes_0"
+  ) AS "anon_labels"
+  QUALIFY
+    (
+      "ncp"
+    ) IS DISTINCT FROM (
+      LEAD("ncp") OVER (ORDER BY "anon_key_0" ASC)
+    )
+) AS "anon_steps"
+QUALIFY
+  COUNT(*) OVER () <= 64
+UNION ALL
+SELECT
+  *
+FROM (
+  SELECT
+    0 AS "position",
+    4 AS "depth",
+    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
+    "ncp"
+  FROM (
+    SELECT DISTINCT
+      (
+        "anon_child_0_4" << 61
+      ) AS "anon_key_0",
+      "anon_ncp_0_4" AS "ncp"
+    FROM "temp"."main"."anon_codes_0"
+  ) AS "anon_labels"
+  QUALIFY
+    (
+      "ncp"
+    ) IS DISTINCT FROM (
+      LEAD("ncp") OVER (ORDER BY "anon_key_0" ASC)
+    )
+) AS "anon_steps"
+QUALIFY
+  COUNT(*) OVER () <= 64;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS MATERIALIZED (
+  SELECT
+    "age" AS "age",
+    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
+    CAST("diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+    COUNT(*) AS "anon_row_count"
+  FROM "memory"."main"."visits"
+  GROUP BY
+    "age",
+    CAST("sex" AS TEXT) COLLATE "binary",
+    CAST("diagnosis" AS TEXT) COLLATE "binary"
+), "anon_sensitive_0_ranks" AS MATERIALIZED (
+  SELECT
+    "diagnosis",
+    CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
+  FROM (
+    SELECT DISTINCT
+      "diagnosis"
+    FROM "anon_rows"
+  ) AS "anon_values"
+)
+SELECT
+  "anon_codes_0"."anon_key_0" | "anon_codes_1"."anon_key_0" AS "anon_key_0",
+  "anon_codes_0"."anon_code_0_0" IS NULL OR "anon_codes_1"."anon_code_1_0" IS NULL AS "anon_is_unmapped",
+  "anon_sensitive_0_ranks"."anon_sensitive_0",
+  "anon_rows"."diagnosis" AS "anon_raw_0",
+  "anon_rows"."anon_row_count"
+FROM "anon_rows"
+LEFT JOIN (
+  SELECT DISTINCT
+    (
+      "anon_child_0_0" << 53
+    ) | (
+      "anon_child_0_1" << 56
+    ) | (
+      "anon_child_0_2" << 57
+    ) | (
+      "anon_child_0_3" << 58
+    ) | (
+      "anon_child_0_4" << 61
+    ) AS "anon_key_0",
+    "anon_value",
+    "anon_code_0_0"
+  FROM "temp"."main"."anon_codes_0"
+) AS "anon_codes_0"
+  ON "anon_codes_0"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+LEFT JOIN (
+  SELECT DISTINCT
+    (
+      "anon_child_1_0" << 59
+    ) AS "anon_key_0",
+    "anon_value",
+    "anon_code_1_0"
+  FROM "temp"."main"."anon_codes_1"
+) AS "anon_codes_1"
+  ON "anon_codes_1"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+JOIN "anon_sensitive_0_ranks"
+  ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis";
+
+SELECT
+  COUNT(*) AS "cells",
+  COALESCE(SUM("anon_row_count"), 0) AS "rows",
+  COALESCE(SUM("anon_row_count") FILTER(WHERE
+    "anon_is_unmapped"), 0) AS "unmapped"
+FROM "temp"."main"."anon_cells";
+
+SELECT
+  position,
+  depth,
+  COALESCE(
+    (
+      SUM(
+        anon_value_rows * LOG(2, anon_label_rows / anon_value_rows) ORDER BY anon_value_rows ASC, anon_label_rows ASC
+      )
+    ),
+    0.0
+  ) AS entropy,
+  (
+    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_lm ELSE 1.0 END) / SUM(anon_value_rows)
+  ) AS lm,
+  (
+    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_ncp ELSE 1.0 END) / SUM(anon_value_rows)
+  ) AS ncp,
+  MAX(anon_lm) AS largest_lm,
+  MAX(anon_ncp) AS largest_ncp,
+  MIN((
+    LOG(2, anon_row_count / anon_label_rows)
+  )) AS least_information,
+  COUNT(DISTINCT anon_label) AS distinct_labels
+FROM (
+  SELECT
+    *,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
+  FROM (
+    SELECT
+      0 AS "position",
+      "anon_marginal"."anon_value_rows",
+      UNNEST([0, 1, 2, 3, 4, 5]) AS "depth",
+      UNNEST(
+        [
+          "anon_codes"."anon_code_0_0",
+          "anon_codes"."anon_code_0_1",
+          "anon_codes"."anon_code_0_2",
+          "anon_codes"."anon_code_0_3",
+          "anon_codes"."anon_code_0_4",
+          "anon_codes"."anon_code_0_5"
+        ]
+      ) AS "anon_label",
+      UNNEST(
+        [
+          "anon_codes"."anon_lm_0_0",
+          "anon_codes"."anon_lm_0_1",
+          "anon_codes"."anon_lm_0_2",
+          "anon_codes"."anon_lm_0_3",
+          "anon_codes"."anon_lm_0_4",
+          "anon_codes"."anon_lm_0_5"
+        ]
+      ) AS "anon_lm",
+      UNNEST(
+        [
+          "anon_codes"."anon_ncp_0_0",
+          "anon_codes"."anon_ncp_0_1",
+          "anon_codes"."anon_ncp_0_2",
+          "anon_codes"."anon_ncp_0_3",
+          "anon_codes"."anon_ncp_0_4",
+          "anon_codes"."anon_ncp_0_5"
+        ]
+      ) AS "anon_ncp"
+    FROM (
+      SELECT
+        "anon_key_0" & 7484982580689764352 AS "anon_key_0",
+        SUM("anon_row_count") AS "anon_value_rows"
+      FROM "temp"."main"."anon_cells"
+      GROUP BY
+        "anon_key_0" & 7484982580689764352
+      HAVING
+        COUNT(*) > 0
+    ) AS "anon_marginal"
+    JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_0_0" << 53
+        ) | (
+          "anon_child_0_1" << 56
+        ) | (
+          "anon_child_0_2" << 57
+        ) | (
+          "anon_child_0_3" << 58
+        ) | (
+          "anon_child_0_4" << 61
+        ) AS "anon_key_0",
+        "anon_code_0_0",
+        "anon_code_0_1",
+        "anon_code_0_2",
+        "anon_code_0_3",
+        "anon_code_0_4",
+        "anon_code_0_5",
+        "anon_lm_0_0",
+        "anon_lm_0_1",
+        "anon_lm_0_2",
+        "anon_lm_0_3",
+        "anon_lm_0_4",
+        "anon_lm_0_5",
+        "anon_ncp_0_0",
+        "anon_ncp_0_1",
+        "anon_ncp_0_2",
+        "anon_ncp_0_3",
+        "anon_ncp_0_4",
+        "anon_ncp_0_5"
+      FROM "temp"."main"."anon_codes_0"
+    ) AS "anon_codes"
+      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
+    UNION ALL
+    SELECT
+      1 AS "position",
+      "anon_marginal"."anon_value_rows",
+      UNNEST([0, 1]) AS "depth",
+      UNNEST(["anon_codes"."anon_code_1_0", "anon_codes"."anon_code_1_1"]) AS "anon_label",
+      UNNEST(["anon_codes"."anon_lm_1_0", "anon_codes"."anon_lm_1_1"]) AS "anon_lm",
+      UNNEST(["anon_codes"."anon_ncp_1_0", "anon_codes"."anon_ncp_1_1"]) AS "anon_ncp"
+    FROM (
+      SELECT
+        "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+        SUM("anon_row_count") AS "anon_value_rows"
+      FROM "temp"."main"."anon_cells"
+      GROUP BY
+        "anon_key_0" & 1729382256910270464
+      HAVING
+        COUNT(*) > 0
+    ) AS "anon_marginal"
+    JOIN (
+      SELECT DISTINCT
+        (
+          "anon_child_1_0" << 59
+        ) AS "anon_key_0",
+        "anon_code_1_0",
+        "anon_code_1_1",
+        "anon_lm_1_0",
+        "anon_lm_1_1",
+        "anon_ncp_1_0",
+        "anon_ncp_1_1"
+      FROM "temp"."main"."anon_codes_1"
+    ) AS "anon_codes"
+      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
+  ) AS "anon_levels"
+)
+GROUP BY
+  position,
+  depth;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_combinations" AS
+SELECT
+  *,
+  ROW_NUMBER() OVER (ORDER BY "anon_code_0_3" ASC, "anon_sensitive_0" ASC) - 1 AS "anon_place"
+FROM (
+  SELECT
+    "anon_keyed"."anon_sensitive_0",
+    "anon_keyed"."anon_raw_0",
+    "anon_keyed"."anon_row_count",
+    "anon_codes_0"."anon_code_0_3"
+  FROM (
+    SELECT
+      "anon_key_0",
+      "anon_sensitive_0",
+      ANY_VALUE("anon_raw_0") AS "anon_raw_0",
+      CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+    FROM (
+      SELECT
+        "anon_key_0" & 7205759403792793600 AS "anon_key_0",
+        "anon_sensitive_0",
+        "anon_raw_0",
+        "anon_row_count"
+      FROM "temp"."main"."anon_cells"
+    ) AS "anon_cells"
+    GROUP BY
+      "anon_key_0",
+      "anon_sensitive_0"
+  ) AS "anon_keyed"
+  LEFT JOIN (
+    SELECT DISTINCT
+      (
+        "anon_child_0_3" << 58
+      ) | (
+        "anon_child_0_4" << 61
+      ) AS "anon_key_0",
+      "anon_code_0_3"
+    FROM "temp"."main"."anon_codes_0"
+  ) AS "anon_codes_0"
+    ON (
+      "anon_keyed"."anon_key_0" & 7205759403792793600
+    ) = "anon_codes_0"."anon_key_0"
+) AS "anon_unplaced";
+
+SELECT
+  COUNT(*) AS "rows"
+FROM "temp"."main"."anon_combinations";
+
+CREATE TEMPORARY TABLE "anon_noise_of_combinations_values" AS
+SELECT
+  CAST(v0 AS BIGINT) AS "anon_run",
+  CAST(v1 AS BIGINT) AS "anon_place",
+  CAST(v2 AS BIGINT) AS "anon_noise"
+FROM (VALUES
+  (0, 0, 1),
+  (0, 1, 1),
+  (0, 2, 1),
+  (0, 3, 1),
+  (0, 4, 1),
+  (0, 5, 1),
+  (0, 6, 1),
+  (0, 7, 1),
+  (0, 8, 1),
+  (0, 9, 1),
+  (0, 10, 1),
+  (0, 11, 1),
+  (0, 12, 1),
+  (0, 13, 1),
+  (0, 14, 1),
+  (0, 15, 1),
+  (0, 16, 1),
+  (0, 17, 1),
+  (0, 18, 1),
+  (0, 19, 1),
+  (0, 20, 1),
+  (0, 21, 1),
+  (0, 22, 1),
+  (0, 23, 1),
+  (0, 24, 1),
+  (0, 25, 1),
+  (0, 26, 1),
+  (0, 27, 1),
+  (0, 28, 1),
+  (0, 29, 1),
+  (0, 30, 1),
+  (0, 31, 1),
+  (0, 32, 1),
+  (0, 33, 1),
+  (0, 34, 1),
+  (0, 35, 1),
+  (0, 36, 1),
+  (0, 37, 1),
+  (0, 38, 1),
+  (0, 39, 1),
+  (0, 40, 1),
+  (0, 41, 1),
+  (0, 42, 1),
+  (0, 43, 1),
+  (0, 44, 1),
+  (0, 45, 1),
+  (0, 46, 1),
+  (0, 47, 1),
+  (0, 48, 1),
+  (0, 49, 1),
+  (0, 50, 1),
+  (0, 51, 1),
+  (0, 52, 1),
+  (0, 53, 1),
+  (0, 54, 1),
+  (0, 55, 1),
+  (0, 56, 1),
+  (0, 57, 1),
+  (0, 58, 1),
+  (0, 59, 1),
+  (0, 60, 1),
+  (0, 61, 1),
+  (0, 62, 1),
+  (0, 63, 1),
+  (0, 64, 1),
+  (0, 65, 1),
+  (0, 66, 1),
+  (0, 67, 1),
+  (0, 68, 1),
+  (0, 69, 1),
+  (0, 70, 1),
+  (0, 71, 1),
+  (0, 72, 1),
+  (0, 73, 1),
+  (0, 74, 1)) AS given(v0, v1, v2);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_noise_of_combinations" AS
+SELECT
+  *
+FROM "anon_noise_of_combinations_values";
+
+DROP TABLE "anon_noise_of_combinations_values";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_noisy_combinations" AS
+SELECT
+  *,
+  "anon_noisy_rows" >= 5 AS "anon_is_shown"
+FROM (
+  SELECT
+    *,
+    "anon_row_count" + "anon_noise" AS "anon_noisy_rows"
+  FROM (
+    SELECT
+      *
+    FROM "temp"."main"."anon_combinations"
+    JOIN "temp"."main"."anon_noise_of_combinations"
+      USING ("anon_place")
+  ) AS "anon_sums"
+) AS "anon_noisy";
+
+CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
+SELECT DISTINCT
+  "label"
+FROM (
+  SELECT
+    "label"
+  FROM "memory"."anon"."taxonomy"
+  WHERE
+    "attribute" = 'age' AND "level" = 3
+  UNION ALL
+  SELECT
+    '*' AS "label"
+) AS "anon_labels"
+WHERE
+  NOT "label" IS NULL
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
+SELECT DISTINCT
+  "label"
+FROM (
+  SELECT
+    "label"
+  FROM "memory"."anon"."taxonomy"
+  WHERE
+    "attribute" = 'sex' AND "level" = 1
+  UNION ALL
+  SELECT
+    '*' AS "label"
+) AS "anon_labels"
+WHERE
+  NOT "label" IS NULL
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
+SELECT
+  "anon_codes"."anon_value",
+  "anon_codes"."anon_code_0_3",
+  (
+    "anon_child_0_3" << 58
+  ) | (
+    "anon_child_0_4" << 61
+  ) AS "anon_key_0",
+  CAST("anon_level"."label" AS anon_label_type_0) AS "anon_label_0"
+FROM "temp"."main"."anon_codes_0" AS anon_codes
+JOIN (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 3
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 3 AND 3 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 3) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 3) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 3 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'age'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_level"
+  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
+SELECT
+  "anon_codes"."anon_value",
+  "anon_codes"."anon_code_1_1",
+  CAST("anon_level"."label" AS anon_label_type_1) AS "anon_label_1"
+FROM "temp"."main"."anon_codes_1" AS anon_codes
+JOIN (
+  SELECT
+    anon_taxonomy.anon_value AS value,
+    anon_taxonomy.anon_label AS label
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 1
+  UNION ALL
+  SELECT
+    NULL AS value,
+    CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
+  FROM (
+    SELECT
+      MAX(anon_taxonomy.anon_level) AS anon_height,
+      MAX(anon_taxonomy.anon_label) FILTER(WHERE
+        anon_taxonomy.anon_level = 1) AS anon_label,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 1) AS anon_rows,
+      COUNT(*) FILTER(WHERE
+        anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
+    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+    WHERE
+      anon_taxonomy.anon_attribute = 'sex'
+  ) AS anon_null
+  WHERE
+    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+) AS "anon_level"
+  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
+SELECT
+  "anon_label_0",
+  "anon_label_1",
+  "diagnosis",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM (
+  SELECT
+    "anon_labels_0"."anon_label_0",
+    "anon_labels_1"."anon_label_1",
+    CAST("anon_cells"."anon_raw_0" AS TEXT) COLLATE "binary" AS "diagnosis",
+    "anon_cells"."anon_noisy_rows" AS "anon_row_count"
+  FROM "temp"."main"."anon_noisy_combinations" AS anon_cells
+  LEFT JOIN (
+    SELECT DISTINCT
+      "anon_code_0_3",
+      "anon_label_0"
+    FROM "temp"."main"."anon_labels_0"
+  ) AS "anon_labels_0"
+    ON "anon_labels_0"."anon_code_0_3" = "anon_cells"."anon_code_0_3"
+  LEFT JOIN (
+    SELECT DISTINCT
+      "anon_label_1"
+    FROM "temp"."main"."anon_labels_1"
+  ) AS "anon_labels_1"
+    ON TRUE
+  WHERE
+    "anon_cells"."anon_is_shown"
+) AS "anon_published"
+GROUP BY
+  "anon_label_0",
+  "anon_label_1",
+  "diagnosis"
+ORDER BY
+  (
+    CAST(COALESCE(ENUM_CODE("anon_label_0"), 6) AS BIGINT) << 60
+  ) | (
+    CAST(COALESCE(ENUM_CODE("anon_label_1"), 2) AS BIGINT) << 58
+  ) ASC,
+  "diagnosis" ASC;
+
+SELECT
+  COALESCE(SUM("anon_row_count"), 0) AS "rows",
+  COUNT(*) AS "groups"
+FROM "temp"."main"."anon_equal_rows";
+
+CREATE TABLE "memory"."main"."released" AS
+SELECT
+  *
+  EXCLUDE (anon_copies, anon_copy)
+FROM (
+  SELECT
+    *,
+    UNNEST(RANGE(0, anon_copies)) AS anon_copy
+  FROM (
+    SELECT
+      *
+      EXCLUDE (anon_row_count, anon_block),
+      LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
+    FROM (
+      SELECT
+        *,
+        UNNEST(RANGE(0, (
+          anon_row_count + 1023
+        ) // 1024)) AS anon_block
+      FROM (
+        SELECT
+          CAST("anon_label_0" AS TEXT) AS "age",
+          CAST("anon_label_1" AS TEXT) AS "sex",
+          DECODE(ENCODE("diagnosis")) AS "diagnosis",
+          "anon_row_count"
+        FROM "temp"."main"."anon_equal_rows"
+      ) AS "anon_groups"
+    )
+  )
+);
+
+SELECT
+  COUNT(*) FILTER(WHERE
+    (
+      NOT "anon_row_count" IS NOT DISTINCT FROM "anon_found"
+    )) AS "unlike"
+FROM (
+  SELECT
+    "anon_drawn"."anon_row_count",
+    "anon_written"."anon_found"
+  FROM (
+    SELECT
+      "age",
+      "sex",
+      "diagnosis",
+      CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+    FROM (
+      SELECT
+        CAST("anon_label_0" AS TEXT) AS "age",
+        CAST("anon_label_1" AS TEXT) AS "sex",
+        DECODE(ENCODE("diagnosis")) AS "diagnosis",
+        "anon_row_count"
+      FROM "temp"."main"."anon_equal_rows"
+    ) AS "anon_drawn"
+    GROUP BY
+      "age",
+      "sex",
+      "diagnosis"
+  ) AS "anon_drawn"
+  FULL JOIN (
+    SELECT
+      "age",
+      "sex",
+      "diagnosis",
+      COUNT(*) AS "anon_found"
+    FROM "memory"."main"."released"
+    GROUP BY
+      "age",
+      "sex",
+      "diagnosis"
+  ) AS "anon_written"
+    ON "anon_drawn"."age" IS NOT DISTINCT FROM "anon_written"."age"
+    AND "anon_drawn"."sex" IS NOT DISTINCT FROM "anon_written"."sex"
+    AND "anon_drawn"."diagnosis" IS NOT DISTINCT FROM "anon_written"."diagnosis"
+) AS "anon_compared";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noisy_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_left_over";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_left_over";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noisy_left_over";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_seen";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_drawn_unseen";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_unseen";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_domain_values";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_paper_values";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_paper_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_paper_present";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_paper_gaps";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_paper_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_paper_thresholds";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_paper_uniforms";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_paper_perturbed_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_paper_counterfeits";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noisy_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noisy_left_over";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_kept";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_codes_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_codes_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_published_type_2";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_published_type_3";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_published_type_6";
+
+COMMIT;
+

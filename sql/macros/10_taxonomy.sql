@@ -27,6 +27,36 @@ FROM (
 ) AS anon_null
 WHERE anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0;
 
+-- The labels of all levels of one taxonomy: a row per level and value, as anon.taxonomy_level has them, with the number of
+-- leaves under the label, as anon.label_leaves has it.
+--
+-- Returns: level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT.
+-- Example:
+--   FROM anon.taxonomy_levels('sex') ORDER BY level, value;
+CREATE OR REPLACE MACRO anon.taxonomy_levels(attribute) AS TABLE
+WITH anon_labels AS (
+    SELECT
+        anon_level,
+        anon_value,
+        anon_label,
+        count(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
+        anon_level > 0 AND anon_level = max(anon_level) OVER () AS anon_is_top
+    FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
+    WHERE anon_taxonomy.anon_attribute = attribute
+)
+SELECT anon_level AS level, anon_value AS value, anon_label AS label, anon_leaf_count AS leaf_count
+FROM anon_labels
+UNION ALL
+SELECT
+    anon_level,
+    NULL,
+    CASE WHEN anon_is_top THEN max(anon_label) END,
+    -- A label that no value carries is NULL, which is its own single leaf.
+    CASE WHEN anon_is_top THEN arg_max(anon_leaf_count, anon_label) ELSE 1 END
+FROM anon_labels
+GROUP BY anon_level, anon_is_top
+HAVING count(*) FILTER (WHERE anon_value IS NULL) = 0;
+
 -- The number of leaves, that is of values of level 0, under each label of one level.
 --
 -- A label that no value of the taxonomy carries (NULL, where the taxonomy gives it no label) is not listed

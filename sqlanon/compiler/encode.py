@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
@@ -20,8 +20,9 @@ from sqlanon.compiler.nodes import (
     cast,
     column,
     count_rows,
+    filtered,
+    grouped,
     number,
-    same,
     select,
     subquery,
     union_all,
@@ -136,20 +137,22 @@ def _bits(plan: Encoding, position: int, depth: int, word: int) -> exp.Expr:
 def _quasi_identifier_codes(plan: Encoding, position: int) -> exp.Query:
     """The values of one quasi-identifier: per level the code of the label and what the label loses."""
     shape = plan.bound.shapes[position]
-
-    def columns(depth: int, alias: str) -> list[exp.Expr]:
-        losses = [
-            aliased(
-                scalar_call(macro, column("leaf_count", alias), number(shape.domain_size)),
-                plan.label_loss(measure, position, depth),
-            )
-            for measure, macro in LABEL_LOSSES.items()
+    attribute = plan.bound.policy.quasi_identifiers[position]
+    losses = [
+        aliased(scalar_call(macro, column("leaf_count"), number(shape.domain_size)), measure)
+        for measure, macro in LABEL_LOSSES.items()
+    ]
+    found = [aliased(column("value"), VALUE)]
+    for depth, label_count in enumerate(shape.label_counts):
+        found.append(aliased(_code(depth, label_count), plan.code(position, depth)))
+        found += [
+            aliased(_at_level(depth, measure), plan.label_loss(measure, position, depth)) for measure in LABEL_LOSSES
         ]
-        return [aliased(column("code", alias), plan.code(position, depth)), *losses]
-
-    codes = _codes(plan, plan.bound.policy.quasi_identifiers[position], shape.label_counts, columns)
+    values = _values(found, levels=len(shape.label_counts))
     children = [_child(plan, position, depth) for depth in plan.depths(position)]
-    return select([exp.Star(), *children], subquery(codes, "anon_labels"))
+    labels = _coded_labels(plan, attribute, losses)
+    query = select([exp.Star(), *children], exp.to_table("anon_values"))
+    return query.with_("anon_coded", as_=labels, copy=False).with_("anon_values", as_=values, copy=False)
 
 
 def _child(plan: Encoding, position: int, depth: int) -> exp.Alias:
@@ -163,47 +166,42 @@ def _child(plan: Encoding, position: int, depth: int) -> exp.Alias:
 
 def _sensitive_codes(plan: Encoding, name: str) -> exp.Query:
     """The values of a protected column: per level that cells carry the code of the label."""
-
-    def columns(depth: int, alias: str) -> list[exp.Expr]:
-        return [aliased(column("code", alias), plan.sensitive_label(name, depth))] if depth else []
-
-    shape = plan.bound.sensitive_shapes[name]
-    return _codes(plan, name, shape.label_counts[: plan.sensitive_depths(name).stop], columns)
-
-
-def _codes(
-    plan: Encoding, attribute: str, label_counts: Sequence[int], columns: Callable[[int, str], list[exp.Expr]]
-) -> exp.Query:
-    """The values of one taxonomy, with columns made from the labels of each level."""
-    query = exp.select(aliased(column("value", "anon_level_0"), VALUE))
-    for depth, label_count in enumerate(label_counts):
-        alias = f"anon_level_{depth}"
-        labels = subquery(_coded_labels(plan, attribute, depth, label_count), alias)
-        if depth == 0:
-            query = query.from_(labels, copy=False)
-        else:
-            on = same(column("value", alias), column("value", "anon_level_0"))
-            query = query.join(labels, on=on, copy=False)
-        query = query.select(*columns(depth, alias), copy=False)
-    return query
+    depths = plan.sensitive_depths(name)
+    counts = plan.bound.sensitive_shapes[name].label_counts[: depths.stop]
+    found = [aliased(column("value"), VALUE)]
+    found += [
+        aliased(_code(depth, label_count), plan.sensitive_label(name, depth))
+        for depth, label_count in enumerate(counts)
+        if depth in depths
+    ]
+    return _values(found, levels=len(counts)).with_("anon_coded", as_=_coded_labels(plan, name, []), copy=False)
 
 
-def _coded_labels(plan: Encoding, attribute: str, depth: int, label_count: int) -> exp.Query:
-    """One level of a taxonomy: value, the code of its label, the leaves under it, of which labels are in the order."""
-    labels = subquery(taxonomies.level(plan.bound.taxonomy, attribute, depth), "anon_labels")
-    leaves = subquery(taxonomies.leaves(plan.bound.taxonomy, attribute, depth), "anon_leaves")
-    label = column("label", "anon_labels")
-    # A label that no value of the taxonomy carries is NULL, which is its own single leaf.
-    leaf_count = exp.func("coalesce", column("leaf_count", "anon_leaves"), number(1))
-    return (
-        exp.select(
-            column("value", "anon_labels"),
-            aliased(cast(dense_rank(leaf_count.copy(), label, nulls_first=True), _code_type(label_count)), "code"),
-            aliased(leaf_count, "leaf_count"),
-        )
-        .from_(labels)
-        .join(leaves, on=same(column("label", "anon_leaves"), label.copy()), join_type="left")
-    )
+def _coded_labels(plan: Encoding, attribute: str, losses: Sequence[exp.Expr]) -> exp.Select:
+    """All labels of a taxonomy: level, value, the code of the label and its losses.
+
+    The codes of a level are in the order of the leaves under its labels.
+    """
+    order = ascending(column("leaf_count"), column("label"), nulls_first=True)
+    code = exp.Window(this=exp.func("dense_rank"), partition_by=[column("level")], order=order)
+    labels = subquery(taxonomies.levels(plan.bound.taxonomy, attribute), "anon_taxonomy")
+    return select([column("level"), column("value"), aliased(code, "code"), *losses], labels)
+
+
+def _values(columns: Sequence[exp.Expr], *, levels: int) -> exp.Select:
+    """A row per value of the coded labels, with columns made of its labels; values that lack one are left out."""
+    labels = select(columns, exp.to_table("anon_coded")).where(exp.LT(this=column("level"), expression=number(levels)))
+    return grouped(labels, [column("value")]).having(count_rows().eq(number(levels)), copy=False)
+
+
+def _code(depth: int, label_count: int) -> exp.Cast:
+    """The code of a value's label at a level."""
+    return cast(_at_level(depth, "code"), _code_type(label_count))
+
+
+def _at_level(depth: int, name: str) -> exp.Filter:
+    """What a column of the coded labels is at a level."""
+    return filtered(exp.Max(this=column(name)), column("level").eq(number(depth)))
 
 
 def dense_rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:

@@ -53,6 +53,11 @@ def level(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Query:
     return at(table_call("taxonomy_level", string(attribute), number(depth)), taxonomy)
 
 
+def levels(taxonomy: exp.Table, attribute: str) -> exp.Query:
+    """``anon.taxonomy_levels``: level, value, label, leaf_count."""
+    return at(table_call("taxonomy_levels", string(attribute)), taxonomy)
+
+
 def attributes(taxonomy: exp.Table) -> exp.Select:
     """``attribute``: each that has a taxonomy."""
     return select([column("attribute")], taxonomy.copy()).distinct(copy=False)
@@ -62,11 +67,6 @@ def labels(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Select:
     """``label``: those of a level, each as often as it has values."""
     rows = select([column("label")], taxonomy.copy())
     return rows.where(column("attribute").eq(string(attribute)), column("level").eq(number(depth)), copy=False)
-
-
-def leaves(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Query:
-    """``anon.label_leaves``: label, leaf_count."""
-    return at(table_call("label_leaves", string(attribute), number(depth)), taxonomy)
 
 
 def problems(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:

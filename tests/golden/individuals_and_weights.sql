@@ -218,692 +218,269 @@ GROUP BY
   attribute;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_codes_0" AS
+WITH anon_coded AS (
+  SELECT
+    "level",
+    "value",
+    DENSE_RANK() OVER (
+      PARTITION BY "level"
+      ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
+    ) AS "code",
+    (
+      CASE WHEN 60 > 1 THEN (
+        "leaf_count" - 1
+      ) / (
+        60 - 1
+      ) ELSE 0.0 END
+    ) AS "lm",
+    (
+      CASE WHEN "leaf_count" = 1 THEN 0.0 ELSE "leaf_count" / 60 END
+    ) AS "ncp"
+  FROM (
+    WITH anon_labels AS (
+      SELECT
+        anon_level,
+        anon_value,
+        anon_label,
+        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
+        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'age'
+    )
+    SELECT
+      anon_level AS level,
+      anon_value AS value,
+      anon_label AS label,
+      anon_leaf_count AS leaf_count
+    FROM anon_labels
+    UNION ALL
+    SELECT
+      anon_level,
+      NULL,
+      CASE WHEN anon_is_top THEN MAX(anon_label) END,
+      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
+    FROM anon_labels
+    GROUP BY
+      anon_level,
+      anon_is_top
+    HAVING
+      COUNT(*) FILTER(WHERE
+        anon_value IS NULL) = 0
+  ) AS "anon_taxonomy"
+), anon_values AS (
+  SELECT
+    "value" AS "anon_value",
+    CAST(MAX("code") FILTER(WHERE
+      "level" = 0) AS UTINYINT) AS "anon_code_0_0",
+    MAX("lm") FILTER(WHERE
+      "level" = 0) AS "anon_lm_0_0",
+    MAX("ncp") FILTER(WHERE
+      "level" = 0) AS "anon_ncp_0_0",
+    CAST(MAX("code") FILTER(WHERE
+      "level" = 1) AS UTINYINT) AS "anon_code_0_1",
+    MAX("lm") FILTER(WHERE
+      "level" = 1) AS "anon_lm_0_1",
+    MAX("ncp") FILTER(WHERE
+      "level" = 1) AS "anon_ncp_0_1",
+    CAST(MAX("code") FILTER(WHERE
+      "level" = 2) AS UTINYINT) AS "anon_code_0_2",
+    MAX("lm") FILTER(WHERE
+      "level" = 2) AS "anon_lm_0_2",
+    MAX("ncp") FILTER(WHERE
+      "level" = 2) AS "anon_ncp_0_2",
+    CAST(MAX("code") FILTER(WHERE
+      "level" = 3) AS UTINYINT) AS "anon_code_0_3",
+    MAX("lm") FILTER(WHERE
+      "level" = 3) AS "anon_lm_0_3",
+    MAX("ncp") FILTER(WHERE
+      "level" = 3) AS "anon_ncp_0_3"
+  FROM anon_coded
+  WHERE
+    "level" < 4
+  GROUP BY
+    "value"
+  HAVING
+    COUNT(*) = 4
+)
 SELECT
   *,
   DENSE_RANK() OVER (PARTITION BY "anon_code_0_1" ORDER BY "anon_code_0_0" ASC) - 1 AS "anon_child_0_0",
   DENSE_RANK() OVER (PARTITION BY "anon_code_0_2" ORDER BY "anon_code_0_1" ASC) - 1 AS "anon_child_0_1",
   DENSE_RANK() OVER (ORDER BY "anon_code_0_2" ASC) - 1 AS "anon_child_0_2"
-FROM (
-  SELECT
-    "anon_level_0"."value" AS "anon_value",
-    "anon_level_0"."code" AS "anon_code_0_0",
-    (
-      CASE
-        WHEN 60 > 1
-        THEN (
-          "anon_level_0"."leaf_count" - 1
-        ) / (
-          60 - 1
-        )
-        ELSE 0.0
-      END
-    ) AS "anon_lm_0_0",
-    (
-      CASE
-        WHEN "anon_level_0"."leaf_count" = 1
-        THEN 0.0
-        ELSE "anon_level_0"."leaf_count" / 60
-      END
-    ) AS "anon_ncp_0_0",
-    "anon_level_1"."code" AS "anon_code_0_1",
-    (
-      CASE
-        WHEN 60 > 1
-        THEN (
-          "anon_level_1"."leaf_count" - 1
-        ) / (
-          60 - 1
-        )
-        ELSE 0.0
-      END
-    ) AS "anon_lm_0_1",
-    (
-      CASE
-        WHEN "anon_level_1"."leaf_count" = 1
-        THEN 0.0
-        ELSE "anon_level_1"."leaf_count" / 60
-      END
-    ) AS "anon_ncp_0_1",
-    "anon_level_2"."code" AS "anon_code_0_2",
-    (
-      CASE
-        WHEN 60 > 1
-        THEN (
-          "anon_level_2"."leaf_count" - 1
-        ) / (
-          60 - 1
-        )
-        ELSE 0.0
-      END
-    ) AS "anon_lm_0_2",
-    (
-      CASE
-        WHEN "anon_level_2"."leaf_count" = 1
-        THEN 0.0
-        ELSE "anon_level_2"."leaf_count" / 60
-      END
-    ) AS "anon_ncp_0_2",
-    "anon_level_3"."code" AS "anon_code_0_3",
-    (
-      CASE
-        WHEN 60 > 1
-        THEN (
-          "anon_level_3"."leaf_count" - 1
-        ) / (
-          60 - 1
-        )
-        ELSE 0.0
-      END
-    ) AS "anon_lm_0_3",
-    (
-      CASE
-        WHEN "anon_level_3"."leaf_count" = 1
-        THEN 0.0
-        ELSE "anon_level_3"."leaf_count" / 60
-      END
-    ) AS "anon_ncp_0_3"
-  FROM (
-    SELECT
-      "anon_labels"."value",
-      CAST(DENSE_RANK() OVER (
-        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
-      ) AS UTINYINT) AS "code",
-      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
-    FROM (
-      SELECT
-        anon_taxonomy.anon_value AS value,
-        anon_taxonomy.anon_label AS label
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 0
-      UNION ALL
-      SELECT
-        NULL AS value,
-        CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
-      FROM (
-        SELECT
-          MAX(anon_taxonomy.anon_level) AS anon_height,
-          MAX(anon_taxonomy.anon_label) FILTER(WHERE
-            anon_taxonomy.anon_level = 0) AS anon_label,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 0) AS anon_rows,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-        WHERE
-          anon_taxonomy.anon_attribute = 'age'
-      ) AS anon_null
-      WHERE
-        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-    ) AS "anon_labels"
-    LEFT JOIN (
-      SELECT
-        anon_taxonomy.anon_label AS label,
-        COUNT(*) AS leaf_count
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 0
-      GROUP BY
-        anon_taxonomy.anon_label
-    ) AS "anon_leaves"
-      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
-  ) AS "anon_level_0"
-  JOIN (
-    SELECT
-      "anon_labels"."value",
-      CAST(DENSE_RANK() OVER (
-        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
-      ) AS UTINYINT) AS "code",
-      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
-    FROM (
-      SELECT
-        anon_taxonomy.anon_value AS value,
-        anon_taxonomy.anon_label AS label
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 1
-      UNION ALL
-      SELECT
-        NULL AS value,
-        CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
-      FROM (
-        SELECT
-          MAX(anon_taxonomy.anon_level) AS anon_height,
-          MAX(anon_taxonomy.anon_label) FILTER(WHERE
-            anon_taxonomy.anon_level = 1) AS anon_label,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 1) AS anon_rows,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-        WHERE
-          anon_taxonomy.anon_attribute = 'age'
-      ) AS anon_null
-      WHERE
-        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-    ) AS "anon_labels"
-    LEFT JOIN (
-      SELECT
-        anon_taxonomy.anon_label AS label,
-        COUNT(*) AS leaf_count
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 1
-      GROUP BY
-        anon_taxonomy.anon_label
-    ) AS "anon_leaves"
-      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
-  ) AS "anon_level_1"
-    ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
-  JOIN (
-    SELECT
-      "anon_labels"."value",
-      CAST(DENSE_RANK() OVER (
-        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
-      ) AS UTINYINT) AS "code",
-      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
-    FROM (
-      SELECT
-        anon_taxonomy.anon_value AS value,
-        anon_taxonomy.anon_label AS label
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 2
-      UNION ALL
-      SELECT
-        NULL AS value,
-        CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
-      FROM (
-        SELECT
-          MAX(anon_taxonomy.anon_level) AS anon_height,
-          MAX(anon_taxonomy.anon_label) FILTER(WHERE
-            anon_taxonomy.anon_level = 2) AS anon_label,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 2) AS anon_rows,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-        WHERE
-          anon_taxonomy.anon_attribute = 'age'
-      ) AS anon_null
-      WHERE
-        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-    ) AS "anon_labels"
-    LEFT JOIN (
-      SELECT
-        anon_taxonomy.anon_label AS label,
-        COUNT(*) AS leaf_count
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 2
-      GROUP BY
-        anon_taxonomy.anon_label
-    ) AS "anon_leaves"
-      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
-  ) AS "anon_level_2"
-    ON "anon_level_2"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
-  JOIN (
-    SELECT
-      "anon_labels"."value",
-      CAST(DENSE_RANK() OVER (
-        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
-      ) AS UTINYINT) AS "code",
-      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
-    FROM (
-      SELECT
-        anon_taxonomy.anon_value AS value,
-        anon_taxonomy.anon_label AS label
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 3
-      UNION ALL
-      SELECT
-        NULL AS value,
-        CASE WHEN anon_null.anon_height = 3 AND 3 > 0 THEN anon_null.anon_label END AS label
-      FROM (
-        SELECT
-          MAX(anon_taxonomy.anon_level) AS anon_height,
-          MAX(anon_taxonomy.anon_label) FILTER(WHERE
-            anon_taxonomy.anon_level = 3) AS anon_label,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 3) AS anon_rows,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 3 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-        WHERE
-          anon_taxonomy.anon_attribute = 'age'
-      ) AS anon_null
-      WHERE
-        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-    ) AS "anon_labels"
-    LEFT JOIN (
-      SELECT
-        anon_taxonomy.anon_label AS label,
-        COUNT(*) AS leaf_count
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 3
-      GROUP BY
-        anon_taxonomy.anon_label
-    ) AS "anon_leaves"
-      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
-  ) AS "anon_level_3"
-    ON "anon_level_3"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
-) AS "anon_labels";
+FROM anon_values;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_codes_1" AS
+WITH anon_coded AS (
+  SELECT
+    "level",
+    "value",
+    DENSE_RANK() OVER (
+      PARTITION BY "level"
+      ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
+    ) AS "code",
+    (
+      CASE WHEN 2 > 1 THEN (
+        "leaf_count" - 1
+      ) / (
+        2 - 1
+      ) ELSE 0.0 END
+    ) AS "lm",
+    (
+      CASE WHEN "leaf_count" = 1 THEN 0.0 ELSE "leaf_count" / 2 END
+    ) AS "ncp"
+  FROM (
+    WITH anon_labels AS (
+      SELECT
+        anon_level,
+        anon_value,
+        anon_label,
+        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
+        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'sex'
+    )
+    SELECT
+      anon_level AS level,
+      anon_value AS value,
+      anon_label AS label,
+      anon_leaf_count AS leaf_count
+    FROM anon_labels
+    UNION ALL
+    SELECT
+      anon_level,
+      NULL,
+      CASE WHEN anon_is_top THEN MAX(anon_label) END,
+      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
+    FROM anon_labels
+    GROUP BY
+      anon_level,
+      anon_is_top
+    HAVING
+      COUNT(*) FILTER(WHERE
+        anon_value IS NULL) = 0
+  ) AS "anon_taxonomy"
+), anon_values AS (
+  SELECT
+    "value" AS "anon_value",
+    CAST(MAX("code") FILTER(WHERE
+      "level" = 0) AS UTINYINT) AS "anon_code_1_0",
+    MAX("lm") FILTER(WHERE
+      "level" = 0) AS "anon_lm_1_0",
+    MAX("ncp") FILTER(WHERE
+      "level" = 0) AS "anon_ncp_1_0",
+    CAST(MAX("code") FILTER(WHERE
+      "level" = 1) AS UTINYINT) AS "anon_code_1_1",
+    MAX("lm") FILTER(WHERE
+      "level" = 1) AS "anon_lm_1_1",
+    MAX("ncp") FILTER(WHERE
+      "level" = 1) AS "anon_ncp_1_1"
+  FROM anon_coded
+  WHERE
+    "level" < 2
+  GROUP BY
+    "value"
+  HAVING
+    COUNT(*) = 2
+)
 SELECT
   *,
   DENSE_RANK() OVER (ORDER BY "anon_code_1_0" ASC) - 1 AS "anon_child_1_0"
-FROM (
-  SELECT
-    "anon_level_0"."value" AS "anon_value",
-    "anon_level_0"."code" AS "anon_code_1_0",
-    (
-      CASE
-        WHEN 2 > 1
-        THEN (
-          "anon_level_0"."leaf_count" - 1
-        ) / (
-          2 - 1
-        )
-        ELSE 0.0
-      END
-    ) AS "anon_lm_1_0",
-    (
-      CASE
-        WHEN "anon_level_0"."leaf_count" = 1
-        THEN 0.0
-        ELSE "anon_level_0"."leaf_count" / 2
-      END
-    ) AS "anon_ncp_1_0",
-    "anon_level_1"."code" AS "anon_code_1_1",
-    (
-      CASE
-        WHEN 2 > 1
-        THEN (
-          "anon_level_1"."leaf_count" - 1
-        ) / (
-          2 - 1
-        )
-        ELSE 0.0
-      END
-    ) AS "anon_lm_1_1",
-    (
-      CASE
-        WHEN "anon_level_1"."leaf_count" = 1
-        THEN 0.0
-        ELSE "anon_level_1"."leaf_count" / 2
-      END
-    ) AS "anon_ncp_1_1"
-  FROM (
-    SELECT
-      "anon_labels"."value",
-      CAST(DENSE_RANK() OVER (
-        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
-      ) AS UTINYINT) AS "code",
-      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
-    FROM (
-      SELECT
-        anon_taxonomy.anon_value AS value,
-        anon_taxonomy.anon_label AS label
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
-      UNION ALL
-      SELECT
-        NULL AS value,
-        CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
-      FROM (
-        SELECT
-          MAX(anon_taxonomy.anon_level) AS anon_height,
-          MAX(anon_taxonomy.anon_label) FILTER(WHERE
-            anon_taxonomy.anon_level = 0) AS anon_label,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 0) AS anon_rows,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-        WHERE
-          anon_taxonomy.anon_attribute = 'sex'
-      ) AS anon_null
-      WHERE
-        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-    ) AS "anon_labels"
-    LEFT JOIN (
-      SELECT
-        anon_taxonomy.anon_label AS label,
-        COUNT(*) AS leaf_count
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
-      GROUP BY
-        anon_taxonomy.anon_label
-    ) AS "anon_leaves"
-      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
-  ) AS "anon_level_0"
-  JOIN (
-    SELECT
-      "anon_labels"."value",
-      CAST(DENSE_RANK() OVER (
-        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
-      ) AS UTINYINT) AS "code",
-      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
-    FROM (
-      SELECT
-        anon_taxonomy.anon_value AS value,
-        anon_taxonomy.anon_label AS label
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 1
-      UNION ALL
-      SELECT
-        NULL AS value,
-        CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
-      FROM (
-        SELECT
-          MAX(anon_taxonomy.anon_level) AS anon_height,
-          MAX(anon_taxonomy.anon_label) FILTER(WHERE
-            anon_taxonomy.anon_level = 1) AS anon_label,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 1) AS anon_rows,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-        WHERE
-          anon_taxonomy.anon_attribute = 'sex'
-      ) AS anon_null
-      WHERE
-        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-    ) AS "anon_labels"
-    LEFT JOIN (
-      SELECT
-        anon_taxonomy.anon_label AS label,
-        COUNT(*) AS leaf_count
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 1
-      GROUP BY
-        anon_taxonomy.anon_label
-    ) AS "anon_leaves"
-      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
-  ) AS "anon_level_1"
-    ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
-) AS "anon_labels";
+FROM anon_values;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_codes_2" AS
+WITH anon_coded AS (
+  SELECT
+    "level",
+    "value",
+    DENSE_RANK() OVER (
+      PARTITION BY "level"
+      ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
+    ) AS "code",
+    (
+      CASE WHEN 11 > 1 THEN (
+        "leaf_count" - 1
+      ) / (
+        11 - 1
+      ) ELSE 0.0 END
+    ) AS "lm",
+    (
+      CASE WHEN "leaf_count" = 1 THEN 0.0 ELSE "leaf_count" / 11 END
+    ) AS "ncp"
+  FROM (
+    WITH anon_labels AS (
+      SELECT
+        anon_level,
+        anon_value,
+        anon_label,
+        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
+        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
+      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+      WHERE
+        anon_taxonomy.anon_attribute = 'zip'
+    )
+    SELECT
+      anon_level AS level,
+      anon_value AS value,
+      anon_label AS label,
+      anon_leaf_count AS leaf_count
+    FROM anon_labels
+    UNION ALL
+    SELECT
+      anon_level,
+      NULL,
+      CASE WHEN anon_is_top THEN MAX(anon_label) END,
+      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
+    FROM anon_labels
+    GROUP BY
+      anon_level,
+      anon_is_top
+    HAVING
+      COUNT(*) FILTER(WHERE
+        anon_value IS NULL) = 0
+  ) AS "anon_taxonomy"
+), anon_values AS (
+  SELECT
+    "value" AS "anon_value",
+    CAST(MAX("code") FILTER(WHERE
+      "level" = 0) AS UTINYINT) AS "anon_code_2_0",
+    MAX("lm") FILTER(WHERE
+      "level" = 0) AS "anon_lm_2_0",
+    MAX("ncp") FILTER(WHERE
+      "level" = 0) AS "anon_ncp_2_0",
+    CAST(MAX("code") FILTER(WHERE
+      "level" = 1) AS UTINYINT) AS "anon_code_2_1",
+    MAX("lm") FILTER(WHERE
+      "level" = 1) AS "anon_lm_2_1",
+    MAX("ncp") FILTER(WHERE
+      "level" = 1) AS "anon_ncp_2_1",
+    CAST(MAX("code") FILTER(WHERE
+      "level" = 2) AS UTINYINT) AS "anon_code_2_2",
+    MAX("lm") FILTER(WHERE
+      "level" = 2) AS "anon_lm_2_2",
+    MAX("ncp") FILTER(WHERE
+      "level" = 2) AS "anon_ncp_2_2",
+    CAST(MAX("code") FILTER(WHERE
+      "level" = 3) AS UTINYINT) AS "anon_code_2_3",
+    MAX("lm") FILTER(WHERE
+      "level" = 3) AS "anon_lm_2_3",
+    MAX("ncp") FILTER(WHERE
+      "level" = 3) AS "anon_ncp_2_3"
+  FROM anon_coded
+  WHERE
+    "level" < 4
+  GROUP BY
+    "value"
+  HAVING
+    COUNT(*) = 4
+)
 SELECT
   *,
   DENSE_RANK() OVER (PARTITION BY "anon_code_2_1" ORDER BY "anon_code_2_0" ASC) - 1 AS "anon_child_2_0",
   DENSE_RANK() OVER (PARTITION BY "anon_code_2_2" ORDER BY "anon_code_2_1" ASC) - 1 AS "anon_child_2_1",
   DENSE_RANK() OVER (ORDER BY "anon_code_2_2" ASC) - 1 AS "anon_child_2_2"
-FROM (
-  SELECT
-    "anon_level_0"."value" AS "anon_value",
-    "anon_level_0"."code" AS "anon_code_2_0",
-    (
-      CASE
-        WHEN 11 > 1
-        THEN (
-          "anon_level_0"."leaf_count" - 1
-        ) / (
-          11 - 1
-        )
-        ELSE 0.0
-      END
-    ) AS "anon_lm_2_0",
-    (
-      CASE
-        WHEN "anon_level_0"."leaf_count" = 1
-        THEN 0.0
-        ELSE "anon_level_0"."leaf_count" / 11
-      END
-    ) AS "anon_ncp_2_0",
-    "anon_level_1"."code" AS "anon_code_2_1",
-    (
-      CASE
-        WHEN 11 > 1
-        THEN (
-          "anon_level_1"."leaf_count" - 1
-        ) / (
-          11 - 1
-        )
-        ELSE 0.0
-      END
-    ) AS "anon_lm_2_1",
-    (
-      CASE
-        WHEN "anon_level_1"."leaf_count" = 1
-        THEN 0.0
-        ELSE "anon_level_1"."leaf_count" / 11
-      END
-    ) AS "anon_ncp_2_1",
-    "anon_level_2"."code" AS "anon_code_2_2",
-    (
-      CASE
-        WHEN 11 > 1
-        THEN (
-          "anon_level_2"."leaf_count" - 1
-        ) / (
-          11 - 1
-        )
-        ELSE 0.0
-      END
-    ) AS "anon_lm_2_2",
-    (
-      CASE
-        WHEN "anon_level_2"."leaf_count" = 1
-        THEN 0.0
-        ELSE "anon_level_2"."leaf_count" / 11
-      END
-    ) AS "anon_ncp_2_2",
-    "anon_level_3"."code" AS "anon_code_2_3",
-    (
-      CASE
-        WHEN 11 > 1
-        THEN (
-          "anon_level_3"."leaf_count" - 1
-        ) / (
-          11 - 1
-        )
-        ELSE 0.0
-      END
-    ) AS "anon_lm_2_3",
-    (
-      CASE
-        WHEN "anon_level_3"."leaf_count" = 1
-        THEN 0.0
-        ELSE "anon_level_3"."leaf_count" / 11
-      END
-    ) AS "anon_ncp_2_3"
-  FROM (
-    SELECT
-      "anon_labels"."value",
-      CAST(DENSE_RANK() OVER (
-        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
-      ) AS UTINYINT) AS "code",
-      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
-    FROM (
-      SELECT
-        anon_taxonomy.anon_value AS value,
-        anon_taxonomy.anon_label AS label
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 0
-      UNION ALL
-      SELECT
-        NULL AS value,
-        CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
-      FROM (
-        SELECT
-          MAX(anon_taxonomy.anon_level) AS anon_height,
-          MAX(anon_taxonomy.anon_label) FILTER(WHERE
-            anon_taxonomy.anon_level = 0) AS anon_label,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 0) AS anon_rows,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-        WHERE
-          anon_taxonomy.anon_attribute = 'zip'
-      ) AS anon_null
-      WHERE
-        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-    ) AS "anon_labels"
-    LEFT JOIN (
-      SELECT
-        anon_taxonomy.anon_label AS label,
-        COUNT(*) AS leaf_count
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 0
-      GROUP BY
-        anon_taxonomy.anon_label
-    ) AS "anon_leaves"
-      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
-  ) AS "anon_level_0"
-  JOIN (
-    SELECT
-      "anon_labels"."value",
-      CAST(DENSE_RANK() OVER (
-        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
-      ) AS UTINYINT) AS "code",
-      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
-    FROM (
-      SELECT
-        anon_taxonomy.anon_value AS value,
-        anon_taxonomy.anon_label AS label
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 1
-      UNION ALL
-      SELECT
-        NULL AS value,
-        CASE WHEN anon_null.anon_height = 1 AND 1 > 0 THEN anon_null.anon_label END AS label
-      FROM (
-        SELECT
-          MAX(anon_taxonomy.anon_level) AS anon_height,
-          MAX(anon_taxonomy.anon_label) FILTER(WHERE
-            anon_taxonomy.anon_level = 1) AS anon_label,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 1) AS anon_rows,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 1 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-        WHERE
-          anon_taxonomy.anon_attribute = 'zip'
-      ) AS anon_null
-      WHERE
-        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-    ) AS "anon_labels"
-    LEFT JOIN (
-      SELECT
-        anon_taxonomy.anon_label AS label,
-        COUNT(*) AS leaf_count
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 1
-      GROUP BY
-        anon_taxonomy.anon_label
-    ) AS "anon_leaves"
-      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
-  ) AS "anon_level_1"
-    ON "anon_level_1"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
-  JOIN (
-    SELECT
-      "anon_labels"."value",
-      CAST(DENSE_RANK() OVER (
-        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
-      ) AS UTINYINT) AS "code",
-      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
-    FROM (
-      SELECT
-        anon_taxonomy.anon_value AS value,
-        anon_taxonomy.anon_label AS label
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 2
-      UNION ALL
-      SELECT
-        NULL AS value,
-        CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
-      FROM (
-        SELECT
-          MAX(anon_taxonomy.anon_level) AS anon_height,
-          MAX(anon_taxonomy.anon_label) FILTER(WHERE
-            anon_taxonomy.anon_level = 2) AS anon_label,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 2) AS anon_rows,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-        WHERE
-          anon_taxonomy.anon_attribute = 'zip'
-      ) AS anon_null
-      WHERE
-        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-    ) AS "anon_labels"
-    LEFT JOIN (
-      SELECT
-        anon_taxonomy.anon_label AS label,
-        COUNT(*) AS leaf_count
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 2
-      GROUP BY
-        anon_taxonomy.anon_label
-    ) AS "anon_leaves"
-      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
-  ) AS "anon_level_2"
-    ON "anon_level_2"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
-  JOIN (
-    SELECT
-      "anon_labels"."value",
-      CAST(DENSE_RANK() OVER (
-        ORDER BY COALESCE("anon_leaves"."leaf_count", 1) ASC NULLS FIRST, "anon_labels"."label" ASC NULLS FIRST
-      ) AS UTINYINT) AS "code",
-      COALESCE("anon_leaves"."leaf_count", 1) AS "leaf_count"
-    FROM (
-      SELECT
-        anon_taxonomy.anon_value AS value,
-        anon_taxonomy.anon_label AS label
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 3
-      UNION ALL
-      SELECT
-        NULL AS value,
-        CASE WHEN anon_null.anon_height = 3 AND 3 > 0 THEN anon_null.anon_label END AS label
-      FROM (
-        SELECT
-          MAX(anon_taxonomy.anon_level) AS anon_height,
-          MAX(anon_taxonomy.anon_label) FILTER(WHERE
-            anon_taxonomy.anon_level = 3) AS anon_label,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 3) AS anon_rows,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.anon_level = 3 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-        FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-        WHERE
-          anon_taxonomy.anon_attribute = 'zip'
-      ) AS anon_null
-      WHERE
-        anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-    ) AS "anon_labels"
-    LEFT JOIN (
-      SELECT
-        anon_taxonomy.anon_label AS label,
-        COUNT(*) AS leaf_count
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 3
-      GROUP BY
-        anon_taxonomy.anon_label
-    ) AS "anon_leaves"
-      ON "anon_leaves"."label" IS NOT DISTINCT FROM "anon_labels"."label"
-  ) AS "anon_level_3"
-    ON "anon_level_3"."value" IS NOT DISTINCT FROM "anon_level_0"."value"
-) AS "anon_labels";
+FROM anon_values;
 
 SELECT
   0 AS "position",

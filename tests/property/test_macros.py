@@ -163,6 +163,21 @@ def test_taxonomy_level_lists_every_value_and_null(case: Case) -> None:
 
 @EXAMPLES
 @given(cases())
+def test_taxonomy_levels_are_all_levels_with_their_leaves(case: Case) -> None:
+    load(case)
+    for name, taxonomy in case.taxonomies.items():
+        expected: oracle.Rows = []
+        for level in range(oracle.height(taxonomy) + 1):
+            labels = {row[0]: row[level] for row in taxonomy} | {None: oracle.label_of(taxonomy, level, None)}
+            expected += [
+                {"level": level, "value": value, "label": label, "leaf_count": oracle.leaves(taxonomy, level, label)}
+                for value, label in labels.items()
+            ]
+        assert_same_rows(ask(table_call("taxonomy_levels", name)), expected)
+
+
+@EXAMPLES
+@given(cases())
 def test_label_leaves_counts_values_under_each_label(case: Case) -> None:
     load(case)
     for name, level in case.node.items():

@@ -4,160 +4,31 @@
 >>> session = sa.connect(":memory:")
 """
 
+import ast
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from sqlanon import evaluation
-    from sqlanon.connection import connect
-    from sqlanon.errors import (
-        BudgetError,
-        EngineError,
-        PolicyError,
-        SqlanonError,
-        TaxonomyError,
-        UnsatisfiableError,
-        VerificationError,
-    )
-    from sqlanon.mechanisms.opendp import OpenDPSource
-    from sqlanon.mechanisms.seeded import SeededSource
-    from sqlanon.model.budget import Budget
-    from sqlanon.model.events import Event
-    from sqlanon.model.fit import Fit, PartitionRelease
-    from sqlanon.model.methods import IPA, Histogram
-    from sqlanon.model.policy import Policy
-    from sqlanon.model.privacy import (
-        AlphaKAnonymity,
-        BetaLikeness,
-        DeltaDisclosure,
-        DeltaPresence,
-        DistinctLDiversity,
-        EntropyLDiversity,
-        KAnonymity,
-        KMap,
-        MConcealing,
-        RecursiveCLDiversity,
-        TCloseness,
-    )
-    from sqlanon.model.quality import AECS, DM, LM, NCP, DMStar, Entropy, Prec
-    from sqlanon.model.release import (
-        Guarantee,
-        Measurement,
-        PrivateGuarantee,
-        PrivateReport,
-        Release,
-        Report,
-        Verification,
-    )
-    from sqlanon.model.taxonomy import Taxonomy
-    from sqlanon.session import Session
 
-__all__ = [
-    "AECS",
-    "DM",
-    "IPA",
-    "LM",
-    "NCP",
-    "AlphaKAnonymity",
-    "BetaLikeness",
-    "Budget",
-    "BudgetError",
-    "DMStar",
-    "DeltaDisclosure",
-    "DeltaPresence",
-    "DistinctLDiversity",
-    "EngineError",
-    "Entropy",
-    "EntropyLDiversity",
-    "Event",
-    "Fit",
-    "Guarantee",
-    "Histogram",
-    "KAnonymity",
-    "KMap",
-    "MConcealing",
-    "Measurement",
-    "OpenDPSource",
-    "PartitionRelease",
-    "Policy",
-    "PolicyError",
-    "Prec",
-    "PrivateGuarantee",
-    "PrivateReport",
-    "RecursiveCLDiversity",
-    "Release",
-    "Report",
-    "SeededSource",
-    "Session",
-    "SqlanonError",
-    "TCloseness",
-    "Taxonomy",
-    "TaxonomyError",
-    "UnsatisfiableError",
-    "Verification",
-    "VerificationError",
-    "connect",
-    "evaluation",
-]
+def _homes() -> dict[str, str]:
+    """The public names and their modules, as the stub beside this file has them."""
+    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: node.module or "" for node in imports for alias in node.names}
 
-_HOMES = {
-    "connection": ("connect",),
-    "errors": (
-        "BudgetError",
-        "EngineError",
-        "PolicyError",
-        "SqlanonError",
-        "TaxonomyError",
-        "UnsatisfiableError",
-        "VerificationError",
-    ),
-    "mechanisms.opendp": ("OpenDPSource",),
-    "mechanisms.seeded": ("SeededSource",),
-    "model.budget": ("Budget",),
-    "model.events": ("Event",),
-    "model.fit": ("Fit", "PartitionRelease"),
-    "model.methods": ("IPA", "Histogram"),
-    "model.policy": ("Policy",),
-    "model.privacy": (
-        "AlphaKAnonymity",
-        "BetaLikeness",
-        "DeltaDisclosure",
-        "DeltaPresence",
-        "DistinctLDiversity",
-        "EntropyLDiversity",
-        "KAnonymity",
-        "KMap",
-        "MConcealing",
-        "RecursiveCLDiversity",
-        "TCloseness",
-    ),
-    "model.quality": ("AECS", "DM", "LM", "NCP", "DMStar", "Entropy", "Prec"),
-    "model.release": (
-        "Guarantee",
-        "Measurement",
-        "PrivateGuarantee",
-        "PrivateReport",
-        "Release",
-        "Report",
-        "Verification",
-    ),
-    "model.taxonomy": ("Taxonomy",),
-    "session": ("Session",),
-}
+
+_HOMES = _homes()
+
+__all__ = sorted(_HOMES, key=lambda name: (not name.isupper(), name))
 
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: ``sqlanon --help`` needs neither DuckDB nor pydantic."""
-    if name == "evaluation":
-        return import_module("sqlanon.evaluation")
-    for home, public in _HOMES.items():
-        if name in public:
-            value: object = getattr(import_module(f"sqlanon.{home}"), name)
-            globals()[name] = value
-            return value
-    if name == "evaluation":
-        return import_module("sqlanon.evaluation")
-    raise AttributeError(f"module 'sqlanon' has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sqlanon' has no attribute {name!r}")
+    home = _HOMES[name]
+    value = import_module(f"{home}.{name}") if home == __name__ else getattr(import_module(home), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,56 @@
+"""The public names of the package, and where each is defined: the only list of them.
+
+``__init__.py`` reads it, so that a name is imported when it is first used.
+"""
+
+from sqlanon import evaluation as evaluation
+from sqlanon.connection import connect as connect
+from sqlanon.errors import (
+    BudgetError as BudgetError,
+    EngineError as EngineError,
+    PolicyError as PolicyError,
+    SqlanonError as SqlanonError,
+    TaxonomyError as TaxonomyError,
+    UnsatisfiableError as UnsatisfiableError,
+    VerificationError as VerificationError,
+)
+from sqlanon.mechanisms.opendp import OpenDPSource as OpenDPSource
+from sqlanon.mechanisms.seeded import SeededSource as SeededSource
+from sqlanon.model.budget import Budget as Budget
+from sqlanon.model.events import Event as Event
+from sqlanon.model.fit import Fit as Fit, PartitionRelease as PartitionRelease
+from sqlanon.model.methods import IPA as IPA, Histogram as Histogram
+from sqlanon.model.policy import Policy as Policy
+from sqlanon.model.privacy import (
+    AlphaKAnonymity as AlphaKAnonymity,
+    BetaLikeness as BetaLikeness,
+    DeltaDisclosure as DeltaDisclosure,
+    DeltaPresence as DeltaPresence,
+    DistinctLDiversity as DistinctLDiversity,
+    EntropyLDiversity as EntropyLDiversity,
+    KAnonymity as KAnonymity,
+    KMap as KMap,
+    MConcealing as MConcealing,
+    RecursiveCLDiversity as RecursiveCLDiversity,
+    TCloseness as TCloseness,
+)
+from sqlanon.model.quality import (
+    AECS as AECS,
+    DM as DM,
+    LM as LM,
+    NCP as NCP,
+    DMStar as DMStar,
+    Entropy as Entropy,
+    Prec as Prec,
+)
+from sqlanon.model.release import (
+    Guarantee as Guarantee,
+    Measurement as Measurement,
+    PrivateGuarantee as PrivateGuarantee,
+    PrivateReport as PrivateReport,
+    Release as Release,
+    Report as Report,
+    Verification as Verification,
+)
+from sqlanon.model.taxonomy import Taxonomy as Taxonomy
+from sqlanon.session import Session as Session

@@ -21,6 +21,8 @@ import pytest
 import sqlanon as sa
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.deep
+
 ROW_COUNT = 2000
 KILLS = 50
 TABLE_KILLS = 6
@@ -44,8 +46,6 @@ import sqlanon as sa
 from sqlanon.compiler.macros import macros
 from sqlanon.run import folders
 from sqlanon.run.provenance import code_sha256
-
-pytestmark = pytest.mark.deep
 
 EVENTS = {"open", "os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir", "os.listdir", "os.scandir"}
 EVENTS.add("ctypes.dlsym")  # right before two folders trade places

@@ -4,7 +4,8 @@
 """
 
 from sqlanon import evaluation as evaluation
-from sqlanon.connection import connect as connect
+from sqlanon.api.connection import connect as connect
+from sqlanon.api.extensions import register as register, unregister as unregister
 from sqlanon.errors import (
     BudgetError as BudgetError,
     EngineError as EngineError,
@@ -19,8 +20,8 @@ from sqlanon.mechanisms.seeded import SeededSource as SeededSource
 from sqlanon.model.budget import Budget as Budget
 from sqlanon.model.events import Event as Event
 from sqlanon.model.fit import Fit as Fit, PartitionRelease as PartitionRelease
-from sqlanon.model.methods import IPA as IPA, Histogram as Histogram
-from sqlanon.model.policy import Policy as Policy
+from sqlanon.model.policy.methods import IPA as IPA, Histogram as Histogram
+from sqlanon.model.policy.policy import Policy as Policy
 from sqlanon.model.privacy import (
     AlphaKAnonymity as AlphaKAnonymity,
     BetaLikeness as BetaLikeness,
@@ -52,5 +53,5 @@ from sqlanon.model.release import (
     Report as Report,
     Verification as Verification,
 )
-from sqlanon.model.taxonomy import Taxonomy as Taxonomy
-from sqlanon.session import Session as Session
+from sqlanon.model.taxonomy.taxonomy import Taxonomy as Taxonomy
+from sqlanon.api.session import Session as Session

@@ -17,6 +17,7 @@ of a database error can quote data, so it is kept in :attr:`EngineError.original
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,6 +72,17 @@ class VerificationError(_ProblemsError):
     """What was measured on a release falls short of its policy."""
 
 
+class Refusal(Enum):
+    """Why a database refuses a step, where a caller goes on differently then."""
+
+    LOCKED = "another program has the file open"
+    OPEN = "this program has the file open"
+    UNWRITABLE = "the file can only be read"
+    UNFINISHED = "the file is too short to hold anything"
+    TAKEN = "another connection has made a table of that name"
+    OVERTAKEN = "another connection has written what was to be written"
+
+
 class EngineError(SqlanonError):
     """The database or the file system refused a step.
 
@@ -78,12 +90,32 @@ class EngineError(SqlanonError):
         step: what was being done, in words.
         sql: the statement, if there was one.
         original: the exception of the database; its text may quote data, so do not log it.
+        refusal: why the database refused it, if it is one of the reasons that callers tell apart.
+        holder: the number of the process that has the file open, if the database says it.
     """
 
     def __init__(
-        self, message: str, *, step: str = "", sql: str | None = None, original: BaseException | None = None
+        self,
+        message: str,
+        *,
+        step: str = "",
+        sql: str | None = None,
+        original: BaseException | None = None,
+        refusal: Refusal | None = None,
+        holder: int | None = None,
     ) -> None:
         super().__init__(message)
         self.step = step
         self.sql = sql
         self.original = original
+        self.refusal = refusal
+        self.holder = holder
+
+    def reworded(self, message: str, step: str) -> EngineError:
+        """The same error in the words of a caller, who knows what the step was for."""
+        return EngineError(message, step=step, original=self.original, refusal=self.refusal, holder=self.holder)
+
+    @property
+    def held_by(self) -> str:
+        """The process that has the file open, in brackets after a space; nothing if the database does not say it."""
+        return "" if self.holder is None else f" (process {self.holder})"

@@ -11,12 +11,10 @@ from unittest import mock
 import pyarrow as pa
 
 import sqlanon as sa
-from sqlanon.engines.base import Engine
-from sqlanon.methods import full_domain
-from sqlanon.methods.full_domain import EncodedTable
-from sqlanon.methods.roll_up import RollUps
+from sqlanon.binding.prepare import prepare
+from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.full_domain.node_counter import NodeCounter, node_summaries
 from sqlanon.model.lattice import Lattice, LevelLosses, LossContext, NodeSummary, total
-from sqlanon.run.prepare import prepare
 from sqlanon.search import Inquiry, Search, SearchOutcome, SearchProblem
 from tests.conftest import UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
 
@@ -91,12 +89,12 @@ def checked_nodes(session: sa.Session, policy: sa.Policy) -> dict[Node, dict[str
     """What the cells of the source say of every node, under the names of the lattice table."""
     engine = session._engine
     bound = prepare(engine, engine.resolve("adult"), policy)
-    table = full_domain.encode_table(engine, bound, label_losses=())
     rows = {}
-    nodes = list(bound.lattice.nodes())
-    for start in range(0, len(nodes), 64):
-        rows |= rows_of(table, full_domain.node_summaries(engine, table, nodes[start : start + 64]))
-    full_domain.drop_tables(engine, table)
+    with engine.scratch():
+        table = encode_table(engine, bound, label_losses=())
+        nodes = list(bound.lattice.nodes())
+        for start in range(0, len(nodes), 64):
+            rows |= rows_of(table, node_summaries(engine, table, nodes[start : start + 64]))
     return rows
 
 
@@ -104,14 +102,14 @@ def checked_nodes(session: sa.Session, policy: sa.Policy) -> dict[Node, dict[str
 def noted_nodes() -> Iterator[dict[Node, dict[str, Any]]]:
     """What the searches of runs learn of nodes meanwhile, under the names of the lattice table."""
     rows: dict[Node, dict[str, Any]] = {}
-    answer = full_domain.rolled_up_summaries
+    answer = NodeCounter.answer
 
-    def noted(engine: Engine, table: EncodedTable, roll_ups: RollUps, inquiry: Inquiry) -> list[NodeSummary]:
-        summaries = answer(engine, table, roll_ups, inquiry)
-        rows.update(rows_of(table, summaries))
+    def noted(self: NodeCounter, inquiry: Inquiry) -> list[NodeSummary]:
+        summaries = answer(self, inquiry)
+        rows.update(rows_of(self.table, summaries))
         return summaries
 
-    with mock.patch.object(full_domain, "rolled_up_summaries", noted):
+    with mock.patch.object(NodeCounter, "answer", noted):
         yield rows
 
 
@@ -121,6 +119,7 @@ def rows_of(table: EncodedTable, summaries: Iterable[NodeSummary]) -> dict[Node,
     return {
         summary.levels: {
             **dataclasses.asdict(summary),
+            **summary.class_losses,
             "node": list(lattice.named(summary.levels).items()),
             "height": sum(summary.levels),
             "prec": total(losses.prec, summary.levels),
@@ -171,6 +170,5 @@ def _summary(levels: Node, row: Mapping[str, Any]) -> NodeSummary:
         kept_class_count=0 if suppressed == ROW_COUNT else 1,
         suppressed_rows=suppressed,
         certain_suppressed_rows=suppressed,
-        dm_star=row["dm_star"],
-        dm=row["dm"],
+        class_losses={name: row[name] for name in ("dm_star", "dm")},
     )

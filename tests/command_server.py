@@ -1,7 +1,9 @@
-"""Runs command lines in forks of one process that has imported everything: processes of their own that start at once.
+"""Runs command lines in forks of one process that has run such commands before: processes of their own that start at
+once, with the modules imported and the SQL parsed that they need.
 
-One JSON request per line on stdin: ``arguments``, ``folder``, ``environment``, and the files ``stdout`` and ``stderr``
-to write to. One line on stdout per request: the return code as :mod:`subprocess` gives it.
+It listens at the Unix socket that is its argument. A request is one JSON document, ``arguments``, ``folder`` and
+``environment``, with descriptors for stdin, stdout and stderr; the answer is the return code as :mod:`subprocess` gives
+it. Arguments ``-c TEXT`` are those of Python, as in ``python -c TEXT``; all others those of ``sqlanon``.
 """
 
 from __future__ import annotations
@@ -10,51 +12,114 @@ import gc
 import json
 import os
 import signal
+import socket
 import sys
 import traceback
-from typing import Any, NoReturn
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from select import select
+from tempfile import TemporaryDirectory
+from typing import NoReturn
 
-import duckdb  # noqa: F401 - imported here so that no command has to
-import numpy as np  # noqa: F401
-import pyarrow.parquet as pq  # noqa: F401
-import rich.table  # noqa: F401
+import opendp.prelude  # noqa: F401 - imported and not practised: forks are not to share the state of its chance
 
-import sqlanon as sa  # noqa: F401
 from sqlanon.cli import main
-from sqlanon.compiler.macros import install_statements
+from sqlanon.cli.terminal.interrupt import INTERRUPTS
 
 LONGEST = 60
 """Seconds after which a command is ended by a signal."""
 
+POLICY = """
+quasi_identifiers = ["age", "sex"]
+sensitive = ["illness"]
+privacy = [{ model = "k-anonymity", k = 2 }]
+"""
 
-def serve() -> NoReturn:
+PRACTICE = (
+    "schema",
+    "install w.duckdb",
+    "taxonomy load --db w.duckdb sex sex.csv --source people.csv",
+    "taxonomy make --db w.duckdb age flat --source people.csv --json",
+    "explain people.csv --db w.duckdb --policy policy.toml",
+    "run people.csv --db w.duckdb --policy policy.toml --into released",
+    "run people.csv --db w.duckdb --policy policy.toml --into released.parquet --json",
+    "verify released.parquet --policy policy.toml",
+    "lattice people.csv --db w.duckdb --policy policy.toml",
+    "ledger show --db w.duckdb",
+)
+"""Commands that the server itself runs first."""
+
+
+def serve(path: str) -> NoReturn:
     """Answer requests until stdin is closed."""
-    install_statements()  # which parses the macros
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen()
+    sys.stdout.write("listens\n")
+    sys.stdout.flush()
+    practise()
+    gc.collect()
     gc.freeze()  # or every fork would copy the memory of all that is imported
-    for line in sys.stdin:
-        request = json.loads(line)
-        child = os.fork()
-        if not child:
-            become(request)
-        _, status = os.waitpid(child, 0)
-        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
-        sys.stdout.flush()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who answer
+    while listener in select([sys.stdin, listener], [], [])[0]:
+        with listener.accept()[0] as connection:
+            if not os.fork():  # a process each, so that commands can run at the same time
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                connection.send(f"{answer(connection)}".encode())
+                os._exit(0)
     os._exit(0)
 
 
-def become(request: dict[str, Any]) -> NoReturn:
+def answer(connection: socket.socket) -> int:
+    """The return code of the command that is asked for."""
+    request, descriptors, _, _ = socket.recv_fds(connection, 1 << 20, 3)
+    while more := connection.recv(1 << 20):
+        request += more
+    child = os.fork()
+    if not child:
+        become(descriptors, **json.loads(request))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def practise() -> None:
+    """Run commands in this process, in a folder that is gone afterwards. DuckDB's threads end with its connections."""
+    handlers = {number: signal.getsignal(number) for number in INTERRUPTS}  # a command ignores them at its end
+    said = StringIO()
+    with TemporaryDirectory() as folder, chdir(folder), redirect_stdout(said), redirect_stderr(said):
+        Path("policy.toml").write_text(POLICY)
+        Path("sex.csv").write_text("f;*\nm;*\n")
+        Path("people.csv").write_text("age,sex,illness\n1,f,flu\n1,f,cold\n2,m,flu\n2,m,cold\n")
+        for arguments in PRACTICE:
+            sys.argv = ["sqlanon", *arguments.split()]
+            try:
+                main()
+            except SystemExit as end:
+                assert not end.code, (arguments, said.getvalue())
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def become(descriptors: list[int], arguments: list[str], folder: str, environment: dict[str, str]) -> NoReturn:
     """Run a command line as ``python -m sqlanon`` would, and end without taking down the interpreter."""
     signal.alarm(LONGEST)
-    redirect(0, os.devnull, os.O_RDONLY)
-    redirect(1, request["stdout"], os.O_WRONLY)
-    redirect(2, request["stderr"], os.O_WRONLY)
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+    # New ones: those of the server know whether its own can seek.
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
     os.environ.clear()
-    os.environ.update(request["environment"])
-    os.chdir(request["folder"])
-    sys.argv = ["sqlanon", *request["arguments"]]
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.argv = ["sqlanon", *arguments]
     code: object = 1
     try:
-        main()
+        match arguments:
+            case ["-c", text]:
+                exec(compile(text, "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102 - of the README
+                code = 0
+            case _:
+                main()
     except SystemExit as end:
         code = end.code
     except BaseException:
@@ -64,12 +129,5 @@ def become(request: dict[str, Any]) -> NoReturn:
     os._exit(code if isinstance(code, int) else int(code is not None))
 
 
-def redirect(descriptor: int, path: str, flags: int) -> None:
-    """Let a descriptor stand for a file."""
-    opened = os.open(path, flags)
-    os.dup2(opened, descriptor)
-    os.close(opened)
-
-
 if __name__ == "__main__":
-    serve()
+    serve(sys.argv[1])

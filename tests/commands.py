@@ -7,12 +7,18 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+from threading import Lock
 from typing import Any
 
+from tests import command_client
+
 ROOT = Path(__file__).parents[1]
+STARTING = Lock()
+"""Tests of races call from several threads."""
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -23,19 +29,23 @@ def environment(**settings: str) -> dict[str, str]:
 
 def sqlanon(*arguments: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end: in a process of its own, forked from one that has imported everything."""
-    with tempfile.TemporaryDirectory() as outputs:
-        stdout, stderr = Path(outputs) / "stdout", Path(outputs) / "stderr"
-        stdout.touch()
-        stderr.touch()
-        request = {
-            "arguments": arguments,
-            "folder": str(folder),
-            "environment": environment(**settings),
-            "stdout": str(stdout),
-            "stderr": str(stderr),
-        }
-        code = _answer(json.dumps(request))
-        return subprocess.CompletedProcess(["sqlanon", *arguments], code, stdout.read_text(), stderr.read_text())
+    return forked(["sqlanon", *arguments], arguments, folder, environment(**settings))
+
+
+def python(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program that uses the package to its end, in such a process."""
+    return forked(["python", "-c", text], ["-c", text], folder, environment())
+
+
+def forked(
+    command: list[str], arguments: Sequence[str], folder: Path, settings: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    with Path(os.devnull).open() as stdin, TemporaryFile("w+") as stdout, TemporaryFile("w+") as stderr:
+        descriptors = [file.fileno() for file in (stdin, stdout, stderr)]
+        code = command_client.run(server(), arguments, str(folder), settings, descriptors)
+        stdout.seek(0)
+        stderr.seek(0)
+        return subprocess.CompletedProcess(command, code, stdout.read(), stderr.read())
 
 
 def started(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -52,21 +62,22 @@ def document(result: subprocess.CompletedProcess[str]) -> Any:
     return json.loads(result.stdout)
 
 
-def _answer(request: str) -> int:
-    server = _server()
-    assert server.stdin is not None
-    assert server.stdout is not None
-    server.stdin.write(request + "\n")
-    server.stdin.flush()
-    return int(server.stdout.readline())
+def server() -> str:
+    """The socket of a :mod:`tests.command_server` for all tests of this process."""
+    with STARTING:
+        return _started_server()
 
 
 @cache
-def _server() -> subprocess.Popen[str]:
-    """One server for all tests of this process."""
-    command = [sys.executable, "-m", "tests.command_server"]
+def _started_server() -> str:
+    folder = TemporaryDirectory()
+    path = str(Path(folder.name) / "socket")
+    command = [sys.executable, "-m", "tests.command_server", path]
     # Threads of NumPy's linear algebra, of which nothing here has any use, would not survive a fork.
     settings = {**environment(), "OPENBLAS_NUM_THREADS": "1"}
-    server = subprocess.Popen(command, cwd=ROOT, env=settings, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    atexit.register(server.communicate)
-    return server
+    process = subprocess.Popen(command, cwd=ROOT, env=settings, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"listens\n"
+    atexit.register(folder.cleanup)
+    atexit.register(process.communicate)
+    return path

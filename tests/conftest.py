@@ -15,7 +15,7 @@ import pytest
 from hypothesis import Phase, settings
 
 import sqlanon as sa
-from sqlanon.compiler.macros import schema_statements
+from sqlanon.queries.kit.macros import schema_statements
 from tests.effort import examples
 
 settings.register_profile("dev", deadline=None, max_examples=examples(40))

@@ -11,13 +11,13 @@ import duckdb
 import pyarrow as pa
 
 import sqlanon as sa
-from sqlanon.compiler.unseen import Domain
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.private import thresholds
-from sqlanon.model.methods import CELLS, NODE, ROLLED_UP
-from sqlanon.run.prepare_private import private_method
+from sqlanon.methods.private.draws import thresholds
+from sqlanon.methods.private.prepare import private_method
+from sqlanon.model.policy.methods import CELLS, NODE, ROLLED_UP
+from sqlanon.queries.noise.unseen import Domain
 from tests.statistical.test_samplers import permute_and_flip_masses
 
 Row = tuple[int, str, str]

@@ -64,9 +64,9 @@ class WideLimits:
         """No lattice is small enough for arrays."""
         limits = {
             "regions.DENSE_NODES": 0,
-            "wide.PROJECTED_NODES": self.projected_nodes,
-            "boxes.SPLITS": self.splits,
-            "boxes.MOST_BOXES": self.most_boxes,
+            "optimal.wide.PROJECTED_NODES": self.projected_nodes,
+            "optimal.boxes.SPLITS": self.splits,
+            "optimal.boxes.MOST_BOXES": self.most_boxes,
         }
         with pytest.MonkeyPatch.context() as patch:
             for name, limit in limits.items():
@@ -286,7 +286,8 @@ def summary_of(table: Table, node: Measured, policy: sa.Policy) -> NodeSummary:
         kept_class_count=node.kept_class_count,
         suppressed_rows=node.suppressed_rows,
         certain_suppressed_rows=sum(len(rows) for rows in classes if not certainly_kept(task, node, rows)),
-        **{name: node.losses[name] for name in ("dm_star", "dm", "aecs", "lm", "ncp")},
+        **{name: node.losses[name] for name in ("lm", "ncp")},
+        class_losses={name: node.losses[name] for name in ("dm_star", "dm", "aecs")},
         combined_loss=node.loss,
         suppressed_share=node.suppressed_rows / len(table.rows),
         suppressed_information=suppressed_information(task, node, classes),
@@ -335,7 +336,7 @@ def search(
     return driven(name, case, Answers(case), quality or policy.quality, max_loss, stop_after)
 
 
-MEASURES = ("min_class_size", "dm_star", "dm", "aecs", "lm", "ncp", "combined_loss", "suppressed_information")
+MEASURES = ("min_class_size", "lm", "ncp", "combined_loss", "suppressed_information")
 
 
 class Answers:
@@ -365,7 +366,7 @@ class Answers:
         undecided = self._case.satisfying if self._case.policy.quality.label_losses else ()
         for levels in inquiry.nodes:
             (self.waiting if levels in undecided else self.told).append(levels)
-        return [replace(summary, **dict.fromkeys(MEASURES)) for summary in summaries]
+        return [replace(summary, class_losses={}, **dict.fromkeys(MEASURES)) for summary in summaries]
 
     def end(self) -> None:
         """What the search did not ask it does not need."""

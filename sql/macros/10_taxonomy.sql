@@ -27,35 +27,50 @@ FROM (
 ) AS anon_null
 WHERE anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0;
 
--- The labels of all levels of one taxonomy: a row per level and value, as anon.taxonomy_level has them, with the number of
--- leaves under the label, as anon.label_leaves has it.
+-- The labels of all levels of some taxonomies: a row per attribute, level and value, as anon.taxonomy_level has them, with
+-- the number of leaves under the label, as anon.label_leaves has it.
 --
--- Returns: level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT.
+-- Returns: attribute VARCHAR, level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT.
 -- Example:
---   FROM anon.taxonomy_levels('sex') ORDER BY level, value;
-CREATE OR REPLACE MACRO anon.taxonomy_levels(attribute) AS TABLE
+--   FROM anon.taxonomy_labels(['age', 'sex']) ORDER BY attribute, level, value;
+CREATE OR REPLACE MACRO anon.taxonomy_labels(attributes) AS TABLE
 WITH anon_labels AS (
     SELECT
+        anon_attribute,
         anon_level,
         anon_value,
         anon_label,
-        count(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
-        anon_level > 0 AND anon_level = max(anon_level) OVER () AS anon_is_top
+        count(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
+        anon_level > 0 AND anon_level = max(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
     FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
-    WHERE anon_taxonomy.anon_attribute = attribute
+    WHERE list_contains(anon.listed(attributes), anon_taxonomy.anon_attribute)
 )
-SELECT anon_level AS level, anon_value AS value, anon_label AS label, anon_leaf_count AS leaf_count
+SELECT
+    anon_attribute AS attribute,
+    anon_level AS level,
+    anon_value AS value,
+    anon_label AS label,
+    anon_leaf_count AS leaf_count
 FROM anon_labels
 UNION ALL
 SELECT
+    anon_attribute,
     anon_level,
     NULL,
     CASE WHEN anon_is_top THEN max(anon_label) END,
     -- A label that no value carries is NULL, which is its own single leaf.
     CASE WHEN anon_is_top THEN arg_max(anon_leaf_count, anon_label) ELSE 1 END
 FROM anon_labels
-GROUP BY anon_level, anon_is_top
+GROUP BY anon_attribute, anon_level, anon_is_top
 HAVING count(*) FILTER (WHERE anon_value IS NULL) = 0;
+
+-- The labels of all levels of one taxonomy: a row per level and value, as anon.taxonomy_labels has them.
+--
+-- Returns: level INTEGER, value VARCHAR, label VARCHAR, leaf_count BIGINT.
+-- Example:
+--   FROM anon.taxonomy_levels('sex') ORDER BY level, value;
+CREATE OR REPLACE MACRO anon.taxonomy_levels(attribute) AS TABLE
+SELECT level, value, label, leaf_count FROM anon.taxonomy_labels([attribute]);
 
 -- The number of leaves, that is of values of level 0, under each label of one level.
 --

@@ -45,7 +45,7 @@ FROM (
     SELECT COLUMNS(anon.listed(quasi_identifiers)), count(*) AS anon_class_size
     FROM query_table(source)
     GROUP BY ALL
-);
+) AS anon_classes;
 
 -- How often each sensitive value stands in each equivalence class. NULL is a value.
 --

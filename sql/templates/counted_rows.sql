@@ -8,5 +8,5 @@ FROM (
             * EXCLUDE (anon_row_count),
             least(2048, anon_row_count - 2048 * unnest(range((anon_row_count + 2047) // 2048))) AS anon_batch
         FROM counted
-    ) AS batches
-) AS numbered
+    ) AS anon_batches
+) AS anon_numbered

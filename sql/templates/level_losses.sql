@@ -18,5 +18,5 @@ FROM (
         sum(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
         sum(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
     FROM anon_levels
-)
+) AS anon_weighed
 GROUP BY position, depth

@@ -7,6 +7,6 @@ FROM (
         SELECT * EXCLUDE (anon_row_count, anon_block), least(1024, anon_row_count - 1024 * anon_block) AS anon_copies
         FROM (
             SELECT *, unnest(range((anon_row_count + 1023) // 1024)) AS anon_block FROM anon_groups
-        )
-    )
-)
+        ) AS anon_blocks
+    ) AS anon_counted
+) AS anon_repeated

@@ -9,14 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
-from sqlanon.cli import ledger, outcome, publishing, taxonomy, warehouse
+from sqlanon.cli import ledger, publishing, taxonomy, warehouse
 from sqlanon.cli.audit import audit_privacy
 from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
-from sqlanon.cli.interrupt import ignore_interrupts, interrupt_once
 from sqlanon.cli.longitudinal import flatten
 from sqlanon.cli.options import on_this_machine, with_database_option
-from sqlanon.cli.output import write, write_event
+from sqlanon.cli.terminal import outcome
+from sqlanon.cli.terminal.interrupt import ignore_interrupts, interrupt_once
+from sqlanon.cli.terminal.output import write, write_event
 
 app = typer.Typer(
     help="Anonymize tables where they already live, in SQL inside DuckDB.",
@@ -45,7 +46,7 @@ app.command()(on_this_machine(audit_privacy))
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from sqlanon.run.provenance import installed_version
+        from sqlanon.publish.provenance import installed_version
 
         write(f"sqlanon {installed_version()} (DuckDB {version('duckdb')})\n")
         raise typer.Exit

@@ -18,8 +18,8 @@ from sqlanon.cli.options import (
     read_taxonomies,
     reading,
 )
-from sqlanon.cli.outcome import NOT_MET
-from sqlanon.cli.output import say, show, write_json
+from sqlanon.cli.terminal.outcome import NOT_MET
+from sqlanon.cli.terminal.output import say, show, write_json
 
 if TYPE_CHECKING:
     from sqlanon.evaluation.audit import Audit
@@ -61,9 +61,9 @@ def audit_privacy(
 
     Example: sqlanon audit-privacy visits visits_without_one --db clinic.duckdb --policy private.toml
     """
-    from sqlanon.cli.views import audit_view
+    from sqlanon.cli.terminal.views import audit_view
     from sqlanon.evaluation.audit import audit_privacy as audited
-    from sqlanon.model.policy import Policy
+    from sqlanon.model.policy.policy import Policy
 
     wanted, claimed = Policy.from_toml(policy), _claim(epsilon, delta)
     read = read_taxonomies(taxonomies, wanted)
@@ -101,7 +101,7 @@ def _claim(epsilon: str | None, delta: str | None) -> Budget | None:
 def _refuse_chart(path: Path, *, replace: bool) -> None:
     """Refuse a chart that cannot be drawn, before the work is done."""
     from sqlanon.evaluation.audit_chart import refuse_format, required_altair
-    from sqlanon.run.files import refuse_file
+    from sqlanon.publish.files import refuse_file
 
     refuse_format(path)
     refuse_file(path, replace=replace)

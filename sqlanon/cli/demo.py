@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sqlanon.cli.interrupt import interruptible
 from sqlanon.cli.options import Json
-from sqlanon.cli.output import show, write, write_json
-from sqlanon.cli.progress import progress
+from sqlanon.cli.terminal.interrupt import interruptible
+from sqlanon.cli.terminal.output import show, write, write_json
+from sqlanon.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -42,11 +42,11 @@ def demo(
 
     Example: sqlanon demo --db hospital.duckdb
     """
-    from sqlanon.engines.duckdb import DuckDBEngine
+    from sqlanon.api.connection import engine_of
     from sqlanon.run.demo import demo as demonstrate
 
     with _new_files(database) as (warehouse, policy_file):
-        engine = DuckDBEngine.open(warehouse)
+        engine = engine_of(warehouse)
         try:
             with progress(as_events=False, quiet=as_json) as told, interruptible(engine.connection.interrupt):
                 result = demonstrate(engine, rows=rows, seed=seed, progress=told)
@@ -107,7 +107,7 @@ def _story(result: Demo) -> list[RenderableType]:
     """Before, after, and what changed."""
     from rich.text import Text
 
-    from sqlanon.cli.views import count, search_sentence, suppression_sentence
+    from sqlanon.cli.terminal.views import count, search_sentence, suppression_sentence
     from sqlanon.model.release import Report
 
     rows, report = count(result.before.row_count), result.release.report
@@ -130,7 +130,7 @@ def _story(result: Demo) -> list[RenderableType]:
 def _rows_table(sample: Sample) -> Table:
     from rich.text import Text
 
-    from sqlanon.cli.views import table
+    from sqlanon.cli.terminal.views import table
 
     numbers = [place for place, value in enumerate(sample.rows[0]) if isinstance(value, int)] if sample.rows else []
     made = table(*(_folded(name) for name in sample.columns), numbers=numbers)
@@ -145,7 +145,7 @@ def _folded(name: str) -> str:
 
 
 def _comparison(result: Demo) -> Table:
-    from sqlanon.cli.views import facts_of, figure, table
+    from sqlanon.cli.terminal.views import facts_of, figure, table
 
     after = result.after.measurement
     made = table("", "before", "after", numbers=(1, 2))
@@ -158,7 +158,7 @@ def _comparison(result: Demo) -> Table:
 
 def _levels(result: Demo) -> Table:
     """The level of each quasi-identifier, and how its labels look there."""
-    from sqlanon.cli.views import plain, table
+    from sqlanon.cli.terminal.views import plain, table
 
     heights = result.release.report.heights
     labels = dict(zip(result.released.columns, result.released.rows[0], strict=True))

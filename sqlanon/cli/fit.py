@@ -27,8 +27,8 @@ from sqlanon.cli.options import (
     replacing,
     writing,
 )
-from sqlanon.cli.output import show, write_json
-from sqlanon.cli.progress import progress
+from sqlanon.cli.terminal.output import show, write_json
+from sqlanon.cli.terminal.progress import progress
 
 Sidecar = Annotated[Path, typer.Option("--fit", metavar="FILE", help="The private file of the fit.")]
 Levels = Annotated[list[str] | None, typer.Option("--level", hidden=True, help="As --node; the older spelling.")]
@@ -54,8 +54,8 @@ def fit(
 
     Example: sqlanon fit visits --db clinic.duckdb --policy policy.toml --fit clinic.fit
     """
-    from sqlanon.cli.views import fit_view
-    from sqlanon.model.policy import Policy
+    from sqlanon.cli.terminal.views import fit_view
+    from sqlanon.model.policy.policy import Policy
 
     wanted, levels = Policy.from_toml(policy), given_node([*(node or ()), *(level or ())])
     read = read_taxonomies(taxonomies, wanted)
@@ -88,7 +88,7 @@ def apply(
 
     Example: sqlanon apply 'november/*.parquet' --fit clinic.fit --into parts/2026_11.parquet
     """
-    from sqlanon.cli.views import partition_view
+    from sqlanon.cli.terminal.views import partition_view
     from sqlanon.model.destination import destination
 
     may_go = replacing(replace, replace_if_changed, replace_anything)

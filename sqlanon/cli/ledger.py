@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sqlanon.cli.options import Json, existing, keeping_ledger, on_this_machine
-from sqlanon.cli.output import say, show, write, write_json
+from sqlanon.cli.terminal.output import say, show, write, write_json
 
 if TYPE_CHECKING:
+    from sqlanon.api.session import Session
     from sqlanon.model.ledger import Account, Entry
-    from sqlanon.session import Session
 
 Dataset = Annotated[
     str,
@@ -46,7 +46,7 @@ def show_(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json =
     elif not entries:
         say("The ledger has no rows.")
     else:
-        from sqlanon.cli.views import accounts_table, entries_table
+        from sqlanon.cli.terminal.views import accounts_table, entries_table
 
         show(accounts_table(accounts), entries_table(entries))
 

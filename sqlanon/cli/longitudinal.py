@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sqlanon.cli.options import Json, OptionalDatabase, Replace, ReplaceAnything, Source, Target, replacing, writing
-from sqlanon.cli.output import say, write_json
+from sqlanon.cli.terminal.output import say, write_json
 
 
 def flatten(

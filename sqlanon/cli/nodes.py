@@ -9,7 +9,7 @@ import pyarrow as pa
 import typer
 
 from sqlanon.model.destination import CSV_SUFFIX, FILE_SUFFIX
-from sqlanon.model.policy import Policy
+from sqlanon.model.policy.policy import Policy
 
 FORMATS = (FILE_SUFFIX, CSV_SUFFIX)
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast, get_type_hint
 
 import typer
 
-from sqlanon.cli.interrupt import interruptible
+from sqlanon.cli.terminal.interrupt import interruptible
 from sqlanon.errors import EngineError
 
 if TYPE_CHECKING:
+    from sqlanon.api.session import Session
     from sqlanon.model.destination import Destination
     from sqlanon.model.destination import Replace as ReplaceWord
-    from sqlanon.model.policy import Policy
-    from sqlanon.model.taxonomy import Taxonomy
-    from sqlanon.session import Session
+    from sqlanon.model.policy.policy import Policy
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
 Source = Annotated[
     str,
@@ -267,7 +267,7 @@ def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxono
         typer.BadParameter: one is not spelled so, or is for a column whose taxonomy the policy does not use.
     """
     from sqlanon.model.base import did_you_mean
-    from sqlanon.model.taxonomy import Taxonomy
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
     files = dict(_attribute_and_file(text) for text in given or ())
     used = (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
@@ -313,14 +313,12 @@ def _attribute_and_file(text: str) -> tuple[str, str]:
 def _connected(
     database: str | Path = ":memory:", *, read_only: bool = False, ledger: Path | None = None
 ) -> Iterator[Session]:
-    from sqlanon.connection import connect
-    from sqlanon.engines.refusals import is_in_use
-    from sqlanon.engines.resources import Resources
-    from sqlanon.run.ledger import patiently
+    from sqlanon.api.connection import check_resources, connect
+    from sqlanon.ledger.ledger import IN_USE, patiently
 
     machine = _machine.get()
     try:
-        Resources(**machine).check()
+        check_resources(**machine)
     except EngineError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -328,7 +326,7 @@ def _connected(
     # Another run may just be noting its ledger in the warehouse, which takes a moment.
     waits = ledger is not None
     with (
-        patiently(opened, is_in_use) if waits else opened() as session,
+        patiently(opened, IN_USE) if waits else opened() as session,
         interruptible(session.connection.interrupt),
     ):
         yield session

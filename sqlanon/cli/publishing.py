@@ -33,12 +33,12 @@ from sqlanon.cli.options import (
     replacing,
     writing,
 )
-from sqlanon.cli.outcome import NOT_MET
-from sqlanon.cli.output import say, show, write, write_event, write_json
-from sqlanon.cli.progress import progress
+from sqlanon.cli.terminal.outcome import NOT_MET
+from sqlanon.cli.terminal.output import say, show, write, write_event, write_json
+from sqlanon.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from sqlanon.model.policy import Policy
+    from sqlanon.model.policy.policy import Policy
 
 
 def measure(source: Source, policy: PolicyFile, database: OptionalDatabase = None, as_json: Json = False) -> None:
@@ -46,7 +46,7 @@ def measure(source: Source, policy: PolicyFile, database: OptionalDatabase = Non
 
     Example: sqlanon measure visits --db clinic.duckdb --policy policy.toml
     """
-    from sqlanon.cli.views import measurement_view
+    from sqlanon.cli.terminal.views import measurement_view
 
     wanted = _policy(policy)
     with reading(database) as session:
@@ -77,7 +77,7 @@ def lattice(
     Example: sqlanon lattice visits --db clinic.duckdb --policy policy.toml --into lattice
     """
     from sqlanon.cli import nodes
-    from sqlanon.cli.views import lattice_view
+    from sqlanon.cli.terminal.views import lattice_view
     from sqlanon.model.destination import destination
 
     wanted = _policy(policy)
@@ -153,7 +153,7 @@ def run(
 
     Example: sqlanon run visits --db clinic.duckdb --policy policy.toml --into visits_k5
     """
-    from sqlanon.cli.views import release_view
+    from sqlanon.cli.terminal.views import release_view
     from sqlanon.mechanisms.seeded import SeededSource
     from sqlanon.model.destination import destination
 
@@ -211,7 +211,7 @@ def verify(
 
     Example: sqlanon verify visits_k5 --db clinic.duckdb --policy policy.toml
     """
-    from sqlanon.cli.views import verification_view
+    from sqlanon.cli.terminal.views import verification_view
 
     wanted = _policy(policy)
     read = read_taxonomies(taxonomies, wanted)
@@ -231,6 +231,6 @@ def verify(
 
 
 def _policy(path: Path) -> Policy:
-    from sqlanon.model.policy import Policy
+    from sqlanon.model.policy.policy import Policy
 
     return Policy.from_toml(path)

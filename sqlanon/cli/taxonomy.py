@@ -23,11 +23,11 @@ from sqlanon.cli.options import (
     existing_or_new,
     on_this_machine,
 )
-from sqlanon.cli.outcome import USAGE
-from sqlanon.cli.output import say, show, write_json
+from sqlanon.cli.terminal.outcome import USAGE
+from sqlanon.cli.terminal.output import say, show, write_json
 
 if TYPE_CHECKING:
-    from sqlanon.model.taxonomy import Taxonomy
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
 app = typer.Typer(help="Load, make, check, list and export taxonomies.", rich_markup_mode="rich")
 
@@ -79,7 +79,7 @@ def load(
 
     Example: sqlanon taxonomy load age age.csv --db clinic.duckdb --source visits
     """
-    from sqlanon.model.taxonomy import Taxonomy
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
     if delimiter is not None and len(delimiter) != 1:
         raise typer.BadParameter("one character is needed", param_hint="--delimiter")
@@ -164,7 +164,7 @@ def made(kind: Kind, given: dict[str, Any]) -> Taxonomy:
 
 
 def _makers() -> dict[Kind, Maker]:
-    from sqlanon.model.taxonomy import Taxonomy
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
     values = ("value",)
     ends = ("origin", "minimum", "maximum", "below", "above")
@@ -224,7 +224,7 @@ def list_(database: Database, as_json: Json = False) -> None:
     elif not found:
         say(f"There are no taxonomies in {database}; 'sqlanon taxonomy make --help' tells how to make one.")
     else:
-        from sqlanon.cli.views import taxonomy_table
+        from sqlanon.cli.terminal.views import taxonomy_table
 
         show(taxonomy_table(found))
 
@@ -263,13 +263,13 @@ def _store(
 
 
 def _dates(given: dict[str, Any]) -> Taxonomy:
-    from sqlanon.model.taxonomy import Taxonomy
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
     ends = {name: given[name].date() for name in ("first", "last") if name in given}
     return Taxonomy.dates(given["unit"], **ends) if "unit" in given else Taxonomy.dates(**ends)
 
 
 def _query(given: dict[str, Any]) -> Taxonomy:
-    from sqlanon.model.taxonomy import Taxonomy
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
     return Taxonomy.from_query(given["query"], domain="declared" if "declared" in given else "observed")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlanon.cli.options import Json, NewDatabase, existing_or_new
-from sqlanon.cli.output import say, write, write_json
+from sqlanon.cli.terminal.output import say, write, write_json
 
 
 def install(database: NewDatabase, as_json: Json = False) -> None:
@@ -11,7 +11,7 @@ def install(database: NewDatabase, as_json: Json = False) -> None:
 
     Example: sqlanon install --db clinic.duckdb
     """
-    from sqlanon.compiler.macros import macros
+    from sqlanon.queries.kit.macros import macros
 
     with existing_or_new(database) as session:
         session.install()
@@ -25,7 +25,7 @@ def sql() -> None:
 
     Example: sqlanon sql > sqlanon.sql, then .read sqlanon.sql in DuckDB's shell.
     """
-    from sqlanon.compiler.macros import install_script
+    from sqlanon.queries.kit.macros import install_script
 
     write(install_script())
 
@@ -35,6 +35,6 @@ def schema() -> None:
 
     Example: sqlanon schema > policy.schema.json
     """
-    from sqlanon.model.policy import Policy
+    from sqlanon.model.policy.policy import Policy
 
     write_json(Policy.model_json_schema())

@@ -1,4 +1,9 @@
-"""What sqlanon asks of a database: a handful of verbs over trees, none of which hands rows to Python."""
+"""What sqlanon asks of a database: to compute, to keep tables, and to write files. Rows never come to Python.
+
+An engine implements three protocols. Queries come as trees of sqlglot over relations that it has made or found itself,
+and stay as they are, for they may be part of others. Wherever the database refuses, it raises
+:class:`sqlanon.EngineError` in words that quote no value of a table.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +11,24 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.compiler.bind import SourceColumn
-from sqlanon.compiler.nodes import Grain, Relation, Step
+from sqlanon.queries.bind import SourceColumn
+from sqlanon.queries.kit.nodes import Grain, Relation, Step, identifier
 
 NOTE_KEY = "sqlanon"
 """The key under which a note of ours travels with a file, and the provenance in it."""
 
+Source = str | Path | Any
+"""What is read: a name, a path or a query as text, or a frame."""
+
 StatementObserver = Callable[[str, float | None], None]
 """Told what a statement is for, and how much of it is done, from 0 to 1; None if the database cannot tell."""
+
+FileFormat = Literal["Parquet", "CSV"]
 
 
 @dataclass(frozen=True)
@@ -51,48 +61,58 @@ class Origins:
     files: tuple[str, ...]
 
 
-class Engine(Protocol):
-    """A connection to a database. Every method raises :class:`sqlanon.EngineError` if the database refuses."""
+@dataclass(frozen=True)
+class Database:
+    """A database that the connection sees; its file is None if it is in memory, or not of the engine's own kind."""
 
-    taxonomy: exp.Table
-    """The table that holds the taxonomies."""
+    name: str
+    file: Path | None
+    is_read_only: bool
 
-    taxonomy_domain: exp.Table
-    """The table that tells whether their domains were declared, stated or observed."""
+    def anon(self, name: str) -> exp.Table:
+        """A table of its schema ``anon``, which may not be there."""
+        return exp.Table(this=identifier(name), db=identifier("anon"), catalog=identifier(self.name))
 
-    @property
-    def ledger(self) -> exp.Table:
-        """The table that is the ledger of the warehouse."""
 
-    def has(self, table: exp.Table) -> bool:
-        """Whether a fully qualified table exists."""
+@dataclass(frozen=True)
+class Stored:
+    """A table that the catalog knows, with its comment, or a view."""
 
-    @property
-    def file(self) -> Path | None:
-        """The file of the warehouse, None if it is in memory or not DuckDB's."""
+    table: exp.Table
+    is_view: bool = False
+    comment: str | None = None
 
-    @property
-    def is_read_only(self) -> bool:
-        """Whether nothing can be written to the warehouse."""
 
-    def beside(self, file: Path | None = None) -> AbstractContextManager[Engine]:
-        """Another connection, with transactions of its own: to the warehouse, or to a file, made if it is not there."""
+@dataclass(frozen=True)
+class PreparedQuery:
+    """A query that was prepared, with a value for each of its parameters."""
 
-    @property
-    def has_taxonomies(self) -> bool:
-        """Whether these tables exist."""
+    name: str
+    values: tuple[int, ...] = ()
 
-    def prepare_taxonomies(self) -> None:
-        """Create them where they are missing, and nothing else."""
 
-    def resolve(self, source: str) -> ResolvedSource:
-        """Find a table, a path, glob or folder of files, or take a SQL query."""
+@dataclass(frozen=True)
+class Files:
+    """Files as they were written, nothing in them guessed.
 
-    def origins(self, source: ResolvedSource) -> Origins:
-        """The tables and files that the rows of a source come from."""
+    Attributes:
+        paths: a file, a glob, or several files.
+        format: of all of them.
+        columns: the types of their columns by name, in order, as the engine spells them; None for all columns that any
+            of the files has, as Parquet tells them.
+        partition_by: those of the columns that are folders.
+        by_name: whether files may differ in their columns, as those of a release that was changed since do.
+    """
 
-    def find_table(self, name: str) -> exp.Table | None:
-        """The table or view of a name, None if there is none."""
+    paths: str | tuple[str, ...]
+    format: FileFormat = "Parquet"
+    columns: Mapping[str, str] | None = None
+    partition_by: tuple[str, ...] = ()
+    by_name: bool = False
+
+
+class Compute(Protocol):
+    """Statements over temporary tables, and the counts that they come to."""
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         """The columns of a relation, in order."""
@@ -100,11 +120,14 @@ class Engine(Protocol):
     def run(self, step: Step) -> None:
         """Make the temporary table of a step."""
 
-    def drop(self, relation: Relation) -> None:
-        """Remove the temporary table of a step."""
+    def put(self, relation: Relation, table: pa.Table) -> None:
+        """Make a temporary table from values that Python has."""
 
-    def fetch(self, query: exp.Query | exp.Command, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
-        """The result of a query that counts, or of one that was prepared; refuses grain ``row``."""
+    def drop(self, relation: Relation) -> None:
+        """Remove the temporary table of a step, if it is there."""
+
+    def fetch(self, query: exp.Query | PreparedQuery, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
+        """The result of a query that counts; refuses grain ``row``."""
 
     def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
         """Plan a query with parameters ``$1``, ``$2`` and so on under a name, in place of another of that name.
@@ -112,20 +135,99 @@ class Engine(Protocol):
         It is forgotten when the transaction ends, however it does.
         """
 
-    def put(self, relation: Relation, table: pa.Table) -> None:
-        """Make a temporary table from values that Python has."""
-
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
         """Run a statement that returns nothing of interest."""
 
+    def scratch(self) -> AbstractContextManager[None]:
+        """A scope of temporary tables and types, which go at its end; one that fails leaves them to the transaction."""
+
     def transaction(self) -> AbstractContextManager[None]:
-        """One snapshot for everything inside; committed at the end, rolled back on any error."""
+        """One snapshot for everything inside; committed at the end, rolled back on any error.
+
+        Raises:
+            EngineError: the connection is in a transaction already.
+        """
 
     def watched(self, observer: StatementObserver | None) -> AbstractContextManager[None]:
         """Tell a few times a second how far the present statement is; what the observer raises, and Ctrl-C, end it."""
 
     def in_order(self) -> AbstractContextManager[None]:
         """Rows of queries without ORDER BY stay in the order of their table, whatever the user has set."""
+
+
+class Warehouse(Protocol):
+    """A connection to the database in which sources, taxonomies and releases are."""
+
+    taxonomy: exp.Table
+    """The table that holds the taxonomies; those about it stand beside it in its schema."""
+
+    @property
+    def warehouse(self) -> Database:
+        """The database that the session was opened on."""
+
+    @property
+    def connection(self) -> Any:
+        """What the driver of the database calls a connection, for those who go on in SQL."""
+
+    def find(self, table: str | exp.Table) -> Stored | None:
+        """The table or view of a name, or of a fully qualified table; None if there is none."""
+
+    def resolve(self, source: Source) -> ResolvedSource:
+        """Find a table, a path, glob or folder of files, or take a SQL query or a frame.
+
+        Raises:
+            PolicyError: it is a frame of no kind that can be read.
+            EngineError: there is nothing of that name, or it cannot be read.
+        """
+
+    def reading_frames(self) -> AbstractContextManager[None]:
+        """Forget, when the block ends, the frames that were resolved in it."""
+
+    def origins(self, source: ResolvedSource) -> Origins:
+        """The tables and files that the rows of a source come from."""
+
+    def databases(self) -> list[Database]:
+        """All databases that the connection sees."""
+
+    def attached(self, file: Path | None, name: str, *, new: bool = False) -> AbstractContextManager[Database]:
+        """A file, or without one a new database in memory, beside the warehouse within the block.
+
+        Args:
+            file: a database. What is committed to it is on the disk after :meth:`save`.
+            name: what it is called. That of one in memory is the first free one that begins so.
+            new: whether the file is made, to be read by any version of the database.
+
+        Returns:
+            what it is then.
+
+        Raises:
+            EngineError: it cannot be opened, or the connection is in a transaction.
+        """
+
+    def save(self, database: str) -> None:
+        """Have all that was committed to an attached file on the disk."""
+
+    def beside(self, file: Path | None = None) -> AbstractContextManager[Engine]:
+        """Another connection, with transactions of its own: to the warehouse, or to a file, made if it is not there."""
+
+    def has_key(self, table: exp.Table, column: str) -> bool:
+        """Whether a column is a key of a table by itself, so that no two rows have the same value."""
+
+    def prepare_taxonomies(self) -> None:
+        """Create the tables of the taxonomies where they are missing, and nothing else."""
+
+    def install(self) -> None:
+        """Create schema ``anon`` with its tables, all macros and their comments."""
+
+    def hand_out(self, relation: exp.Expr, form: str) -> Any:
+        """All rows of what was published, as the driver of the database hands them out under the name of a form."""
+
+    def close(self) -> None:
+        """Close the connection if this engine opened it."""
+
+
+class Writer(Protocol):
+    """Releases become tables and files, which are read back to be verified."""
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         """The table that a release goes to, or an error if it cannot go there; ``read`` is what it may not replace."""
@@ -136,31 +238,60 @@ class Engine(Protocol):
     def comment_table(self, target: exp.Table, comment: str) -> None:
         """Give a table another comment."""
 
+    def file_columns(self, query: exp.Query, file_format: FileFormat) -> list[SourceColumn]:
+        """The columns of a query as files of a format have them.
+
+        Raises:
+            EngineError: the format has no type for the values of some.
+        """
+
     def write_parquet(
-        self, path: Path, query: exp.Query, metadata: str | None = None, *, streamed: bool = False
+        self,
+        path: Path,
+        query: exp.Query,
+        columns: Sequence[SourceColumn],
+        metadata: str | None = None,
+        *,
+        streamed: bool = False,
     ) -> None:
         """Write a Parquet file from a query, with ``metadata``, if any, in its footer under the key ``sqlanon``.
 
-        ``streamed`` says that the rows come in their order without a sort, so that none need be kept until others come.
+        ``columns`` are those of the query, by :meth:`file_columns`. ``streamed`` says that the rows come in their order
+        without a sort, so that none need be kept until others come.
         """
 
-    def write_partitions(self, folder: Path, query: exp.Query, columns: Sequence[str], suffix: str) -> None:
+    def write_partitions(
+        self, folder: Path, query: exp.Query, columns: Sequence[SourceColumn], by: Sequence[str], suffix: str
+    ) -> None:
         """Write Parquet files with names that end in ``suffix`` to nested folders ``column=value``."""
 
-    def write_csv(self, path: Path, query: exp.Query, quoted: Sequence[str], *, streamed: bool = False) -> None:
-        """Write a CSV file with a header from a query, all values of the ``quoted`` columns in quotes."""
+    def write_csv(
+        self,
+        path: Path,
+        query: exp.Query,
+        columns: Sequence[SourceColumn] = (),
+        *,
+        header: bool = True,
+        delimiter: str = ",",
+        streamed: bool = False,
+    ) -> None:
+        """Write a CSV file from a query; all texts of the ``columns`` are in quotes, which tells empty from missing."""
 
-    def write_hierarchy(self, path: Path, query: exp.Query) -> None:
-        """Write a CSV file without a header, separated by ``;``, from a query."""
+    def read_files(self, files: Files) -> exp.Table | exp.Subquery:
+        """Files of ours as a relation."""
 
-    def table_comment(self, table: exp.Table) -> str | None:
-        """The comment of a table, None without one."""
+    def refuse_altered(
+        self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn], file_format: FileFormat
+    ) -> None:
+        """Read back what was written of a query, where the types of its columns do not tell that nothing has changed.
+
+        Raises:
+            EngineError: it cannot be read, or values have another text now.
+        """
 
     def parquet_metadata(self, path: str | Path) -> str | None:
         """The text under the key ``sqlanon`` in the footer of a Parquet file, None without it."""
 
-    def install(self) -> None:
-        """Create schema ``anon`` with its tables, all macros and their comments."""
 
-    def close(self) -> None:
-        """Close the connection if this engine opened it."""
+class Engine(Compute, Warehouse, Writer, Protocol):
+    """A connection to a database, with all that a run asks of it."""

@@ -16,7 +16,7 @@ from sqlanon.engines.base import NOTE_KEY
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import LOCAL
 from sqlanon.model.destination import CSV_SUFFIX
-from sqlanon.model.taxonomy_notes import note_beside
+from sqlanon.model.taxonomy.notes import note_beside
 
 RELEASES = "releases"
 """The key of what a note tells, by the SHA-256 of the bytes of a CSV."""

@@ -8,20 +8,9 @@ from functools import reduce
 
 from sqlglot import exp
 
-from sqlanon.compiler.macros import table_call
-from sqlanon.compiler.nodes import (
-    aliased,
-    all_of,
-    ascending,
-    column,
-    double,
-    same,
-    select,
-    string,
-    subquery,
-    text,
-)
 from sqlanon.evaluation.workload import GroupQuery
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.nodes import aliased, all_of, ascending, column, double, same, select, string, subquery, text
 
 ROWS = "anon_rows"
 CHANCE = "anon_chance"

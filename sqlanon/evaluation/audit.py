@@ -20,12 +20,12 @@ from sqlanon.evaluation.audit_events import Event, Samples, best_event, uses_evi
 from sqlanon.evaluation.audit_outputs import Features, Views, countable, views_of
 from sqlanon.evaluation.exact import Distribution, hockey_stick, smallest_epsilon
 from sqlanon.model.budget import Budget, Exact, ExactNumber
-from sqlanon.model.given import GivenPolicy, policy_of
-from sqlanon.model.policy import Policy
+from sqlanon.model.policy.given import GivenPolicy, policy_of
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Document
 
 if TYPE_CHECKING:
-    from sqlanon.session import Session
+    from sqlanon.api.session import Session
 
 FEWEST_RUNS = 4
 """A quarter of the runs each is needed to weigh values and to choose an event, and half to bound it."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.errors import PolicyError
 from sqlanon.model.budget import spelled
 from sqlanon.model.extras import extra_module
-from sqlanon.run.files import staged_file
+from sqlanon.publish.files import staged_file
 
 if TYPE_CHECKING:
     from sqlanon.evaluation.audit import Audit

@@ -7,35 +7,30 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.compiler import private as queries
-from sqlanon.compiler.bind import BoundPolicy
-from sqlanon.compiler.bounded import crowded, differences
-from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.engines.frames import Source, is_stream
+from sqlanon.binding.carried_taxonomies import own_taxonomies
+from sqlanon.engines.base import Compute, Engine, ResolvedSource, Source
+from sqlanon.engines.frames import is_stream
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods import full_domain, ipa_paper
-from sqlanon.methods import private as method
-from sqlanon.methods.full_domain import EncodedTable
-from sqlanon.methods.private import Draws
+from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.private.draws import Draws
+from sqlanon.methods.private.method import DrawnNode, Private
+from sqlanon.methods.private.prepare import bounded, prepared, private_method
+from sqlanon.methods.registry import method_of
 from sqlanon.model.budget import Budget
-from sqlanon.model.given import GivenPolicy, policy_of
-from sqlanon.model.lattice import Levels
-from sqlanon.model.methods import ROLLED_UP
-from sqlanon.model.policy import Policy
-from sqlanon.run.own_taxonomies import own_taxonomies
-from sqlanon.run.prepare_private import bounded, prepared, private_method
+from sqlanon.model.policy.given import GivenPolicy, policy_of
+from sqlanon.model.policy.policy import Policy
+from sqlanon.queries.bind import BoundPolicy
+from sqlanon.queries.cells.contributions import crowded, differences
+from sqlanon.queries.noise.combinations import outcomes
 
 if TYPE_CHECKING:
-    from sqlanon.session import Session
+    from sqlanon.api.session import Session
 
 RUNS_AT_ONCE = 100_000
 """How many releases are drawn together at most: each takes a row per combination."""
-
-Shown = tuple[Levels, int, exp.Query]
-"""A node, in how many runs it is drawn, and the query that counts what these show."""
 
 
 class AuditedPolicy:
@@ -75,7 +70,7 @@ class AuditedPolicy:
         if is_stream(table) or is_stream(neighbour):
             raise PolicyError("an audit reads its tables many times: give tables, not streams that are read once")
         engine, resolve = self._session._engine, self._session._resolve
-        with self._session._frames.during():
+        with self._session._engine.reading_frames():
             first, second = (prepared(engine, resolve(name), self._policy) for name in (table, neighbour))
             found = engine.fetch(differences(first, second), "differences")[0]
         individual = self._policy.individual
@@ -90,7 +85,7 @@ class AuditedPolicy:
         """Draw so many releases of a table; each different one with the number of runs in which it was drawn."""
         found: dict[object, int] = {}
         for start in range(0, runs, RUNS_AT_ONCE):
-            with self._session._frames.during():
+            with self._session._engine.reading_frames():
                 drawn = self._drawn(table, min(RUNS_AT_ONCE, runs - start))
             for outcome, count in drawn:
                 found[outcome] = found.get(outcome, 0) + count
@@ -110,16 +105,12 @@ class AuditedPolicy:
         accountant = Accountant(None, dataset="", method=wanted.name, policy_sha256=self._policy.sha256())
         draws = Draws(wanted, self._source, accountant.charge(wanted.budgets))
         found: list[tuple[object, int]] = []
-        with engine.transaction():
-            encoded = full_domain.encode_table(
+        with engine.transaction(), engine.scratch():
+            encoded = encode_table(
                 engine, bounded(engine, bound, self._source), label_losses=("ncp",), may_be_empty=True
             )
-            drawn = _as_published if wanted.variant == "paper" else _privately
-            for levels, count, query in drawn(engine, encoded, draws, runs, self._salt):
-                found += _counted(engine, query, levels, count)
-            method.drop_counts(engine)
-            ipa_paper.drop_counts(engine)
-            full_domain.drop_tables(engine, encoded)
+            for node, query in _drawn(engine, encoded, draws, runs, self._salt):
+                found += _counted(engine, query, node)
         return found
 
 
@@ -141,7 +132,7 @@ def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSourc
     return AuditedPolicy(session, policy, source)
 
 
-def _refuse_crowded(engine: Engine, bound: BoundPolicy) -> None:
+def _refuse_crowded(engine: Compute, bound: BoundPolicy) -> None:
     """Refuse individuals with more rows than are counted: all runs would share the choice of them, which is chance too.
 
     Raises:
@@ -158,28 +149,28 @@ def _refuse_crowded(engine: Engine, bound: BoundPolicy) -> None:
         )
 
 
-def _privately(engine: Engine, encoded: EncodedTable, draws: Draws, runs: int, salt: int) -> Iterator[Shown]:
-    domains = method.public_domains(engine, encoded.plan)
-    for levels, count in method.chosen_nodes(engine, encoded, draws, domains, runs):
-        relations = method.draw_counts(engine, encoded, levels, draws, domains.at(levels), count)
-        with_left_over = ROLLED_UP in draws.charges
-        yield levels, count, queries.outcomes(encoded.plan, levels, relations, salt, with_left_over=with_left_over)
-        method.drop_counts(engine, keep_domain=True)
+def _drawn(
+    engine: Engine, encoded: EncodedTable, draws: Draws, runs: int, salt: int
+) -> Iterator[tuple[DrawnNode, exp.Query]]:
+    """The nodes that are drawn, each with the query that counts what its runs show."""
+    method = method_of(encoded.plan.bound.policy)
+    assert isinstance(method, Private)
+    algorithm = method.algorithm
+    for node in algorithm.drawn_nodes(engine, encoded, draws, algorithm.public_domains(engine, encoded), runs):
+        with engine.scratch():
+            relations = node.draw_counts()
+            yield node, outcomes(encoded.plan, node.levels, relations, salt, with_left_over=node.with_left_over)
 
 
-def _as_published(engine: Engine, encoded: EncodedTable, draws: Draws, runs: int, salt: int) -> Iterator[Shown]:
-    for chosen in ipa_paper.chosen_nodes(engine, encoded, draws, runs):
-        relations = ipa_paper.draw_counts(engine, encoded, draws, chosen)
-        query = queries.outcomes(encoded.plan, chosen.levels, relations, salt, with_left_over=True)
-        yield chosen.levels, len(chosen.perturbation.runs), query
-
-
-def _counted(engine: Engine, query: exp.Query, levels: Levels, runs: int) -> list[tuple[object, int]]:
+def _counted(engine: Compute, query: exp.Query, node: DrawnNode) -> list[tuple[object, int]]:
     """What was shown in how many runs at a node; the runs that show nothing are those that are left."""
     rows = engine.fetch(query, "outcomes", "count")
     shown = [
-        (countable((levels, {item["anon_place"]: item["anon_noisy_rows"] for item in row["shown"]})), int(row["runs"]))
+        (
+            countable((node.levels, {item["anon_place"]: item["anon_noisy_rows"] for item in row["shown"]})),
+            int(row["runs"]),
+        )
         for row in rows
     ]
-    silent = runs - sum(count for _, count in shown)
-    return [*shown, (countable((levels, {})), silent)] if silent else shown
+    silent = node.runs - sum(count for _, count in shown)
+    return [*shown, (countable((node.levels, {})), silent)] if silent else shown

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sqlanon.compiler import taxonomies
-from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.engines.frames import Source, reading
+from sqlanon.engines.base import Compute, Engine, ResolvedSource, Source
+from sqlanon.engines.frames import reading
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation import answers
 from sqlanon.evaluation.answers import Tables
 from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
 from sqlanon.model.base import did_you_mean
+from sqlanon.queries.tables import taxonomies
 
 if TYPE_CHECKING:
-    from sqlanon.session import Session
+    from sqlanon.api.session import Session
 
 __all__ = ["AverageQuery", "CountQuery", "GroupQuery", "query_answers", "query_errors", "stroke_queries"]
 
@@ -135,12 +135,12 @@ def _prepared(
     problems = [*_missing(engine, true, read), *_missing(engine, shown, list(dict.fromkeys([*read, *without_masked])))]
     if problems:
         raise PolicyError("the queries cannot be asked:", problems)
-    if not engine.has_taxonomies:
+    if not engine.find(engine.taxonomy):
         engine.prepare_taxonomies()
     return engine, Tables(true.relation, shown.relation, tuple(without_masked))
 
 
-def _missing(engine: Engine, table: ResolvedSource, names: Iterable[str]) -> list[str]:
+def _missing(engine: Compute, table: ResolvedSource, names: Iterable[str]) -> list[str]:
     columns = [column.name for column in engine.describe(table.relation)]
     return [
         f'{table.description} has no column "{name}"{did_you_mean(name, columns)}'

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from sqlanon.compiler.encoding import Encoding
-from sqlanon.compiler.nodes import Step
-from sqlanon.compiler.published import group_sizes, published_texts, text_counts, text_type
-from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
-from sqlanon.compiler.release_labels import label_steps, label_types
-from sqlanon.engines.base import Engine
-from sqlanon.methods.full_domain import KEPT, EncodedTable
+from sqlanon.engines.base import Compute
+from sqlanon.methods.cells import EncodedTable
 from sqlanon.model.lattice import Levels
+from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.kit.nodes import Step
+from sqlanon.queries.release.labels import label_steps, label_types
+from sqlanon.queries.release.rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
+from sqlanon.queries.release.text_types import group_sizes, published_texts, text_counts, text_type
 
 GROUPED = 0.5
 """Rows of a release are grouped before they are sorted if so many groups a row, or fewer, are expected."""
@@ -28,7 +28,7 @@ TYPED_GROUPS = 0.25
 """Nor texts that are released as they are, of so many groups a row, or more: to look for their type takes too long."""
 
 
-def make_labels(engine: Engine, plan: Encoding, levels: Levels) -> None:
+def make_labels(engine: Compute, plan: Encoding, levels: Levels) -> None:
     """Make the types and the tables of the labels of a node."""
     for statement in label_types(plan, levels):
         engine.execute(statement, "types of labels")
@@ -36,7 +36,7 @@ def make_labels(engine: Engine, plan: Encoding, levels: Levels) -> None:
         engine.run(step)
 
 
-def group_rows(engine: Engine, table: EncodedTable, levels: Levels, *, masked: bool) -> None:
+def group_rows(engine: Compute, table: EncodedTable, levels: Levels, *, masked: bool) -> None:
     """Make the table of the rows that a node publishes, of the classes that are kept and of the others if masked.
 
     They are written from a table because they come from it in their order without a sort: to repeat rows while they are
@@ -44,11 +44,11 @@ def group_rows(engine: Engine, table: EncodedTable, levels: Levels, *, masked: b
     """
     make_labels(engine, table.plan, levels)
     is_grouped = _has_equal_rows(engine, table)
-    groups = equal_rows(table.plan, levels, KEPT, masked=masked, is_grouped=is_grouped)
+    groups = equal_rows(table.plan, levels, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
     engine.run(Step(EQUAL_ROWS, groups, "equal rows"))
 
 
-def released_rows(engine: Engine, plan: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:
+def released_rows(engine: Compute, plan: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:
     """The published rows, once they are grouped.
 
     Args:
@@ -62,7 +62,7 @@ def released_rows(engine: Engine, plan: Encoding, takes_enums: Callable[[str], b
     return release(plan, typed)
 
 
-def _typed(engine: Engine, plan: Encoding, names: list[str]) -> list[str]:
+def _typed(engine: Compute, plan: Encoding, names: list[str]) -> list[str]:
     """Of some columns of texts those that are written faster as values of types."""
     rows = EQUAL_ROWS.table
     sizes = engine.fetch(group_sizes(rows), "published rows")[0]
@@ -78,9 +78,9 @@ def _typed(engine: Engine, plan: Encoding, names: list[str]) -> list[str]:
     ]
 
 
-def _has_equal_rows(engine: Engine, table: EncodedTable) -> bool:
+def _has_equal_rows(engine: Compute, table: EncodedTable) -> bool:
     """Whether grouping the rows of a release is likely to save more than it takes; they come out the same."""
-    query = expected_groups(table.plan, KEPT)
+    query = expected_groups(table.plan, KEPT_CLASSES)
     if query is None:
         return True
     groups = engine.fetch(query, "expected groups")[0]["groups"]

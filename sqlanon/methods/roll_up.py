@@ -16,11 +16,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.compiler.encoding import Encoding
-from sqlanon.compiler.nodes import Relation, Step
-from sqlanon.compiler.roll_up import counted_rows, distinct_others, rolled_up
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Compute
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
+from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.classes.roll_up import counted_rows, distinct_others, rolled_up
+from sqlanon.queries.kit.nodes import Relation, Step
+
+BIG = 100_000
+"""Relations of more cells are big: nodes are counted from them apart, and not in one GROUP BY.
+
+Whole runs over copies of Adult with redrawn columns take less from 30,000 cells together, and from 300,000 apart.
+"""
 
 STATEMENT_ROWS = 30_000_000
 """How many rows could be read in the time that a statement should take: longer ones save nothing more."""
@@ -62,6 +68,11 @@ class RolledUp:
     row_count: int
     prepared: set[tuple[Asked, int]] = field(default_factory=set)
 
+    @property
+    def is_big(self) -> bool:
+        """Whether nodes are counted from it apart."""
+        return self.row_count > BIG
+
     def prepared_query(self, asked: Asked, count: int) -> str:
         """The name of the query that is asked this of so many nodes."""
         return f"{self.cells.name}_{asked}_{count}"
@@ -79,7 +90,7 @@ class RollUps:
         label_counts: by quasi-identifier and level, how many labels are present.
     """
 
-    engine: Engine
+    engine: Compute
     plan: Encoding
     row_count: int
     cell_count: int
@@ -118,12 +129,6 @@ class RollUps:
         """Take note of how many classes nodes have."""
         for summary in summaries:
             self._classes.learn(summary.levels, summary.class_count)
-
-    def drop(self) -> None:
-        """Remove all that was made."""
-        for relation in self._made:
-            self.engine.drop(relation.cells)
-        self._made.clear()
 
     def prepare(self, batch: Sequence[Levels]) -> None:
         """Make what is worth its cost: the best guess of the nodes to come is that they are like the recent ones.

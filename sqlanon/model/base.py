@@ -36,6 +36,9 @@ RESERVED_PREFIX = "anon_"
 """Names of columns may not start with this: the macros use such names inside."""
 
 
+SHORT_TAGS = {"prec", "entropy", "lm", "ncp", "dm", "aecs", "ipa", "histogram"}
+"""The names of kinds that are single words, to be told from names of fields."""
+
 NAMING_COLUMNS = ("column", "prior", "weights", "node")
 """The fields of parts of a policy that name columns."""
 
@@ -169,4 +172,4 @@ def _path(location: Iterable[int | str]) -> str:
 
 def _is_tag(step: str) -> bool:
     """Tags of unions are the values of ``model``: words joined by hyphens, or one of the short names."""
-    return "-" in step or step in {"prec", "entropy", "lm", "ncp", "dm", "aecs", "ipa", "histogram"}
+    return "-" in step or step in SHORT_TAGS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.policy import Policy
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import MConcealing, PopulationModel, TCloseness
 from sqlanon.model.release import Document, Guarantee, ModelResult, Published, RowCounts
 

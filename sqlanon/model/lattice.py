@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal, SupportsInt
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, SupportsInt
 
 Levels = tuple[int, ...]
 """A node as its levels, in the order of the quasi-identifiers."""
@@ -92,9 +92,7 @@ class NodeSummary:
         certain_suppressed_rows: rows in classes that violate a *monotonic* model. A less general node has at
             least as many, so a node where these alone exceed the limit rules out everything below it.
         min_class_size: rows in the smallest class before suppression.
-        dm_star: sum of squared class sizes.
-        dm: Bayardo and Agrawal's discernibility, suppressed rows at the size of the table.
-        aecs: average size of the classes over k, the suppressed rows as one class.
+        class_losses: by name, what its classes lose (``sqlanon.model.quality.classes``); empty if it was not asked.
         lm: mean LM loss per row, suppressed rows at 1.
         ncp: the same for NCP.
         combined_loss: the loss of an LM that is weighted or geometric.
@@ -110,9 +108,6 @@ class NodeSummary:
     suppressed_rows: int
     certain_suppressed_rows: int
     min_class_size: int | None = None
-    dm_star: int | None = None
-    dm: int | None = None
-    aecs: float | None = None
     lm: float | None = None
     ncp: float | None = None
     combined_loss: float | None = None
@@ -120,6 +115,14 @@ class NodeSummary:
     suppressed_information: float | None = None
     attainable: float | None = None
     rejected: bool = False
+    class_losses: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of_row(cls, levels: Levels, row: Mapping[str, Any]) -> NodeSummary:
+        """From a row of a query: what is no other field is what classes lose."""
+        own = {each.name for each in fields(cls)}
+        class_losses = {name: value for name, value in row.items() if name not in own}
+        return cls(levels, **{name: value for name, value in row.items() if name in own}, class_losses=class_losses)
 
 
 @dataclass(frozen=True)

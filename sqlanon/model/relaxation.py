@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from sqlanon.model.policy import Policy
+from sqlanon.model.policy.policy import Policy
 
 RelaxationKind = Literal["suppression_limit", "k", "threshold", "maximum_levels", "max_loss"]
 

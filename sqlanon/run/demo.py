@@ -12,19 +12,19 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.compiler.macros import DIALECT, template
-from sqlanon.compiler.nodes import aliased, identifier, number, subquery
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.binding import taxonomies
+from sqlanon.engines.base import Engine
+from sqlanon.methods.stages import Progress, Stages
 from sqlanon.model.destination import destination
-from sqlanon.model.policy import Policy
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Measurement, Release, Verification
-from sqlanon.model.taxonomy import Taxonomy
-from sqlanon.run import taxonomies
-from sqlanon.run.anonymize import anonymize
-from sqlanon.run.measure import measure
-from sqlanon.run.progress import Progress, Stages
-from sqlanon.run.published import published
-from sqlanon.run.verify import verify_published
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.nodes import aliased, identifier, number, subquery
+from sqlanon.run.pipeline import anonymize
+from sqlanon.verification.measure import measure
+from sqlanon.verification.published import published
+from sqlanon.verification.verify import verify_published
 
 SOURCE = "visits"
 RELEASE = "visits_k5"
@@ -78,7 +78,7 @@ class Demo:
     after: Verification
 
 
-def demo(engine: DuckDBEngine, *, rows: int, seed: int, progress: Progress) -> Demo:
+def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
     """Fill an empty warehouse with invented visits and anonymize them.
 
     Args:
@@ -88,7 +88,7 @@ def demo(engine: DuckDBEngine, *, rows: int, seed: int, progress: Progress) -> D
         progress: told of every stage.
 
     Raises:
-        SqlanonError: as :func:`sqlanon.run.anonymize.anonymize`.
+        SqlanonError: as :func:`sqlanon.run.pipeline.anonymize`.
     """
     with Stages(progress).stage("invent"):
         invent(engine, rows=rows, seed=seed)
@@ -113,7 +113,7 @@ def demo_policy() -> Policy:
     return Policy(**tomllib.loads(POLICY_TOML))
 
 
-def invent(engine: DuckDBEngine, *, rows: int, seed: int) -> None:
+def invent(engine: Engine, *, rows: int, seed: int) -> None:
     """Install the macros and make table ``visits``."""
     engine.install()
     settings = exp.select(aliased(number(seed), "seed"), aliased(number(rows), "row_count"))
@@ -121,12 +121,12 @@ def invent(engine: DuckDBEngine, *, rows: int, seed: int) -> None:
     engine.execute(exp.Create(this=_table(SOURCE), kind="TABLE", expression=visits), "invent visits")
 
 
-def _sample(engine: DuckDBEngine, table: str) -> Sample:
+def _sample(engine: Engine, table: str) -> Sample:
     query = _read_from(template("demo_sample"), "anon_table", exp.alias_(_table(table), "anon_row", table=True))
+    sample = subquery(query, "anon_sample")
     # Around Engine.fetch, which hands out no rows: these are invented.
-    result = engine.connection.execute(query.sql(DIALECT))
-    names = tuple(description[0] for description in result.description)
-    return Sample(names, tuple(result.fetchall()))
+    names = tuple(found.name for found in engine.describe(sample))
+    return Sample(names, tuple(engine.hand_out(sample, "fetchall")))
 
 
 def _read_from(query: exp.Select, role: str, relation: exp.Expr) -> exp.Select:

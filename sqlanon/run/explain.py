@@ -1,70 +1,143 @@
-"""The SQL of every step of a run, for reading: nothing is executed."""
+"""The SQL of a run, for reading: the pipeline itself, rehearsed over a source without rows.
+
+What is shown is what the run sends, since it is sent: every table that the source or the population would fill stays
+empty, which takes no longer for a large table than for a small one. The node is the one that is public or else the
+bottom of the lattice.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.compiler import evaluate
-from sqlanon.compiler.cells import cell_counts, encode_rows
-from sqlanon.compiler.encode import encode_labels
-from sqlanon.compiler.encoding import encoding
-from sqlanon.compiler.grouping import by_key
-from sqlanon.compiler.information import INFORMATION, encode_information, with_information
-from sqlanon.compiler.release import EQUAL_ROWS, equal_rows, expected_groups, release
-from sqlanon.compiler.release_labels import label_steps, label_types
-from sqlanon.compiler.verify import Comparison, attained
-from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.methods.full_domain import KEPT, encode_taxonomies
-from sqlanon.model.policy import Policy
-from sqlanon.run.explain_private import explain_private
-from sqlanon.run.explained import ExplainedStep, explained
-from sqlanon.run.own_taxonomies import with_own_taxonomies
-from sqlanon.run.prepare import prepare
+from sqlanon.binding.carried_taxonomies import own_taxonomies
+from sqlanon.engines.base import Engine, PreparedQuery, ResolvedSource
+from sqlanon.methods.base import Request
+from sqlanon.methods.registry import method_of
+from sqlanon.methods.stages import Stages, silent
+from sqlanon.model.policy.policy import Policy
+from sqlanon.queries.kit.nodes import Grain, Relation, Step, select
+from sqlanon.queries.kit.steps import printed
+from sqlanon.run.pipeline import run
+
+RELEASE = Relation("the_release", "row")
+"""Where a rehearsal writes to."""
+
+STANDS_FOR = "stands_for"
+"""Under which key an empty relation knows the one in whose place it is."""
 
 
-@with_own_taxonomies
+@dataclass(frozen=True)
+class ExplainedStep:
+    """One step: what it is for, the temporary table that it makes (if any), and its SQL."""
+
+    purpose: str
+    makes: str | None
+    sql: str
+
+
 def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[ExplainedStep]:
     """The steps of a run in order; see :meth:`sqlanon.Session.explain`.
 
-    Steps that depend on the chosen node are shown for the bottom node. Only taxonomies are read, for what their labels
-    lose is spelled out in the query of a node.
+    Raises:
+        PolicyError, TaxonomyError: the policy or a taxonomy does not fit the source.
     """
-    if policy.method is not None:
-        return explain_private(engine, source, policy)
-    bound = prepare(engine, source, policy)
-    plan = encoding(bound, label_losses=policy.quality.label_losses)
-    made = encode_labels(plan)
-    with engine.transaction():
-        plan = encode_taxonomies(engine, plan)
-        for step in made:
-            engine.drop(step.makes)
-    guess = expected_groups(plan, KEPT)
-    bottom, masked = bound.lattice.bottom, policy.suppression == "mask"
-    steps = [explained(step.purpose, step.query, step.makes.name) for step in (*made, *encode_rows(plan))]
-    steps += [
-        explained("count the cells and find unmapped values", cell_counts(plan)),
-        explained("losses of every level", evaluate.level_losses(plan)),
-    ]
-    if INFORMATION in plan.label_losses:
-        informed = with_information(plan)
-        steps += [
-            explained(step.purpose, step.query, step.makes.name) for step in encode_information(plan, informed.codes)
-        ]
-        plan = informed
-    steps += [
-        explained("check a batch of nodes (here: the bottom)", evaluate.node_summaries(plan, [bottom], 0)),
-        explained("classes kept at the chosen node", evaluate.kept_classes(plan, bottom), KEPT.name),
-        explained("what they attain", evaluate.attained(by_key(plan, bottom))),
-        *(explained("the type of its labels", statement) for statement in label_types(plan, bottom)),
-        *(explained(step.purpose, step.query, step.makes.name) for step in label_steps(plan, bottom)),
-        *([] if guess is None else [explained("how many groups of equal rows to expect", guess)]),
-        explained("equal rows", equal_rows(plan, bottom, KEPT, masked=masked), EQUAL_ROWS.name),
-        explained("the release", release(plan)),
-    ]
-    written = exp.to_table("the_release")
-    beside = Comparison(bound.taxonomy, bound.source, bound.population)
-    return steps + [
-        explained(f"verify {model}", attained(written, policy, limit, beside))
-        for model in policy.privacy
-        for limit in model.bounds
-    ]
+    rehearsal = Rehearsal(engine)
+    # The taxonomies of the policy are made of the values of the source itself.
+    with own_taxonomies(engine, source, policy):
+        request = Request(rehearsed=True)
+        prepared = method_of(policy).prepare(cast(Engine, rehearsal), without_rows(source), policy, request)
+        rehearsal.steps.clear()
+        run(engine, prepared, _RehearsedTarget(rehearsal), {}, Stages(silent))
+    return rehearsal.steps
+
+
+def without_rows(source: ResolvedSource) -> ResolvedSource:
+    """The same columns, and none of the rows."""
+    relation = source.relation
+    empty = exp.Subquery(this=select([exp.Star()], relation.copy()).where(exp.false()))
+    empty.set("alias", relation.args.get("alias"))
+    empty.meta[STANDS_FOR] = relation
+    return replace(source, relation=empty)
+
+
+class Rehearsal:
+    """An engine that writes down what it is asked to do, and lets no row in; otherwise it is the other one.
+
+    Attributes:
+        steps: what it was asked.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.steps: list[ExplainedStep] = []
+
+    def resolve(self, source: str) -> ResolvedSource:
+        return without_rows(self._engine.resolve(source))
+
+    def run(self, step: Step) -> None:
+        self._note(step.purpose, step.query, step.makes.name)
+        self._engine.run(step)
+
+    def fetch(self, query: exp.Query | PreparedQuery, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
+        if not isinstance(query, PreparedQuery):  # which was noted when it was prepared
+            self._note(purpose, query)
+        return self._engine.fetch(query, purpose, grain)
+
+    def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
+        self._note(purpose, query)
+        self._engine.prepare(name, query, purpose)
+
+    def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
+        if not isinstance(statement, exp.Drop):
+            self._note(purpose, statement)
+        self._engine.execute(statement, purpose, parameters)
+
+    def put(self, relation: Relation, table: pa.Table) -> None:
+        comment = f"-- A table of numbers that Python has drawn: {', '.join(table.column_names)}"
+        self.steps.append(ExplainedStep("numbers that are drawn", relation.name, comment))
+        self._engine.put(relation, table)
+
+    def _note(self, purpose: str, statement: exp.Expr, makes: str | None = None) -> None:
+        self.steps.append(ExplainedStep(purpose, makes, printed(_with_rows(statement), pretty=True)))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+
+def _with_rows(statement: exp.Expr) -> exp.Expr:
+    """The statement over the relations that empty ones stand for."""
+    found = statement.copy()
+    for node in list(found.find_all(exp.Subquery)):
+        if (relation := node.meta.get(STANDS_FOR)) is not None:
+            node.replace(relation.copy())
+    return found
+
+
+class _RehearsedTarget:
+    """A temporary table, where a table would be made."""
+
+    name = RELEASE.name
+
+    def __init__(self, rehearsal: Rehearsal) -> None:
+        self._rehearsal = rehearsal
+
+    def takes_enums(self, name: str) -> bool:
+        return False
+
+    def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
+        self._rehearsal.run(Step(RELEASE, query, "the release"))
+        return ResolvedSource(RELEASE.table, "the release")
+
+    def amend(self, note: str) -> None:
+        pass
+
+
+if TYPE_CHECKING:
+    from sqlanon.publish.targets import Target
+
+    _: type[Target] = _RehearsedTarget

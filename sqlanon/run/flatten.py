@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlanon.compiler import flatten as queries
-from sqlanon.compiler.spelling import spelled
-from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.flatten import Flattened, Flattening
-from sqlanon.run.provenance import note
-from sqlanon.run.targets import Target, target_for
+from sqlanon.publish.provenance import note
+from sqlanon.publish.targets import Target, target_for
+from sqlanon.queries.kit.spelling import spelled
+from sqlanon.queries.tables import flatten as queries
 
 
 def flatten(
@@ -36,7 +36,7 @@ def flatten(
 
 
 def _run(
-    engine: Engine,
+    engine: Compute,
     source: ResolvedSource,
     flattening: Flattening,
     target: Target,

@@ -11,21 +11,19 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.compiler.bind import refuse_wide
-from sqlanon.compiler.macros import DIALECT
-from sqlanon.compiler.nodes import Relation, aliased, column, select, string, text
-from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.methods import full_domain
-from sqlanon.methods.examination import Examination, examine_nodes, examined_at_once
-from sqlanon.methods.full_domain import EncodedTable
+from sqlanon.binding.carried_taxonomies import with_own_taxonomies
+from sqlanon.binding.prepare import prepare, read_by, refuse_method
+from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.full_domain.examination import Examination, examine_nodes, examined_at_once
+from sqlanon.methods.stages import Progress, Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.lattice import total
-from sqlanon.model.policy import Policy
-from sqlanon.run.own_taxonomies import with_own_taxonomies
-from sqlanon.run.prepare import prepare, read_by, refuse_method
-from sqlanon.run.progress import Progress, Stages
-from sqlanon.run.provenance import note_by_policy
-from sqlanon.run.targets import target_for
+from sqlanon.model.policy.policy import Policy
+from sqlanon.publish.provenance import note_by_policy
+from sqlanon.publish.targets import target_for
+from sqlanon.queries.bind import refuse_wide
+from sqlanon.queries.kit.nodes import DIALECT, Relation, aliased, column, select, string, text
 from sqlanon.search import SearchProblem
 from sqlanon.search.problem import margin
 
@@ -80,19 +78,19 @@ def lattice(
     """Check every node; see :meth:`sqlanon.Session.lattice`."""
     stages = Stages(progress)
     if into is None:
-        with stages.watching(engine), engine.transaction():
+        with stages.watching(engine), engine.transaction(), engine.scratch():
             return _examined(engine, source, policy, stages)
     read = read_by(engine, source, policy)
     with (
         stages.watching(engine),
         target_for(engine, into, read, replace=replace) as target,
         engine.transaction(),
+        engine.scratch(),
     ):
         nodes = _examined(engine, source, policy, stages)
         stages.begin("publish")
         engine.put(NODES, nodes)
         target.write(_plain(nodes) if into.is_csv else select([exp.Star()], NODES.table), _note(policy, nodes))
-        engine.drop(NODES)
     stages.finish()
     return nodes
 
@@ -114,7 +112,7 @@ def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: St
     bound = prepare(engine, source, policy)
     refuse_wide(bound.lattice, "a lattice table")
     with stages.stage("encode"):
-        table = full_domain.encode_table(
+        table = encode_table(
             engine, bound, label_losses=tuple(dict.fromkeys(("lm", "ncp", *policy.quality.label_losses)))
         )
     batches = []
@@ -124,12 +122,11 @@ def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: St
             batches.append(batch)
             done += batch.num_rows
             stages.counted(done, bound.lattice.size)
-    full_domain.drop_tables(engine, table)
     nodes = pa.Table.from_batches(batches, schema=SCHEMA)
     return nodes.append_column("pareto", pa.array(_pareto(nodes)))
 
 
-def _checked(engine: Engine, table: EncodedTable) -> Iterator[pa.RecordBatch]:
+def _checked(engine: Compute, table: EncodedTable) -> Iterator[pa.RecordBatch]:
     for batch in examined_at_once(table, table.context.lattice.nodes()):
         rows = [_row(table, node) for node in examine_nodes(engine, table, batch)]
         yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
@@ -149,12 +146,12 @@ def _row(table: EncodedTable, node: Examination) -> dict[str, object]:
         "satisfies": satisfies,
         "loss": policy.quality.loss(summary, context),
         "prec": total(context.losses.prec, summary.levels),
-        "dm_star": summary.dm_star,
+        "dm_star": summary.class_losses["dm_star"],
         "entropy": total(context.losses.entropy, summary.levels),
         "lm": summary.lm,
         "ncp": summary.ncp,
-        "dm": summary.dm,
-        "aecs": summary.aecs,
+        "dm": summary.class_losses["dm"],
+        "aecs": summary.class_losses["aecs"],
         "best_k": node.best_k,
         "blocking_model": None if blocking is None else str(blocking),
         "blocking_rows": None if blocking is None else blocking_rows,

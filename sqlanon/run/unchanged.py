@@ -11,22 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from sqlglot import exp
 
-from sqlanon.compiler.bind import BoundPolicy
-from sqlanon.compiler.nodes import aliased, count_rows, select
-from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.engines.lake import plain_reader
+from sqlanon.engines.base import Engine, Files, ResolvedSource
 from sqlanon.errors import EngineError
+from sqlanon.methods.full_domain.guarantee import guarantee
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.policy import Policy
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Release, Report
-from sqlanon.run.csv_files import settle
-from sqlanon.run.file_notes import note_of_file
-from sqlanon.run.files import bring_back, tidy
-from sqlanon.run.folders import is_whole, note_of
-from sqlanon.run.guarantee import guarantee
-from sqlanon.run.provenance import code_sha256, noted
-from sqlanon.run.verify import misfits
+from sqlanon.publish.csv_files import settle
+from sqlanon.publish.file_notes import note_of_file
+from sqlanon.publish.files import bring_back, tidy
+from sqlanon.publish.folders import is_whole, note_of
+from sqlanon.publish.provenance import code_sha256, noted
+from sqlanon.queries.bind import BoundPolicy
+from sqlanon.queries.kit.nodes import aliased, count_rows, select
+from sqlanon.verification.verify import misfits
 
 
 def made_from(
@@ -119,8 +119,12 @@ def _is_altered(engine: Engine, into: Destination, policy: Policy, report: Repor
     """
     if into.kind == "folder" or into.is_csv:
         return False
-    relation = engine.find_table(into.name) if into.kind == "table" else plain_reader(str(into.path))
-    assert relation is not None
+    if into.kind == "table":
+        found = engine.find(into.name)
+        assert found is not None
+        relation: exp.Expr = found.table
+    else:
+        relation = engine.read_files(Files(str(into.path)))
     columns = tuple(known.name for known in engine.describe(relation))
     counted = engine.fetch(select([aliased(count_rows(), "rows")], relation.copy()), "the earlier release")
     return any(misfits(policy, columns)) or counted[0]["rows"] != report.rows.released
@@ -135,8 +139,8 @@ def _settle(into: Destination) -> None:
 
 def _note_at(engine: Engine, into: Destination) -> str | None:
     if into.kind == "table":
-        table = engine.find_table(into.name)
-        return None if table is None else engine.table_comment(table)
+        found = engine.find(into.name)
+        return None if found is None else found.comment
     if into.kind == "folder":
         bring_back(into.name)
         return note_of(into.path) if is_whole(into.path) else None

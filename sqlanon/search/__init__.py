@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Mapping
 
-from sqlanon.model.searches import SearchName
+from sqlanon.model.policy.searches import SearchName
 from sqlanon.search.datafly import datafly
 from sqlanon.search.exhaustive import exhaustive
 from sqlanon.search.incognito import incognito
 from sqlanon.search.inverse_ola import inverse_ola
 from sqlanon.search.ola import ola
-from sqlanon.search.optimal import optimal
+from sqlanon.search.optimal.search import optimal as optimal_search
 from sqlanon.search.problem import Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 from sqlanon.search.samarati import samarati
 
 SEARCHES: Mapping[SearchName, Callable[[SearchProblem], Search]] = {
-    "optimal": optimal,
+    "optimal": optimal_search,
     "exhaustive": exhaustive,
     "ola": ola,
     "inverse-ola": inverse_ola,
@@ -34,6 +34,5 @@ __all__ = [
     "incognito",
     "inverse_ola",
     "ola",
-    "optimal",
     "samarati",
 ]

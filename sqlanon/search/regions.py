@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sqlanon.search.dense import DenseRegion
+from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.problem import SearchProblem
-from sqlanon.search.wide import WideRegion
 
 DENSE_NODES = 2**20
 """Up to so many nodes a lattice is held as arrays with an entry per node; a pass over them then takes milliseconds."""

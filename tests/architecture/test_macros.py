@@ -14,8 +14,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.compiler.macros import (
-    DIALECT,
+from sqlanon.queries.kit.macros import (
     SCHEMA,
     Macro,
     expand,
@@ -25,6 +24,7 @@ from sqlanon.compiler.macros import (
     macros,
     sql_folder,
 )
+from sqlanon.queries.kit.nodes import DIALECT
 
 pytestmark = pytest.mark.one_line
 

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,11 @@ from typing import Any
 import duckdb
 
 import sqlanon as sa
+from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.methods import full_domain
-from sqlanon.methods.full_domain import EncodedTable
-from sqlanon.methods.roll_up import RollUps
+from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.full_domain.node_counter import NodeCounter
 from sqlanon.model.lattice import Levels
-from sqlanon.run.prepare import prepare
 from sqlanon.search import SEARCHES, SearchProblem
 from tests.benchmarks.memory import peak_bytes
 from tests.benchmarks.speed import PLAIN_CELLS, make_plain_cells, plain_query
@@ -254,10 +254,9 @@ def measured(arguments: argparse.Namespace) -> Figures:
         load_taxonomies(session, columns, adult=arguments.adult)
         engine = session._engine
         bound = prepare(engine, engine.resolve(source), policy)
-        with engine.transaction():
+        with engine.transaction(), engine.scratch():
             encode, plain_encode, table = encoded(engine, bound, source, quasi_identifiers, repeats)
             checked, check, plain_check = checks(engine, table)
-            full_domain.drop_tables(engine, table)
         plain_copy = statistics.median(seconds(lambda: plain_release(engine, source, target)) for _ in range(repeats))
     target.unlink()
     return Figures(
@@ -295,14 +294,13 @@ def encoded(
     names = ", ".join(f'"{name}"' for name in columns)
     query = f"SELECT {names}, count(*) FROM read_parquet('{source}') GROUP BY {names}"
     ours, plain, table = [], [], None
-    for _ in range(repeats):
-        if table is not None:
-            full_domain.drop_tables(engine, table)
+    for repeat in range(repeats):
         plain.append(seconds(lambda: engine.connection.execute(f"CREATE TEMP TABLE plain AS {query}").fetchall()))
         engine.connection.execute("DROP TABLE plain")
-        start = time.perf_counter()
-        table = full_domain.encode_table(engine, bound, label_losses=bound.policy.quality.label_losses)
-        ours.append(time.perf_counter() - start)
+        with nullcontext() if repeat == repeats - 1 else engine.scratch():  # the cells of the last time stay
+            start = time.perf_counter()
+            table = encode_table(engine, bound, label_losses=bound.policy.quality.label_losses)
+            ours.append(time.perf_counter() - start)
     assert table is not None
     return statistics.median(ours), statistics.median(plain), table
 
@@ -313,9 +311,7 @@ def checks(engine: DuckDBEngine, table: EncodedTable) -> tuple[int, float, float
     What is rolled up for the checks is part of their time. Both are timed batch by batch in turn.
     """
     policy = table.plan.bound.policy
-    roll_ups = RollUps(
-        engine, table.plan, table.context.row_count, table.cell_count, table.context.losses.distinct_labels
-    )
+    counter = NodeCounter(engine, table)
     make_plain_cells(engine, table)
     search = SEARCHES[policy.search](SearchProblem(policy.quality, table.context))
     checked, ours, plain = 0, 0.0, 0.0
@@ -323,14 +319,13 @@ def checks(engine: DuckDBEngine, table: EncodedTable) -> tuple[int, float, float
     try:
         while True:
             start = time.perf_counter()
-            summaries = full_domain.rolled_up_summaries(engine, table, roll_ups, inquiry)
+            summaries = counter.answer(inquiry)
             ours += time.perf_counter() - start
             if inquiry.asks != "loss":
                 plain += len(inquiry.nodes) * plain_check(engine, table, inquiry.nodes)
                 checked += len(inquiry.nodes)
             inquiry = search.send(summaries)
     except StopIteration:
-        roll_ups.drop()
         engine.drop(PLAIN_CELLS)
         return checked, ours / checked, plain / checked
 

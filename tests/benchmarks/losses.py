@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sqlanon as sa
-from sqlanon.methods import full_domain
+from sqlanon.binding.prepare import prepare
+from sqlanon.methods.cells import encode_table
+from sqlanon.methods.full_domain import choice
 from sqlanon.model.quality import QualityModel
 from sqlanon.run.demo import TAXONOMIES, invent
-from sqlanon.run.prepare import prepare
 from tests.benchmarks.speed import make_arx_warehouse, make_warehouse
 from tests.conftest import ARX_COLUMNS, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
 
@@ -117,15 +118,14 @@ def outcome_of(session: sa.Session, table: str, policy: sa.Policy) -> Outcome:
     """Search for the node of least loss, and see what it tells."""
     engine = session._engine
     bound = prepare(engine, engine.resolve(table), policy)
-    with engine.transaction():
-        encoded = full_domain.encode_table(engine, bound, label_losses=policy.quality.label_losses)
-        best = full_domain.choose_node(engine, encoded, lambda *_: None).best
+    with engine.transaction(), engine.scratch():
+        encoded = encode_table(engine, bound, label_losses=policy.quality.label_losses)
+        best = choice.choose_node(engine, encoded, lambda *_: None).best
         assert best is not None
         suppressed = best.suppressed_rows / encoded.context.row_count
         lattice, bits = encoded.context.lattice, encoded.context.losses.entropy
         places = list(zip(policy.quasi_identifiers, best.levels, lattice.heights, bits, strict=True))
         kept = [(1 - suppressed) * (1 - lost[level] / lost[-1]) for _, level, _, lost in places]
-        full_domain.drop_tables(engine, encoded)
     return Outcome([name for name, level, height, _ in places if level == height], kept, suppressed)
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import duckdb
 
-from sqlanon.compiler.macros import install_script
+from sqlanon.queries.kit.macros import install_script
 
 FOLDER = Path(__file__).parent
 REPEATS = 3

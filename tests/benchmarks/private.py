@@ -20,14 +20,16 @@ from pathlib import Path
 import duckdb
 
 import sqlanon as sa
-from sqlanon.compiler.private import WHOLE
+from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.mechanisms.accountant import Accountant
-from sqlanon.methods import full_domain, private, scores
-from sqlanon.methods.roll_up import RollUps
-from sqlanon.model.methods import CELLS, NODE
+from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.full_domain.node_counter import NodeCounter
+from sqlanon.methods.private import draws as private
+from sqlanon.methods.private import scores
+from sqlanon.model.policy.methods import CELLS, NODE
+from sqlanon.queries.noise.combinations import WHOLE
 from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
-from sqlanon.run.prepare import prepare
 from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches
 from tests.benchmarks.memory import peak_bytes
@@ -136,12 +138,10 @@ def checks(path: Path) -> tuple[float, float]:
     """Seconds of the k-anonymity checks of all nodes, and of one plain GROUP BY over their cells on average."""
     engine, table = encoded(path, K_ANONYMITY)
     nodes = list(table.context.lattice.nodes())
-    roll_ups = RollUps(
-        engine, table.plan, table.context.row_count, table.cell_count, table.context.losses.distinct_labels
-    )
+    counter = NodeCounter(engine, table)
     began = time.perf_counter()
     for batch in batches(nodes, NODES_AT_ONCE):
-        full_domain.rolled_up_summaries(engine, table, roll_ups, Inquiry(batch, None, lambda: None, "counts"))
+        counter.answer(Inquiry(batch, None, lambda: None, "counts"))
     checked = time.perf_counter() - began
     make_plain_cells(engine, table)
     some = nodes[:: max(1, len(nodes) // PLAIN_NODES)]
@@ -150,12 +150,12 @@ def checks(path: Path) -> tuple[float, float]:
     return checked, plain / len(some)
 
 
-def encoded(path: Path, policy: sa.Policy) -> tuple[DuckDBEngine, full_domain.EncodedTable]:
+def encoded(path: Path, policy: sa.Policy) -> tuple[DuckDBEngine, EncodedTable]:
     """The cells of a policy, in a transaction that is never committed."""
     engine = DuckDBEngine.open(path, read_only=True)
     bound = prepare(engine, engine.resolve(SOURCE), policy)
     engine.connection.begin()
-    return engine, full_domain.encode_table(engine, bound, label_losses=("ncp",) if policy.method else ())
+    return engine, encode_table(engine, bound, label_losses=("ncp",) if policy.method else ())
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -20,17 +20,17 @@ import duckdb
 from sqlglot import exp
 
 import sqlanon as sa
-from sqlanon.compiler.encoding import ROW_COUNT, row_sum
-from sqlanon.compiler.grouping import coded, node_keys
-from sqlanon.compiler.macros import DIALECT
-from sqlanon.compiler.nodes import Relation, Step, column, grouped, identifier, select, subquery
+from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.methods import full_domain
-from sqlanon.methods.full_domain import EncodedTable
+from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.model.lattice import Levels
+from sqlanon.model.policy.searches import SearchName
 from sqlanon.model.privacy import PrivacyModel
-from sqlanon.model.searches import SearchName
-from sqlanon.run.prepare import prepare
+from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
+from sqlanon.queries.cells.labels import code, label_bits
+from sqlanon.queries.classes.grouping import node_keys, with_bits
+from sqlanon.queries.kit.nodes import DIALECT, Relation, Step, column, grouped, select, subquery
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from tests.benchmarks.memory import peak_bytes
 from tests.conftest import ARX_COLUMNS, DATA, UCI_COLUMNS, UCI_QUASI_IDENTIFIERS
@@ -129,7 +129,7 @@ def whole_lattice(warehouse: Path) -> None:
         engine = DuckDBEngine.open(warehouse, read_only=True)
         bound = prepare(engine, engine.resolve("adult"), policy(sa.Entropy()))
         with engine.transaction():
-            table = full_domain.encode_table(engine, bound, label_losses=())
+            table = encode_table(engine, bound, label_losses=())
             make_plain_cells(engine, table)
             queries = [plain_query(table, levels) for levels in bound.lattice.nodes()]
             plain = timed(lambda: [engine.connection.execute(query).fetchall() for query in queries])
@@ -144,7 +144,7 @@ def checks(warehouse: Path) -> None:
         engine = DuckDBEngine.open(warehouse, read_only=True)
         bound = prepare(engine, engine.resolve("adult"), arx_policy(*models))
         with engine.transaction():
-            table = full_domain.encode_table(engine, bound, label_losses=bound.policy.quality.label_losses)
+            table = encode_table(engine, bound, label_losses=bound.policy.quality.label_losses)
             batches, outcome = searched(engine, table)
             ours, plain = check_seconds(engine, table, batches[:MEASURED_BATCHES])
         engine.close()
@@ -159,7 +159,7 @@ def check_seconds(engine: DuckDBEngine, table: EncodedTable, batches: list[Seque
     """The mean seconds of a check, and of the plain GROUP BY of the same node."""
     make_plain_cells(engine, table)
     queries = [plain_query(table, levels) for batch in batches for levels in batch]
-    ours = median(lambda: [full_domain.node_summaries(engine, table, batch) for batch in batches])
+    ours = median(lambda: [node_summaries(engine, table, batch) for batch in batches])
     plain = median(lambda: [engine.connection.execute(query).fetchall() for query in queries])
     return ours / len(queries), plain / len(queries)
 
@@ -172,7 +172,7 @@ def searched(engine: DuckDBEngine, table: EncodedTable) -> tuple[list[Sequence[L
     batches = [inquiry.nodes]
     try:
         while True:
-            inquiry = search.send(full_domain.node_summaries(engine, table, inquiry.nodes))
+            inquiry = search.send(node_summaries(engine, table, inquiry.nodes))
             if inquiry.asks != "measures":
                 batches.append(inquiry.nodes)
     except StopIteration as finished:
@@ -195,11 +195,16 @@ def searches(warehouse: Path, folder: Path) -> None:
 def make_plain_cells(engine: DuckDBEngine, table: EncodedTable) -> None:
     """Make the cells as one would keep them by hand: a small integer for each label, in the order of no key."""
     plan = table.plan
-    coded_cells = coded(plan, plan.bound.lattice.bottom, plan.cells, plan.carried)
-    codes = [plan.code(position, depth) for position in range(len(plan.codes)) for depth in plan.depths(position)]
-    labelled = select([column(name) for name in (*codes, *plan.told_apart, ROW_COUNT)], coded_cells)
-    for position, relation in enumerate(plan.codes):
-        labelled = labelled.join(relation.table, using=[identifier(plan.code(position, 0))])
+    keyed = exp.alias_(plan.cells.table, "keyed", table=True)
+    labelled = select([column(name, "keyed") for name in (*plan.told_apart, ROW_COUNT)], keyed)
+    codes = []
+    for position in range(len(plan.bound.shapes)):
+        for depth in plan.depths(position):
+            name = plan.code(position, depth)
+            lookup = subquery(label_bits(plan, position, depth, [code(plan, position, depth)]), f"of_{name}")
+            labelled = labelled.join(lookup, on=with_bits(plan, position, depth, "keyed", f"of_{name}"), copy=False)
+            labelled = labelled.select(column(name, f"of_{name}"), copy=False)
+            codes.append(name)
     keys = [column(name) for name in (*codes, *plan.told_apart)]
     # What a GROUP BY makes comes in the order of hashes.
     engine.run(Step(PLAIN_CELLS, grouped(select([*keys, row_sum()], subquery(labelled, "labelled")), keys), "cells"))

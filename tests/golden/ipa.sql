@@ -5,20 +5,20 @@ SELECT DISTINCT
   "attribute"
 FROM "memory"."anon"."taxonomy";
 
-WITH anon_rows AS (
+WITH "anon_taxonomy" AS (
+  SELECT
+    *
+  FROM "memory"."anon"."taxonomy"
+  WHERE
+    "attribute" IN ('age', 'sex')
+), anon_rows AS (
   SELECT
     attribute,
     level,
     value,
     label,
     MAX(level) OVER (PARTITION BY attribute) AS anon_height
-  FROM (
-    SELECT
-      *
-    FROM "memory"."anon"."taxonomy"
-    WHERE
-      "attribute" IN ('age', 'sex')
-  ) AS "anon_taxonomy"
+  FROM "anon_taxonomy"
 ), anon_domain AS (
   SELECT DISTINCT
     attribute,
@@ -217,327 +217,161 @@ FROM "memory"."anon".taxonomy_origin
 GROUP BY
   attribute;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_codes_0" AS
-WITH anon_coded AS (
+CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
+WITH anon_labels AS (
   SELECT
-    "level",
-    "value",
-    DENSE_RANK() OVER (
-      PARTITION BY "level"
-      ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
-    ) AS "code",
-    (
-      CASE WHEN 100 > 1 THEN (
-        "leaf_count" - 1
-      ) / (
-        100 - 1
-      ) ELSE 0.0 END
-    ) AS "lm",
-    (
-      CASE WHEN "leaf_count" = 1 THEN 0.0 ELSE "leaf_count" / 100 END
-    ) AS "ncp"
-  FROM (
-    WITH anon_labels AS (
-      SELECT
-        anon_level,
-        anon_value,
-        anon_label,
-        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
-        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'age'
-    )
-    SELECT
-      anon_level AS level,
-      anon_value AS value,
-      anon_label AS label,
-      anon_leaf_count AS leaf_count
-    FROM anon_labels
-    UNION ALL
-    SELECT
-      anon_level,
-      NULL,
-      CASE WHEN anon_is_top THEN MAX(anon_label) END,
-      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-    FROM anon_labels
-    GROUP BY
-      anon_level,
-      anon_is_top
-    HAVING
-      COUNT(*) FILTER(WHERE
-        anon_value IS NULL) = 0
-  ) AS "anon_taxonomy"
-), anon_values AS (
-  SELECT
-    "value" AS "anon_value",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 0) AS UTINYINT) AS "anon_code_0_0",
-    MAX("lm") FILTER(WHERE
-      "level" = 0) AS "anon_lm_0_0",
-    MAX("ncp") FILTER(WHERE
-      "level" = 0) AS "anon_ncp_0_0",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 1) AS UTINYINT) AS "anon_code_0_1",
-    MAX("lm") FILTER(WHERE
-      "level" = 1) AS "anon_lm_0_1",
-    MAX("ncp") FILTER(WHERE
-      "level" = 1) AS "anon_ncp_0_1",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 2) AS UTINYINT) AS "anon_code_0_2",
-    MAX("lm") FILTER(WHERE
-      "level" = 2) AS "anon_lm_0_2",
-    MAX("ncp") FILTER(WHERE
-      "level" = 2) AS "anon_ncp_0_2",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 3) AS UTINYINT) AS "anon_code_0_3",
-    MAX("lm") FILTER(WHERE
-      "level" = 3) AS "anon_lm_0_3",
-    MAX("ncp") FILTER(WHERE
-      "level" = 3) AS "anon_ncp_0_3",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 4) AS UTINYINT) AS "anon_code_0_4",
-    MAX("lm") FILTER(WHERE
-      "level" = 4) AS "anon_lm_0_4",
-    MAX("ncp") FILTER(WHERE
-      "level" = 4) AS "anon_ncp_0_4",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 5) AS UTINYINT) AS "anon_code_0_5",
-    MAX("lm") FILTER(WHERE
-      "level" = 5) AS "anon_lm_0_5",
-    MAX("ncp") FILTER(WHERE
-      "level" = 5) AS "anon_ncp_0_5"
-  FROM anon_coded
+    anon_attribute,
+    anon_level,
+    anon_value,
+    anon_label,
+    COUNT(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
+    anon_level > 0
+    AND anon_level = MAX(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
   WHERE
-    "level" < 6
+    ARRAY_CONTAINS(['age', 'sex'], anon_taxonomy.anon_attribute)
+), "anon_taxonomy_labels" AS (
+  SELECT
+    anon_attribute AS attribute,
+    anon_level AS level,
+    anon_value AS value,
+    anon_label AS label,
+    anon_leaf_count AS leaf_count
+  FROM anon_labels
+  UNION ALL
+  SELECT
+    anon_attribute,
+    anon_level,
+    NULL,
+    CASE WHEN anon_is_top THEN MAX(anon_label) END,
+    CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
+  FROM anon_labels
   GROUP BY
-    "value"
+    anon_attribute,
+    anon_level,
+    anon_is_top
   HAVING
-    COUNT(*) = 6
+    COUNT(*) FILTER(WHERE
+      anon_value IS NULL) = 0
+), anon_coded AS (
+  SELECT
+    anon_taxonomies.position,
+    anon_taxonomies.height,
+    anon_taxonomy_labels.level AS depth,
+    anon_taxonomy_labels.value,
+    anon_taxonomy_labels.label,
+    DENSE_RANK() OVER (
+      PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.level
+      ORDER BY anon_taxonomy_labels.leaf_count ASC NULLS FIRST, anon_taxonomy_labels.label ASC NULLS FIRST
+    ) AS code,
+    (
+      CASE
+        WHEN anon_taxonomies.domain_size > 1
+        THEN (
+          anon_taxonomy_labels.leaf_count - 1
+        ) / (
+          anon_taxonomies.domain_size - 1
+        )
+        ELSE 0.0
+      END
+    ) AS lm,
+    (
+      CASE
+        WHEN anon_taxonomy_labels.leaf_count = 1
+        THEN 0.0
+        ELSE anon_taxonomy_labels.leaf_count / anon_taxonomies.domain_size
+      END
+    ) AS ncp
+  FROM (VALUES
+    (0, 'age', 5, 100),
+    (1, 'sex', 1, 2)) AS "anon_taxonomies"("position", "attribute", "height", "domain_size")
+  INNER JOIN "anon_taxonomy_labels"
+    ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
+  QUALIFY
+    COUNT(*) OVER (PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.value) = anon_taxonomies.height + 1
+), anon_parents AS (
+  SELECT
+    *,
+    CASE
+      WHEN depth < height - 1
+      THEN LEAD(code) OVER (PARTITION BY position, value ORDER BY depth ASC)
+    END AS parent
+  FROM anon_coded
 )
 SELECT
-  *,
-  DENSE_RANK() OVER (PARTITION BY "anon_code_0_1" ORDER BY "anon_code_0_0" ASC) - 1 AS "anon_child_0_0",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_0_2" ORDER BY "anon_code_0_1" ASC) - 1 AS "anon_child_0_1",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_0_3" ORDER BY "anon_code_0_2" ASC) - 1 AS "anon_child_0_2",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_0_4" ORDER BY "anon_code_0_3" ASC) - 1 AS "anon_child_0_3",
-  DENSE_RANK() OVER (ORDER BY "anon_code_0_4" ASC) - 1 AS "anon_child_0_4"
-FROM anon_values;
+  position,
+  depth,
+  value,
+  label,
+  code,
+  DENSE_RANK() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
+  lm,
+  ncp
+FROM anon_parents;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_codes_1" AS
-WITH anon_coded AS (
+SELECT
+  "position",
+  "depth",
+  MAX("child") AS "last_child"
+FROM "temp"."main"."anon_coded_labels"
+GROUP BY
+  "position",
+  "depth";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
+SELECT
+  "anon_coded"."position",
+  "anon_coded"."depth",
+  "anon_coded"."value",
+  "anon_coded"."label",
+  "anon_coded"."code",
+  "anon_coded"."lm",
+  "anon_coded"."ncp",
+  COALESCE(
+    BIT_OR((
+      "child" << "shift"
+    )) FILTER(WHERE
+      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
+    0
+  ) AS "anon_key_0"
+FROM "temp"."main"."anon_coded_labels" AS anon_coded
+LEFT JOIN (VALUES
+  (0, 4, 0, 61),
+  (1, 0, 0, 59),
+  (0, 3, 0, 58),
+  (0, 2, 0, 57),
+  (0, 1, 0, 56),
+  (0, 0, 0, 53)) AS "anon_fields"("position", "depth", "word", "shift")
+  USING ("position", "depth");
+
+DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
+
+WITH "anon_labels" AS (
+  SELECT DISTINCT
+    "position",
+    "depth",
+    "anon_key_0",
+    "ncp"
+  FROM "temp"."main"."anon_labels"
+), "anon_steps" AS (
   SELECT
-    "level",
-    "value",
-    DENSE_RANK() OVER (
-      PARTITION BY "level"
-      ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
-    ) AS "code",
+    "position",
+    "depth",
+    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
+    "ncp"
+  FROM "anon_labels"
+  QUALIFY
     (
-      CASE WHEN 2 > 1 THEN (
-        "leaf_count" - 1
-      ) / (
-        2 - 1
-      ) ELSE 0.0 END
-    ) AS "lm",
-    (
-      CASE WHEN "leaf_count" = 1 THEN 0.0 ELSE "leaf_count" / 2 END
-    ) AS "ncp"
-  FROM (
-    WITH anon_labels AS (
-      SELECT
-        anon_level,
-        anon_value,
-        anon_label,
-        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
-        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'sex'
+      "ncp"
+    ) IS DISTINCT FROM (
+      LEAD("ncp") OVER (PARTITION BY "position", "depth" ORDER BY "anon_key_0" ASC)
     )
-    SELECT
-      anon_level AS level,
-      anon_value AS value,
-      anon_label AS label,
-      anon_leaf_count AS leaf_count
-    FROM anon_labels
-    UNION ALL
-    SELECT
-      anon_level,
-      NULL,
-      CASE WHEN anon_is_top THEN MAX(anon_label) END,
-      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-    FROM anon_labels
-    GROUP BY
-      anon_level,
-      anon_is_top
-    HAVING
-      COUNT(*) FILTER(WHERE
-        anon_value IS NULL) = 0
-  ) AS "anon_taxonomy"
-), anon_values AS (
-  SELECT
-    "value" AS "anon_value",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 0) AS UTINYINT) AS "anon_code_1_0",
-    MAX("lm") FILTER(WHERE
-      "level" = 0) AS "anon_lm_1_0",
-    MAX("ncp") FILTER(WHERE
-      "level" = 0) AS "anon_ncp_1_0",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 1) AS UTINYINT) AS "anon_code_1_1",
-    MAX("lm") FILTER(WHERE
-      "level" = 1) AS "anon_lm_1_1",
-    MAX("ncp") FILTER(WHERE
-      "level" = 1) AS "anon_ncp_1_1"
-  FROM anon_coded
-  WHERE
-    "level" < 2
-  GROUP BY
-    "value"
-  HAVING
-    COUNT(*) = 2
 )
 SELECT
-  *,
-  DENSE_RANK() OVER (ORDER BY "anon_code_1_0" ASC) - 1 AS "anon_child_1_0"
-FROM anon_values;
-
-SELECT
-  0 AS "position",
-  UNNEST([0, 1, 2, 3, 4]) AS "depth",
-  UNNEST(
-    [
-      COALESCE(MAX("anon_child_0_0"), 0),
-      COALESCE(MAX("anon_child_0_1"), 0),
-      COALESCE(MAX("anon_child_0_2"), 0),
-      COALESCE(MAX("anon_child_0_3"), 0),
-      COALESCE(MAX("anon_child_0_4"), 0)
-    ]
-  ) AS "last_child"
-FROM "temp"."main"."anon_codes_0"
-UNION ALL
-SELECT
-  1 AS "position",
-  UNNEST([0]) AS "depth",
-  UNNEST([COALESCE(MAX("anon_child_1_0"), 0)]) AS "last_child"
-FROM "temp"."main"."anon_codes_1";
-
-SELECT
   *
-FROM (
-  SELECT
-    0 AS "position",
-    1 AS "depth",
-    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
-    "ncp"
-  FROM (
-    SELECT DISTINCT
-      (
-        "anon_child_0_1" << 56
-      ) | (
-        "anon_child_0_2" << 57
-      ) | (
-        "anon_child_0_3" << 58
-      ) | (
-        "anon_child_0_4" << 61
-      ) AS "anon_key_0",
-      "anon_ncp_0_1" AS "ncp"
-    FROM "temp"."main"."anon_codes_0"
-  ) AS "anon_labels"
-  QUALIFY
-    (
-      "ncp"
-    ) IS DISTINCT FROM (
-      LEAD("ncp") OVER (ORDER BY "anon_key_0" ASC)
-    )
-) AS "anon_steps"
+FROM "anon_steps"
 QUALIFY
-  COUNT(*) OVER () <= 64
-UNION ALL
-SELECT
-  *
-FROM (
-  SELECT
-    0 AS "position",
-    2 AS "depth",
-    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
-    "ncp"
-  FROM (
-    SELECT DISTINCT
-      (
-        "anon_child_0_2" << 57
-      ) | (
-        "anon_child_0_3" << 58
-      ) | (
-        "anon_child_0_4" << 61
-      ) AS "anon_key_0",
-      "anon_ncp_0_2" AS "ncp"
-    FROM "temp"."main"."anon_codes_0"
-  ) AS "anon_labels"
-  QUALIFY
-    (
-      "ncp"
-    ) IS DISTINCT FROM (
-      LEAD("ncp") OVER (ORDER BY "anon_key_0" ASC)
-    )
-) AS "anon_steps"
-QUALIFY
-  COUNT(*) OVER () <= 64
-UNION ALL
-SELECT
-  *
-FROM (
-  SELECT
-    0 AS "position",
-    3 AS "depth",
-    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
-    "ncp"
-  FROM (
-    SELECT DISTINCT
-      (
-        "anon_child_0_3" << 58
-      ) | (
-        "anon_child_0_4" << 61
-      ) AS "anon_key_0",
-      "anon_ncp_0_3" AS "ncp"
-    FROM "temp"."main"."anon_codes_0"
-  ) AS "anon_labels"
-  QUALIFY
-    (
-      "ncp"
-    ) IS DISTINCT FROM (
-      LEAD("ncp") OVER (ORDER BY "anon_key_0" ASC)
-    )
-) AS "anon_steps"
-QUALIFY
-  COUNT(*) OVER () <= 64
-UNION ALL
-SELECT
-  *
-FROM (
-  SELECT
-    0 AS "position",
-    4 AS "depth",
-    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
-    "ncp"
-  FROM (
-    SELECT DISTINCT
-      (
-        "anon_child_0_4" << 61
-      ) AS "anon_key_0",
-      "anon_ncp_0_4" AS "ncp"
-    FROM "temp"."main"."anon_codes_0"
-  ) AS "anon_labels"
-  QUALIFY
-    (
-      "ncp"
-    ) IS DISTINCT FROM (
-      LEAD("ncp") OVER (ORDER BY "anon_key_0" ASC)
-    )
-) AS "anon_steps"
-QUALIFY
-  COUNT(*) OVER () <= 64;
+  COUNT(*) OVER (PARTITION BY "position", "depth") <= 64;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
@@ -551,51 +385,31 @@ WITH "anon_rows" AS MATERIALIZED (
     "age",
     CAST("sex" AS TEXT) COLLATE "binary",
     CAST("diagnosis" AS TEXT) COLLATE "binary"
+), "anon_values" AS (
+  SELECT DISTINCT
+    "diagnosis"
+  FROM "anon_rows"
 ), "anon_sensitive_0_ranks" AS MATERIALIZED (
   SELECT
     "diagnosis",
     CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
-  FROM (
-    SELECT DISTINCT
-      "diagnosis"
-    FROM "anon_rows"
-  ) AS "anon_values"
+  FROM "anon_values"
 )
 SELECT
-  "anon_codes_0"."anon_key_0" | "anon_codes_1"."anon_key_0" AS "anon_key_0",
-  "anon_codes_0"."anon_code_0_0" IS NULL OR "anon_codes_1"."anon_code_1_0" IS NULL AS "anon_is_unmapped",
+  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0",
+  "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
   "anon_sensitive_0_ranks"."anon_sensitive_0",
   "anon_rows"."diagnosis" AS "anon_raw_0",
   "anon_rows"."anon_row_count"
 FROM "anon_rows"
-LEFT JOIN (
-  SELECT DISTINCT
-    (
-      "anon_child_0_0" << 53
-    ) | (
-      "anon_child_0_1" << 56
-    ) | (
-      "anon_child_0_2" << 57
-    ) | (
-      "anon_child_0_3" << 58
-    ) | (
-      "anon_child_0_4" << 61
-    ) AS "anon_key_0",
-    "anon_value",
-    "anon_code_0_0"
-  FROM "temp"."main"."anon_codes_0"
-) AS "anon_codes_0"
-  ON "anon_codes_0"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
-LEFT JOIN (
-  SELECT DISTINCT
-    (
-      "anon_child_1_0" << 59
-    ) AS "anon_key_0",
-    "anon_value",
-    "anon_code_1_0"
-  FROM "temp"."main"."anon_codes_1"
-) AS "anon_codes_1"
-  ON "anon_codes_1"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
 JOIN "anon_sensitive_0_ranks"
   ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis";
 
@@ -606,6 +420,55 @@ SELECT
     "anon_is_unmapped"), 0) AS "unmapped"
 FROM "temp"."main"."anon_cells";
 
+WITH "anon_keyed" AS (
+  SELECT
+    0 AS "position",
+    "anon_key_0" & 7484982580689764352 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 7484982580689764352
+  HAVING
+    COUNT(*) > 0
+  UNION ALL
+  SELECT
+    1 AS "position",
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 1729382256910270464
+  HAVING
+    COUNT(*) > 0
+), "anon_values" AS (
+  SELECT
+    "anon_labels"."position",
+    "anon_labels"."value",
+    "anon_keyed"."anon_value_rows"
+  FROM "anon_keyed"
+  JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON "anon_labels"."position" = "anon_keyed"."position"
+    AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
+    AND "anon_labels"."depth" = 0
+), "anon_levels" AS (
+  SELECT
+    anon_labels.position,
+    anon_labels.depth,
+    anon_values.anon_value_rows,
+    anon_labels.code AS anon_label,
+    anon_labels.lm AS anon_lm,
+    anon_labels.ncp AS anon_ncp
+  FROM "anon_values"
+  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON anon_labels.position = anon_values.position
+    AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
+), "anon_weighed" AS (
+  SELECT
+    *,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
+  FROM "anon_levels"
+)
 SELECT
   position,
   depth,
@@ -629,250 +492,65 @@ SELECT
     LOG(2, anon_row_count / anon_label_rows)
   )) AS least_information,
   COUNT(DISTINCT anon_label) AS distinct_labels
-FROM (
-  SELECT
-    *,
-    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
-    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
-  FROM (
-    SELECT
-      0 AS "position",
-      "anon_marginal"."anon_value_rows",
-      UNNEST([0, 1, 2, 3, 4, 5]) AS "depth",
-      UNNEST(
-        [
-          "anon_codes"."anon_code_0_0",
-          "anon_codes"."anon_code_0_1",
-          "anon_codes"."anon_code_0_2",
-          "anon_codes"."anon_code_0_3",
-          "anon_codes"."anon_code_0_4",
-          "anon_codes"."anon_code_0_5"
-        ]
-      ) AS "anon_label",
-      UNNEST(
-        [
-          "anon_codes"."anon_lm_0_0",
-          "anon_codes"."anon_lm_0_1",
-          "anon_codes"."anon_lm_0_2",
-          "anon_codes"."anon_lm_0_3",
-          "anon_codes"."anon_lm_0_4",
-          "anon_codes"."anon_lm_0_5"
-        ]
-      ) AS "anon_lm",
-      UNNEST(
-        [
-          "anon_codes"."anon_ncp_0_0",
-          "anon_codes"."anon_ncp_0_1",
-          "anon_codes"."anon_ncp_0_2",
-          "anon_codes"."anon_ncp_0_3",
-          "anon_codes"."anon_ncp_0_4",
-          "anon_codes"."anon_ncp_0_5"
-        ]
-      ) AS "anon_ncp"
-    FROM (
-      SELECT
-        "anon_key_0" & 7484982580689764352 AS "anon_key_0",
-        SUM("anon_row_count") AS "anon_value_rows"
-      FROM "temp"."main"."anon_cells"
-      GROUP BY
-        "anon_key_0" & 7484982580689764352
-      HAVING
-        COUNT(*) > 0
-    ) AS "anon_marginal"
-    JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_0_0" << 53
-        ) | (
-          "anon_child_0_1" << 56
-        ) | (
-          "anon_child_0_2" << 57
-        ) | (
-          "anon_child_0_3" << 58
-        ) | (
-          "anon_child_0_4" << 61
-        ) AS "anon_key_0",
-        "anon_code_0_0",
-        "anon_code_0_1",
-        "anon_code_0_2",
-        "anon_code_0_3",
-        "anon_code_0_4",
-        "anon_code_0_5",
-        "anon_lm_0_0",
-        "anon_lm_0_1",
-        "anon_lm_0_2",
-        "anon_lm_0_3",
-        "anon_lm_0_4",
-        "anon_lm_0_5",
-        "anon_ncp_0_0",
-        "anon_ncp_0_1",
-        "anon_ncp_0_2",
-        "anon_ncp_0_3",
-        "anon_ncp_0_4",
-        "anon_ncp_0_5"
-      FROM "temp"."main"."anon_codes_0"
-    ) AS "anon_codes"
-      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
-    UNION ALL
-    SELECT
-      1 AS "position",
-      "anon_marginal"."anon_value_rows",
-      UNNEST([0, 1]) AS "depth",
-      UNNEST(["anon_codes"."anon_code_1_0", "anon_codes"."anon_code_1_1"]) AS "anon_label",
-      UNNEST(["anon_codes"."anon_lm_1_0", "anon_codes"."anon_lm_1_1"]) AS "anon_lm",
-      UNNEST(["anon_codes"."anon_ncp_1_0", "anon_codes"."anon_ncp_1_1"]) AS "anon_ncp"
-    FROM (
-      SELECT
-        "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-        SUM("anon_row_count") AS "anon_value_rows"
-      FROM "temp"."main"."anon_cells"
-      GROUP BY
-        "anon_key_0" & 1729382256910270464
-      HAVING
-        COUNT(*) > 0
-    ) AS "anon_marginal"
-    JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_1_0" << 59
-        ) AS "anon_key_0",
-        "anon_code_1_0",
-        "anon_code_1_1",
-        "anon_lm_1_0",
-        "anon_lm_1_1",
-        "anon_ncp_1_0",
-        "anon_ncp_1_1"
-      FROM "temp"."main"."anon_codes_1"
-    ) AS "anon_codes"
-      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
-  ) AS "anon_levels"
-)
+FROM "anon_weighed"
 GROUP BY
   position,
   depth;
 
+WITH "anon_keyed" AS (
+  SELECT
+    0 AS "position",
+    "anon_key_0" & 7484982580689764352 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 7484982580689764352
+  HAVING
+    COUNT(*) > 0
+  UNION ALL
+  SELECT
+    1 AS "position",
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 1729382256910270464
+  HAVING
+    COUNT(*) > 0
+), "anon_values" AS (
+  SELECT
+    "anon_labels"."position",
+    "anon_labels"."value",
+    "anon_keyed"."anon_value_rows"
+  FROM "anon_keyed"
+  JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON "anon_labels"."position" = "anon_keyed"."position"
+    AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
+    AND "anon_labels"."depth" = 0
+), "anon_levels" AS (
+  SELECT
+    anon_labels.position,
+    anon_labels.depth,
+    anon_values.anon_value_rows,
+    anon_labels.code AS anon_label,
+    anon_labels.lm AS anon_lm,
+    anon_labels.ncp AS anon_ncp
+  FROM "anon_values"
+  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON anon_labels.position = anon_values.position
+    AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
+), "anon_parts" AS (
+  SELECT
+    *,
+    CAST(FLOOR("anon_ncp" * 536870912.0e0) AS BIGINT) AS "anon_part"
+  FROM "anon_levels"
+)
 SELECT
   "position",
   "depth",
   CAST(SUM("anon_value_rows" * "anon_part") AS BIGINT) AS "lost",
   MAX("anon_part") AS "most"
-FROM (
-  SELECT
-    *,
-    CAST(FLOOR("anon_ncp" * 536870912.0e0) AS BIGINT) AS "anon_part"
-  FROM (
-    SELECT
-      0 AS "position",
-      "anon_marginal"."anon_value_rows",
-      UNNEST([0, 1, 2, 3, 4, 5]) AS "depth",
-      UNNEST(
-        [
-          "anon_codes"."anon_code_0_0",
-          "anon_codes"."anon_code_0_1",
-          "anon_codes"."anon_code_0_2",
-          "anon_codes"."anon_code_0_3",
-          "anon_codes"."anon_code_0_4",
-          "anon_codes"."anon_code_0_5"
-        ]
-      ) AS "anon_label",
-      UNNEST(
-        [
-          "anon_codes"."anon_lm_0_0",
-          "anon_codes"."anon_lm_0_1",
-          "anon_codes"."anon_lm_0_2",
-          "anon_codes"."anon_lm_0_3",
-          "anon_codes"."anon_lm_0_4",
-          "anon_codes"."anon_lm_0_5"
-        ]
-      ) AS "anon_lm",
-      UNNEST(
-        [
-          "anon_codes"."anon_ncp_0_0",
-          "anon_codes"."anon_ncp_0_1",
-          "anon_codes"."anon_ncp_0_2",
-          "anon_codes"."anon_ncp_0_3",
-          "anon_codes"."anon_ncp_0_4",
-          "anon_codes"."anon_ncp_0_5"
-        ]
-      ) AS "anon_ncp"
-    FROM (
-      SELECT
-        "anon_key_0" & 7484982580689764352 AS "anon_key_0",
-        SUM("anon_row_count") AS "anon_value_rows"
-      FROM "temp"."main"."anon_cells"
-      GROUP BY
-        "anon_key_0" & 7484982580689764352
-      HAVING
-        COUNT(*) > 0
-    ) AS "anon_marginal"
-    JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_0_0" << 53
-        ) | (
-          "anon_child_0_1" << 56
-        ) | (
-          "anon_child_0_2" << 57
-        ) | (
-          "anon_child_0_3" << 58
-        ) | (
-          "anon_child_0_4" << 61
-        ) AS "anon_key_0",
-        "anon_code_0_0",
-        "anon_code_0_1",
-        "anon_code_0_2",
-        "anon_code_0_3",
-        "anon_code_0_4",
-        "anon_code_0_5",
-        "anon_lm_0_0",
-        "anon_lm_0_1",
-        "anon_lm_0_2",
-        "anon_lm_0_3",
-        "anon_lm_0_4",
-        "anon_lm_0_5",
-        "anon_ncp_0_0",
-        "anon_ncp_0_1",
-        "anon_ncp_0_2",
-        "anon_ncp_0_3",
-        "anon_ncp_0_4",
-        "anon_ncp_0_5"
-      FROM "temp"."main"."anon_codes_0"
-    ) AS "anon_codes"
-      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
-    UNION ALL
-    SELECT
-      1 AS "position",
-      "anon_marginal"."anon_value_rows",
-      UNNEST([0, 1]) AS "depth",
-      UNNEST(["anon_codes"."anon_code_1_0", "anon_codes"."anon_code_1_1"]) AS "anon_label",
-      UNNEST(["anon_codes"."anon_lm_1_0", "anon_codes"."anon_lm_1_1"]) AS "anon_lm",
-      UNNEST(["anon_codes"."anon_ncp_1_0", "anon_codes"."anon_ncp_1_1"]) AS "anon_ncp"
-    FROM (
-      SELECT
-        "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-        SUM("anon_row_count") AS "anon_value_rows"
-      FROM "temp"."main"."anon_cells"
-      GROUP BY
-        "anon_key_0" & 1729382256910270464
-      HAVING
-        COUNT(*) > 0
-    ) AS "anon_marginal"
-    JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_1_0" << 59
-        ) AS "anon_key_0",
-        "anon_code_1_0",
-        "anon_code_1_1",
-        "anon_lm_1_0",
-        "anon_lm_1_1",
-        "anon_ncp_1_0",
-        "anon_ncp_1_1"
-      FROM "temp"."main"."anon_codes_1"
-    ) AS "anon_codes"
-      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
-  ) AS "anon_levels"
-) AS "anon_parts"
+FROM "anon_parts"
 GROUP BY
   "position",
   "depth";
@@ -889,6 +567,50 @@ FROM "temp"."main"."anon_cells"
 ORDER BY
   "anon_key_0" ASC;
 
+WITH "anon_keyed_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_keyed_cells"
+  CROSS JOIN (VALUES
+    (0, 1729382256910270495),
+    (1, 7421932185906577439)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_keyed" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_keyed_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+  HAVING
+    SUM("anon_row_count") >= 8
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 7421932185906577408 AS "anon_bits_0_1_0"
+  FROM "anon_keyed"
+), "anon_scored" AS (
+  SELECT
+    "anon_labelled"."anon_node",
+    "anon_labelled"."anon_rows",
+    0 + CAST(FLOOR(
+      CASE
+        WHEN "anon_node" IN (1)
+        THEN CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.05e0 END
+        ELSE 1.0e0
+      END * 536870912.0e0
+    ) AS BIGINT) + CAST(FLOOR(CASE WHEN "anon_node" IN (0) THEN 0.0e0 ELSE 1.0e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
+  FROM "anon_labelled"
+), "anon_combinations" AS (
+  SELECT
+    *,
+    1073741824 AS "anon_whole",
+    8 AS "anon_threshold"
+  FROM "anon_scored"
+)
 SELECT
   anon_node AS node,
   CAST(SUM(anon_rows) AS BIGINT) AS row_count,
@@ -903,464 +625,428 @@ SELECT
       )
     )
   ) AS score
-FROM (
-  SELECT
-    *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
-  FROM (
-    SELECT
-      "anon_labelled"."anon_node",
-      "anon_labelled"."anon_rows",
-      0 + CAST(FLOOR(
-        CASE
-          WHEN "anon_node" IN (1)
-          THEN CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.05e0 END
-          ELSE 1.0e0
-        END * 536870912.0e0
-      ) AS BIGINT) + CAST(FLOOR(CASE WHEN "anon_node" IN (0) THEN 0.0e0 ELSE 1.0e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
-    FROM (
-      SELECT
-        *,
-        "anon_key_0" & 7421932185906577408 AS "anon_bits_0_1_0"
-      FROM (
-        SELECT
-          "anon_node",
-          "anon_key_0",
-          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-        FROM (
-          SELECT
-            "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-            "anon_row_count",
-            "anon_nodes"."anon_node"
-          FROM "temp"."main"."anon_keyed_cells"
-          CROSS JOIN (VALUES
-            (0, 1729382256910270495),
-            (1, 7421932185906577439)) AS "anon_nodes"("anon_node", "anon_mask_0")
-        ) AS "anon_keyed_cells"
-        GROUP BY
-          "anon_node",
-          "anon_key_0"
-        HAVING
-          SUM("anon_row_count") >= 8
-      ) AS "anon_keyed"
-    ) AS "anon_labelled"
-  ) AS "anon_scored"
-) AS "anon_combinations"
+FROM "anon_combinations"
 GROUP BY
   anon_node;
 
-SELECT
-  anon_node AS node,
-  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
-  (
-    -SUM(
-      anon_ncp * anon_rows + (
-        anon_whole - anon_ncp
-      ) * (
-        LEAST(anon_rows, GREATEST(0, 2 * (
-          CAST(anon_threshold AS BIGINT) - 1
-        ) - anon_rows))
-      )
-    )
-  ) AS score
-FROM (
+WITH "anon_keyed_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_keyed_cells"
+  CROSS JOIN (VALUES
+    (0, 8646911284551352351),
+    (1, 7349874591868649503)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_keyed" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_keyed_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+  HAVING
+    SUM("anon_row_count") >= 8
+), "anon_labelled" AS (
   SELECT
     *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
-  FROM (
-    SELECT
-      "anon_labelled"."anon_node",
-      "anon_labelled"."anon_rows",
-      0 + CAST(FLOOR(
-        CASE
-          WHEN "anon_node" IN (0)
-          THEN CASE
-            WHEN "anon_bits_0_4_0" <= 0
-            THEN 0.0e0
-            WHEN "anon_bits_0_4_0" <= 2305843009213693952
-            THEN 0.2e0
-            ELSE 0.4e0
-          END
-          ELSE CASE WHEN "anon_bits_0_2_0" <= 0 THEN 0.0e0 ELSE 0.1e0 END
-        END * 536870912.0e0
-      ) AS BIGINT) + CAST(FLOOR(CASE WHEN "anon_node" IN (0) THEN 0.0e0 ELSE 1.0e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
-    FROM (
-      SELECT
-        *,
-        "anon_key_0" & 6917529027641081856 AS "anon_bits_0_4_0",
-        "anon_key_0" & 7349874591868649472 AS "anon_bits_0_2_0"
-      FROM (
-        SELECT
-          "anon_node",
-          "anon_key_0",
-          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-        FROM (
-          SELECT
-            "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-            "anon_row_count",
-            "anon_nodes"."anon_node"
-          FROM "temp"."main"."anon_keyed_cells"
-          CROSS JOIN (VALUES
-            (0, 8646911284551352351),
-            (1, 7349874591868649503)) AS "anon_nodes"("anon_node", "anon_mask_0")
-        ) AS "anon_keyed_cells"
-        GROUP BY
-          "anon_node",
-          "anon_key_0"
-        HAVING
-          SUM("anon_row_count") >= 8
-      ) AS "anon_keyed"
-    ) AS "anon_labelled"
-  ) AS "anon_scored"
-) AS "anon_combinations"
-GROUP BY
-  anon_node;
-
-SELECT
-  anon_node AS node,
-  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
-  (
-    -SUM(
-      anon_ncp * anon_rows + (
-        anon_whole - anon_ncp
-      ) * (
-        LEAST(anon_rows, GREATEST(0, 2 * (
-          CAST(anon_threshold AS BIGINT) - 1
-        ) - anon_rows))
-      )
-    )
-  ) AS score
-FROM (
+    "anon_key_0" & 6917529027641081856 AS "anon_bits_0_4_0",
+    "anon_key_0" & 7349874591868649472 AS "anon_bits_0_2_0"
+  FROM "anon_keyed"
+), "anon_scored" AS (
   SELECT
-    *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
-  FROM (
-    SELECT
-      "anon_labelled"."anon_node",
-      "anon_labelled"."anon_rows",
-      0 + CAST(FLOOR(
-        CASE
-          WHEN "anon_node" IN (0)
-          THEN CASE WHEN "anon_bits_0_3_0" <= 0 THEN 0.0e0 ELSE 0.2e0 END
-          ELSE 0.0e0
-        END * 536870912.0e0
-      ) AS BIGINT) + CAST(FLOOR(CASE WHEN "anon_node" IN (0) THEN 0.0e0 ELSE 1.0e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
-    FROM (
-      SELECT
-        *,
-        "anon_key_0" & 7205759403792793600 AS "anon_bits_0_3_0"
-      FROM (
-        SELECT
-          "anon_node",
-          "anon_key_0",
-          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-        FROM (
-          SELECT
-            "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-            "anon_row_count",
-            "anon_nodes"."anon_node"
-          FROM "temp"."main"."anon_keyed_cells"
-          CROSS JOIN (VALUES
-            (0, 8935141660703064095),
-            (1, 7484982580689764383)) AS "anon_nodes"("anon_node", "anon_mask_0")
-        ) AS "anon_keyed_cells"
-        GROUP BY
-          "anon_node",
-          "anon_key_0"
-        HAVING
-          SUM("anon_row_count") >= 8
-      ) AS "anon_keyed"
-    ) AS "anon_labelled"
-  ) AS "anon_scored"
-) AS "anon_combinations"
-GROUP BY
-  anon_node;
-
-SELECT
-  anon_node AS node,
-  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
-  (
-    -SUM(
-      anon_ncp * anon_rows + (
-        anon_whole - anon_ncp
-      ) * (
-        LEAST(anon_rows, GREATEST(0, 2 * (
-          CAST(anon_threshold AS BIGINT) - 1
-        ) - anon_rows))
-      )
-    )
-  ) AS score
-FROM (
-  SELECT
-    *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
-  FROM (
-    SELECT
-      "anon_labelled"."anon_rows",
-      "anon_labelled"."anon_node",
-      0 + CAST(FLOOR(CASE WHEN "anon_bits_0_2_0" <= 0 THEN 0.0e0 ELSE 0.1e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
-    FROM (
-      SELECT
-        *,
-        "anon_key_0" & 7349874591868649472 AS "anon_bits_0_2_0"
-      FROM (
-        SELECT
-          "anon_key_0",
-          "anon_rows",
-          0 AS "anon_node"
-        FROM (
-          SELECT
-            "anon_key_0",
-            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-          FROM (
-            SELECT
-              "anon_key_0" & 9079256848778919967 AS "anon_key_0",
-              "anon_row_count"
-            FROM "temp"."main"."anon_keyed_cells"
-          ) AS "anon_keyed_cells"
-          GROUP BY
-            "anon_key_0"
-          HAVING
-            SUM("anon_row_count") >= 8
-        ) AS "anon_classes_of_node"
-      ) AS "anon_keyed"
-    ) AS "anon_labelled"
-  ) AS "anon_scored"
-) AS "anon_combinations"
-GROUP BY
-  anon_node;
-
-SELECT
-  anon_node AS node,
-  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
-  (
-    -SUM(
-      anon_ncp * anon_rows + (
-        anon_whole - anon_ncp
-      ) * (
-        LEAST(anon_rows, GREATEST(0, 2 * (
-          CAST(anon_threshold AS BIGINT) - 1
-        ) - anon_rows))
-      )
-    )
-  ) AS score
-FROM (
-  SELECT
-    *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
-  FROM (
-    SELECT
-      "anon_labelled"."anon_rows",
-      "anon_labelled"."anon_node",
-      536870912 + CAST(FLOOR(CASE WHEN "anon_bits_0_3_0" <= 0 THEN 0.0e0 ELSE 0.2e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
-    FROM (
-      SELECT
-        *,
-        "anon_key_0" & 7205759403792793600 AS "anon_bits_0_3_0"
-      FROM (
-        SELECT
-          "anon_key_0",
-          "anon_rows",
-          0 AS "anon_node"
-        FROM (
-          SELECT
-            "anon_key_0",
-            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-          FROM (
-            SELECT
-              "anon_key_0" & 7205759403792793631 AS "anon_key_0",
-              "anon_row_count"
-            FROM "temp"."main"."anon_keyed_cells"
-          ) AS "anon_keyed_cells"
-          GROUP BY
-            "anon_key_0"
-          HAVING
-            SUM("anon_row_count") >= 8
-        ) AS "anon_classes_of_node"
-      ) AS "anon_keyed"
-    ) AS "anon_labelled"
-  ) AS "anon_scored"
-) AS "anon_combinations"
-GROUP BY
-  anon_node;
-
-SELECT
-  anon_node AS node,
-  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
-  (
-    -SUM(
-      anon_ncp * anon_rows + (
-        anon_whole - anon_ncp
-      ) * (
-        LEAST(anon_rows, GREATEST(0, 2 * (
-          CAST(anon_threshold AS BIGINT) - 1
-        ) - anon_rows))
-      )
-    )
-  ) AS score
-FROM (
-  SELECT
-    *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
-  FROM (
-    SELECT
-      "anon_labelled"."anon_rows",
-      "anon_labelled"."anon_node",
-      0 + CAST(FLOOR(CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.05e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
-    FROM (
-      SELECT
-        *,
-        "anon_key_0" & 7421932185906577408 AS "anon_bits_0_1_0"
-      FROM (
-        SELECT
-          "anon_key_0",
-          "anon_rows",
-          0 AS "anon_node"
-        FROM (
-          SELECT
-            "anon_key_0",
-            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-          FROM (
-            SELECT
-              "anon_key_0" & 9151314442816847903 AS "anon_key_0",
-              "anon_row_count"
-            FROM "temp"."main"."anon_keyed_cells"
-          ) AS "anon_keyed_cells"
-          GROUP BY
-            "anon_key_0"
-          HAVING
-            SUM("anon_row_count") >= 8
-        ) AS "anon_classes_of_node"
-      ) AS "anon_keyed"
-    ) AS "anon_labelled"
-  ) AS "anon_scored"
-) AS "anon_combinations"
-GROUP BY
-  anon_node;
-
-SELECT
-  anon_node AS node,
-  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
-  (
-    -SUM(
-      anon_ncp * anon_rows + (
-        anon_whole - anon_ncp
-      ) * (
-        LEAST(anon_rows, GREATEST(0, 2 * (
-          CAST(anon_threshold AS BIGINT) - 1
-        ) - anon_rows))
-      )
-    )
-  ) AS score
-FROM (
-  SELECT
-    *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
-  FROM (
-    SELECT
-      "anon_labelled"."anon_rows",
-      "anon_labelled"."anon_node",
-      536870912 + CAST(FLOOR(
-        CASE
+    "anon_labelled"."anon_node",
+    "anon_labelled"."anon_rows",
+    0 + CAST(FLOOR(
+      CASE
+        WHEN "anon_node" IN (0)
+        THEN CASE
           WHEN "anon_bits_0_4_0" <= 0
           THEN 0.0e0
           WHEN "anon_bits_0_4_0" <= 2305843009213693952
           THEN 0.2e0
           ELSE 0.4e0
-        END * 536870912.0e0
-      ) AS BIGINT) AS "anon_ncp"
-    FROM (
-      SELECT
-        *,
-        "anon_key_0" & 6917529027641081856 AS "anon_bits_0_4_0"
-      FROM (
-        SELECT
-          "anon_key_0",
-          "anon_rows",
-          0 AS "anon_node"
-        FROM (
-          SELECT
-            "anon_key_0",
-            CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-          FROM (
-            SELECT
-              "anon_key_0" & 6917529027641081887 AS "anon_key_0",
-              "anon_row_count"
-            FROM "temp"."main"."anon_keyed_cells"
-          ) AS "anon_keyed_cells"
-          GROUP BY
-            "anon_key_0"
-          HAVING
-            SUM("anon_row_count") >= 8
-        ) AS "anon_classes_of_node"
-      ) AS "anon_keyed"
-    ) AS "anon_labelled"
-  ) AS "anon_scored"
-) AS "anon_combinations"
+        END
+        ELSE CASE WHEN "anon_bits_0_2_0" <= 0 THEN 0.0e0 ELSE 0.1e0 END
+      END * 536870912.0e0
+    ) AS BIGINT) + CAST(FLOOR(CASE WHEN "anon_node" IN (0) THEN 0.0e0 ELSE 1.0e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
+  FROM "anon_labelled"
+), "anon_combinations" AS (
+  SELECT
+    *,
+    1073741824 AS "anon_whole",
+    8 AS "anon_threshold"
+  FROM "anon_scored"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
+  (
+    -SUM(
+      anon_ncp * anon_rows + (
+        anon_whole - anon_ncp
+      ) * (
+        LEAST(anon_rows, GREATEST(0, 2 * (
+          CAST(anon_threshold AS BIGINT) - 1
+        ) - anon_rows))
+      )
+    )
+  ) AS score
+FROM "anon_combinations"
+GROUP BY
+  anon_node;
+
+WITH "anon_keyed_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_keyed_cells"
+  CROSS JOIN (VALUES
+    (0, 8935141660703064095),
+    (1, 7484982580689764383)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_keyed" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_keyed_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+  HAVING
+    SUM("anon_row_count") >= 8
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 7205759403792793600 AS "anon_bits_0_3_0"
+  FROM "anon_keyed"
+), "anon_scored" AS (
+  SELECT
+    "anon_labelled"."anon_node",
+    "anon_labelled"."anon_rows",
+    0 + CAST(FLOOR(
+      CASE
+        WHEN "anon_node" IN (0)
+        THEN CASE WHEN "anon_bits_0_3_0" <= 0 THEN 0.0e0 ELSE 0.2e0 END
+        ELSE 0.0e0
+      END * 536870912.0e0
+    ) AS BIGINT) + CAST(FLOOR(CASE WHEN "anon_node" IN (0) THEN 0.0e0 ELSE 1.0e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
+  FROM "anon_labelled"
+), "anon_combinations" AS (
+  SELECT
+    *,
+    1073741824 AS "anon_whole",
+    8 AS "anon_threshold"
+  FROM "anon_scored"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
+  (
+    -SUM(
+      anon_ncp * anon_rows + (
+        anon_whole - anon_ncp
+      ) * (
+        LEAST(anon_rows, GREATEST(0, 2 * (
+          CAST(anon_threshold AS BIGINT) - 1
+        ) - anon_rows))
+      )
+    )
+  ) AS score
+FROM "anon_combinations"
+GROUP BY
+  anon_node;
+
+WITH "anon_keyed_cells" AS (
+  SELECT
+    "anon_key_0" & 9079256848778919967 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_keyed_cells"
+), "anon_classes_of_node" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_keyed_cells"
+  GROUP BY
+    "anon_key_0"
+  HAVING
+    SUM("anon_row_count") >= 8
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    "anon_rows",
+    0 AS "anon_node"
+  FROM "anon_classes_of_node"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 7349874591868649472 AS "anon_bits_0_2_0"
+  FROM "anon_keyed"
+), "anon_scored" AS (
+  SELECT
+    "anon_labelled"."anon_rows",
+    "anon_labelled"."anon_node",
+    0 + CAST(FLOOR(CASE WHEN "anon_bits_0_2_0" <= 0 THEN 0.0e0 ELSE 0.1e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
+  FROM "anon_labelled"
+), "anon_combinations" AS (
+  SELECT
+    *,
+    1073741824 AS "anon_whole",
+    8 AS "anon_threshold"
+  FROM "anon_scored"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
+  (
+    -SUM(
+      anon_ncp * anon_rows + (
+        anon_whole - anon_ncp
+      ) * (
+        LEAST(anon_rows, GREATEST(0, 2 * (
+          CAST(anon_threshold AS BIGINT) - 1
+        ) - anon_rows))
+      )
+    )
+  ) AS score
+FROM "anon_combinations"
+GROUP BY
+  anon_node;
+
+WITH "anon_keyed_cells" AS (
+  SELECT
+    "anon_key_0" & 7205759403792793631 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_keyed_cells"
+), "anon_classes_of_node" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_keyed_cells"
+  GROUP BY
+    "anon_key_0"
+  HAVING
+    SUM("anon_row_count") >= 8
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    "anon_rows",
+    0 AS "anon_node"
+  FROM "anon_classes_of_node"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 7205759403792793600 AS "anon_bits_0_3_0"
+  FROM "anon_keyed"
+), "anon_scored" AS (
+  SELECT
+    "anon_labelled"."anon_rows",
+    "anon_labelled"."anon_node",
+    536870912 + CAST(FLOOR(CASE WHEN "anon_bits_0_3_0" <= 0 THEN 0.0e0 ELSE 0.2e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
+  FROM "anon_labelled"
+), "anon_combinations" AS (
+  SELECT
+    *,
+    1073741824 AS "anon_whole",
+    8 AS "anon_threshold"
+  FROM "anon_scored"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
+  (
+    -SUM(
+      anon_ncp * anon_rows + (
+        anon_whole - anon_ncp
+      ) * (
+        LEAST(anon_rows, GREATEST(0, 2 * (
+          CAST(anon_threshold AS BIGINT) - 1
+        ) - anon_rows))
+      )
+    )
+  ) AS score
+FROM "anon_combinations"
+GROUP BY
+  anon_node;
+
+WITH "anon_keyed_cells" AS (
+  SELECT
+    "anon_key_0" & 9151314442816847903 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_keyed_cells"
+), "anon_classes_of_node" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_keyed_cells"
+  GROUP BY
+    "anon_key_0"
+  HAVING
+    SUM("anon_row_count") >= 8
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    "anon_rows",
+    0 AS "anon_node"
+  FROM "anon_classes_of_node"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 7421932185906577408 AS "anon_bits_0_1_0"
+  FROM "anon_keyed"
+), "anon_scored" AS (
+  SELECT
+    "anon_labelled"."anon_rows",
+    "anon_labelled"."anon_node",
+    0 + CAST(FLOOR(CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.05e0 END * 536870912.0e0) AS BIGINT) AS "anon_ncp"
+  FROM "anon_labelled"
+), "anon_combinations" AS (
+  SELECT
+    *,
+    1073741824 AS "anon_whole",
+    8 AS "anon_threshold"
+  FROM "anon_scored"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
+  (
+    -SUM(
+      anon_ncp * anon_rows + (
+        anon_whole - anon_ncp
+      ) * (
+        LEAST(anon_rows, GREATEST(0, 2 * (
+          CAST(anon_threshold AS BIGINT) - 1
+        ) - anon_rows))
+      )
+    )
+  ) AS score
+FROM "anon_combinations"
+GROUP BY
+  anon_node;
+
+WITH "anon_keyed_cells" AS (
+  SELECT
+    "anon_key_0" & 6917529027641081887 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_keyed_cells"
+), "anon_classes_of_node" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_keyed_cells"
+  GROUP BY
+    "anon_key_0"
+  HAVING
+    SUM("anon_row_count") >= 8
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    "anon_rows",
+    0 AS "anon_node"
+  FROM "anon_classes_of_node"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 6917529027641081856 AS "anon_bits_0_4_0"
+  FROM "anon_keyed"
+), "anon_scored" AS (
+  SELECT
+    "anon_labelled"."anon_rows",
+    "anon_labelled"."anon_node",
+    536870912 + CAST(FLOOR(
+      CASE
+        WHEN "anon_bits_0_4_0" <= 0
+        THEN 0.0e0
+        WHEN "anon_bits_0_4_0" <= 2305843009213693952
+        THEN 0.2e0
+        ELSE 0.4e0
+      END * 536870912.0e0
+    ) AS BIGINT) AS "anon_ncp"
+  FROM "anon_labelled"
+), "anon_combinations" AS (
+  SELECT
+    *,
+    1073741824 AS "anon_whole",
+    8 AS "anon_threshold"
+  FROM "anon_scored"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(anon_rows) AS BIGINT) AS row_count,
+  (
+    -SUM(
+      anon_ncp * anon_rows + (
+        anon_whole - anon_ncp
+      ) * (
+        LEAST(anon_rows, GREATEST(0, 2 * (
+          CAST(anon_threshold AS BIGINT) - 1
+        ) - anon_rows))
+      )
+    )
+  ) AS score
+FROM "anon_combinations"
 GROUP BY
   anon_node;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_keyed_cells";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_combinations" AS
-SELECT
-  *,
-  ROW_NUMBER() OVER (ORDER BY "anon_code_0_4" ASC, "anon_code_1_0" ASC, "anon_sensitive_0" ASC) - 1 AS "anon_place"
-FROM (
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 8646911284551352320 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_raw_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    ANY_VALUE("anon_raw_0") AS "anon_raw_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_0_4"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 4
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_1_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_unplaced" AS (
   SELECT
     "anon_keyed"."anon_sensitive_0",
     "anon_keyed"."anon_raw_0",
     "anon_keyed"."anon_row_count",
-    "anon_codes_0"."anon_code_0_4",
-    "anon_codes_1"."anon_code_1_0"
-  FROM (
-    SELECT
-      "anon_key_0",
-      "anon_sensitive_0",
-      ANY_VALUE("anon_raw_0") AS "anon_raw_0",
-      CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-    FROM (
-      SELECT
-        "anon_key_0" & 8646911284551352320 AS "anon_key_0",
-        "anon_sensitive_0",
-        "anon_raw_0",
-        "anon_row_count"
-      FROM "temp"."main"."anon_cells"
-    ) AS "anon_cells"
-    GROUP BY
-      "anon_key_0",
-      "anon_sensitive_0"
-  ) AS "anon_keyed"
-  LEFT JOIN (
-    SELECT DISTINCT
-      (
-        "anon_child_0_4" << 61
-      ) AS "anon_key_0",
-      "anon_code_0_4"
-    FROM "temp"."main"."anon_codes_0"
-  ) AS "anon_codes_0"
+    "anon_labels_0"."anon_code_0_4",
+    "anon_labels_1"."anon_code_1_0"
+  FROM "anon_keyed"
+  LEFT JOIN "anon_labels_0"
     ON (
       "anon_keyed"."anon_key_0" & 6917529027641081856
-    ) = "anon_codes_0"."anon_key_0"
-  LEFT JOIN (
-    SELECT DISTINCT
-      (
-        "anon_child_1_0" << 59
-      ) AS "anon_key_0",
-      "anon_code_1_0"
-    FROM "temp"."main"."anon_codes_1"
-  ) AS "anon_codes_1"
+    ) = "anon_labels_0"."anon_key_0"
+  LEFT JOIN "anon_labels_1"
     ON (
       "anon_keyed"."anon_key_0" & 1729382256910270464
-    ) = "anon_codes_1"."anon_key_0"
-) AS "anon_unplaced";
+    ) = "anon_labels_1"."anon_key_0"
+)
+SELECT
+  *,
+  ROW_NUMBER() OVER (ORDER BY "anon_code_0_4" ASC, "anon_code_1_0" ASC, "anon_sensitive_0" ASC) - 1 AS "anon_place"
+FROM "anon_unplaced";
 
 SELECT
   COUNT(*) AS "rows"
@@ -1466,27 +1152,25 @@ FROM "anon_noise_of_combinations_values";
 DROP TABLE "anon_noise_of_combinations_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_noisy_combinations" AS
-SELECT
-  *,
-  "anon_noisy_rows" >= 8 AS "anon_is_shown"
-FROM (
+WITH "anon_sums" AS (
+  SELECT
+    *
+  FROM "temp"."main"."anon_combinations"
+  JOIN "temp"."main"."anon_noise_of_combinations"
+    USING ("anon_place")
+), "anon_noisy" AS (
   SELECT
     *,
     "anon_row_count" + "anon_noise" AS "anon_noisy_rows"
-  FROM (
-    SELECT
-      *
-    FROM "temp"."main"."anon_combinations"
-    JOIN "temp"."main"."anon_noise_of_combinations"
-      USING ("anon_place")
-  ) AS "anon_sums"
-) AS "anon_noisy";
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_left_over" AS
+  FROM "anon_sums"
+)
 SELECT
   *,
-  ROW_NUMBER() OVER (ORDER BY "anon_run" ASC, "anon_raw_0" ASC) - 1 AS "anon_place"
-FROM (
+  "anon_noisy_rows" >= 8 AS "anon_is_shown"
+FROM "anon_noisy";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_left_over" AS
+WITH "anon_unplaced" AS (
   SELECT
     "anon_run",
     "anon_raw_0",
@@ -1497,7 +1181,11 @@ FROM (
   GROUP BY
     "anon_run",
     "anon_raw_0"
-) AS "anon_unplaced";
+)
+SELECT
+  *,
+  ROW_NUMBER() OVER (ORDER BY "anon_run" ASC, "anon_raw_0" ASC) - 1 AS "anon_place"
+FROM "anon_unplaced";
 
 SELECT
   COUNT(*) AS "rows"
@@ -1535,162 +1223,90 @@ FROM "anon_noise_of_left_over_values";
 DROP TABLE "anon_noise_of_left_over_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_noisy_left_over" AS
-SELECT
-  *,
-  "anon_noisy_rows" >= 13 AS "anon_is_shown"
-FROM (
+WITH "anon_sums" AS (
+  SELECT
+    *
+  FROM "temp"."main"."anon_left_over"
+  JOIN "temp"."main"."anon_noise_of_left_over"
+    USING ("anon_place")
+), "anon_noisy" AS (
   SELECT
     *,
     "anon_row_count" + "anon_noise" AS "anon_noisy_rows"
-  FROM (
-    SELECT
-      *
-    FROM "temp"."main"."anon_left_over"
-    JOIN "temp"."main"."anon_noise_of_left_over"
-      USING ("anon_place")
-  ) AS "anon_sums"
-) AS "anon_noisy";
+  FROM "anon_sums"
+)
+SELECT
+  *,
+  "anon_noisy_rows" >= 13 AS "anon_is_shown"
+FROM "anon_noisy";
 
 CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
-SELECT DISTINCT
+SELECT
   "label"
-FROM (
-  SELECT
-    "label"
-  FROM "memory"."anon"."taxonomy"
-  WHERE
-    "attribute" = 'age' AND "level" = 4
-  UNION ALL
-  SELECT
-    '*' AS "label"
-) AS "anon_labels"
+FROM "temp"."main"."anon_labels"
 WHERE
-  NOT "label" IS NULL
+  "position" = 0 AND "depth" = 4 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
 ORDER BY
   "label" ASC
 );
 
 CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
-SELECT DISTINCT
+SELECT
   "label"
-FROM (
-  SELECT
-    "label"
-  FROM "memory"."anon"."taxonomy"
-  WHERE
-    "attribute" = 'sex' AND "level" = 0
-  UNION ALL
-  SELECT
-    '*' AS "label"
-) AS "anon_labels"
+FROM "temp"."main"."anon_labels"
 WHERE
-  NOT "label" IS NULL
+  "position" = 1 AND "depth" = 0 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
 ORDER BY
   "label" ASC
 );
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
 SELECT
-  "anon_codes"."anon_value",
-  "anon_codes"."anon_code_0_4",
-  (
-    "anon_child_0_4" << 61
-  ) AS "anon_key_0",
-  CAST("anon_level"."label" AS anon_label_type_0) AS "anon_label_0"
-FROM "temp"."main"."anon_codes_0" AS anon_codes
-JOIN (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 4
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 4 AND 4 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 4) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 4) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 4 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'age'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_level"
-  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+  "value",
+  "code" AS "anon_code_0_4",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_0) AS "anon_label_0"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 4;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
 SELECT
-  "anon_codes"."anon_value",
-  "anon_codes"."anon_code_1_0",
-  (
-    "anon_child_1_0" << 59
-  ) AS "anon_key_0",
-  CAST("anon_level"."label" AS anon_label_type_1) AS "anon_label_1"
-FROM "temp"."main"."anon_codes_1" AS anon_codes
-JOIN (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 0) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 0) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'sex'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_level"
-  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+  "value",
+  "code" AS "anon_code_1_0",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_1) AS "anon_label_1"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 1 AND "depth" = 0;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
-SELECT
-  "anon_label_0",
-  "anon_label_1",
-  "diagnosis",
-  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-FROM (
+WITH "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_code_0_4",
+    "anon_label_0"
+  FROM "temp"."main"."anon_labels_0"
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_code_1_0",
+    "anon_label_1"
+  FROM "temp"."main"."anon_labels_1"
+), "anon_published" AS (
   SELECT
     "anon_labels_0"."anon_label_0",
     "anon_labels_1"."anon_label_1",
     CAST("anon_cells"."anon_raw_0" AS TEXT) COLLATE "binary" AS "diagnosis",
     "anon_cells"."anon_noisy_rows" AS "anon_row_count"
   FROM "temp"."main"."anon_noisy_combinations" AS anon_cells
-  LEFT JOIN (
-    SELECT DISTINCT
-      "anon_code_0_4",
-      "anon_label_0"
-    FROM "temp"."main"."anon_labels_0"
-  ) AS "anon_labels_0"
+  LEFT JOIN "anon_labels_0"
     ON "anon_labels_0"."anon_code_0_4" = "anon_cells"."anon_code_0_4"
-  LEFT JOIN (
-    SELECT DISTINCT
-      "anon_code_1_0",
-      "anon_label_1"
-    FROM "temp"."main"."anon_labels_1"
-  ) AS "anon_labels_1"
+  LEFT JOIN "anon_labels_1"
     ON "anon_labels_1"."anon_code_1_0" = "anon_cells"."anon_code_1_0"
   WHERE
     "anon_cells"."anon_is_shown"
@@ -1703,7 +1319,13 @@ FROM (
   FROM "temp"."main"."anon_noisy_left_over" AS anon_cells
   WHERE
     "anon_cells"."anon_is_shown"
-) AS "anon_published"
+)
+SELECT
+  "anon_label_0",
+  "anon_label_1",
+  "diagnosis",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_published"
 GROUP BY
   "anon_label_0",
   "anon_label_1",
@@ -1722,146 +1344,108 @@ SELECT
 FROM "temp"."main"."anon_equal_rows";
 
 CREATE TABLE "memory"."main"."released" AS
-SELECT
-  *
-  EXCLUDE (anon_copies, anon_copy)
-FROM (
+WITH "anon_groups" AS (
+  SELECT
+    CAST("anon_label_0" AS TEXT) AS "age",
+    CAST("anon_label_1" AS TEXT) AS "sex",
+    DECODE(ENCODE("diagnosis")) AS "diagnosis",
+    "anon_row_count"
+  FROM "temp"."main"."anon_equal_rows"
+), "anon_blocks" AS (
+  SELECT
+    *,
+    UNNEST(RANGE(0, (
+      anon_row_count + 1023
+    ) // 1024)) AS anon_block
+  FROM "anon_groups"
+), "anon_counted" AS (
+  SELECT
+    *
+    EXCLUDE (anon_row_count, anon_block),
+    LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
+  FROM "anon_blocks"
+), "anon_repeated" AS (
   SELECT
     *,
     UNNEST(RANGE(0, anon_copies)) AS anon_copy
-  FROM (
-    SELECT
-      *
-      EXCLUDE (anon_row_count, anon_block),
-      LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
-    FROM (
-      SELECT
-        *,
-        UNNEST(RANGE(0, (
-          anon_row_count + 1023
-        ) // 1024)) AS anon_block
-      FROM (
-        SELECT
-          CAST("anon_label_0" AS TEXT) AS "age",
-          CAST("anon_label_1" AS TEXT) AS "sex",
-          DECODE(ENCODE("diagnosis")) AS "diagnosis",
-          "anon_row_count"
-        FROM "temp"."main"."anon_equal_rows"
-      ) AS "anon_groups"
-    )
-  )
-);
+  FROM "anon_counted"
+)
+SELECT
+  *
+  EXCLUDE (anon_copies, anon_copy)
+FROM "anon_repeated";
 
+WITH "anon_drawn" AS (
+  SELECT
+    CAST("anon_label_0" AS TEXT) AS "age",
+    CAST("anon_label_1" AS TEXT) AS "sex",
+    DECODE(ENCODE("diagnosis")) AS "diagnosis",
+    "anon_row_count"
+  FROM "temp"."main"."anon_equal_rows"
+), "anon_drawn_2" AS (
+  SELECT
+    "age",
+    "sex",
+    "diagnosis",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_drawn"
+  GROUP BY
+    "age",
+    "sex",
+    "diagnosis"
+), "anon_written" AS (
+  SELECT
+    "age",
+    "sex",
+    "diagnosis",
+    COUNT(*) AS "anon_found"
+  FROM "memory"."main"."released"
+  GROUP BY
+    "age",
+    "sex",
+    "diagnosis"
+), "anon_compared" AS (
+  SELECT
+    "anon_drawn"."anon_row_count",
+    "anon_written"."anon_found"
+  FROM "anon_drawn_2" AS "anon_drawn"
+  FULL JOIN "anon_written"
+    ON "anon_drawn"."age" IS NOT DISTINCT FROM "anon_written"."age"
+    AND "anon_drawn"."sex" IS NOT DISTINCT FROM "anon_written"."sex"
+    AND "anon_drawn"."diagnosis" IS NOT DISTINCT FROM "anon_written"."diagnosis"
+)
 SELECT
   COUNT(*) FILTER(WHERE
     (
       NOT "anon_row_count" IS NOT DISTINCT FROM "anon_found"
     )) AS "unlike"
-FROM (
-  SELECT
-    "anon_drawn"."anon_row_count",
-    "anon_written"."anon_found"
-  FROM (
-    SELECT
-      "age",
-      "sex",
-      "diagnosis",
-      CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-    FROM (
-      SELECT
-        CAST("anon_label_0" AS TEXT) AS "age",
-        CAST("anon_label_1" AS TEXT) AS "sex",
-        DECODE(ENCODE("diagnosis")) AS "diagnosis",
-        "anon_row_count"
-      FROM "temp"."main"."anon_equal_rows"
-    ) AS "anon_drawn"
-    GROUP BY
-      "age",
-      "sex",
-      "diagnosis"
-  ) AS "anon_drawn"
-  FULL JOIN (
-    SELECT
-      "age",
-      "sex",
-      "diagnosis",
-      COUNT(*) AS "anon_found"
-    FROM "memory"."main"."released"
-    GROUP BY
-      "age",
-      "sex",
-      "diagnosis"
-  ) AS "anon_written"
-    ON "anon_drawn"."age" IS NOT DISTINCT FROM "anon_written"."age"
-    AND "anon_drawn"."sex" IS NOT DISTINCT FROM "anon_written"."sex"
-    AND "anon_drawn"."diagnosis" IS NOT DISTINCT FROM "anon_written"."diagnosis"
-) AS "anon_compared";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_combinations";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_combinations";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_noisy_combinations";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_left_over";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_left_over";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_noisy_left_over";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_seen";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_drawn_unseen";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_unseen";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_domain_values";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_paper_values";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_paper_cells";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_paper_present";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_paper_gaps";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_paper_classes";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_paper_thresholds";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_paper_uniforms";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_paper_perturbed_classes";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_paper_counterfeits";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_noisy_combinations";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_noisy_left_over";
+FROM "anon_compared";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_kept";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_codes_0";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_codes_1";
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
 
-DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
+DROP TABLE IF EXISTS "temp"."main"."anon_noisy_left_over";
 
-DROP TYPE IF EXISTS "temp"."main"."anon_published_type_2";
+DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_left_over";
 
-DROP TYPE IF EXISTS "temp"."main"."anon_published_type_3";
+DROP TABLE IF EXISTS "temp"."main"."anon_left_over";
 
-DROP TYPE IF EXISTS "temp"."main"."anon_published_type_6";
+DROP TABLE IF EXISTS "temp"."main"."anon_noisy_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
 

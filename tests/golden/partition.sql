@@ -56,20 +56,20 @@ SELECT DISTINCT
   "attribute"
 FROM "anon_fit"."main"."taxonomy";
 
-WITH anon_rows AS (
+WITH "anon_taxonomy" AS (
+  SELECT
+    *
+  FROM "anon_fit"."main"."taxonomy"
+  WHERE
+    "attribute" IN ('age', 'sex', 'zip', 'admission')
+), anon_rows AS (
   SELECT
     attribute,
     level,
     value,
     label,
     MAX(level) OVER (PARTITION BY attribute) AS anon_height
-  FROM (
-    SELECT
-      *
-    FROM "anon_fit"."main"."taxonomy"
-    WHERE
-      "attribute" IN ('age', 'sex', 'zip', 'admission')
-  ) AS "anon_taxonomy"
+  FROM "anon_taxonomy"
 ), anon_domain AS (
   SELECT DISTINCT
     attribute,
@@ -272,453 +272,143 @@ ORDER BY
   anon_taxonomy.attribute ASC,
   anon_taxonomy.level ASC;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_codes_0" AS
-WITH anon_coded AS (
+CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
+WITH anon_labels AS (
   SELECT
-    "level",
-    "value",
-    DENSE_RANK() OVER (
-      PARTITION BY "level"
-      ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
-    ) AS "code",
-    (
-      CASE WHEN 100 > 1 THEN (
-        "leaf_count" - 1
-      ) / (
-        100 - 1
-      ) ELSE 0.0 END
-    ) AS "lm",
-    (
-      CASE WHEN "leaf_count" = 1 THEN 0.0 ELSE "leaf_count" / 100 END
-    ) AS "ncp"
-  FROM (
-    WITH anon_labels AS (
-      SELECT
-        anon_level,
-        anon_value,
-        anon_label,
-        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
-        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
-      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'age'
-    )
-    SELECT
-      anon_level AS level,
-      anon_value AS value,
-      anon_label AS label,
-      anon_leaf_count AS leaf_count
-    FROM anon_labels
-    UNION ALL
-    SELECT
-      anon_level,
-      NULL,
-      CASE WHEN anon_is_top THEN MAX(anon_label) END,
-      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-    FROM anon_labels
-    GROUP BY
-      anon_level,
-      anon_is_top
-    HAVING
-      COUNT(*) FILTER(WHERE
-        anon_value IS NULL) = 0
-  ) AS "anon_taxonomy"
-), anon_values AS (
-  SELECT
-    "value" AS "anon_value",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 0) AS UTINYINT) AS "anon_code_0_0",
-    MAX("lm") FILTER(WHERE
-      "level" = 0) AS "anon_lm_0_0",
-    MAX("ncp") FILTER(WHERE
-      "level" = 0) AS "anon_ncp_0_0",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 1) AS UTINYINT) AS "anon_code_0_1",
-    MAX("lm") FILTER(WHERE
-      "level" = 1) AS "anon_lm_0_1",
-    MAX("ncp") FILTER(WHERE
-      "level" = 1) AS "anon_ncp_0_1",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 2) AS UTINYINT) AS "anon_code_0_2",
-    MAX("lm") FILTER(WHERE
-      "level" = 2) AS "anon_lm_0_2",
-    MAX("ncp") FILTER(WHERE
-      "level" = 2) AS "anon_ncp_0_2",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 3) AS UTINYINT) AS "anon_code_0_3",
-    MAX("lm") FILTER(WHERE
-      "level" = 3) AS "anon_lm_0_3",
-    MAX("ncp") FILTER(WHERE
-      "level" = 3) AS "anon_ncp_0_3",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 4) AS UTINYINT) AS "anon_code_0_4",
-    MAX("lm") FILTER(WHERE
-      "level" = 4) AS "anon_lm_0_4",
-    MAX("ncp") FILTER(WHERE
-      "level" = 4) AS "anon_ncp_0_4",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 5) AS UTINYINT) AS "anon_code_0_5",
-    MAX("lm") FILTER(WHERE
-      "level" = 5) AS "anon_lm_0_5",
-    MAX("ncp") FILTER(WHERE
-      "level" = 5) AS "anon_ncp_0_5"
-  FROM anon_coded
+    anon_attribute,
+    anon_level,
+    anon_value,
+    anon_label,
+    COUNT(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
+    anon_level > 0
+    AND anon_level = MAX(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
+  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
   WHERE
-    "level" < 6
+    ARRAY_CONTAINS(['age', 'sex', 'zip', 'admission'], anon_taxonomy.anon_attribute)
+), "anon_taxonomy_labels" AS (
+  SELECT
+    anon_attribute AS attribute,
+    anon_level AS level,
+    anon_value AS value,
+    anon_label AS label,
+    anon_leaf_count AS leaf_count
+  FROM anon_labels
+  UNION ALL
+  SELECT
+    anon_attribute,
+    anon_level,
+    NULL,
+    CASE WHEN anon_is_top THEN MAX(anon_label) END,
+    CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
+  FROM anon_labels
   GROUP BY
-    "value"
+    anon_attribute,
+    anon_level,
+    anon_is_top
   HAVING
-    COUNT(*) = 6
+    COUNT(*) FILTER(WHERE
+      anon_value IS NULL) = 0
+), anon_coded AS (
+  SELECT
+    anon_taxonomies.position,
+    anon_taxonomies.height,
+    anon_taxonomy_labels.level AS depth,
+    anon_taxonomy_labels.value,
+    anon_taxonomy_labels.label,
+    DENSE_RANK() OVER (
+      PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.level
+      ORDER BY anon_taxonomy_labels.leaf_count ASC NULLS FIRST, anon_taxonomy_labels.label ASC NULLS FIRST
+    ) AS code,
+    (
+      CASE
+        WHEN anon_taxonomies.domain_size > 1
+        THEN (
+          anon_taxonomy_labels.leaf_count - 1
+        ) / (
+          anon_taxonomies.domain_size - 1
+        )
+        ELSE 0.0
+      END
+    ) AS lm,
+    (
+      CASE
+        WHEN anon_taxonomy_labels.leaf_count = 1
+        THEN 0.0
+        ELSE anon_taxonomy_labels.leaf_count / anon_taxonomies.domain_size
+      END
+    ) AS ncp
+  FROM (VALUES
+    (0, 'age', 5, 100),
+    (1, 'sex', 1, 2),
+    (2, 'zip', 5, 155),
+    (3, 'admission', 5, 365)) AS "anon_taxonomies"("position", "attribute", "height", "domain_size")
+  INNER JOIN "anon_taxonomy_labels"
+    ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
+  QUALIFY
+    COUNT(*) OVER (PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.value) = anon_taxonomies.height + 1
+), anon_parents AS (
+  SELECT
+    *,
+    CASE
+      WHEN depth < height - 1
+      THEN LEAD(code) OVER (PARTITION BY position, value ORDER BY depth ASC)
+    END AS parent
+  FROM anon_coded
 )
 SELECT
-  *,
-  DENSE_RANK() OVER (PARTITION BY "anon_code_0_1" ORDER BY "anon_code_0_0" ASC) - 1 AS "anon_child_0_0",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_0_2" ORDER BY "anon_code_0_1" ASC) - 1 AS "anon_child_0_1",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_0_3" ORDER BY "anon_code_0_2" ASC) - 1 AS "anon_child_0_2",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_0_4" ORDER BY "anon_code_0_3" ASC) - 1 AS "anon_child_0_3",
-  DENSE_RANK() OVER (ORDER BY "anon_code_0_4" ASC) - 1 AS "anon_child_0_4"
-FROM anon_values;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_codes_1" AS
-WITH anon_coded AS (
-  SELECT
-    "level",
-    "value",
-    DENSE_RANK() OVER (
-      PARTITION BY "level"
-      ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
-    ) AS "code",
-    (
-      CASE WHEN 2 > 1 THEN (
-        "leaf_count" - 1
-      ) / (
-        2 - 1
-      ) ELSE 0.0 END
-    ) AS "lm",
-    (
-      CASE WHEN "leaf_count" = 1 THEN 0.0 ELSE "leaf_count" / 2 END
-    ) AS "ncp"
-  FROM (
-    WITH anon_labels AS (
-      SELECT
-        anon_level,
-        anon_value,
-        anon_label,
-        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
-        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
-      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'sex'
-    )
-    SELECT
-      anon_level AS level,
-      anon_value AS value,
-      anon_label AS label,
-      anon_leaf_count AS leaf_count
-    FROM anon_labels
-    UNION ALL
-    SELECT
-      anon_level,
-      NULL,
-      CASE WHEN anon_is_top THEN MAX(anon_label) END,
-      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-    FROM anon_labels
-    GROUP BY
-      anon_level,
-      anon_is_top
-    HAVING
-      COUNT(*) FILTER(WHERE
-        anon_value IS NULL) = 0
-  ) AS "anon_taxonomy"
-), anon_values AS (
-  SELECT
-    "value" AS "anon_value",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 0) AS UTINYINT) AS "anon_code_1_0",
-    MAX("lm") FILTER(WHERE
-      "level" = 0) AS "anon_lm_1_0",
-    MAX("ncp") FILTER(WHERE
-      "level" = 0) AS "anon_ncp_1_0",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 1) AS UTINYINT) AS "anon_code_1_1",
-    MAX("lm") FILTER(WHERE
-      "level" = 1) AS "anon_lm_1_1",
-    MAX("ncp") FILTER(WHERE
-      "level" = 1) AS "anon_ncp_1_1"
-  FROM anon_coded
-  WHERE
-    "level" < 2
-  GROUP BY
-    "value"
-  HAVING
-    COUNT(*) = 2
-)
-SELECT
-  *,
-  DENSE_RANK() OVER (ORDER BY "anon_code_1_0" ASC) - 1 AS "anon_child_1_0"
-FROM anon_values;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_codes_2" AS
-WITH anon_coded AS (
-  SELECT
-    "level",
-    "value",
-    DENSE_RANK() OVER (
-      PARTITION BY "level"
-      ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
-    ) AS "code",
-    (
-      CASE WHEN 155 > 1 THEN (
-        "leaf_count" - 1
-      ) / (
-        155 - 1
-      ) ELSE 0.0 END
-    ) AS "lm",
-    (
-      CASE WHEN "leaf_count" = 1 THEN 0.0 ELSE "leaf_count" / 155 END
-    ) AS "ncp"
-  FROM (
-    WITH anon_labels AS (
-      SELECT
-        anon_level,
-        anon_value,
-        anon_label,
-        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
-        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
-      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'zip'
-    )
-    SELECT
-      anon_level AS level,
-      anon_value AS value,
-      anon_label AS label,
-      anon_leaf_count AS leaf_count
-    FROM anon_labels
-    UNION ALL
-    SELECT
-      anon_level,
-      NULL,
-      CASE WHEN anon_is_top THEN MAX(anon_label) END,
-      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-    FROM anon_labels
-    GROUP BY
-      anon_level,
-      anon_is_top
-    HAVING
-      COUNT(*) FILTER(WHERE
-        anon_value IS NULL) = 0
-  ) AS "anon_taxonomy"
-), anon_values AS (
-  SELECT
-    "value" AS "anon_value",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 0) AS UTINYINT) AS "anon_code_2_0",
-    MAX("lm") FILTER(WHERE
-      "level" = 0) AS "anon_lm_2_0",
-    MAX("ncp") FILTER(WHERE
-      "level" = 0) AS "anon_ncp_2_0",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 1) AS UTINYINT) AS "anon_code_2_1",
-    MAX("lm") FILTER(WHERE
-      "level" = 1) AS "anon_lm_2_1",
-    MAX("ncp") FILTER(WHERE
-      "level" = 1) AS "anon_ncp_2_1",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 2) AS UTINYINT) AS "anon_code_2_2",
-    MAX("lm") FILTER(WHERE
-      "level" = 2) AS "anon_lm_2_2",
-    MAX("ncp") FILTER(WHERE
-      "level" = 2) AS "anon_ncp_2_2",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 3) AS UTINYINT) AS "anon_code_2_3",
-    MAX("lm") FILTER(WHERE
-      "level" = 3) AS "anon_lm_2_3",
-    MAX("ncp") FILTER(WHERE
-      "level" = 3) AS "anon_ncp_2_3",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 4) AS UTINYINT) AS "anon_code_2_4",
-    MAX("lm") FILTER(WHERE
-      "level" = 4) AS "anon_lm_2_4",
-    MAX("ncp") FILTER(WHERE
-      "level" = 4) AS "anon_ncp_2_4",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 5) AS UTINYINT) AS "anon_code_2_5",
-    MAX("lm") FILTER(WHERE
-      "level" = 5) AS "anon_lm_2_5",
-    MAX("ncp") FILTER(WHERE
-      "level" = 5) AS "anon_ncp_2_5"
-  FROM anon_coded
-  WHERE
-    "level" < 6
-  GROUP BY
-    "value"
-  HAVING
-    COUNT(*) = 6
-)
-SELECT
-  *,
-  DENSE_RANK() OVER (PARTITION BY "anon_code_2_1" ORDER BY "anon_code_2_0" ASC) - 1 AS "anon_child_2_0",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_2_2" ORDER BY "anon_code_2_1" ASC) - 1 AS "anon_child_2_1",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_2_3" ORDER BY "anon_code_2_2" ASC) - 1 AS "anon_child_2_2",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_2_4" ORDER BY "anon_code_2_3" ASC) - 1 AS "anon_child_2_3",
-  DENSE_RANK() OVER (ORDER BY "anon_code_2_4" ASC) - 1 AS "anon_child_2_4"
-FROM anon_values;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_codes_3" AS
-WITH anon_coded AS (
-  SELECT
-    "level",
-    "value",
-    DENSE_RANK() OVER (
-      PARTITION BY "level"
-      ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
-    ) AS "code",
-    (
-      CASE WHEN 365 > 1 THEN (
-        "leaf_count" - 1
-      ) / (
-        365 - 1
-      ) ELSE 0.0 END
-    ) AS "lm",
-    (
-      CASE WHEN "leaf_count" = 1 THEN 0.0 ELSE "leaf_count" / 365 END
-    ) AS "ncp"
-  FROM (
-    WITH anon_labels AS (
-      SELECT
-        anon_level,
-        anon_value,
-        anon_label,
-        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
-        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
-      FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'admission'
-    )
-    SELECT
-      anon_level AS level,
-      anon_value AS value,
-      anon_label AS label,
-      anon_leaf_count AS leaf_count
-    FROM anon_labels
-    UNION ALL
-    SELECT
-      anon_level,
-      NULL,
-      CASE WHEN anon_is_top THEN MAX(anon_label) END,
-      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-    FROM anon_labels
-    GROUP BY
-      anon_level,
-      anon_is_top
-    HAVING
-      COUNT(*) FILTER(WHERE
-        anon_value IS NULL) = 0
-  ) AS "anon_taxonomy"
-), anon_values AS (
-  SELECT
-    "value" AS "anon_value",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 0) AS USMALLINT) AS "anon_code_3_0",
-    MAX("lm") FILTER(WHERE
-      "level" = 0) AS "anon_lm_3_0",
-    MAX("ncp") FILTER(WHERE
-      "level" = 0) AS "anon_ncp_3_0",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 1) AS UTINYINT) AS "anon_code_3_1",
-    MAX("lm") FILTER(WHERE
-      "level" = 1) AS "anon_lm_3_1",
-    MAX("ncp") FILTER(WHERE
-      "level" = 1) AS "anon_ncp_3_1",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 2) AS UTINYINT) AS "anon_code_3_2",
-    MAX("lm") FILTER(WHERE
-      "level" = 2) AS "anon_lm_3_2",
-    MAX("ncp") FILTER(WHERE
-      "level" = 2) AS "anon_ncp_3_2",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 3) AS UTINYINT) AS "anon_code_3_3",
-    MAX("lm") FILTER(WHERE
-      "level" = 3) AS "anon_lm_3_3",
-    MAX("ncp") FILTER(WHERE
-      "level" = 3) AS "anon_ncp_3_3",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 4) AS UTINYINT) AS "anon_code_3_4",
-    MAX("lm") FILTER(WHERE
-      "level" = 4) AS "anon_lm_3_4",
-    MAX("ncp") FILTER(WHERE
-      "level" = 4) AS "anon_ncp_3_4",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 5) AS UTINYINT) AS "anon_code_3_5",
-    MAX("lm") FILTER(WHERE
-      "level" = 5) AS "anon_lm_3_5",
-    MAX("ncp") FILTER(WHERE
-      "level" = 5) AS "anon_ncp_3_5"
-  FROM anon_coded
-  WHERE
-    "level" < 6
-  GROUP BY
-    "value"
-  HAVING
-    COUNT(*) = 6
-)
-SELECT
-  *,
-  DENSE_RANK() OVER (PARTITION BY "anon_code_3_1" ORDER BY "anon_code_3_0" ASC) - 1 AS "anon_child_3_0",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_3_2" ORDER BY "anon_code_3_1" ASC) - 1 AS "anon_child_3_1",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_3_3" ORDER BY "anon_code_3_2" ASC) - 1 AS "anon_child_3_2",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_3_4" ORDER BY "anon_code_3_3" ASC) - 1 AS "anon_child_3_3",
-  DENSE_RANK() OVER (ORDER BY "anon_code_3_4" ASC) - 1 AS "anon_child_3_4"
-FROM anon_values;
+  position,
+  depth,
+  value,
+  label,
+  code,
+  DENSE_RANK() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
+  lm,
+  ncp
+FROM anon_parents;
 
 SELECT
-  0 AS "position",
-  UNNEST([0, 1, 2, 3, 4]) AS "depth",
-  UNNEST(
-    [
-      COALESCE(MAX("anon_child_0_0"), 0),
-      COALESCE(MAX("anon_child_0_1"), 0),
-      COALESCE(MAX("anon_child_0_2"), 0),
-      COALESCE(MAX("anon_child_0_3"), 0),
-      COALESCE(MAX("anon_child_0_4"), 0)
-    ]
-  ) AS "last_child"
-FROM "temp"."main"."anon_codes_0"
-UNION ALL
+  "position",
+  "depth",
+  MAX("child") AS "last_child"
+FROM "temp"."main"."anon_coded_labels"
+GROUP BY
+  "position",
+  "depth";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
 SELECT
-  1 AS "position",
-  UNNEST([0]) AS "depth",
-  UNNEST([COALESCE(MAX("anon_child_1_0"), 0)]) AS "last_child"
-FROM "temp"."main"."anon_codes_1"
-UNION ALL
-SELECT
-  2 AS "position",
-  UNNEST([0, 1, 2, 3, 4]) AS "depth",
-  UNNEST(
-    [
-      COALESCE(MAX("anon_child_2_0"), 0),
-      COALESCE(MAX("anon_child_2_1"), 0),
-      COALESCE(MAX("anon_child_2_2"), 0),
-      COALESCE(MAX("anon_child_2_3"), 0),
-      COALESCE(MAX("anon_child_2_4"), 0)
-    ]
-  ) AS "last_child"
-FROM "temp"."main"."anon_codes_2"
-UNION ALL
-SELECT
-  3 AS "position",
-  UNNEST([0, 1, 2, 3, 4]) AS "depth",
-  UNNEST(
-    [
-      COALESCE(MAX("anon_child_3_0"), 0),
-      COALESCE(MAX("anon_child_3_1"), 0),
-      COALESCE(MAX("anon_child_3_2"), 0),
-      COALESCE(MAX("anon_child_3_3"), 0),
-      COALESCE(MAX("anon_child_3_4"), 0)
-    ]
-  ) AS "last_child"
-FROM "temp"."main"."anon_codes_3";
+  "anon_coded"."position",
+  "anon_coded"."depth",
+  "anon_coded"."value",
+  "anon_coded"."label",
+  "anon_coded"."code",
+  "anon_coded"."lm",
+  "anon_coded"."ncp",
+  COALESCE(
+    BIT_OR((
+      "child" << "shift"
+    )) FILTER(WHERE
+      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
+    0
+  ) AS "anon_key_0"
+FROM "temp"."main"."anon_coded_labels" AS anon_coded
+LEFT JOIN (VALUES
+  (0, 4, 0, 61),
+  (1, 0, 0, 59),
+  (2, 4, 0, 56),
+  (3, 4, 0, 55),
+  (0, 3, 0, 54),
+  (0, 2, 0, 53),
+  (3, 2, 0, 51),
+  (0, 1, 0, 50),
+  (2, 1, 0, 48),
+  (3, 1, 0, 46),
+  (0, 0, 0, 43),
+  (2, 0, 0, 39),
+  (3, 0, 0, 34)) AS "anon_fields"("position", "depth", "word", "shift")
+  USING ("position", "depth");
+
+DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
@@ -742,83 +432,41 @@ WITH "anon_rows" AS MATERIALIZED (
     CAST("zip" AS TEXT) COLLATE "binary",
     "admission",
     "diagnosis"
+), "anon_values" AS (
+  SELECT DISTINCT
+    "diagnosis"
+  FROM "anon_rows"
 ), "anon_sensitive_0_ranks" AS MATERIALIZED (
   SELECT
     "diagnosis",
     CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
-  FROM (
-    SELECT DISTINCT
-      "diagnosis"
-    FROM "anon_rows"
-  ) AS "anon_values"
+  FROM "anon_values"
 )
 SELECT
-  "anon_codes_0"."anon_key_0" | "anon_codes_1"."anon_key_0" | "anon_codes_2"."anon_key_0" | "anon_codes_3"."anon_key_0" AS "anon_key_0",
-  "anon_codes_0"."anon_code_0_0" IS NULL
-  OR "anon_codes_1"."anon_code_1_0" IS NULL
-  OR "anon_codes_2"."anon_code_2_0" IS NULL
-  OR "anon_codes_3"."anon_code_3_0" IS NULL AS "anon_is_unmapped",
+  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" | "anon_labels_2"."anon_key_0" | "anon_labels_3"."anon_key_0" AS "anon_key_0",
+  "anon_labels_0"."code" IS NULL
+  OR "anon_labels_1"."code" IS NULL
+  OR "anon_labels_2"."code" IS NULL
+  OR "anon_labels_3"."code" IS NULL AS "anon_is_unmapped",
   "anon_sensitive_0_ranks"."anon_sensitive_0",
   "anon_rows"."anon_row_count"
 FROM "anon_rows"
-LEFT JOIN (
-  SELECT DISTINCT
-    (
-      "anon_child_0_0" << 43
-    ) | (
-      "anon_child_0_1" << 50
-    ) | (
-      "anon_child_0_2" << 53
-    ) | (
-      "anon_child_0_3" << 54
-    ) | (
-      "anon_child_0_4" << 61
-    ) AS "anon_key_0",
-    "anon_value",
-    "anon_code_0_0"
-  FROM "temp"."main"."anon_codes_0"
-) AS "anon_codes_0"
-  ON "anon_codes_0"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
-LEFT JOIN (
-  SELECT DISTINCT
-    (
-      "anon_child_1_0" << 59
-    ) AS "anon_key_0",
-    "anon_value",
-    "anon_code_1_0"
-  FROM "temp"."main"."anon_codes_1"
-) AS "anon_codes_1"
-  ON "anon_codes_1"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
-LEFT JOIN (
-  SELECT DISTINCT
-    (
-      "anon_child_2_0" << 39
-    ) | (
-      "anon_child_2_1" << 48
-    ) | (
-      "anon_child_2_4" << 56
-    ) AS "anon_key_0",
-    "anon_value",
-    "anon_code_2_0"
-  FROM "temp"."main"."anon_codes_2"
-) AS "anon_codes_2"
-  ON "anon_codes_2"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
-LEFT JOIN (
-  SELECT DISTINCT
-    (
-      "anon_child_3_0" << 34
-    ) | (
-      "anon_child_3_1" << 46
-    ) | (
-      "anon_child_3_2" << 51
-    ) | (
-      "anon_child_3_4" << 55
-    ) AS "anon_key_0",
-    "anon_value",
-    "anon_code_3_0"
-  FROM "temp"."main"."anon_codes_3"
-) AS "anon_codes_3"
-  ON "anon_codes_3"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."admission" AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_2
+  ON "anon_labels_2"."position" = 2
+  AND "anon_labels_2"."depth" = 0
+  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_3
+  ON "anon_labels_3"."position" = 3
+  AND "anon_labels_3"."depth" = 0
+  AND "anon_labels_3"."value" IS NOT DISTINCT FROM CAST("anon_rows"."admission" AS TEXT) COLLATE "binary"
 JOIN "anon_sensitive_0_ranks"
   ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
 ORDER BY
@@ -831,6 +479,75 @@ SELECT
     "anon_is_unmapped"), 0) AS "unmapped"
 FROM "temp"."main"."anon_cells";
 
+WITH "anon_keyed" AS (
+  SELECT
+    0 AS "position",
+    "anon_key_0" & 6945738097963302912 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 6945738097963302912
+  HAVING
+    COUNT(*) > 0
+  UNION ALL
+  SELECT
+    1 AS "position",
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 1729382256910270464
+  HAVING
+    COUNT(*) > 0
+  UNION ALL
+  SELECT
+    2 AS "position",
+    "anon_key_0" & 505255829532835840 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 505255829532835840
+  HAVING
+    COUNT(*) > 0
+  UNION ALL
+  SELECT
+    3 AS "position",
+    "anon_key_0" & 42995835268497408 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 42995835268497408
+  HAVING
+    COUNT(*) > 0
+), "anon_values" AS (
+  SELECT
+    "anon_labels"."position",
+    "anon_labels"."value",
+    "anon_keyed"."anon_value_rows"
+  FROM "anon_keyed"
+  JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON "anon_labels"."position" = "anon_keyed"."position"
+    AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
+    AND "anon_labels"."depth" = 0
+), "anon_levels" AS (
+  SELECT
+    anon_labels.position,
+    anon_labels.depth,
+    anon_values.anon_value_rows,
+    anon_labels.code AS anon_label,
+    anon_labels.lm AS anon_lm,
+    anon_labels.ncp AS anon_ncp
+  FROM "anon_values"
+  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON anon_labels.position = anon_values.position
+    AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
+), "anon_weighed" AS (
+  SELECT
+    *,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
+  FROM "anon_levels"
+)
 SELECT
   position,
   depth,
@@ -854,276 +571,7 @@ SELECT
     LOG(2, anon_row_count / anon_label_rows)
   )) AS least_information,
   COUNT(DISTINCT anon_label) AS distinct_labels
-FROM (
-  SELECT
-    *,
-    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
-    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
-  FROM (
-    SELECT
-      0 AS "position",
-      "anon_marginal"."anon_value_rows",
-      UNNEST([0, 1, 2, 3, 4, 5]) AS "depth",
-      UNNEST(
-        [
-          "anon_codes"."anon_code_0_0",
-          "anon_codes"."anon_code_0_1",
-          "anon_codes"."anon_code_0_2",
-          "anon_codes"."anon_code_0_3",
-          "anon_codes"."anon_code_0_4",
-          "anon_codes"."anon_code_0_5"
-        ]
-      ) AS "anon_label",
-      UNNEST(
-        [
-          "anon_codes"."anon_lm_0_0",
-          "anon_codes"."anon_lm_0_1",
-          "anon_codes"."anon_lm_0_2",
-          "anon_codes"."anon_lm_0_3",
-          "anon_codes"."anon_lm_0_4",
-          "anon_codes"."anon_lm_0_5"
-        ]
-      ) AS "anon_lm",
-      UNNEST(
-        [
-          "anon_codes"."anon_ncp_0_0",
-          "anon_codes"."anon_ncp_0_1",
-          "anon_codes"."anon_ncp_0_2",
-          "anon_codes"."anon_ncp_0_3",
-          "anon_codes"."anon_ncp_0_4",
-          "anon_codes"."anon_ncp_0_5"
-        ]
-      ) AS "anon_ncp"
-    FROM (
-      SELECT
-        "anon_key_0" & 6945738097963302912 AS "anon_key_0",
-        SUM("anon_row_count") AS "anon_value_rows"
-      FROM "temp"."main"."anon_cells"
-      GROUP BY
-        "anon_key_0" & 6945738097963302912
-      HAVING
-        COUNT(*) > 0
-    ) AS "anon_marginal"
-    JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_0_0" << 43
-        ) | (
-          "anon_child_0_1" << 50
-        ) | (
-          "anon_child_0_2" << 53
-        ) | (
-          "anon_child_0_3" << 54
-        ) | (
-          "anon_child_0_4" << 61
-        ) AS "anon_key_0",
-        "anon_code_0_0",
-        "anon_code_0_1",
-        "anon_code_0_2",
-        "anon_code_0_3",
-        "anon_code_0_4",
-        "anon_code_0_5",
-        "anon_lm_0_0",
-        "anon_lm_0_1",
-        "anon_lm_0_2",
-        "anon_lm_0_3",
-        "anon_lm_0_4",
-        "anon_lm_0_5",
-        "anon_ncp_0_0",
-        "anon_ncp_0_1",
-        "anon_ncp_0_2",
-        "anon_ncp_0_3",
-        "anon_ncp_0_4",
-        "anon_ncp_0_5"
-      FROM "temp"."main"."anon_codes_0"
-    ) AS "anon_codes"
-      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
-    UNION ALL
-    SELECT
-      1 AS "position",
-      "anon_marginal"."anon_value_rows",
-      UNNEST([0, 1]) AS "depth",
-      UNNEST(["anon_codes"."anon_code_1_0", "anon_codes"."anon_code_1_1"]) AS "anon_label",
-      UNNEST(["anon_codes"."anon_lm_1_0", "anon_codes"."anon_lm_1_1"]) AS "anon_lm",
-      UNNEST(["anon_codes"."anon_ncp_1_0", "anon_codes"."anon_ncp_1_1"]) AS "anon_ncp"
-    FROM (
-      SELECT
-        "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-        SUM("anon_row_count") AS "anon_value_rows"
-      FROM "temp"."main"."anon_cells"
-      GROUP BY
-        "anon_key_0" & 1729382256910270464
-      HAVING
-        COUNT(*) > 0
-    ) AS "anon_marginal"
-    JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_1_0" << 59
-        ) AS "anon_key_0",
-        "anon_code_1_0",
-        "anon_code_1_1",
-        "anon_lm_1_0",
-        "anon_lm_1_1",
-        "anon_ncp_1_0",
-        "anon_ncp_1_1"
-      FROM "temp"."main"."anon_codes_1"
-    ) AS "anon_codes"
-      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
-    UNION ALL
-    SELECT
-      2 AS "position",
-      "anon_marginal"."anon_value_rows",
-      UNNEST([0, 1, 2, 3, 4, 5]) AS "depth",
-      UNNEST(
-        [
-          "anon_codes"."anon_code_2_0",
-          "anon_codes"."anon_code_2_1",
-          "anon_codes"."anon_code_2_2",
-          "anon_codes"."anon_code_2_3",
-          "anon_codes"."anon_code_2_4",
-          "anon_codes"."anon_code_2_5"
-        ]
-      ) AS "anon_label",
-      UNNEST(
-        [
-          "anon_codes"."anon_lm_2_0",
-          "anon_codes"."anon_lm_2_1",
-          "anon_codes"."anon_lm_2_2",
-          "anon_codes"."anon_lm_2_3",
-          "anon_codes"."anon_lm_2_4",
-          "anon_codes"."anon_lm_2_5"
-        ]
-      ) AS "anon_lm",
-      UNNEST(
-        [
-          "anon_codes"."anon_ncp_2_0",
-          "anon_codes"."anon_ncp_2_1",
-          "anon_codes"."anon_ncp_2_2",
-          "anon_codes"."anon_ncp_2_3",
-          "anon_codes"."anon_ncp_2_4",
-          "anon_codes"."anon_ncp_2_5"
-        ]
-      ) AS "anon_ncp"
-    FROM (
-      SELECT
-        "anon_key_0" & 505255829532835840 AS "anon_key_0",
-        SUM("anon_row_count") AS "anon_value_rows"
-      FROM "temp"."main"."anon_cells"
-      GROUP BY
-        "anon_key_0" & 505255829532835840
-      HAVING
-        COUNT(*) > 0
-    ) AS "anon_marginal"
-    JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_2_0" << 39
-        ) | (
-          "anon_child_2_1" << 48
-        ) | (
-          "anon_child_2_4" << 56
-        ) AS "anon_key_0",
-        "anon_code_2_0",
-        "anon_code_2_1",
-        "anon_code_2_2",
-        "anon_code_2_3",
-        "anon_code_2_4",
-        "anon_code_2_5",
-        "anon_lm_2_0",
-        "anon_lm_2_1",
-        "anon_lm_2_2",
-        "anon_lm_2_3",
-        "anon_lm_2_4",
-        "anon_lm_2_5",
-        "anon_ncp_2_0",
-        "anon_ncp_2_1",
-        "anon_ncp_2_2",
-        "anon_ncp_2_3",
-        "anon_ncp_2_4",
-        "anon_ncp_2_5"
-      FROM "temp"."main"."anon_codes_2"
-    ) AS "anon_codes"
-      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
-    UNION ALL
-    SELECT
-      3 AS "position",
-      "anon_marginal"."anon_value_rows",
-      UNNEST([0, 1, 2, 3, 4, 5]) AS "depth",
-      UNNEST(
-        [
-          "anon_codes"."anon_code_3_0",
-          "anon_codes"."anon_code_3_1",
-          "anon_codes"."anon_code_3_2",
-          "anon_codes"."anon_code_3_3",
-          "anon_codes"."anon_code_3_4",
-          "anon_codes"."anon_code_3_5"
-        ]
-      ) AS "anon_label",
-      UNNEST(
-        [
-          "anon_codes"."anon_lm_3_0",
-          "anon_codes"."anon_lm_3_1",
-          "anon_codes"."anon_lm_3_2",
-          "anon_codes"."anon_lm_3_3",
-          "anon_codes"."anon_lm_3_4",
-          "anon_codes"."anon_lm_3_5"
-        ]
-      ) AS "anon_lm",
-      UNNEST(
-        [
-          "anon_codes"."anon_ncp_3_0",
-          "anon_codes"."anon_ncp_3_1",
-          "anon_codes"."anon_ncp_3_2",
-          "anon_codes"."anon_ncp_3_3",
-          "anon_codes"."anon_ncp_3_4",
-          "anon_codes"."anon_ncp_3_5"
-        ]
-      ) AS "anon_ncp"
-    FROM (
-      SELECT
-        "anon_key_0" & 42995835268497408 AS "anon_key_0",
-        SUM("anon_row_count") AS "anon_value_rows"
-      FROM "temp"."main"."anon_cells"
-      GROUP BY
-        "anon_key_0" & 42995835268497408
-      HAVING
-        COUNT(*) > 0
-    ) AS "anon_marginal"
-    JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_3_0" << 34
-        ) | (
-          "anon_child_3_1" << 46
-        ) | (
-          "anon_child_3_2" << 51
-        ) | (
-          "anon_child_3_4" << 55
-        ) AS "anon_key_0",
-        "anon_code_3_0",
-        "anon_code_3_1",
-        "anon_code_3_2",
-        "anon_code_3_3",
-        "anon_code_3_4",
-        "anon_code_3_5",
-        "anon_lm_3_0",
-        "anon_lm_3_1",
-        "anon_lm_3_2",
-        "anon_lm_3_3",
-        "anon_lm_3_4",
-        "anon_lm_3_5",
-        "anon_ncp_3_0",
-        "anon_ncp_3_1",
-        "anon_ncp_3_2",
-        "anon_ncp_3_3",
-        "anon_ncp_3_4",
-        "anon_ncp_3_5"
-      FROM "temp"."main"."anon_codes_3"
-    ) AS "anon_codes"
-      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
-  ) AS "anon_levels"
-)
+FROM "anon_weighed"
 GROUP BY
   position,
   depth;
@@ -1132,149 +580,133 @@ DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_0";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_node_labels_0" AS
 SELECT DISTINCT
-  "anon_labels"."label",
-  "anon_codes"."anon_code_0_4"
-FROM (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 4
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 4 AND 4 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 4) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 4) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 4 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'age'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_labels"
-JOIN "temp"."main"."anon_codes_0" AS anon_codes
-  ON "anon_codes"."anon_value" IS NOT DISTINCT FROM "anon_labels"."value";
+  "label",
+  "code" AS "anon_code_0_4"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 4;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_1";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_node_labels_1" AS
 SELECT DISTINCT
-  "anon_labels"."label",
-  "anon_codes"."anon_code_1_0"
-FROM (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 0) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 0) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'sex'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_labels"
-JOIN "temp"."main"."anon_codes_1" AS anon_codes
-  ON "anon_codes"."anon_value" IS NOT DISTINCT FROM "anon_labels"."value";
+  "label",
+  "code" AS "anon_code_1_0"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 1 AND "depth" = 0;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_2";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_node_labels_2" AS
 SELECT DISTINCT
-  "anon_labels"."label",
-  "anon_codes"."anon_code_2_2"
-FROM (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 2
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 2) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 2) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'zip'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_labels"
-JOIN "temp"."main"."anon_codes_2" AS anon_codes
-  ON "anon_codes"."anon_value" IS NOT DISTINCT FROM "anon_labels"."value";
+  "label",
+  "code" AS "anon_code_2_2"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 2 AND "depth" = 2;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_3";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_node_labels_3" AS
 SELECT DISTINCT
-  "anon_labels"."label",
-  "anon_codes"."anon_code_3_2"
-FROM (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 2
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 2) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 2) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'admission'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_labels"
-JOIN "temp"."main"."anon_codes_3" AS anon_codes
-  ON "anon_codes"."anon_value" IS NOT DISTINCT FROM "anon_labels"."value";
+  "label",
+  "code" AS "anon_code_3_2"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 3 AND "depth" = 2;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_partition_counts";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_partition_counts" AS
+WITH "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_0_4"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 4
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_1_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_labels_2" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_2_2"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 2
+), "anon_labels_3" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_3_2"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 3 AND "depth" = 2
+), "anon_cells" AS (
+  SELECT
+    "anon_keyed"."anon_sensitive_0",
+    "anon_keyed"."anon_row_count",
+    "anon_labels_0"."anon_code_0_4",
+    "anon_labels_1"."anon_code_1_0",
+    "anon_labels_2"."anon_code_2_2",
+    "anon_labels_3"."anon_code_3_2"
+  FROM "temp"."main"."anon_cells" AS anon_keyed
+  LEFT JOIN "anon_labels_0"
+    ON (
+      "anon_keyed"."anon_key_0" & 6917529027641081856
+    ) = "anon_labels_0"."anon_key_0"
+  LEFT JOIN "anon_labels_1"
+    ON (
+      "anon_keyed"."anon_key_0" & 1729382256910270464
+    ) = "anon_labels_1"."anon_key_0"
+  LEFT JOIN "anon_labels_2"
+    ON (
+      "anon_keyed"."anon_key_0" & 504403158265495552
+    ) = "anon_labels_2"."anon_key_0"
+  LEFT JOIN "anon_labels_3"
+    ON (
+      "anon_keyed"."anon_key_0" & 42784196460019712
+    ) = "anon_labels_3"."anon_key_0"
+), "anon_cells_2" AS (
+  SELECT
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2",
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2",
+    "anon_sensitive_0"
+), "anon_all" AS (
+  SELECT
+    "diagnosis"
+  FROM (
+    SELECT
+      *
+    FROM visits
+    WHERE
+      admission >= CAST('2025-07-01' AS DATE)
+  )
+), "anon_distinct" AS (
+  SELECT DISTINCT
+    "diagnosis"
+  FROM "anon_all"
+), "anon_decoded_anon_sensitive_0" AS (
+  SELECT
+    "diagnosis" AS "value",
+    CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
+  FROM "anon_distinct"
+)
 SELECT
   "anon_cells"."anon_code_0_4",
   "anon_cells"."anon_code_1_0",
@@ -1286,77 +718,7 @@ SELECT
   "anon_node_labels_2"."label" AS "zip",
   "anon_node_labels_3"."label" AS "admission",
   "anon_decoded_anon_sensitive_0"."value" AS "diagnosis"
-FROM (
-  SELECT
-    "anon_code_0_4",
-    "anon_code_1_0",
-    "anon_code_2_2",
-    "anon_code_3_2",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-  FROM (
-    SELECT
-      "anon_keyed"."anon_sensitive_0",
-      "anon_keyed"."anon_row_count",
-      "anon_codes_0"."anon_code_0_4",
-      "anon_codes_1"."anon_code_1_0",
-      "anon_codes_2"."anon_code_2_2",
-      "anon_codes_3"."anon_code_3_2"
-    FROM "temp"."main"."anon_cells" AS anon_keyed
-    LEFT JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_0_4" << 61
-        ) AS "anon_key_0",
-        "anon_code_0_4"
-      FROM "temp"."main"."anon_codes_0"
-    ) AS "anon_codes_0"
-      ON (
-        "anon_keyed"."anon_key_0" & 6917529027641081856
-      ) = "anon_codes_0"."anon_key_0"
-    LEFT JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_1_0" << 59
-        ) AS "anon_key_0",
-        "anon_code_1_0"
-      FROM "temp"."main"."anon_codes_1"
-    ) AS "anon_codes_1"
-      ON (
-        "anon_keyed"."anon_key_0" & 1729382256910270464
-      ) = "anon_codes_1"."anon_key_0"
-    LEFT JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_2_4" << 56
-        ) AS "anon_key_0",
-        "anon_code_2_2"
-      FROM "temp"."main"."anon_codes_2"
-    ) AS "anon_codes_2"
-      ON (
-        "anon_keyed"."anon_key_0" & 504403158265495552
-      ) = "anon_codes_2"."anon_key_0"
-    LEFT JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_3_2" << 51
-        ) | (
-          "anon_child_3_4" << 55
-        ) AS "anon_key_0",
-        "anon_code_3_2"
-      FROM "temp"."main"."anon_codes_3"
-    ) AS "anon_codes_3"
-      ON (
-        "anon_keyed"."anon_key_0" & 42784196460019712
-      ) = "anon_codes_3"."anon_key_0"
-  ) AS "anon_cells"
-  GROUP BY
-    "anon_code_0_4",
-    "anon_code_1_0",
-    "anon_code_2_2",
-    "anon_code_3_2",
-    "anon_sensitive_0"
-) AS "anon_cells"
+FROM "anon_cells_2" AS "anon_cells"
 JOIN "temp"."main"."anon_node_labels_0" AS anon_node_labels_0
   ON "anon_node_labels_0"."anon_code_0_4" = "anon_cells"."anon_code_0_4"
 JOIN "temp"."main"."anon_node_labels_1" AS anon_node_labels_1
@@ -1365,69 +727,51 @@ JOIN "temp"."main"."anon_node_labels_2" AS anon_node_labels_2
   ON "anon_node_labels_2"."anon_code_2_2" = "anon_cells"."anon_code_2_2"
 JOIN "temp"."main"."anon_node_labels_3" AS anon_node_labels_3
   ON "anon_node_labels_3"."anon_code_3_2" = "anon_cells"."anon_code_3_2"
-JOIN (
-  SELECT
-    "diagnosis" AS "value",
-    CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
-  FROM (
-    SELECT DISTINCT
-      "diagnosis"
-    FROM (
-      SELECT
-        "diagnosis"
-      FROM (
-        SELECT
-          *
-        FROM visits
-        WHERE
-          admission >= CAST('2025-07-01' AS DATE)
-      )
-    ) AS "anon_all"
-  ) AS "anon_distinct"
-) AS "anon_decoded_anon_sensitive_0"
+JOIN "anon_decoded_anon_sensitive_0"
   ON "anon_decoded_anon_sensitive_0"."anon_sensitive_0" = "anon_cells"."anon_sensitive_0";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_union_values_0";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_union_values_0" AS
-SELECT
-  "anon_coded"."value",
-  "anon_coded"."anon_sensitive_0"
-FROM (
+WITH "anon_published" AS (
+  SELECT
+    "age",
+    "sex",
+    "zip",
+    "admission",
+    "diagnosis",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_fit"."main"."counts"
+  WHERE
+    FALSE
+  GROUP BY
+    "age",
+    "sex",
+    "zip",
+    "admission",
+    "diagnosis"
+), "anon_all" AS (
+  SELECT
+    "diagnosis"
+  FROM "temp"."main"."anon_partition_counts"
+  UNION ALL
+  SELECT
+    "diagnosis"
+  FROM "anon_published"
+), "anon_distinct" AS (
+  SELECT DISTINCT
+    "diagnosis"
+  FROM "anon_all"
+), "anon_coded" AS (
   SELECT
     "diagnosis" AS "value",
     CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
-  FROM (
-    SELECT DISTINCT
-      "diagnosis"
-    FROM (
-      SELECT
-        "diagnosis"
-      FROM "temp"."main"."anon_partition_counts"
-      UNION ALL
-      SELECT
-        "diagnosis"
-      FROM (
-        SELECT
-          "age",
-          "sex",
-          "zip",
-          "admission",
-          "diagnosis",
-          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-        FROM "anon_fit"."main"."counts"
-        WHERE
-          FALSE
-        GROUP BY
-          "age",
-          "sex",
-          "zip",
-          "admission",
-          "diagnosis"
-      ) AS "anon_published"
-    ) AS "anon_all"
-  ) AS "anon_distinct"
-) AS "anon_coded";
+  FROM "anon_distinct"
+)
+SELECT
+  "anon_coded"."value",
+  "anon_coded"."anon_sensitive_0"
+FROM "anon_coded";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_new_cells";
 
@@ -1446,14 +790,7 @@ JOIN "temp"."main"."anon_union_values_0" AS anon_union_values_0
 DROP TABLE IF EXISTS "temp"."main"."anon_old_cells";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_old_cells" AS
-SELECT
-  "anon_node_labels_0"."anon_code_0_4",
-  "anon_node_labels_1"."anon_code_1_0",
-  "anon_node_labels_2"."anon_code_2_2",
-  "anon_node_labels_3"."anon_code_3_2",
-  "anon_union_values_0"."anon_sensitive_0",
-  "anon_counted"."anon_row_count"
-FROM (
+WITH "anon_counted" AS (
   SELECT
     "age",
     "sex",
@@ -1470,7 +807,15 @@ FROM (
     "zip",
     "admission",
     "diagnosis"
-) AS anon_counted
+)
+SELECT
+  "anon_node_labels_0"."anon_code_0_4",
+  "anon_node_labels_1"."anon_code_1_0",
+  "anon_node_labels_2"."anon_code_2_2",
+  "anon_node_labels_3"."anon_code_3_2",
+  "anon_union_values_0"."anon_sensitive_0",
+  "anon_counted"."anon_row_count"
+FROM "anon_counted"
 JOIN "temp"."main"."anon_node_labels_0" AS anon_node_labels_0
   ON "anon_node_labels_0"."label" IS NOT DISTINCT FROM "anon_counted"."age"
 JOIN "temp"."main"."anon_node_labels_1" AS anon_node_labels_1
@@ -1496,53 +841,49 @@ FROM "temp"."main"."anon_old_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_kept";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
+WITH "anon_values" AS (
+  SELECT
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "temp"."main"."anon_union_cells"
+  GROUP BY
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2",
+    "anon_sensitive_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+    (
+      COUNT("anon_rows")
+    ) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2"
+), "anon_judged" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+)
 SELECT
   "anon_code_0_4",
   "anon_code_1_0",
   "anon_code_2_2",
   "anon_code_3_2"
-FROM (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_certainly_kept",
-    NOT (
-      TRUE
-    ) AS "anon_out_of_bounds",
-    "anon_class_size" AS "anon_class_weight"
-  FROM (
-    SELECT
-      "anon_code_0_4",
-      "anon_code_1_0",
-      "anon_code_2_2",
-      "anon_code_3_2",
-      CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-      (
-        COUNT("anon_rows")
-      ) AS "anon_measure_0"
-    FROM (
-      SELECT
-        "anon_code_0_4",
-        "anon_code_1_0",
-        "anon_code_2_2",
-        "anon_code_3_2",
-        "anon_sensitive_0",
-        SUM("anon_row_count") AS "anon_rows"
-      FROM "temp"."main"."anon_union_cells"
-      GROUP BY
-        "anon_code_0_4",
-        "anon_code_1_0",
-        "anon_code_2_2",
-        "anon_code_3_2",
-        "anon_sensitive_0"
-    ) AS "anon_values"
-    GROUP BY
-      "anon_code_0_4",
-      "anon_code_1_0",
-      "anon_code_2_2",
-      "anon_code_3_2"
-  ) AS "anon_classes"
-) AS "anon_judged"
+FROM "anon_judged"
 WHERE
   "anon_kept";
 
@@ -1569,14 +910,7 @@ JOIN "temp"."main"."anon_kept" AS anon_kept
 
 COMMIT;
 
-SELECT
-  (
-    SELECT
-      COALESCE(SUM("anon_row_count"), 0)
-    FROM "temp"."main"."anon_new_cells"
-  ) AS "new_rows",
-  COALESCE(SUM("anon_row_count"), 0) AS "kept_rows"
-FROM (
+WITH "anon_kept_cells" AS (
   SELECT
     "anon_new_cells"."anon_row_count"
   FROM "temp"."main"."anon_new_cells" AS anon_new_cells
@@ -1585,12 +919,32 @@ FROM (
     AND "anon_kept"."anon_code_1_0" = "anon_new_cells"."anon_code_1_0"
     AND "anon_kept"."anon_code_2_2" = "anon_new_cells"."anon_code_2_2"
     AND "anon_kept"."anon_code_3_2" = "anon_new_cells"."anon_code_3_2"
-) AS "anon_kept_cells";
-
+)
 SELECT
-  COUNT(*) AS "classes",
-  COALESCE(SUM("anon_class_size"), 0) AS "rows"
-FROM (
+  (
+    SELECT
+      COALESCE(SUM("anon_row_count"), 0)
+    FROM "temp"."main"."anon_new_cells"
+  ) AS "new_rows",
+  COALESCE(SUM("anon_row_count"), 0) AS "kept_rows"
+FROM "anon_kept_cells";
+
+WITH "anon_values" AS (
+  SELECT
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "temp"."main"."anon_published_cells"
+  GROUP BY
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2",
+    "anon_sensitive_0"
+), "anon_classes" AS (
   SELECT
     "anon_code_0_4",
     "anon_code_1_0",
@@ -1600,28 +954,17 @@ FROM (
     (
       COUNT("anon_rows")
     ) AS "anon_measure_0"
-  FROM (
-    SELECT
-      "anon_code_0_4",
-      "anon_code_1_0",
-      "anon_code_2_2",
-      "anon_code_3_2",
-      "anon_sensitive_0",
-      SUM("anon_row_count") AS "anon_rows"
-    FROM "temp"."main"."anon_published_cells"
-    GROUP BY
-      "anon_code_0_4",
-      "anon_code_1_0",
-      "anon_code_2_2",
-      "anon_code_3_2",
-      "anon_sensitive_0"
-  ) AS "anon_values"
+  FROM "anon_values"
   GROUP BY
     "anon_code_0_4",
     "anon_code_1_0",
     "anon_code_2_2",
     "anon_code_3_2"
-) AS "anon_classes"
+)
+SELECT
+  COUNT(*) AS "classes",
+  COALESCE(SUM("anon_class_size"), 0) AS "rows"
+FROM "anon_classes"
 WHERE
   NOT (
     "anon_class_size" >= 5 AND "anon_measure_0" >= 2
@@ -1635,7 +978,7 @@ BEGIN;
 
 INSERT INTO "anon_fit"."main"."releases" BY NAME SELECT 1 AS "number", CAST(UUID() AS TEXT) AS "release", TRUE AS "pending", '{"name":"released","file":null,"table":["memory","main","released"]}' AS "place", NULL AS "replaces", 489 AS "rows", 446 AS "released", '4554374780160131705327' AS "fingerprint";
 
-INSERT INTO "anon_fit"."main"."counts" BY NAME SELECT 1 AS "anon_release", * FROM (SELECT "anon_partition_counts"."age", "anon_partition_counts"."sex", "anon_partition_counts"."zip", "anon_partition_counts"."admission", "anon_partition_counts"."diagnosis", "anon_partition_counts"."anon_row_count" FROM "temp"."main"."anon_partition_counts" AS anon_partition_counts JOIN "temp"."main"."anon_kept" AS anon_kept ON "anon_kept"."anon_code_0_4" = "anon_partition_counts"."anon_code_0_4" AND "anon_kept"."anon_code_1_0" = "anon_partition_counts"."anon_code_1_0" AND "anon_kept"."anon_code_2_2" = "anon_partition_counts"."anon_code_2_2" AND "anon_kept"."anon_code_3_2" = "anon_partition_counts"."anon_code_3_2") AS "anon_kept_counts";
+INSERT INTO "anon_fit"."main"."counts" BY NAME WITH "anon_kept_counts" AS (SELECT "anon_partition_counts"."age", "anon_partition_counts"."sex", "anon_partition_counts"."zip", "anon_partition_counts"."admission", "anon_partition_counts"."diagnosis", "anon_partition_counts"."anon_row_count" FROM "temp"."main"."anon_partition_counts" AS anon_partition_counts JOIN "temp"."main"."anon_kept" AS anon_kept ON "anon_kept"."anon_code_0_4" = "anon_partition_counts"."anon_code_0_4" AND "anon_kept"."anon_code_1_0" = "anon_partition_counts"."anon_code_1_0" AND "anon_kept"."anon_code_2_2" = "anon_partition_counts"."anon_code_2_2" AND "anon_kept"."anon_code_3_2" = "anon_partition_counts"."anon_code_3_2") SELECT 1 AS "anon_release", * FROM "anon_kept_counts";
 
 COMMIT;
 
@@ -1678,279 +1021,137 @@ ORDER BY
   anon_taxonomy.attribute ASC,
   anon_taxonomy.level ASC;
 
+WITH "anon_values" AS (
+  SELECT
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "temp"."main"."anon_published_cells"
+  GROUP BY
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2",
+    "anon_sensitive_0"
+), "anon_classes" AS (
+  SELECT
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+    (
+      COUNT("anon_rows")
+    ) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY
+    "anon_code_0_4",
+    "anon_code_1_0",
+    "anon_code_2_2",
+    "anon_code_3_2"
+), "anon_judged" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+)
 SELECT
   MIN("anon_class_size") FILTER(WHERE
     "anon_kept") AS "attained_0",
   MIN("anon_measure_0") FILTER(WHERE
     "anon_kept") AS "attained_1"
-FROM (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_certainly_kept",
-    NOT (
-      TRUE
-    ) AS "anon_out_of_bounds",
-    "anon_class_size" AS "anon_class_weight"
-  FROM (
-    SELECT
-      CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-      (
-        COUNT("anon_rows")
-      ) AS "anon_measure_0"
-    FROM (
-      SELECT
-        "anon_code_0_4",
-        "anon_code_1_0",
-        "anon_code_2_2",
-        "anon_code_3_2",
-        "anon_sensitive_0",
-        SUM("anon_row_count") AS "anon_rows"
-      FROM "temp"."main"."anon_published_cells"
-      GROUP BY
-        "anon_code_0_4",
-        "anon_code_1_0",
-        "anon_code_2_2",
-        "anon_code_3_2",
-        "anon_sensitive_0"
-    ) AS "anon_values"
-    GROUP BY
-      "anon_code_0_4",
-      "anon_code_1_0",
-      "anon_code_2_2",
-      "anon_code_3_2"
-  ) AS "anon_classes"
-) AS "anon_judged";
+FROM "anon_judged";
 
 CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
-SELECT DISTINCT
+SELECT
   "label"
-FROM (
-  SELECT
-    "label"
-  FROM "anon_fit"."main"."taxonomy"
-  WHERE
-    "attribute" = 'age' AND "level" = 4
-  UNION ALL
-  SELECT
-    '*' AS "label"
-) AS "anon_labels"
+FROM "temp"."main"."anon_labels"
 WHERE
-  NOT "label" IS NULL
+  "position" = 0 AND "depth" = 4 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
 ORDER BY
   "label" ASC
 );
 
 CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
-SELECT DISTINCT
+SELECT
   "label"
-FROM (
-  SELECT
-    "label"
-  FROM "anon_fit"."main"."taxonomy"
-  WHERE
-    "attribute" = 'sex' AND "level" = 0
-  UNION ALL
-  SELECT
-    '*' AS "label"
-) AS "anon_labels"
+FROM "temp"."main"."anon_labels"
 WHERE
-  NOT "label" IS NULL
+  "position" = 1 AND "depth" = 0 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
 ORDER BY
   "label" ASC
 );
 
 CREATE TEMPORARY TYPE "anon_label_type_2" AS ENUM(
-SELECT DISTINCT
+SELECT
   "label"
-FROM (
-  SELECT
-    "label"
-  FROM "anon_fit"."main"."taxonomy"
-  WHERE
-    "attribute" = 'zip' AND "level" = 2
-  UNION ALL
-  SELECT
-    '*' AS "label"
-) AS "anon_labels"
+FROM "temp"."main"."anon_labels"
 WHERE
-  NOT "label" IS NULL
+  "position" = 2 AND "depth" = 2 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
 ORDER BY
   "label" ASC
 );
 
 CREATE TEMPORARY TYPE "anon_label_type_3" AS ENUM(
-SELECT DISTINCT
+SELECT
   "label"
-FROM (
-  SELECT
-    "label"
-  FROM "anon_fit"."main"."taxonomy"
-  WHERE
-    "attribute" = 'admission' AND "level" = 2
-  UNION ALL
-  SELECT
-    '*' AS "label"
-) AS "anon_labels"
+FROM "temp"."main"."anon_labels"
 WHERE
-  NOT "label" IS NULL
+  "position" = 3 AND "depth" = 2 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
 ORDER BY
   "label" ASC
 );
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
 SELECT
-  "anon_codes"."anon_value",
-  "anon_codes"."anon_code_0_4",
-  (
-    "anon_child_0_4" << 61
-  ) AS "anon_key_0",
-  CAST("anon_level"."label" AS anon_label_type_0) AS "anon_label_0"
-FROM "temp"."main"."anon_codes_0" AS anon_codes
-JOIN (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 4
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 4 AND 4 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 4) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 4) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 4 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'age'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_level"
-  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+  "value",
+  "code" AS "anon_code_0_4",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_0) AS "anon_label_0"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 4;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
 SELECT
-  "anon_codes"."anon_value",
-  "anon_codes"."anon_code_1_0",
-  (
-    "anon_child_1_0" << 59
-  ) AS "anon_key_0",
-  CAST("anon_level"."label" AS anon_label_type_1) AS "anon_label_1"
-FROM "temp"."main"."anon_codes_1" AS anon_codes
-JOIN (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 0) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 0) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'sex'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_level"
-  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+  "value",
+  "code" AS "anon_code_1_0",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_1) AS "anon_label_1"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 1 AND "depth" = 0;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels_2" AS
 SELECT
-  "anon_codes"."anon_value",
-  "anon_codes"."anon_code_2_2",
-  (
-    "anon_child_2_4" << 56
-  ) AS "anon_key_0",
-  CAST("anon_level"."label" AS anon_label_type_2) AS "anon_label_2"
-FROM "temp"."main"."anon_codes_2" AS anon_codes
-JOIN (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 2
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 2) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 2) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'zip'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_level"
-  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+  "value",
+  "code" AS "anon_code_2_2",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_2) AS "anon_label_2"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 2 AND "depth" = 2;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels_3" AS
 SELECT
-  "anon_codes"."anon_value",
-  "anon_codes"."anon_code_3_2",
-  (
-    "anon_child_3_2" << 51
-  ) | (
-    "anon_child_3_4" << 55
-  ) AS "anon_key_0",
-  CAST("anon_level"."label" AS anon_label_type_3) AS "anon_label_3"
-FROM "temp"."main"."anon_codes_3" AS anon_codes
-JOIN (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'admission' AND anon_taxonomy.anon_level = 2
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 2) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 2) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'admission'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_level"
-  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+  "value",
+  "code" AS "anon_code_3_2",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_3) AS "anon_label_3"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 3 AND "depth" = 2;
 
 SELECT
   CAST((
@@ -1967,15 +1168,67 @@ FROM (
 ) AS anon_source;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
-SELECT
-  "anon_label_0",
-  "anon_label_1",
-  "anon_label_2",
-  "anon_label_3",
-  "diagnosis",
-  "length_of_stay",
-  "anon_row_count"
-FROM (
+WITH "anon_rows" AS (
+  SELECT
+    "anon_labels_0"."anon_label_0",
+    "anon_labels_1"."anon_label_1",
+    "anon_labels_2"."anon_label_2",
+    "anon_labels_3"."anon_label_3",
+    CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+    "anon_source"."length_of_stay" AS "length_of_stay",
+    1 AS "anon_row_count"
+  FROM (
+    SELECT
+      *
+    FROM visits
+    WHERE
+      admission >= CAST('2025-07-01' AS DATE)
+  ) AS anon_source
+  LEFT JOIN "temp"."main"."anon_labels_0" AS anon_labels_0
+    ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_source"."age" AS TEXT) COLLATE "binary"
+  LEFT JOIN "temp"."main"."anon_labels_1" AS anon_labels_1
+    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
+  LEFT JOIN "temp"."main"."anon_labels_2" AS anon_labels_2
+    ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_source"."zip" AS TEXT) COLLATE "binary"
+  LEFT JOIN "temp"."main"."anon_labels_3" AS anon_labels_3
+    ON "anon_labels_3"."value" IS NOT DISTINCT FROM CAST("anon_source"."admission" AS TEXT) COLLATE "binary"
+), "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_code_0_4",
+    "anon_label_0"
+  FROM "temp"."main"."anon_labels_0"
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_code_1_0",
+    "anon_label_1"
+  FROM "temp"."main"."anon_labels_1"
+), "anon_labels_2" AS (
+  SELECT DISTINCT
+    "anon_code_2_2",
+    "anon_label_2"
+  FROM "temp"."main"."anon_labels_2"
+), "anon_labels_3" AS (
+  SELECT DISTINCT
+    "anon_code_3_2",
+    "anon_label_3"
+  FROM "temp"."main"."anon_labels_3"
+), "anon_kept" AS (
+  SELECT
+    TRUE AS "anon_is_kept",
+    "anon_labels_0"."anon_label_0",
+    "anon_labels_1"."anon_label_1",
+    "anon_labels_2"."anon_label_2",
+    "anon_labels_3"."anon_label_3"
+  FROM "temp"."main"."anon_kept" AS anon_codes
+  LEFT JOIN "anon_labels_0"
+    ON "anon_labels_0"."anon_code_0_4" = "anon_codes"."anon_code_0_4"
+  LEFT JOIN "anon_labels_1"
+    ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
+  LEFT JOIN "anon_labels_2"
+    ON "anon_labels_2"."anon_code_2_2" = "anon_codes"."anon_code_2_2"
+  LEFT JOIN "anon_labels_3"
+    ON "anon_labels_3"."anon_code_3_2" = "anon_codes"."anon_code_3_2"
+), "anon_published" AS (
   SELECT
     "anon_rows"."diagnosis",
     "anon_rows"."length_of_stay",
@@ -1984,93 +1237,22 @@ FROM (
     "anon_rows"."anon_label_1" AS "anon_label_1",
     "anon_rows"."anon_label_2" AS "anon_label_2",
     "anon_rows"."anon_label_3" AS "anon_label_3"
-  FROM (
-    SELECT
-      "anon_labels_0"."anon_label_0",
-      "anon_labels_1"."anon_label_1",
-      "anon_labels_2"."anon_label_2",
-      "anon_labels_3"."anon_label_3",
-      CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
-      "anon_source"."length_of_stay" AS "length_of_stay",
-      1 AS "anon_row_count"
-    FROM (
-      SELECT
-        *
-      FROM visits
-      WHERE
-        admission >= CAST('2025-07-01' AS DATE)
-    ) AS anon_source
-    LEFT JOIN (
-      SELECT
-        "anon_value",
-        "anon_label_0"
-      FROM "temp"."main"."anon_labels_0"
-    ) AS "anon_labels_0"
-      ON "anon_labels_0"."anon_value" IS NOT DISTINCT FROM CAST("anon_source"."age" AS TEXT) COLLATE "binary"
-    LEFT JOIN (
-      SELECT
-        "anon_value",
-        "anon_label_1"
-      FROM "temp"."main"."anon_labels_1"
-    ) AS "anon_labels_1"
-      ON "anon_labels_1"."anon_value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
-    LEFT JOIN (
-      SELECT
-        "anon_value",
-        "anon_label_2"
-      FROM "temp"."main"."anon_labels_2"
-    ) AS "anon_labels_2"
-      ON "anon_labels_2"."anon_value" IS NOT DISTINCT FROM CAST("anon_source"."zip" AS TEXT) COLLATE "binary"
-    LEFT JOIN (
-      SELECT
-        "anon_value",
-        "anon_label_3"
-      FROM "temp"."main"."anon_labels_3"
-    ) AS "anon_labels_3"
-      ON "anon_labels_3"."anon_value" IS NOT DISTINCT FROM CAST("anon_source"."admission" AS TEXT) COLLATE "binary"
-  ) AS "anon_rows"
-  JOIN (
-    SELECT
-      TRUE AS "anon_is_kept",
-      "anon_labels_0"."anon_label_0",
-      "anon_labels_1"."anon_label_1",
-      "anon_labels_2"."anon_label_2",
-      "anon_labels_3"."anon_label_3"
-    FROM "temp"."main"."anon_kept" AS anon_codes
-    LEFT JOIN (
-      SELECT DISTINCT
-        "anon_code_0_4",
-        "anon_label_0"
-      FROM "temp"."main"."anon_labels_0"
-    ) AS "anon_labels_0"
-      ON "anon_labels_0"."anon_code_0_4" = "anon_codes"."anon_code_0_4"
-    LEFT JOIN (
-      SELECT DISTINCT
-        "anon_code_1_0",
-        "anon_label_1"
-      FROM "temp"."main"."anon_labels_1"
-    ) AS "anon_labels_1"
-      ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
-    LEFT JOIN (
-      SELECT DISTINCT
-        "anon_code_2_2",
-        "anon_label_2"
-      FROM "temp"."main"."anon_labels_2"
-    ) AS "anon_labels_2"
-      ON "anon_labels_2"."anon_code_2_2" = "anon_codes"."anon_code_2_2"
-    LEFT JOIN (
-      SELECT DISTINCT
-        "anon_code_3_2",
-        "anon_label_3"
-      FROM "temp"."main"."anon_labels_3"
-    ) AS "anon_labels_3"
-      ON "anon_labels_3"."anon_code_3_2" = "anon_codes"."anon_code_3_2"
-  ) AS "anon_kept"
+  FROM "anon_rows"
+  JOIN "anon_kept"
     ON "anon_kept"."anon_label_0" IS NOT DISTINCT FROM "anon_rows"."anon_label_0"
     AND "anon_kept"."anon_label_1" IS NOT DISTINCT FROM "anon_rows"."anon_label_1"
     AND "anon_kept"."anon_label_2" IS NOT DISTINCT FROM "anon_rows"."anon_label_2"
     AND "anon_kept"."anon_label_3" IS NOT DISTINCT FROM "anon_rows"."anon_label_3"
-) AS "anon_published"
+)
+SELECT
+  "anon_label_0",
+  "anon_label_1",
+  "anon_label_2",
+  "anon_label_3",
+  "diagnosis",
+  "length_of_stay",
+  "anon_row_count"
+FROM "anon_published"
 ORDER BY
   (
     CAST(COALESCE(ENUM_CODE("anon_label_0"), 4) AS BIGINT) << 60
@@ -2090,38 +1272,39 @@ SELECT
 FROM "temp"."main"."anon_equal_rows";
 
 CREATE TABLE "memory"."main"."released" AS
-SELECT
-  *
-  EXCLUDE (anon_copies, anon_copy)
-FROM (
+WITH "anon_groups" AS (
+  SELECT
+    CAST("anon_label_0" AS TEXT) AS "age",
+    CAST("anon_label_1" AS TEXT) AS "sex",
+    CAST("anon_label_2" AS TEXT) AS "zip",
+    CAST("anon_label_3" AS TEXT) AS "admission",
+    DECODE(ENCODE("diagnosis")) AS "diagnosis",
+    "length_of_stay" AS "length_of_stay",
+    "anon_row_count"
+  FROM "temp"."main"."anon_equal_rows"
+), "anon_blocks" AS (
+  SELECT
+    *,
+    UNNEST(RANGE(0, (
+      anon_row_count + 1023
+    ) // 1024)) AS anon_block
+  FROM "anon_groups"
+), "anon_counted" AS (
+  SELECT
+    *
+    EXCLUDE (anon_row_count, anon_block),
+    LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
+  FROM "anon_blocks"
+), "anon_repeated" AS (
   SELECT
     *,
     UNNEST(RANGE(0, anon_copies)) AS anon_copy
-  FROM (
-    SELECT
-      *
-      EXCLUDE (anon_row_count, anon_block),
-      LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
-    FROM (
-      SELECT
-        *,
-        UNNEST(RANGE(0, (
-          anon_row_count + 1023
-        ) // 1024)) AS anon_block
-      FROM (
-        SELECT
-          CAST("anon_label_0" AS TEXT) AS "age",
-          CAST("anon_label_1" AS TEXT) AS "sex",
-          CAST("anon_label_2" AS TEXT) AS "zip",
-          CAST("anon_label_3" AS TEXT) AS "admission",
-          DECODE(ENCODE("diagnosis")) AS "diagnosis",
-          "length_of_stay" AS "length_of_stay",
-          "anon_row_count"
-        FROM "temp"."main"."anon_equal_rows"
-      ) AS "anon_groups"
-    )
-  )
-);
+  FROM "anon_counted"
+)
+SELECT
+  *
+  EXCLUDE (anon_copies, anon_copy)
+FROM "anon_repeated";
 
 SELECT DISTINCT
   "attribute"
@@ -2131,7 +1314,7 @@ SELECT
   MIN(class_size) AS k,
   COUNT(*) AS class_count,
   CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
-FROM (
+FROM LATERAL (
   SELECT
     anon_class_size AS class_size
   FROM (
@@ -2184,18 +1367,18 @@ FROM (
                 "admission",
                 "diagnosis"
             ) AS counted
-          ) AS batches
-        ) AS numbered
+          ) AS anon_batches
+        ) AS anon_numbered
       ) AS "anon_counted"
     ) AS "anon_union"
     GROUP BY ALL
-  )
-);
+  ) AS anon_classes
+) AS anon_class_sizes;
 
 SELECT
   1.0 / MIN(class_size) AS highest_risk,
   CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
-FROM (
+FROM LATERAL (
   SELECT
     anon_class_size AS class_size
   FROM (
@@ -2248,13 +1431,13 @@ FROM (
                 "admission",
                 "diagnosis"
             ) AS counted
-          ) AS batches
-        ) AS numbered
+          ) AS anon_batches
+        ) AS anon_numbered
       ) AS "anon_counted"
     ) AS "anon_union"
     GROUP BY ALL
-  )
-);
+  ) AS anon_classes
+) AS anon_class_sizes;
 
 SELECT
   COUNT(*) FILTER(WHERE
@@ -2262,7 +1445,7 @@ SELECT
   CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
   COUNT(*) FILTER(WHERE
     class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
-FROM (
+FROM LATERAL (
   SELECT
     anon_class_size AS class_size
   FROM (
@@ -2315,22 +1498,20 @@ FROM (
                 "admission",
                 "diagnosis"
             ) AS counted
-          ) AS batches
-        ) AS numbered
+          ) AS anon_batches
+        ) AS anon_numbered
       ) AS "anon_counted"
     ) AS "anon_union"
     GROUP BY ALL
-  )
-);
+  ) AS anon_classes
+) AS anon_class_sizes;
 
-SELECT
-  "k" AS "attained"
-FROM (
+WITH "anon_measured" AS (
   SELECT
     MIN(class_size) AS k,
     COUNT(*) AS class_count,
     CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
-  FROM (
+  FROM LATERAL (
     SELECT
       anon_class_size AS class_size
     FROM (
@@ -2383,21 +1564,22 @@ FROM (
                   "admission",
                   "diagnosis"
               ) AS counted
-            ) AS batches
-          ) AS numbered
+            ) AS anon_batches
+          ) AS anon_numbered
         ) AS "anon_counted"
       ) AS "anon_union"
       GROUP BY ALL
-    )
-  )
-) AS "anon_measured";
-
+    ) AS anon_classes
+  ) AS anon_class_sizes
+)
 SELECT
-  "l" AS "attained"
-FROM (
+  "k" AS "attained"
+FROM "anon_measured";
+
+WITH "anon_measured" AS (
   SELECT
     MIN(distinct_diversity) AS l
-  FROM (
+  FROM LATERAL (
     SELECT
       CAST(SUM(row_count) AS BIGINT) AS class_size,
       (
@@ -2409,7 +1591,7 @@ FROM (
       (
         MAX(row_count) / SUM(row_count)
       ) AS largest_share
-    FROM (
+    FROM LATERAL (
       SELECT
         ROW("age", "sex", "zip", "admission") AS class,
         "diagnosis" AS sensitive_value,
@@ -2457,160 +1639,146 @@ FROM (
                   "admission",
                   "diagnosis"
               ) AS counted
-            ) AS batches
-          ) AS numbered
+            ) AS anon_batches
+          ) AS anon_numbered
         ) AS "anon_counted"
       ) AS "anon_union"
       GROUP BY ALL
-    )
+    ) AS anon_value_counts
     GROUP BY
       class
-  )
-) AS "anon_measured";
+  ) AS anon_class_diversity
+)
+SELECT
+  "l" AS "attained"
+FROM "anon_measured";
 
 SELECT DISTINCT
   "attribute"
 FROM "anon_fit"."main"."taxonomy";
 
-SELECT
-  COUNT(*) AS "differences"
-FROM (
+WITH "anon_side" AS (
+  SELECT
+    "age",
+    "sex",
+    "zip",
+    "admission",
+    "diagnosis",
+    COUNT(*) AS "anon_row_count"
+  FROM "memory"."main"."released"
+  GROUP BY
+    "age",
+    "sex",
+    "zip",
+    "admission",
+    "diagnosis"
+  EXCEPT ALL
+  SELECT
+    "age",
+    "sex",
+    "zip",
+    "admission",
+    "diagnosis",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_fit"."main"."counts"
+  WHERE
+    "anon_release" IN (1)
+  GROUP BY
+    "age",
+    "sex",
+    "zip",
+    "admission",
+    "diagnosis"
+), "anon_side_2" AS (
+  SELECT
+    "age",
+    "sex",
+    "zip",
+    "admission",
+    "diagnosis",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_fit"."main"."counts"
+  WHERE
+    "anon_release" IN (1)
+  GROUP BY
+    "age",
+    "sex",
+    "zip",
+    "admission",
+    "diagnosis"
+  EXCEPT ALL
+  SELECT
+    "age",
+    "sex",
+    "zip",
+    "admission",
+    "diagnosis",
+    COUNT(*) AS "anon_row_count"
+  FROM "memory"."main"."released"
+  GROUP BY
+    "age",
+    "sex",
+    "zip",
+    "admission",
+    "diagnosis"
+), "anon_sides" AS (
   SELECT
     *
-  FROM (
-    SELECT
-      "age",
-      "sex",
-      "zip",
-      "admission",
-      "diagnosis",
-      COUNT(*) AS "anon_row_count"
-    FROM "memory"."main"."released"
-    GROUP BY
-      "age",
-      "sex",
-      "zip",
-      "admission",
-      "diagnosis"
-    EXCEPT ALL
-    SELECT
-      "age",
-      "sex",
-      "zip",
-      "admission",
-      "diagnosis",
-      CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-    FROM "anon_fit"."main"."counts"
-    WHERE
-      "anon_release" IN (1)
-    GROUP BY
-      "age",
-      "sex",
-      "zip",
-      "admission",
-      "diagnosis"
-  ) AS "anon_side"
+  FROM "anon_side"
   UNION ALL
   SELECT
     *
-  FROM (
-    SELECT
-      "age",
-      "sex",
-      "zip",
-      "admission",
-      "diagnosis",
-      CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-    FROM "anon_fit"."main"."counts"
-    WHERE
-      "anon_release" IN (1)
-    GROUP BY
-      "age",
-      "sex",
-      "zip",
-      "admission",
-      "diagnosis"
-    EXCEPT ALL
-    SELECT
-      "age",
-      "sex",
-      "zip",
-      "admission",
-      "diagnosis",
-      COUNT(*) AS "anon_row_count"
-    FROM "memory"."main"."released"
-    GROUP BY
-      "age",
-      "sex",
-      "zip",
-      "admission",
-      "diagnosis"
-  ) AS "anon_side"
-) AS "anon_sides";
+  FROM "anon_side_2" AS "anon_side"
+)
+SELECT
+  COUNT(*) AS "differences"
+FROM "anon_sides";
 
 COMMIT;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_kept";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_codes_0";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_codes_1";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_codes_2";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_codes_3";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_3";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_labels_2";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_3";
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_cells";
-
-DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
-
-DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
-
-DROP TYPE IF EXISTS "temp"."main"."anon_label_type_2";
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_3";
 
-DROP TYPE IF EXISTS "temp"."main"."anon_published_type_2";
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_2";
 
-DROP TYPE IF EXISTS "temp"."main"."anon_published_type_3";
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
 
-DROP TYPE IF EXISTS "temp"."main"."anon_published_type_4";
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
 
-DROP TYPE IF EXISTS "temp"."main"."anon_published_type_5";
-
-DROP TYPE IF EXISTS "temp"."main"."anon_published_type_6";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_0";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_1";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_2";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_3";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_partition_counts";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_union_values_0";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_new_cells";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_old_cells";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_union_cells";
+DROP TABLE IF EXISTS "temp"."main"."anon_published_cells";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_kept";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_published_cells";
+DROP TABLE IF EXISTS "temp"."main"."anon_union_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_old_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_new_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_union_values_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_partition_counts";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_3";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_2";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_node_labels_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 BEGIN;
 

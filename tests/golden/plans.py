@@ -11,8 +11,9 @@ import duckdb
 from duckdb import DuckDBPyConnection as Connection
 
 import sqlanon as sa
+from sqlanon.binding import taxonomies
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.run import demo, taxonomies
+from sqlanon.run import demo
 from tests.conftest import clinic_policy, open_clinic
 from tests.fixed_noise import FixedNoise
 from tests.golden.recording import Recorder, script

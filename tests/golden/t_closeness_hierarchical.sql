@@ -5,20 +5,20 @@ SELECT DISTINCT
   "attribute"
 FROM "memory"."anon"."taxonomy";
 
-WITH anon_rows AS (
+WITH "anon_taxonomy" AS (
+  SELECT
+    *
+  FROM "memory"."anon"."taxonomy"
+  WHERE
+    "attribute" IN ('age', 'sex', 'zip', 'diagnosis')
+), anon_rows AS (
   SELECT
     attribute,
     level,
     value,
     label,
     MAX(level) OVER (PARTITION BY attribute) AS anon_height
-  FROM (
-    SELECT
-      *
-    FROM "memory"."anon"."taxonomy"
-    WHERE
-      "attribute" IN ('age', 'sex', 'zip', 'diagnosis')
-  ) AS "anon_taxonomy"
+  FROM "anon_taxonomy"
 ), anon_domain AS (
   SELECT DISTINCT
     attribute,
@@ -217,273 +217,143 @@ FROM "memory"."anon".taxonomy_origin
 GROUP BY
   attribute;
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_codes_0" AS
-WITH anon_coded AS (
+CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
+WITH anon_labels AS (
   SELECT
-    "level",
-    "value",
-    DENSE_RANK() OVER (
-      PARTITION BY "level"
-      ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
-    ) AS "code",
-    (
-      CASE WHEN 60 > 1 THEN (
-        "leaf_count" - 1
-      ) / (
-        60 - 1
-      ) ELSE 0.0 END
-    ) AS "lm",
-    (
-      CASE WHEN "leaf_count" = 1 THEN 0.0 ELSE "leaf_count" / 60 END
-    ) AS "ncp"
-  FROM (
-    WITH anon_labels AS (
-      SELECT
-        anon_level,
-        anon_value,
-        anon_label,
-        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
-        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'age'
-    )
-    SELECT
-      anon_level AS level,
-      anon_value AS value,
-      anon_label AS label,
-      anon_leaf_count AS leaf_count
-    FROM anon_labels
-    UNION ALL
-    SELECT
-      anon_level,
-      NULL,
-      CASE WHEN anon_is_top THEN MAX(anon_label) END,
-      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-    FROM anon_labels
-    GROUP BY
-      anon_level,
-      anon_is_top
-    HAVING
-      COUNT(*) FILTER(WHERE
-        anon_value IS NULL) = 0
-  ) AS "anon_taxonomy"
-), anon_values AS (
-  SELECT
-    "value" AS "anon_value",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 0) AS UTINYINT) AS "anon_code_0_0",
-    MAX("lm") FILTER(WHERE
-      "level" = 0) AS "anon_lm_0_0",
-    MAX("ncp") FILTER(WHERE
-      "level" = 0) AS "anon_ncp_0_0",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 1) AS UTINYINT) AS "anon_code_0_1",
-    MAX("lm") FILTER(WHERE
-      "level" = 1) AS "anon_lm_0_1",
-    MAX("ncp") FILTER(WHERE
-      "level" = 1) AS "anon_ncp_0_1",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 2) AS UTINYINT) AS "anon_code_0_2",
-    MAX("lm") FILTER(WHERE
-      "level" = 2) AS "anon_lm_0_2",
-    MAX("ncp") FILTER(WHERE
-      "level" = 2) AS "anon_ncp_0_2",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 3) AS UTINYINT) AS "anon_code_0_3",
-    MAX("lm") FILTER(WHERE
-      "level" = 3) AS "anon_lm_0_3",
-    MAX("ncp") FILTER(WHERE
-      "level" = 3) AS "anon_ncp_0_3"
-  FROM anon_coded
+    anon_attribute,
+    anon_level,
+    anon_value,
+    anon_label,
+    COUNT(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
+    anon_level > 0
+    AND anon_level = MAX(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
   WHERE
-    "level" < 4
+    ARRAY_CONTAINS(['age', 'sex', 'zip'], anon_taxonomy.anon_attribute)
+), "anon_taxonomy_labels" AS (
+  SELECT
+    anon_attribute AS attribute,
+    anon_level AS level,
+    anon_value AS value,
+    anon_label AS label,
+    anon_leaf_count AS leaf_count
+  FROM anon_labels
+  UNION ALL
+  SELECT
+    anon_attribute,
+    anon_level,
+    NULL,
+    CASE WHEN anon_is_top THEN MAX(anon_label) END,
+    CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
+  FROM anon_labels
   GROUP BY
-    "value"
+    anon_attribute,
+    anon_level,
+    anon_is_top
   HAVING
-    COUNT(*) = 4
+    COUNT(*) FILTER(WHERE
+      anon_value IS NULL) = 0
+), anon_coded AS (
+  SELECT
+    anon_taxonomies.position,
+    anon_taxonomies.height,
+    anon_taxonomy_labels.level AS depth,
+    anon_taxonomy_labels.value,
+    anon_taxonomy_labels.label,
+    DENSE_RANK() OVER (
+      PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.level
+      ORDER BY anon_taxonomy_labels.leaf_count ASC NULLS FIRST, anon_taxonomy_labels.label ASC NULLS FIRST
+    ) AS code,
+    (
+      CASE
+        WHEN anon_taxonomies.domain_size > 1
+        THEN (
+          anon_taxonomy_labels.leaf_count - 1
+        ) / (
+          anon_taxonomies.domain_size - 1
+        )
+        ELSE 0.0
+      END
+    ) AS lm,
+    (
+      CASE
+        WHEN anon_taxonomy_labels.leaf_count = 1
+        THEN 0.0
+        ELSE anon_taxonomy_labels.leaf_count / anon_taxonomies.domain_size
+      END
+    ) AS ncp
+  FROM (VALUES
+    (0, 'age', 3, 60),
+    (1, 'sex', 1, 2),
+    (2, 'zip', 3, 11)) AS "anon_taxonomies"("position", "attribute", "height", "domain_size")
+  INNER JOIN "anon_taxonomy_labels"
+    ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
+  QUALIFY
+    COUNT(*) OVER (PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.value) = anon_taxonomies.height + 1
+), anon_parents AS (
+  SELECT
+    *,
+    CASE
+      WHEN depth < height - 1
+      THEN LEAD(code) OVER (PARTITION BY position, value ORDER BY depth ASC)
+    END AS parent
+  FROM anon_coded
 )
 SELECT
-  *,
-  DENSE_RANK() OVER (PARTITION BY "anon_code_0_1" ORDER BY "anon_code_0_0" ASC) - 1 AS "anon_child_0_0",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_0_2" ORDER BY "anon_code_0_1" ASC) - 1 AS "anon_child_0_1",
-  DENSE_RANK() OVER (ORDER BY "anon_code_0_2" ASC) - 1 AS "anon_child_0_2"
-FROM anon_values;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_codes_1" AS
-WITH anon_coded AS (
-  SELECT
-    "level",
-    "value",
-    DENSE_RANK() OVER (
-      PARTITION BY "level"
-      ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
-    ) AS "code",
-    (
-      CASE WHEN 2 > 1 THEN (
-        "leaf_count" - 1
-      ) / (
-        2 - 1
-      ) ELSE 0.0 END
-    ) AS "lm",
-    (
-      CASE WHEN "leaf_count" = 1 THEN 0.0 ELSE "leaf_count" / 2 END
-    ) AS "ncp"
-  FROM (
-    WITH anon_labels AS (
-      SELECT
-        anon_level,
-        anon_value,
-        anon_label,
-        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
-        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'sex'
-    )
-    SELECT
-      anon_level AS level,
-      anon_value AS value,
-      anon_label AS label,
-      anon_leaf_count AS leaf_count
-    FROM anon_labels
-    UNION ALL
-    SELECT
-      anon_level,
-      NULL,
-      CASE WHEN anon_is_top THEN MAX(anon_label) END,
-      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-    FROM anon_labels
-    GROUP BY
-      anon_level,
-      anon_is_top
-    HAVING
-      COUNT(*) FILTER(WHERE
-        anon_value IS NULL) = 0
-  ) AS "anon_taxonomy"
-), anon_values AS (
-  SELECT
-    "value" AS "anon_value",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 0) AS UTINYINT) AS "anon_code_1_0",
-    MAX("lm") FILTER(WHERE
-      "level" = 0) AS "anon_lm_1_0",
-    MAX("ncp") FILTER(WHERE
-      "level" = 0) AS "anon_ncp_1_0",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 1) AS UTINYINT) AS "anon_code_1_1",
-    MAX("lm") FILTER(WHERE
-      "level" = 1) AS "anon_lm_1_1",
-    MAX("ncp") FILTER(WHERE
-      "level" = 1) AS "anon_ncp_1_1"
-  FROM anon_coded
-  WHERE
-    "level" < 2
-  GROUP BY
-    "value"
-  HAVING
-    COUNT(*) = 2
-)
-SELECT
-  *,
-  DENSE_RANK() OVER (ORDER BY "anon_code_1_0" ASC) - 1 AS "anon_child_1_0"
-FROM anon_values;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_codes_2" AS
-WITH anon_coded AS (
-  SELECT
-    "level",
-    "value",
-    DENSE_RANK() OVER (
-      PARTITION BY "level"
-      ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
-    ) AS "code",
-    (
-      CASE WHEN 11 > 1 THEN (
-        "leaf_count" - 1
-      ) / (
-        11 - 1
-      ) ELSE 0.0 END
-    ) AS "lm",
-    (
-      CASE WHEN "leaf_count" = 1 THEN 0.0 ELSE "leaf_count" / 11 END
-    ) AS "ncp"
-  FROM (
-    WITH anon_labels AS (
-      SELECT
-        anon_level,
-        anon_value,
-        anon_label,
-        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
-        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'zip'
-    )
-    SELECT
-      anon_level AS level,
-      anon_value AS value,
-      anon_label AS label,
-      anon_leaf_count AS leaf_count
-    FROM anon_labels
-    UNION ALL
-    SELECT
-      anon_level,
-      NULL,
-      CASE WHEN anon_is_top THEN MAX(anon_label) END,
-      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-    FROM anon_labels
-    GROUP BY
-      anon_level,
-      anon_is_top
-    HAVING
-      COUNT(*) FILTER(WHERE
-        anon_value IS NULL) = 0
-  ) AS "anon_taxonomy"
-), anon_values AS (
-  SELECT
-    "value" AS "anon_value",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 0) AS UTINYINT) AS "anon_code_2_0",
-    MAX("lm") FILTER(WHERE
-      "level" = 0) AS "anon_lm_2_0",
-    MAX("ncp") FILTER(WHERE
-      "level" = 0) AS "anon_ncp_2_0",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 1) AS UTINYINT) AS "anon_code_2_1",
-    MAX("lm") FILTER(WHERE
-      "level" = 1) AS "anon_lm_2_1",
-    MAX("ncp") FILTER(WHERE
-      "level" = 1) AS "anon_ncp_2_1",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 2) AS UTINYINT) AS "anon_code_2_2",
-    MAX("lm") FILTER(WHERE
-      "level" = 2) AS "anon_lm_2_2",
-    MAX("ncp") FILTER(WHERE
-      "level" = 2) AS "anon_ncp_2_2",
-    CAST(MAX("code") FILTER(WHERE
-      "level" = 3) AS UTINYINT) AS "anon_code_2_3",
-    MAX("lm") FILTER(WHERE
-      "level" = 3) AS "anon_lm_2_3",
-    MAX("ncp") FILTER(WHERE
-      "level" = 3) AS "anon_ncp_2_3"
-  FROM anon_coded
-  WHERE
-    "level" < 4
-  GROUP BY
-    "value"
-  HAVING
-    COUNT(*) = 4
-)
-SELECT
-  *,
-  DENSE_RANK() OVER (PARTITION BY "anon_code_2_1" ORDER BY "anon_code_2_0" ASC) - 1 AS "anon_child_2_0",
-  DENSE_RANK() OVER (PARTITION BY "anon_code_2_2" ORDER BY "anon_code_2_1" ASC) - 1 AS "anon_child_2_1",
-  DENSE_RANK() OVER (ORDER BY "anon_code_2_2" ASC) - 1 AS "anon_child_2_2"
-FROM anon_values;
+  position,
+  depth,
+  value,
+  label,
+  code,
+  DENSE_RANK() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
+  lm,
+  ncp
+FROM anon_parents;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_sensitive_codes_0" AS
-WITH anon_coded AS (
+WITH anon_labels AS (
+  SELECT
+    anon_attribute,
+    anon_level,
+    anon_value,
+    anon_label,
+    COUNT(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
+    anon_level > 0
+    AND anon_level = MAX(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    ARRAY_CONTAINS(['diagnosis'], anon_taxonomy.anon_attribute)
+), "anon_taxonomy_labels" AS (
+  SELECT
+    anon_attribute AS attribute,
+    anon_level AS level,
+    anon_value AS value,
+    anon_label AS label,
+    anon_leaf_count AS leaf_count
+  FROM anon_labels
+  UNION ALL
+  SELECT
+    anon_attribute,
+    anon_level,
+    NULL,
+    CASE WHEN anon_is_top THEN MAX(anon_label) END,
+    CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
+  FROM anon_labels
+  GROUP BY
+    anon_attribute,
+    anon_level,
+    anon_is_top
+  HAVING
+    COUNT(*) FILTER(WHERE
+      anon_value IS NULL) = 0
+), "anon_taxonomy" AS (
+  SELECT
+    level,
+    value,
+    label,
+    leaf_count
+  FROM "anon_taxonomy_labels"
+), "anon_coded" AS (
   SELECT
     "level",
     "value",
@@ -491,44 +361,13 @@ WITH anon_coded AS (
       PARTITION BY "level"
       ORDER BY "leaf_count" ASC NULLS FIRST, "label" ASC NULLS FIRST
     ) AS "code"
-  FROM (
-    WITH anon_labels AS (
-      SELECT
-        anon_level,
-        anon_value,
-        anon_label,
-        COUNT(*) OVER (PARTITION BY anon_level, anon_label) AS anon_leaf_count,
-        anon_level > 0 AND anon_level = MAX(anon_level) OVER () AS anon_is_top
-      FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-      WHERE
-        anon_taxonomy.anon_attribute = 'diagnosis'
-    )
-    SELECT
-      anon_level AS level,
-      anon_value AS value,
-      anon_label AS label,
-      anon_leaf_count AS leaf_count
-    FROM anon_labels
-    UNION ALL
-    SELECT
-      anon_level,
-      NULL,
-      CASE WHEN anon_is_top THEN MAX(anon_label) END,
-      CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
-    FROM anon_labels
-    GROUP BY
-      anon_level,
-      anon_is_top
-    HAVING
-      COUNT(*) FILTER(WHERE
-        anon_value IS NULL) = 0
-  ) AS "anon_taxonomy"
+  FROM "anon_taxonomy"
 )
 SELECT
-  "value" AS "anon_value",
+  "value" AS "value",
   CAST(MAX("code") FILTER(WHERE
     "level" = 1) AS UTINYINT) AS "anon_sensitive_0_1"
-FROM anon_coded
+FROM "anon_coded"
 WHERE
   "level" < 2
 GROUP BY
@@ -537,142 +376,69 @@ HAVING
   COUNT(*) = 2;
 
 SELECT
-  0 AS "position",
-  UNNEST([0, 1, 2]) AS "depth",
-  UNNEST(
-    [
-      COALESCE(MAX("anon_child_0_0"), 0),
-      COALESCE(MAX("anon_child_0_1"), 0),
-      COALESCE(MAX("anon_child_0_2"), 0)
-    ]
-  ) AS "last_child"
-FROM "temp"."main"."anon_codes_0"
-UNION ALL
-SELECT
-  1 AS "position",
-  UNNEST([0]) AS "depth",
-  UNNEST([COALESCE(MAX("anon_child_1_0"), 0)]) AS "last_child"
-FROM "temp"."main"."anon_codes_1"
-UNION ALL
-SELECT
-  2 AS "position",
-  UNNEST([0, 1, 2]) AS "depth",
-  UNNEST(
-    [
-      COALESCE(MAX("anon_child_2_0"), 0),
-      COALESCE(MAX("anon_child_2_1"), 0),
-      COALESCE(MAX("anon_child_2_2"), 0)
-    ]
-  ) AS "last_child"
-FROM "temp"."main"."anon_codes_2";
+  "position",
+  "depth",
+  MAX("child") AS "last_child"
+FROM "temp"."main"."anon_coded_labels"
+GROUP BY
+  "position",
+  "depth";
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
 SELECT
-  *
-FROM (
+  "anon_coded"."position",
+  "anon_coded"."depth",
+  "anon_coded"."value",
+  "anon_coded"."label",
+  "anon_coded"."code",
+  "anon_coded"."lm",
+  "anon_coded"."ncp",
+  COALESCE(
+    BIT_OR((
+      "child" << "shift"
+    )) FILTER(WHERE
+      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
+    0
+  ) AS "anon_key_0"
+FROM "temp"."main"."anon_coded_labels" AS anon_coded
+LEFT JOIN (VALUES
+  (0, 2, 0, 61),
+  (1, 0, 0, 59),
+  (2, 2, 0, 58),
+  (0, 1, 0, 57),
+  (2, 1, 0, 55),
+  (0, 0, 0, 51),
+  (2, 0, 0, 48)) AS "anon_fields"("position", "depth", "word", "shift")
+  USING ("position", "depth");
+
+DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
+
+WITH "anon_labels" AS (
+  SELECT DISTINCT
+    "position",
+    "depth",
+    "anon_key_0",
+    "lm"
+  FROM "temp"."main"."anon_labels"
+), "anon_steps" AS (
   SELECT
-    0 AS "position",
-    1 AS "depth",
+    "position",
+    "depth",
     CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
     "lm"
-  FROM (
-    SELECT DISTINCT
-      (
-        "anon_child_0_1" << 57
-      ) | (
-        "anon_child_0_2" << 61
-      ) AS "anon_key_0",
-      "anon_lm_0_1" AS "lm"
-    FROM "temp"."main"."anon_codes_0"
-  ) AS "anon_labels"
+  FROM "anon_labels"
   QUALIFY
     (
       "lm"
     ) IS DISTINCT FROM (
-      LEAD("lm") OVER (ORDER BY "anon_key_0" ASC)
+      LEAD("lm") OVER (PARTITION BY "position", "depth" ORDER BY "anon_key_0" ASC)
     )
-) AS "anon_steps"
-QUALIFY
-  COUNT(*) OVER () <= 64
-UNION ALL
+)
 SELECT
   *
-FROM (
-  SELECT
-    0 AS "position",
-    2 AS "depth",
-    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
-    "lm"
-  FROM (
-    SELECT DISTINCT
-      (
-        "anon_child_0_2" << 61
-      ) AS "anon_key_0",
-      "anon_lm_0_2" AS "lm"
-    FROM "temp"."main"."anon_codes_0"
-  ) AS "anon_labels"
-  QUALIFY
-    (
-      "lm"
-    ) IS DISTINCT FROM (
-      LEAD("lm") OVER (ORDER BY "anon_key_0" ASC)
-    )
-) AS "anon_steps"
+FROM "anon_steps"
 QUALIFY
-  COUNT(*) OVER () <= 64
-UNION ALL
-SELECT
-  *
-FROM (
-  SELECT
-    2 AS "position",
-    1 AS "depth",
-    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
-    "lm"
-  FROM (
-    SELECT DISTINCT
-      (
-        "anon_child_2_1" << 55
-      ) | (
-        "anon_child_2_2" << 58
-      ) AS "anon_key_0",
-      "anon_lm_2_1" AS "lm"
-    FROM "temp"."main"."anon_codes_2"
-  ) AS "anon_labels"
-  QUALIFY
-    (
-      "lm"
-    ) IS DISTINCT FROM (
-      LEAD("lm") OVER (ORDER BY "anon_key_0" ASC)
-    )
-) AS "anon_steps"
-QUALIFY
-  COUNT(*) OVER () <= 64
-UNION ALL
-SELECT
-  *
-FROM (
-  SELECT
-    2 AS "position",
-    2 AS "depth",
-    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
-    "lm"
-  FROM (
-    SELECT DISTINCT
-      (
-        "anon_child_2_2" << 58
-      ) AS "anon_key_0",
-      "anon_lm_2_2" AS "lm"
-    FROM "temp"."main"."anon_codes_2"
-  ) AS "anon_labels"
-  QUALIFY
-    (
-      "lm"
-    ) IS DISTINCT FROM (
-      LEAD("lm") OVER (ORDER BY "anon_key_0" ASC)
-    )
-) AS "anon_steps"
-QUALIFY
-  COUNT(*) OVER () <= 64;
+  COUNT(*) OVER (PARTITION BY "position", "depth") <= 64;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
@@ -688,79 +454,47 @@ WITH "anon_rows" AS MATERIALIZED (
     CAST("sex" AS TEXT) COLLATE "binary",
     CAST("zip" AS TEXT) COLLATE "binary",
     CAST("diagnosis" AS TEXT) COLLATE "binary"
+), "anon_values" AS (
+  SELECT DISTINCT
+    "diagnosis"
+  FROM "anon_rows"
 ), "anon_sensitive_0_ranks" AS MATERIALIZED (
   SELECT
     "diagnosis",
     CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
-  FROM (
-    SELECT DISTINCT
-      "diagnosis"
-    FROM "anon_rows"
-  ) AS "anon_values"
+  FROM "anon_values"
 )
 SELECT
-  "anon_codes_0"."anon_key_0" | "anon_codes_1"."anon_key_0" | "anon_codes_2"."anon_key_0" AS "anon_key_0",
-  "anon_codes_0"."anon_code_0_0" IS NULL
-  OR "anon_codes_1"."anon_code_1_0" IS NULL
-  OR "anon_codes_2"."anon_code_2_0" IS NULL AS "anon_is_unmapped",
+  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" | "anon_labels_2"."anon_key_0" AS "anon_key_0",
+  "anon_labels_0"."code" IS NULL
+  OR "anon_labels_1"."code" IS NULL
+  OR "anon_labels_2"."code" IS NULL AS "anon_is_unmapped",
   "anon_sensitive_0_ranks"."anon_sensitive_0",
   "anon_rows"."diagnosis" AS "anon_raw_0",
   "anon_sensitive_codes_0"."anon_sensitive_0_1",
   "anon_rows"."anon_row_count"
 FROM "anon_rows"
-LEFT JOIN (
-  SELECT DISTINCT
-    (
-      "anon_child_0_0" << 51
-    ) | (
-      "anon_child_0_1" << 57
-    ) | (
-      "anon_child_0_2" << 61
-    ) AS "anon_key_0",
-    "anon_value",
-    "anon_code_0_0"
-  FROM "temp"."main"."anon_codes_0"
-) AS "anon_codes_0"
-  ON "anon_codes_0"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
-LEFT JOIN (
-  SELECT DISTINCT
-    (
-      "anon_child_1_0" << 59
-    ) AS "anon_key_0",
-    "anon_value",
-    "anon_code_1_0"
-  FROM "temp"."main"."anon_codes_1"
-) AS "anon_codes_1"
-  ON "anon_codes_1"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
-LEFT JOIN (
-  SELECT DISTINCT
-    (
-      "anon_child_2_0" << 48
-    ) | (
-      "anon_child_2_1" << 55
-    ) | (
-      "anon_child_2_2" << 58
-    ) AS "anon_key_0",
-    "anon_value",
-    "anon_code_2_0"
-  FROM "temp"."main"."anon_codes_2"
-) AS "anon_codes_2"
-  ON "anon_codes_2"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_2
+  ON "anon_labels_2"."position" = 2
+  AND "anon_labels_2"."depth" = 0
+  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
 JOIN "anon_sensitive_0_ranks"
   ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
 LEFT JOIN "temp"."main"."anon_sensitive_codes_0" AS anon_sensitive_codes_0
-  ON "anon_sensitive_codes_0"."anon_value" IS NOT DISTINCT FROM CAST("anon_rows"."diagnosis" AS TEXT) COLLATE "binary"
+  ON "anon_sensitive_codes_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."diagnosis" AS TEXT) COLLATE "binary"
 ORDER BY
   "anon_key_0" ASC;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_values_0" AS
-SELECT
-  "anon_sensitive_0",
-  "anon_sensitive_0_1",
-  "anon_rows" / SUM("anon_rows") OVER () AS "anon_share",
-  SUM("anon_rows") OVER (ORDER BY "anon_sensitive_0" ASC) / SUM("anon_rows") OVER () AS "anon_cumulative",
-  SUM("anon_rows") OVER (PARTITION BY "anon_sensitive_0_1") / SUM("anon_rows") OVER () AS "anon_share_1"
-FROM (
+WITH "anon_counts" AS (
   SELECT
     "anon_sensitive_0",
     ANY_VALUE("anon_sensitive_0_1") AS "anon_sensitive_0_1",
@@ -768,7 +502,14 @@ FROM (
   FROM "temp"."main"."anon_cells"
   GROUP BY
     "anon_sensitive_0"
-) AS "anon_counts";
+)
+SELECT
+  "anon_sensitive_0",
+  "anon_sensitive_0_1",
+  "anon_rows" / SUM("anon_rows") OVER () AS "anon_share",
+  SUM("anon_rows") OVER (ORDER BY "anon_sensitive_0" ASC) / SUM("anon_rows") OVER () AS "anon_cumulative",
+  SUM("anon_rows") OVER (PARTITION BY "anon_sensitive_0_1") / SUM("anon_rows") OVER () AS "anon_share_1"
+FROM "anon_counts";
 
 SELECT
   COUNT(*) AS "cells",
@@ -780,6 +521,65 @@ SELECT
   ) AS "unmapped"
 FROM "temp"."main"."anon_cells";
 
+WITH "anon_keyed" AS (
+  SELECT
+    0 AS "position",
+    "anon_key_0" & 7095421212922216448 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 7095421212922216448
+  HAVING
+    COUNT(*) > 0
+  UNION ALL
+  SELECT
+    1 AS "position",
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 1729382256910270464
+  HAVING
+    COUNT(*) > 0
+  UNION ALL
+  SELECT
+    2 AS "position",
+    "anon_key_0" & 398287092045578240 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 398287092045578240
+  HAVING
+    COUNT(*) > 0
+), "anon_values" AS (
+  SELECT
+    "anon_labels"."position",
+    "anon_labels"."value",
+    "anon_keyed"."anon_value_rows"
+  FROM "anon_keyed"
+  JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON "anon_labels"."position" = "anon_keyed"."position"
+    AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
+    AND "anon_labels"."depth" = 0
+), "anon_levels" AS (
+  SELECT
+    anon_labels.position,
+    anon_labels.depth,
+    anon_values.anon_value_rows,
+    anon_labels.code AS anon_label,
+    anon_labels.lm AS anon_lm,
+    anon_labels.ncp AS anon_ncp
+  FROM "anon_values"
+  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON anon_labels.position = anon_values.position
+    AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
+), "anon_weighed" AS (
+  SELECT
+    *,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
+  FROM "anon_levels"
+)
 SELECT
   position,
   depth,
@@ -803,175 +603,159 @@ SELECT
     LOG(2, anon_row_count / anon_label_rows)
   )) AS least_information,
   COUNT(DISTINCT anon_label) AS distinct_labels
-FROM (
-  SELECT
-    *,
-    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
-    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
-  FROM (
-    SELECT
-      0 AS "position",
-      "anon_marginal"."anon_value_rows",
-      UNNEST([0, 1, 2, 3]) AS "depth",
-      UNNEST(
-        [
-          "anon_codes"."anon_code_0_0",
-          "anon_codes"."anon_code_0_1",
-          "anon_codes"."anon_code_0_2",
-          "anon_codes"."anon_code_0_3"
-        ]
-      ) AS "anon_label",
-      UNNEST(
-        [
-          "anon_codes"."anon_lm_0_0",
-          "anon_codes"."anon_lm_0_1",
-          "anon_codes"."anon_lm_0_2",
-          "anon_codes"."anon_lm_0_3"
-        ]
-      ) AS "anon_lm",
-      UNNEST(
-        [
-          "anon_codes"."anon_ncp_0_0",
-          "anon_codes"."anon_ncp_0_1",
-          "anon_codes"."anon_ncp_0_2",
-          "anon_codes"."anon_ncp_0_3"
-        ]
-      ) AS "anon_ncp"
-    FROM (
-      SELECT
-        "anon_key_0" & 7095421212922216448 AS "anon_key_0",
-        SUM("anon_row_count") AS "anon_value_rows"
-      FROM "temp"."main"."anon_cells"
-      GROUP BY
-        "anon_key_0" & 7095421212922216448
-      HAVING
-        COUNT(*) > 0
-    ) AS "anon_marginal"
-    JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_0_0" << 51
-        ) | (
-          "anon_child_0_1" << 57
-        ) | (
-          "anon_child_0_2" << 61
-        ) AS "anon_key_0",
-        "anon_code_0_0",
-        "anon_code_0_1",
-        "anon_code_0_2",
-        "anon_code_0_3",
-        "anon_lm_0_0",
-        "anon_lm_0_1",
-        "anon_lm_0_2",
-        "anon_lm_0_3",
-        "anon_ncp_0_0",
-        "anon_ncp_0_1",
-        "anon_ncp_0_2",
-        "anon_ncp_0_3"
-      FROM "temp"."main"."anon_codes_0"
-    ) AS "anon_codes"
-      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
-    UNION ALL
-    SELECT
-      1 AS "position",
-      "anon_marginal"."anon_value_rows",
-      UNNEST([0, 1]) AS "depth",
-      UNNEST(["anon_codes"."anon_code_1_0", "anon_codes"."anon_code_1_1"]) AS "anon_label",
-      UNNEST(["anon_codes"."anon_lm_1_0", "anon_codes"."anon_lm_1_1"]) AS "anon_lm",
-      UNNEST(["anon_codes"."anon_ncp_1_0", "anon_codes"."anon_ncp_1_1"]) AS "anon_ncp"
-    FROM (
-      SELECT
-        "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-        SUM("anon_row_count") AS "anon_value_rows"
-      FROM "temp"."main"."anon_cells"
-      GROUP BY
-        "anon_key_0" & 1729382256910270464
-      HAVING
-        COUNT(*) > 0
-    ) AS "anon_marginal"
-    JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_1_0" << 59
-        ) AS "anon_key_0",
-        "anon_code_1_0",
-        "anon_code_1_1",
-        "anon_lm_1_0",
-        "anon_lm_1_1",
-        "anon_ncp_1_0",
-        "anon_ncp_1_1"
-      FROM "temp"."main"."anon_codes_1"
-    ) AS "anon_codes"
-      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
-    UNION ALL
-    SELECT
-      2 AS "position",
-      "anon_marginal"."anon_value_rows",
-      UNNEST([0, 1, 2, 3]) AS "depth",
-      UNNEST(
-        [
-          "anon_codes"."anon_code_2_0",
-          "anon_codes"."anon_code_2_1",
-          "anon_codes"."anon_code_2_2",
-          "anon_codes"."anon_code_2_3"
-        ]
-      ) AS "anon_label",
-      UNNEST(
-        [
-          "anon_codes"."anon_lm_2_0",
-          "anon_codes"."anon_lm_2_1",
-          "anon_codes"."anon_lm_2_2",
-          "anon_codes"."anon_lm_2_3"
-        ]
-      ) AS "anon_lm",
-      UNNEST(
-        [
-          "anon_codes"."anon_ncp_2_0",
-          "anon_codes"."anon_ncp_2_1",
-          "anon_codes"."anon_ncp_2_2",
-          "anon_codes"."anon_ncp_2_3"
-        ]
-      ) AS "anon_ncp"
-    FROM (
-      SELECT
-        "anon_key_0" & 398287092045578240 AS "anon_key_0",
-        SUM("anon_row_count") AS "anon_value_rows"
-      FROM "temp"."main"."anon_cells"
-      GROUP BY
-        "anon_key_0" & 398287092045578240
-      HAVING
-        COUNT(*) > 0
-    ) AS "anon_marginal"
-    JOIN (
-      SELECT DISTINCT
-        (
-          "anon_child_2_0" << 48
-        ) | (
-          "anon_child_2_1" << 55
-        ) | (
-          "anon_child_2_2" << 58
-        ) AS "anon_key_0",
-        "anon_code_2_0",
-        "anon_code_2_1",
-        "anon_code_2_2",
-        "anon_code_2_3",
-        "anon_lm_2_0",
-        "anon_lm_2_1",
-        "anon_lm_2_2",
-        "anon_lm_2_3",
-        "anon_ncp_2_0",
-        "anon_ncp_2_1",
-        "anon_ncp_2_2",
-        "anon_ncp_2_3"
-      FROM "temp"."main"."anon_codes_2"
-    ) AS "anon_codes"
-      ON "anon_codes"."anon_key_0" = "anon_marginal"."anon_key_0"
-  ) AS "anon_levels"
-)
+FROM "anon_weighed"
 GROUP BY
   position,
   depth;
 
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8646911284551352320),
+    (1, 7313845794849685504),
+    (2, 7095421212922216448),
+    (3, 2125699024118874112),
+    (4, 398287092045578240),
+    (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_whole" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_cells_2" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8646911284551352320),
+    (1, 7313845794849685504),
+    (2, 7095421212922216448),
+    (3, 2125699024118874112),
+    (4, 398287092045578240),
+    (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_values" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_2" AS "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_2" AS (
+  SELECT
+    "anon_values"."anon_node",
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0",
+    "anon_known"."anon_share" AS "anon_share"
+  FROM "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_cells_3" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8646911284551352320),
+    (1, 7313845794849685504),
+    (2, 7095421212922216448),
+    (3, 2125699024118874112),
+    (4, 398287092045578240),
+    (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_values_3" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_3" AS "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_4" AS (
+  SELECT
+    "anon_values"."anon_node",
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0_1",
+    "anon_known"."anon_share_1" AS "anon_share"
+  FROM "anon_values_3" AS "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_labels" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_2" AS "anon_values"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0"
+  UNION ALL
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_4" AS "anon_values"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0_1"
+), "anon_view_0" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    (
+      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+    ) / 2 AS "anon_measure_0"
+  FROM "anon_labels"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_whole"."anon_node",
+    "anon_whole"."anon_key_0",
+    "anon_whole"."anon_class_size",
+    "anon_view_0"."anon_measure_0"
+  FROM "anon_whole"
+  JOIN "anon_view_0"
+    ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
+    AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+    "anon_class_size" >= 2 AS "anon_certainly_kept"
+  FROM "anon_classes"
+)
 SELECT
   anon_node AS node,
   COUNT(*) AS class_count,
@@ -985,168 +769,152 @@ SELECT
     CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
       NOT anon_certainly_kept), 0) AS BIGINT)
   ) AS certain_suppressed_rows
-FROM (
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY
+  anon_node;
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 1729382256910270464),
+    (1, 7061644215716937728),
+    (2, 7205759403792793600),
+    (3, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_whole" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_cells_2" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 1729382256910270464),
+    (1, 7061644215716937728),
+    (2, 7205759403792793600),
+    (3, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_values" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_2" AS "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_2" AS (
+  SELECT
+    "anon_values"."anon_node",
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0",
+    "anon_known"."anon_share" AS "anon_share"
+  FROM "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_cells_3" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 1729382256910270464),
+    (1, 7061644215716937728),
+    (2, 7205759403792793600),
+    (3, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_values_3" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_3" AS "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_4" AS (
+  SELECT
+    "anon_values"."anon_node",
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0_1",
+    "anon_known"."anon_share_1" AS "anon_share"
+  FROM "anon_values_3" AS "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_labels" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_2" AS "anon_values"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0"
+  UNION ALL
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_4" AS "anon_values"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0_1"
+), "anon_view_0" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    (
+      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+    ) / 2 AS "anon_measure_0"
+  FROM "anon_labels"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_whole"."anon_node",
+    "anon_whole"."anon_key_0",
+    "anon_whole"."anon_class_size",
+    "anon_view_0"."anon_measure_0"
+  FROM "anon_whole"
+  JOIN "anon_view_0"
+    ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
+    AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+), "anon_classes_2" AS (
   SELECT
     *,
-    12 AS "anon_row_count",
-    2 AS "anon_k"
-  FROM (
-    SELECT
-      *,
-      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-      "anon_class_size" >= 2 AS "anon_certainly_kept",
-      NOT (
-        TRUE
-      ) AS "anon_out_of_bounds",
-      "anon_class_size" AS "anon_class_weight"
-    FROM (
-      SELECT
-        "anon_whole"."anon_node",
-        "anon_whole"."anon_key_0",
-        "anon_whole"."anon_class_size",
-        "anon_view_0"."anon_measure_0"
-      FROM (
-        SELECT
-          "anon_node",
-          "anon_key_0",
-          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-        FROM (
-          SELECT
-            "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-            "anon_sensitive_0",
-            "anon_sensitive_0_1",
-            "anon_row_count",
-            "anon_nodes"."anon_node"
-          FROM "temp"."main"."anon_cells"
-          CROSS JOIN (VALUES
-            (0, 8646911284551352320),
-            (1, 7313845794849685504),
-            (2, 7095421212922216448),
-            (3, 2125699024118874112),
-            (4, 398287092045578240),
-            (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
-        ) AS "anon_cells"
-        GROUP BY
-          "anon_node",
-          "anon_key_0"
-      ) AS "anon_whole"
-      JOIN (
-        SELECT
-          "anon_node",
-          "anon_key_0",
-          (
-            FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-          ) / 2 AS "anon_measure_0"
-        FROM (
-          SELECT
-            "anon_node",
-            "anon_key_0",
-            SUM("anon_rows") AS "anon_rows",
-            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-            ANY_VALUE("anon_share") AS "anon_share"
-          FROM (
-            SELECT
-              "anon_values"."anon_node",
-              "anon_values"."anon_key_0",
-              "anon_values"."anon_rows",
-              "anon_known"."anon_sensitive_0",
-              "anon_known"."anon_share" AS "anon_share"
-            FROM (
-              SELECT
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0",
-                SUM("anon_row_count") AS "anon_rows"
-              FROM (
-                SELECT
-                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count",
-                  "anon_nodes"."anon_node"
-                FROM "temp"."main"."anon_cells"
-                CROSS JOIN (VALUES
-                  (0, 8646911284551352320),
-                  (1, 7313845794849685504),
-                  (2, 7095421212922216448),
-                  (3, 2125699024118874112),
-                  (4, 398287092045578240),
-                  (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0"
-            ) AS "anon_values"
-            JOIN "temp"."main"."anon_values_0" AS anon_known
-              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_node",
-            "anon_key_0",
-            "anon_sensitive_0"
-          UNION ALL
-          SELECT
-            "anon_node",
-            "anon_key_0",
-            SUM("anon_rows") AS "anon_rows",
-            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-            ANY_VALUE("anon_share") AS "anon_share"
-          FROM (
-            SELECT
-              "anon_values"."anon_node",
-              "anon_values"."anon_key_0",
-              "anon_values"."anon_rows",
-              "anon_known"."anon_sensitive_0_1",
-              "anon_known"."anon_share_1" AS "anon_share"
-            FROM (
-              SELECT
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0",
-                SUM("anon_row_count") AS "anon_rows"
-              FROM (
-                SELECT
-                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count",
-                  "anon_nodes"."anon_node"
-                FROM "temp"."main"."anon_cells"
-                CROSS JOIN (VALUES
-                  (0, 8646911284551352320),
-                  (1, 7313845794849685504),
-                  (2, 7095421212922216448),
-                  (3, 2125699024118874112),
-                  (4, 398287092045578240),
-                  (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0"
-            ) AS "anon_values"
-            JOIN "temp"."main"."anon_values_0" AS anon_known
-              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_node",
-            "anon_key_0",
-            "anon_sensitive_0_1"
-        ) AS "anon_labels"
-        GROUP BY
-          "anon_node",
-          "anon_key_0"
-      ) AS "anon_view_0"
-        ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
-        AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-    ) AS "anon_classes"
-  ) AS "anon_judged"
-) AS "anon_classes"
-GROUP BY
-  anon_node,
-  anon_k;
-
+    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+    "anon_class_size" >= 2 AS "anon_certainly_kept"
+  FROM "anon_classes"
+)
 SELECT
   anon_node AS node,
   COUNT(*) AS class_count,
@@ -1160,164 +928,129 @@ SELECT
     CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
       NOT anon_certainly_kept), 0) AS BIGINT)
   ) AS certain_suppressed_rows
-FROM (
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY
+  anon_node;
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_cells_2" AS (
+  SELECT
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_2" AS "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_2" AS (
+  SELECT
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0",
+    "anon_known"."anon_share" AS "anon_share"
+  FROM "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_cells_3" AS (
+  SELECT
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values_3" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_3" AS "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_4" AS (
+  SELECT
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0_1",
+    "anon_known"."anon_share_1" AS "anon_share"
+  FROM "anon_values_3" AS "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_labels" AS (
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_2" AS "anon_values"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+  UNION ALL
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_4" AS "anon_values"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0_1"
+), "anon_view_0" AS (
+  SELECT
+    "anon_key_0",
+    (
+      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+    ) / 2 AS "anon_measure_0"
+  FROM "anon_labels"
+  GROUP BY
+    "anon_key_0"
+), "anon_labelled" AS (
+  SELECT
+    "anon_whole"."anon_key_0",
+    "anon_whole"."anon_class_size",
+    "anon_view_0"."anon_measure_0"
+  FROM "anon_whole"
+  JOIN "anon_view_0"
+    ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size",
+    "anon_labelled"."anon_measure_0",
+    (
+      2.0e0
+    ) / 3 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
   SELECT
     *,
-    12 AS "anon_row_count",
-    2 AS "anon_k"
-  FROM (
-    SELECT
-      *,
-      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-      "anon_class_size" >= 2 AS "anon_certainly_kept",
-      NOT (
-        TRUE
-      ) AS "anon_out_of_bounds",
-      "anon_class_size" AS "anon_class_weight"
-    FROM (
-      SELECT
-        "anon_whole"."anon_node",
-        "anon_whole"."anon_key_0",
-        "anon_whole"."anon_class_size",
-        "anon_view_0"."anon_measure_0"
-      FROM (
-        SELECT
-          "anon_node",
-          "anon_key_0",
-          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-        FROM (
-          SELECT
-            "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-            "anon_sensitive_0",
-            "anon_sensitive_0_1",
-            "anon_row_count",
-            "anon_nodes"."anon_node"
-          FROM "temp"."main"."anon_cells"
-          CROSS JOIN (VALUES
-            (0, 1729382256910270464),
-            (1, 7061644215716937728),
-            (2, 7205759403792793600),
-            (3, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
-        ) AS "anon_cells"
-        GROUP BY
-          "anon_node",
-          "anon_key_0"
-      ) AS "anon_whole"
-      JOIN (
-        SELECT
-          "anon_node",
-          "anon_key_0",
-          (
-            FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-          ) / 2 AS "anon_measure_0"
-        FROM (
-          SELECT
-            "anon_node",
-            "anon_key_0",
-            SUM("anon_rows") AS "anon_rows",
-            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-            ANY_VALUE("anon_share") AS "anon_share"
-          FROM (
-            SELECT
-              "anon_values"."anon_node",
-              "anon_values"."anon_key_0",
-              "anon_values"."anon_rows",
-              "anon_known"."anon_sensitive_0",
-              "anon_known"."anon_share" AS "anon_share"
-            FROM (
-              SELECT
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0",
-                SUM("anon_row_count") AS "anon_rows"
-              FROM (
-                SELECT
-                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count",
-                  "anon_nodes"."anon_node"
-                FROM "temp"."main"."anon_cells"
-                CROSS JOIN (VALUES
-                  (0, 1729382256910270464),
-                  (1, 7061644215716937728),
-                  (2, 7205759403792793600),
-                  (3, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0"
-            ) AS "anon_values"
-            JOIN "temp"."main"."anon_values_0" AS anon_known
-              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_node",
-            "anon_key_0",
-            "anon_sensitive_0"
-          UNION ALL
-          SELECT
-            "anon_node",
-            "anon_key_0",
-            SUM("anon_rows") AS "anon_rows",
-            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-            ANY_VALUE("anon_share") AS "anon_share"
-          FROM (
-            SELECT
-              "anon_values"."anon_node",
-              "anon_values"."anon_key_0",
-              "anon_values"."anon_rows",
-              "anon_known"."anon_sensitive_0_1",
-              "anon_known"."anon_share_1" AS "anon_share"
-            FROM (
-              SELECT
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0",
-                SUM("anon_row_count") AS "anon_rows"
-              FROM (
-                SELECT
-                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count",
-                  "anon_nodes"."anon_node"
-                FROM "temp"."main"."anon_cells"
-                CROSS JOIN (VALUES
-                  (0, 1729382256910270464),
-                  (1, 7061644215716937728),
-                  (2, 7205759403792793600),
-                  (3, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0"
-            ) AS "anon_values"
-            JOIN "temp"."main"."anon_values_0" AS anon_known
-              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_node",
-            "anon_key_0",
-            "anon_sensitive_0_1"
-        ) AS "anon_labels"
-        GROUP BY
-          "anon_node",
-          "anon_key_0"
-      ) AS "anon_view_0"
-        ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
-        AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-    ) AS "anon_classes"
-  ) AS "anon_judged"
-) AS "anon_classes"
-GROUP BY
-  anon_node,
-  anon_k;
-
+    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+    "anon_class_size" >= 2 AS "anon_certainly_kept",
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
 SELECT
-  anon_node AS node,
+  0 AS node,
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
@@ -1332,148 +1065,147 @@ SELECT
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
-FROM (
+FROM "anon_classes_2" AS "anon_classes";
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8791026472627208192),
+    (1, 8935141660703064064),
+    (2, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_whole" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_cells_2" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8791026472627208192),
+    (1, 8935141660703064064),
+    (2, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_values" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_2" AS "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_2" AS (
+  SELECT
+    "anon_values"."anon_node",
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0",
+    "anon_known"."anon_share" AS "anon_share"
+  FROM "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_cells_3" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8791026472627208192),
+    (1, 8935141660703064064),
+    (2, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_values_3" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_3" AS "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_4" AS (
+  SELECT
+    "anon_values"."anon_node",
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0_1",
+    "anon_known"."anon_share_1" AS "anon_share"
+  FROM "anon_values_3" AS "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_labels" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_2" AS "anon_values"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0"
+  UNION ALL
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_4" AS "anon_values"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0_1"
+), "anon_view_0" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    (
+      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+    ) / 2 AS "anon_measure_0"
+  FROM "anon_labels"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_whole"."anon_node",
+    "anon_whole"."anon_key_0",
+    "anon_whole"."anon_class_size",
+    "anon_view_0"."anon_measure_0"
+  FROM "anon_whole"
+  JOIN "anon_view_0"
+    ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
+    AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+), "anon_classes_2" AS (
   SELECT
     *,
-    12 AS "anon_row_count",
-    2 AS "anon_k"
-  FROM (
-    SELECT
-      *,
-      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-      "anon_class_size" >= 2 AS "anon_certainly_kept",
-      NOT (
-        TRUE
-      ) AS "anon_out_of_bounds",
-      "anon_class_size" AS "anon_class_weight"
-    FROM (
-      SELECT
-        "anon_labelled"."anon_class_size",
-        "anon_labelled"."anon_measure_0",
-        "anon_labelled"."anon_node",
-        (
-          2.0e0
-        ) / 3 AS "anon_lm"
-      FROM (
-        SELECT
-          *
-        FROM (
-          SELECT
-            "anon_key_0",
-            "anon_class_size",
-            "anon_measure_0",
-            0 AS "anon_node"
-          FROM (
-            SELECT
-              "anon_whole"."anon_key_0",
-              "anon_whole"."anon_class_size",
-              "anon_view_0"."anon_measure_0"
-            FROM (
-              SELECT
-                "anon_key_0",
-                CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-              FROM (
-                SELECT
-                  "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_key_0"
-            ) AS "anon_whole"
-            JOIN (
-              SELECT
-                "anon_key_0",
-                (
-                  FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-                ) / 2 AS "anon_measure_0"
-              FROM (
-                SELECT
-                  "anon_key_0",
-                  SUM("anon_rows") AS "anon_rows",
-                  SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-                  ANY_VALUE("anon_share") AS "anon_share"
-                FROM (
-                  SELECT
-                    "anon_values"."anon_key_0",
-                    "anon_values"."anon_rows",
-                    "anon_known"."anon_sensitive_0",
-                    "anon_known"."anon_share" AS "anon_share"
-                  FROM (
-                    SELECT
-                      "anon_key_0",
-                      "anon_sensitive_0",
-                      SUM("anon_row_count") AS "anon_rows"
-                    FROM (
-                      SELECT
-                        "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-                        "anon_sensitive_0",
-                        "anon_sensitive_0_1",
-                        "anon_row_count"
-                      FROM "temp"."main"."anon_cells"
-                    ) AS "anon_cells"
-                    GROUP BY
-                      "anon_key_0",
-                      "anon_sensitive_0"
-                  ) AS "anon_values"
-                  JOIN "temp"."main"."anon_values_0" AS anon_known
-                    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-                ) AS "anon_values"
-                GROUP BY
-                  "anon_key_0",
-                  "anon_sensitive_0"
-                UNION ALL
-                SELECT
-                  "anon_key_0",
-                  SUM("anon_rows") AS "anon_rows",
-                  SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-                  ANY_VALUE("anon_share") AS "anon_share"
-                FROM (
-                  SELECT
-                    "anon_values"."anon_key_0",
-                    "anon_values"."anon_rows",
-                    "anon_known"."anon_sensitive_0_1",
-                    "anon_known"."anon_share_1" AS "anon_share"
-                  FROM (
-                    SELECT
-                      "anon_key_0",
-                      "anon_sensitive_0",
-                      SUM("anon_row_count") AS "anon_rows"
-                    FROM (
-                      SELECT
-                        "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-                        "anon_sensitive_0",
-                        "anon_sensitive_0_1",
-                        "anon_row_count"
-                      FROM "temp"."main"."anon_cells"
-                    ) AS "anon_cells"
-                    GROUP BY
-                      "anon_key_0",
-                      "anon_sensitive_0"
-                  ) AS "anon_values"
-                  JOIN "temp"."main"."anon_values_0" AS anon_known
-                    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-                ) AS "anon_values"
-                GROUP BY
-                  "anon_key_0",
-                  "anon_sensitive_0_1"
-              ) AS "anon_labels"
-              GROUP BY
-                "anon_key_0"
-            ) AS "anon_view_0"
-              ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-          ) AS "anon_classes_of_node"
-        ) AS "anon_keyed"
-      ) AS "anon_labelled"
-    ) AS "anon_classes"
-  ) AS "anon_judged"
-) AS "anon_classes"
-GROUP BY
-  anon_node,
-  anon_k;
-
+    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+    "anon_class_size" >= 2 AS "anon_certainly_kept"
+  FROM "anon_classes"
+)
 SELECT
   anon_node AS node,
   COUNT(*) AS class_count,
@@ -1487,161 +1219,120 @@ SELECT
     CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
       NOT anon_certainly_kept), 0) AS BIGINT)
   ) AS certain_suppressed_rows
-FROM (
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY
+  anon_node;
+
+PREPARE "anon_cells_counts_1" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_cells_2" AS (
+  SELECT
+    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_2" AS "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_2" AS (
+  SELECT
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0",
+    "anon_known"."anon_share" AS "anon_share"
+  FROM "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_cells_3" AS (
+  SELECT
+    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values_3" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_3" AS "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_4" AS (
+  SELECT
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0_1",
+    "anon_known"."anon_share_1" AS "anon_share"
+  FROM "anon_values_3" AS "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_labels" AS (
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_2" AS "anon_values"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+  UNION ALL
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_4" AS "anon_values"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0_1"
+), "anon_view_0" AS (
+  SELECT
+    "anon_key_0",
+    (
+      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+    ) / 2 AS "anon_measure_0"
+  FROM "anon_labels"
+  GROUP BY
+    "anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_whole"."anon_class_size",
+    "anon_view_0"."anon_measure_0"
+  FROM "anon_whole"
+  JOIN "anon_view_0"
+    ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+), "anon_classes_2" AS (
   SELECT
     *,
-    12 AS "anon_row_count",
-    2 AS "anon_k"
-  FROM (
-    SELECT
-      *,
-      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-      "anon_class_size" >= 2 AS "anon_certainly_kept",
-      NOT (
-        TRUE
-      ) AS "anon_out_of_bounds",
-      "anon_class_size" AS "anon_class_weight"
-    FROM (
-      SELECT
-        "anon_whole"."anon_node",
-        "anon_whole"."anon_key_0",
-        "anon_whole"."anon_class_size",
-        "anon_view_0"."anon_measure_0"
-      FROM (
-        SELECT
-          "anon_node",
-          "anon_key_0",
-          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-        FROM (
-          SELECT
-            "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-            "anon_sensitive_0",
-            "anon_sensitive_0_1",
-            "anon_row_count",
-            "anon_nodes"."anon_node"
-          FROM "temp"."main"."anon_cells"
-          CROSS JOIN (VALUES
-            (0, 8791026472627208192),
-            (1, 8935141660703064064),
-            (2, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
-        ) AS "anon_cells"
-        GROUP BY
-          "anon_node",
-          "anon_key_0"
-      ) AS "anon_whole"
-      JOIN (
-        SELECT
-          "anon_node",
-          "anon_key_0",
-          (
-            FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-          ) / 2 AS "anon_measure_0"
-        FROM (
-          SELECT
-            "anon_node",
-            "anon_key_0",
-            SUM("anon_rows") AS "anon_rows",
-            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-            ANY_VALUE("anon_share") AS "anon_share"
-          FROM (
-            SELECT
-              "anon_values"."anon_node",
-              "anon_values"."anon_key_0",
-              "anon_values"."anon_rows",
-              "anon_known"."anon_sensitive_0",
-              "anon_known"."anon_share" AS "anon_share"
-            FROM (
-              SELECT
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0",
-                SUM("anon_row_count") AS "anon_rows"
-              FROM (
-                SELECT
-                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count",
-                  "anon_nodes"."anon_node"
-                FROM "temp"."main"."anon_cells"
-                CROSS JOIN (VALUES
-                  (0, 8791026472627208192),
-                  (1, 8935141660703064064),
-                  (2, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0"
-            ) AS "anon_values"
-            JOIN "temp"."main"."anon_values_0" AS anon_known
-              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_node",
-            "anon_key_0",
-            "anon_sensitive_0"
-          UNION ALL
-          SELECT
-            "anon_node",
-            "anon_key_0",
-            SUM("anon_rows") AS "anon_rows",
-            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-            ANY_VALUE("anon_share") AS "anon_share"
-          FROM (
-            SELECT
-              "anon_values"."anon_node",
-              "anon_values"."anon_key_0",
-              "anon_values"."anon_rows",
-              "anon_known"."anon_sensitive_0_1",
-              "anon_known"."anon_share_1" AS "anon_share"
-            FROM (
-              SELECT
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0",
-                SUM("anon_row_count") AS "anon_rows"
-              FROM (
-                SELECT
-                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count",
-                  "anon_nodes"."anon_node"
-                FROM "temp"."main"."anon_cells"
-                CROSS JOIN (VALUES
-                  (0, 8791026472627208192),
-                  (1, 8935141660703064064),
-                  (2, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0"
-            ) AS "anon_values"
-            JOIN "temp"."main"."anon_values_0" AS anon_known
-              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_node",
-            "anon_key_0",
-            "anon_sensitive_0_1"
-        ) AS "anon_labels"
-        GROUP BY
-          "anon_node",
-          "anon_key_0"
-      ) AS "anon_view_0"
-        ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
-        AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-    ) AS "anon_classes"
-  ) AS "anon_judged"
-) AS "anon_classes"
-GROUP BY
-  anon_node,
-  anon_k;
-
+    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+    "anon_class_size" >= 2 AS "anon_certainly_kept"
+  FROM "anon_classes"
+)
 SELECT
-  anon_node AS node,
+  0 AS node,
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
@@ -1653,158 +1344,136 @@ SELECT
     CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
       NOT anon_certainly_kept), 0) AS BIGINT)
   ) AS certain_suppressed_rows
-FROM (
+FROM "anon_classes_2" AS "anon_classes";
+
+EXECUTE "anon_cells_counts_1" (9043228051759955968);
+
+EXECUTE "anon_cells_counts_1" (2017612633061982208);
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_cells_2" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_2" AS "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_2" AS (
+  SELECT
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0",
+    "anon_known"."anon_share" AS "anon_share"
+  FROM "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_cells_3" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values_3" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_3" AS "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_4" AS (
+  SELECT
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0_1",
+    "anon_known"."anon_share_1" AS "anon_share"
+  FROM "anon_values_3" AS "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_labels" AS (
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_2" AS "anon_values"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+  UNION ALL
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_4" AS "anon_values"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0_1"
+), "anon_view_0" AS (
+  SELECT
+    "anon_key_0",
+    (
+      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+    ) / 2 AS "anon_measure_0"
+  FROM "anon_labels"
+  GROUP BY
+    "anon_key_0"
+), "anon_keyed" AS (
+  SELECT
+    "anon_whole"."anon_key_0",
+    "anon_whole"."anon_class_size",
+    "anon_view_0"."anon_measure_0"
+  FROM "anon_whole"
+  JOIN "anon_view_0"
+    ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+), "anon_labelled" AS (
   SELECT
     *,
-    12 AS "anon_row_count",
-    2 AS "anon_k"
-  FROM (
-    SELECT
-      *,
-      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-      "anon_class_size" >= 2 AS "anon_certainly_kept",
-      NOT (
-        TRUE
-      ) AS "anon_out_of_bounds",
-      "anon_class_size" AS "anon_class_weight"
-    FROM (
-      SELECT
-        "anon_whole"."anon_node",
-        "anon_whole"."anon_key_0",
-        "anon_whole"."anon_class_size",
-        "anon_view_0"."anon_measure_0"
-      FROM (
-        SELECT
-          "anon_node",
-          "anon_key_0",
-          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-        FROM (
-          SELECT
-            "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-            "anon_sensitive_0",
-            "anon_sensitive_0_1",
-            "anon_row_count",
-            "anon_nodes"."anon_node"
-          FROM "temp"."main"."anon_cells"
-          CROSS JOIN (VALUES
-            (0, 2017612633061982208),
-            (1, 9043228051759955968)) AS "anon_nodes"("anon_node", "anon_mask_0")
-        ) AS "anon_cells"
-        GROUP BY
-          "anon_node",
-          "anon_key_0"
-      ) AS "anon_whole"
-      JOIN (
-        SELECT
-          "anon_node",
-          "anon_key_0",
-          (
-            FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-          ) / 2 AS "anon_measure_0"
-        FROM (
-          SELECT
-            "anon_node",
-            "anon_key_0",
-            SUM("anon_rows") AS "anon_rows",
-            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-            ANY_VALUE("anon_share") AS "anon_share"
-          FROM (
-            SELECT
-              "anon_values"."anon_node",
-              "anon_values"."anon_key_0",
-              "anon_values"."anon_rows",
-              "anon_known"."anon_sensitive_0",
-              "anon_known"."anon_share" AS "anon_share"
-            FROM (
-              SELECT
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0",
-                SUM("anon_row_count") AS "anon_rows"
-              FROM (
-                SELECT
-                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count",
-                  "anon_nodes"."anon_node"
-                FROM "temp"."main"."anon_cells"
-                CROSS JOIN (VALUES
-                  (0, 2017612633061982208),
-                  (1, 9043228051759955968)) AS "anon_nodes"("anon_node", "anon_mask_0")
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0"
-            ) AS "anon_values"
-            JOIN "temp"."main"."anon_values_0" AS anon_known
-              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_node",
-            "anon_key_0",
-            "anon_sensitive_0"
-          UNION ALL
-          SELECT
-            "anon_node",
-            "anon_key_0",
-            SUM("anon_rows") AS "anon_rows",
-            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-            ANY_VALUE("anon_share") AS "anon_share"
-          FROM (
-            SELECT
-              "anon_values"."anon_node",
-              "anon_values"."anon_key_0",
-              "anon_values"."anon_rows",
-              "anon_known"."anon_sensitive_0_1",
-              "anon_known"."anon_share_1" AS "anon_share"
-            FROM (
-              SELECT
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0",
-                SUM("anon_row_count") AS "anon_rows"
-              FROM (
-                SELECT
-                  "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count",
-                  "anon_nodes"."anon_node"
-                FROM "temp"."main"."anon_cells"
-                CROSS JOIN (VALUES
-                  (0, 2017612633061982208),
-                  (1, 9043228051759955968)) AS "anon_nodes"("anon_node", "anon_mask_0")
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_node",
-                "anon_key_0",
-                "anon_sensitive_0"
-            ) AS "anon_values"
-            JOIN "temp"."main"."anon_values_0" AS anon_known
-              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_node",
-            "anon_key_0",
-            "anon_sensitive_0_1"
-        ) AS "anon_labels"
-        GROUP BY
-          "anon_node",
-          "anon_key_0"
-      ) AS "anon_view_0"
-        ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
-        AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-    ) AS "anon_classes"
-  ) AS "anon_judged"
-) AS "anon_classes"
-GROUP BY
-  anon_node,
-  anon_k;
-
+    "anon_key_0" & 288230376151711744 AS "anon_bits_2_2_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size",
+    "anon_labelled"."anon_measure_0",
+    (
+      1.0e0 + CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
+    ) / 3 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+    "anon_class_size" >= 2 AS "anon_certainly_kept",
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
 SELECT
-  anon_node AS node,
+  0 AS node,
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
@@ -1819,151 +1488,132 @@ SELECT
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
-FROM (
+FROM "anon_classes_2" AS "anon_classes";
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_cells_2" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_2" AS "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_2" AS (
+  SELECT
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0",
+    "anon_known"."anon_share" AS "anon_share"
+  FROM "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_cells_3" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values_3" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_3" AS "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_4" AS (
+  SELECT
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0_1",
+    "anon_known"."anon_share_1" AS "anon_share"
+  FROM "anon_values_3" AS "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_labels" AS (
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_2" AS "anon_values"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+  UNION ALL
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_4" AS "anon_values"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0_1"
+), "anon_view_0" AS (
+  SELECT
+    "anon_key_0",
+    (
+      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+    ) / 2 AS "anon_measure_0"
+  FROM "anon_labels"
+  GROUP BY
+    "anon_key_0"
+), "anon_keyed" AS (
+  SELECT
+    "anon_whole"."anon_key_0",
+    "anon_whole"."anon_class_size",
+    "anon_view_0"."anon_measure_0"
+  FROM "anon_whole"
+  JOIN "anon_view_0"
+    ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+), "anon_labelled" AS (
   SELECT
     *,
-    12 AS "anon_row_count",
-    2 AS "anon_k"
-  FROM (
-    SELECT
-      *,
-      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-      "anon_class_size" >= 2 AS "anon_certainly_kept",
-      NOT (
-        TRUE
-      ) AS "anon_out_of_bounds",
-      "anon_class_size" AS "anon_class_weight"
-    FROM (
-      SELECT
-        "anon_labelled"."anon_class_size",
-        "anon_labelled"."anon_measure_0",
-        "anon_labelled"."anon_node",
-        (
-          1.0e0 + CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
-        ) / 3 AS "anon_lm"
-      FROM (
-        SELECT
-          *,
-          "anon_key_0" & 288230376151711744 AS "anon_bits_2_2_0"
-        FROM (
-          SELECT
-            "anon_key_0",
-            "anon_class_size",
-            "anon_measure_0",
-            0 AS "anon_node"
-          FROM (
-            SELECT
-              "anon_whole"."anon_key_0",
-              "anon_whole"."anon_class_size",
-              "anon_view_0"."anon_measure_0"
-            FROM (
-              SELECT
-                "anon_key_0",
-                CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-              FROM (
-                SELECT
-                  "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_key_0"
-            ) AS "anon_whole"
-            JOIN (
-              SELECT
-                "anon_key_0",
-                (
-                  FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-                ) / 2 AS "anon_measure_0"
-              FROM (
-                SELECT
-                  "anon_key_0",
-                  SUM("anon_rows") AS "anon_rows",
-                  SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-                  ANY_VALUE("anon_share") AS "anon_share"
-                FROM (
-                  SELECT
-                    "anon_values"."anon_key_0",
-                    "anon_values"."anon_rows",
-                    "anon_known"."anon_sensitive_0",
-                    "anon_known"."anon_share" AS "anon_share"
-                  FROM (
-                    SELECT
-                      "anon_key_0",
-                      "anon_sensitive_0",
-                      SUM("anon_row_count") AS "anon_rows"
-                    FROM (
-                      SELECT
-                        "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-                        "anon_sensitive_0",
-                        "anon_sensitive_0_1",
-                        "anon_row_count"
-                      FROM "temp"."main"."anon_cells"
-                    ) AS "anon_cells"
-                    GROUP BY
-                      "anon_key_0",
-                      "anon_sensitive_0"
-                  ) AS "anon_values"
-                  JOIN "temp"."main"."anon_values_0" AS anon_known
-                    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-                ) AS "anon_values"
-                GROUP BY
-                  "anon_key_0",
-                  "anon_sensitive_0"
-                UNION ALL
-                SELECT
-                  "anon_key_0",
-                  SUM("anon_rows") AS "anon_rows",
-                  SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-                  ANY_VALUE("anon_share") AS "anon_share"
-                FROM (
-                  SELECT
-                    "anon_values"."anon_key_0",
-                    "anon_values"."anon_rows",
-                    "anon_known"."anon_sensitive_0_1",
-                    "anon_known"."anon_share_1" AS "anon_share"
-                  FROM (
-                    SELECT
-                      "anon_key_0",
-                      "anon_sensitive_0",
-                      SUM("anon_row_count") AS "anon_rows"
-                    FROM (
-                      SELECT
-                        "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-                        "anon_sensitive_0",
-                        "anon_sensitive_0_1",
-                        "anon_row_count"
-                      FROM "temp"."main"."anon_cells"
-                    ) AS "anon_cells"
-                    GROUP BY
-                      "anon_key_0",
-                      "anon_sensitive_0"
-                  ) AS "anon_values"
-                  JOIN "temp"."main"."anon_values_0" AS anon_known
-                    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-                ) AS "anon_values"
-                GROUP BY
-                  "anon_key_0",
-                  "anon_sensitive_0_1"
-              ) AS "anon_labels"
-              GROUP BY
-                "anon_key_0"
-            ) AS "anon_view_0"
-              ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-          ) AS "anon_classes_of_node"
-        ) AS "anon_keyed"
-      ) AS "anon_labelled"
-    ) AS "anon_classes"
-  ) AS "anon_judged"
-) AS "anon_classes"
-GROUP BY
-  anon_node,
-  anon_k;
-
+    "anon_key_0" & 288230376151711744 AS "anon_bits_2_2_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size",
+    "anon_labelled"."anon_measure_0",
+    (
+      1.0e0 + CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
+    ) / 3 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+    "anon_class_size" >= 2 AS "anon_certainly_kept",
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
 SELECT
-  anon_node AS node,
+  0 AS node,
   COUNT(*) AS class_count,
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
@@ -1977,676 +1627,428 @@ SELECT
       NOT anon_certainly_kept), 0) AS BIGINT)
   ) AS certain_suppressed_rows,
   (
-    SUM(CAST(anon_class_size AS INT128) * anon_class_size)
-  ) AS dm_star,
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm,
+  (
+    SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
+  ) AS "dm_star",
   (
     SUM(
-      CAST(anon_class_size AS INT128) * CASE WHEN anon_kept THEN anon_class_size ELSE anon_row_count END
+      CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 12 END
     )
-  ) AS dm,
+  ) AS "dm",
   (
-    CAST(SUM(anon_class_size) AS DOUBLE) / (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
       COUNT(*) FILTER(WHERE
-        anon_kept) + CAST(BOOL_OR(CAST(NOT anon_kept AS BOOLEAN)) AS INT)
-    ) / anon_k
-  ) AS aecs,
-  (
-    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
-  ) AS lm
-FROM (
-  SELECT
-    *,
-    12 AS "anon_row_count",
-    2 AS "anon_k"
-  FROM (
-    SELECT
-      *,
-      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-      "anon_class_size" >= 2 AS "anon_certainly_kept",
-      NOT (
-        TRUE
-      ) AS "anon_out_of_bounds",
-      "anon_class_size" AS "anon_class_weight"
-    FROM (
-      SELECT
-        "anon_labelled"."anon_class_size",
-        "anon_labelled"."anon_measure_0",
-        "anon_labelled"."anon_node",
-        (
-          1.0e0 + CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
-        ) / 3 AS "anon_lm"
-      FROM (
-        SELECT
-          *,
-          "anon_key_0" & 288230376151711744 AS "anon_bits_2_2_0"
-        FROM (
-          SELECT
-            "anon_key_0",
-            "anon_class_size",
-            "anon_measure_0",
-            0 AS "anon_node"
-          FROM (
-            SELECT
-              "anon_whole"."anon_key_0",
-              "anon_whole"."anon_class_size",
-              "anon_view_0"."anon_measure_0"
-            FROM (
-              SELECT
-                "anon_key_0",
-                CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-              FROM (
-                SELECT
-                  "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_key_0"
-            ) AS "anon_whole"
-            JOIN (
-              SELECT
-                "anon_key_0",
-                (
-                  FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-                ) / 2 AS "anon_measure_0"
-              FROM (
-                SELECT
-                  "anon_key_0",
-                  SUM("anon_rows") AS "anon_rows",
-                  SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-                  ANY_VALUE("anon_share") AS "anon_share"
-                FROM (
-                  SELECT
-                    "anon_values"."anon_key_0",
-                    "anon_values"."anon_rows",
-                    "anon_known"."anon_sensitive_0",
-                    "anon_known"."anon_share" AS "anon_share"
-                  FROM (
-                    SELECT
-                      "anon_key_0",
-                      "anon_sensitive_0",
-                      SUM("anon_row_count") AS "anon_rows"
-                    FROM (
-                      SELECT
-                        "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-                        "anon_sensitive_0",
-                        "anon_sensitive_0_1",
-                        "anon_row_count"
-                      FROM "temp"."main"."anon_cells"
-                    ) AS "anon_cells"
-                    GROUP BY
-                      "anon_key_0",
-                      "anon_sensitive_0"
-                  ) AS "anon_values"
-                  JOIN "temp"."main"."anon_values_0" AS anon_known
-                    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-                ) AS "anon_values"
-                GROUP BY
-                  "anon_key_0",
-                  "anon_sensitive_0"
-                UNION ALL
-                SELECT
-                  "anon_key_0",
-                  SUM("anon_rows") AS "anon_rows",
-                  SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-                  ANY_VALUE("anon_share") AS "anon_share"
-                FROM (
-                  SELECT
-                    "anon_values"."anon_key_0",
-                    "anon_values"."anon_rows",
-                    "anon_known"."anon_sensitive_0_1",
-                    "anon_known"."anon_share_1" AS "anon_share"
-                  FROM (
-                    SELECT
-                      "anon_key_0",
-                      "anon_sensitive_0",
-                      SUM("anon_row_count") AS "anon_rows"
-                    FROM (
-                      SELECT
-                        "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-                        "anon_sensitive_0",
-                        "anon_sensitive_0_1",
-                        "anon_row_count"
-                      FROM "temp"."main"."anon_cells"
-                    ) AS "anon_cells"
-                    GROUP BY
-                      "anon_key_0",
-                      "anon_sensitive_0"
-                  ) AS "anon_values"
-                  JOIN "temp"."main"."anon_values_0" AS anon_known
-                    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-                ) AS "anon_values"
-                GROUP BY
-                  "anon_key_0",
-                  "anon_sensitive_0_1"
-              ) AS "anon_labels"
-              GROUP BY
-                "anon_key_0"
-            ) AS "anon_view_0"
-              ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-          ) AS "anon_classes_of_node"
-        ) AS "anon_keyed"
-      ) AS "anon_labelled"
-    ) AS "anon_classes"
-  ) AS "anon_judged"
-) AS "anon_classes"
-GROUP BY
-  anon_node,
-  anon_k;
+        "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 2
+  ) AS "aecs"
+FROM "anon_classes_2" AS "anon_classes";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
-SELECT
-  "anon_codes_1"."anon_code_1_0",
-  "anon_codes_2"."anon_code_2_2"
-FROM (
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_cells_2" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_2" AS "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_2" AS (
+  SELECT
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0",
+    "anon_known"."anon_share" AS "anon_share"
+  FROM "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_cells_3" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values_3" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_3" AS "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_4" AS (
+  SELECT
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0_1",
+    "anon_known"."anon_share_1" AS "anon_share"
+  FROM "anon_values_3" AS "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_labels" AS (
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_2" AS "anon_values"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+  UNION ALL
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_4" AS "anon_values"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0_1"
+), "anon_view_0" AS (
+  SELECT
+    "anon_key_0",
+    (
+      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+    ) / 2 AS "anon_measure_0"
+  FROM "anon_labels"
+  GROUP BY
+    "anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_whole"."anon_key_0",
+    "anon_whole"."anon_class_size",
+    "anon_view_0"."anon_measure_0"
+  FROM "anon_whole"
+  JOIN "anon_view_0"
+    ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+), "anon_judged" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept"
+  FROM "anon_classes"
+), "anon_kept" AS (
   SELECT
     "anon_key_0"
-  FROM (
-    SELECT
-      *,
-      "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-      "anon_class_size" >= 2 AS "anon_certainly_kept",
-      NOT (
-        TRUE
-      ) AS "anon_out_of_bounds",
-      "anon_class_size" AS "anon_class_weight"
-    FROM (
-      SELECT
-        "anon_whole"."anon_key_0",
-        "anon_whole"."anon_class_size",
-        "anon_view_0"."anon_measure_0"
-      FROM (
-        SELECT
-          "anon_key_0",
-          CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-        FROM (
-          SELECT
-            "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-            "anon_sensitive_0",
-            "anon_sensitive_0_1",
-            "anon_row_count"
-          FROM "temp"."main"."anon_cells"
-        ) AS "anon_cells"
-        GROUP BY
-          "anon_key_0"
-      ) AS "anon_whole"
-      JOIN (
-        SELECT
-          "anon_key_0",
-          (
-            FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-          ) / 2 AS "anon_measure_0"
-        FROM (
-          SELECT
-            "anon_key_0",
-            SUM("anon_rows") AS "anon_rows",
-            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-            ANY_VALUE("anon_share") AS "anon_share"
-          FROM (
-            SELECT
-              "anon_values"."anon_key_0",
-              "anon_values"."anon_rows",
-              "anon_known"."anon_sensitive_0",
-              "anon_known"."anon_share" AS "anon_share"
-            FROM (
-              SELECT
-                "anon_key_0",
-                "anon_sensitive_0",
-                SUM("anon_row_count") AS "anon_rows"
-              FROM (
-                SELECT
-                  "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_key_0",
-                "anon_sensitive_0"
-            ) AS "anon_values"
-            JOIN "temp"."main"."anon_values_0" AS anon_known
-              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_key_0",
-            "anon_sensitive_0"
-          UNION ALL
-          SELECT
-            "anon_key_0",
-            SUM("anon_rows") AS "anon_rows",
-            SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-            ANY_VALUE("anon_share") AS "anon_share"
-          FROM (
-            SELECT
-              "anon_values"."anon_key_0",
-              "anon_values"."anon_rows",
-              "anon_known"."anon_sensitive_0_1",
-              "anon_known"."anon_share_1" AS "anon_share"
-            FROM (
-              SELECT
-                "anon_key_0",
-                "anon_sensitive_0",
-                SUM("anon_row_count") AS "anon_rows"
-              FROM (
-                SELECT
-                  "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-                  "anon_sensitive_0",
-                  "anon_sensitive_0_1",
-                  "anon_row_count"
-                FROM "temp"."main"."anon_cells"
-              ) AS "anon_cells"
-              GROUP BY
-                "anon_key_0",
-                "anon_sensitive_0"
-            ) AS "anon_values"
-            JOIN "temp"."main"."anon_values_0" AS anon_known
-              ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-          ) AS "anon_values"
-          GROUP BY
-            "anon_key_0",
-            "anon_sensitive_0_1"
-        ) AS "anon_labels"
-        GROUP BY
-          "anon_key_0"
-      ) AS "anon_view_0"
-        ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-    ) AS "anon_classes"
-  ) AS "anon_judged"
+  FROM "anon_judged"
   WHERE
     "anon_kept"
-) AS "anon_kept"
-LEFT JOIN (
+), "anon_labels_1" AS (
   SELECT DISTINCT
-    (
-      "anon_child_1_0" << 59
-    ) AS "anon_key_0",
-    "anon_code_1_0"
-  FROM "temp"."main"."anon_codes_1"
-) AS "anon_codes_1"
+    "anon_key_0",
+    "code" AS "anon_code_1_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_labels_2" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_2_2"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 2
+)
+SELECT
+  "anon_labels_1"."anon_code_1_0",
+  "anon_labels_2"."anon_code_2_2"
+FROM "anon_kept"
+LEFT JOIN "anon_labels_1"
   ON (
     "anon_kept"."anon_key_0" & 1729382256910270464
-  ) = "anon_codes_1"."anon_key_0"
-LEFT JOIN (
-  SELECT DISTINCT
-    (
-      "anon_child_2_2" << 58
-    ) AS "anon_key_0",
-    "anon_code_2_2"
-  FROM "temp"."main"."anon_codes_2"
-) AS "anon_codes_2"
+  ) = "anon_labels_1"."anon_key_0"
+LEFT JOIN "anon_labels_2"
   ON (
     "anon_kept"."anon_key_0" & 288230376151711744
-  ) = "anon_codes_2"."anon_key_0";
+  ) = "anon_labels_2"."anon_key_0";
 
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_cells_2" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_2" AS "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_2" AS (
+  SELECT
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0",
+    "anon_known"."anon_share" AS "anon_share"
+  FROM "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_cells_3" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values_3" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells_3" AS "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_values_4" AS (
+  SELECT
+    "anon_values"."anon_key_0",
+    "anon_values"."anon_rows",
+    "anon_known"."anon_sensitive_0_1",
+    "anon_known"."anon_share_1" AS "anon_share"
+  FROM "anon_values_3" AS "anon_values"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_labels" AS (
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_2" AS "anon_values"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+  UNION ALL
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
+    ANY_VALUE("anon_share") AS "anon_share"
+  FROM "anon_values_4" AS "anon_values"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0_1"
+), "anon_view_0" AS (
+  SELECT
+    "anon_key_0",
+    (
+      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+    ) / 2 AS "anon_measure_0"
+  FROM "anon_labels"
+  GROUP BY
+    "anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_whole"."anon_class_size",
+    "anon_view_0"."anon_measure_0"
+  FROM "anon_whole"
+  JOIN "anon_view_0"
+    ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+), "anon_judged" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept"
+  FROM "anon_classes"
+)
 SELECT
   MIN("anon_class_size") FILTER(WHERE
     "anon_kept") AS "attained_0",
   MAX("anon_measure_0") FILTER(WHERE
     "anon_kept") AS "attained_1"
-FROM (
-  SELECT
-    *,
-    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-    "anon_class_size" >= 2 AS "anon_certainly_kept",
-    NOT (
-      TRUE
-    ) AS "anon_out_of_bounds",
-    "anon_class_size" AS "anon_class_weight"
-  FROM (
-    SELECT
-      "anon_whole"."anon_class_size",
-      "anon_view_0"."anon_measure_0"
-    FROM (
-      SELECT
-        "anon_key_0",
-        CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-      FROM (
-        SELECT
-          "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-          "anon_sensitive_0",
-          "anon_sensitive_0_1",
-          "anon_row_count"
-        FROM "temp"."main"."anon_cells"
-      ) AS "anon_cells"
-      GROUP BY
-        "anon_key_0"
-    ) AS "anon_whole"
-    JOIN (
-      SELECT
-        "anon_key_0",
-        (
-          FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-        ) / 2 AS "anon_measure_0"
-      FROM (
-        SELECT
-          "anon_key_0",
-          SUM("anon_rows") AS "anon_rows",
-          SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-          ANY_VALUE("anon_share") AS "anon_share"
-        FROM (
-          SELECT
-            "anon_values"."anon_key_0",
-            "anon_values"."anon_rows",
-            "anon_known"."anon_sensitive_0",
-            "anon_known"."anon_share" AS "anon_share"
-          FROM (
-            SELECT
-              "anon_key_0",
-              "anon_sensitive_0",
-              SUM("anon_row_count") AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_0_1",
-                "anon_row_count"
-              FROM "temp"."main"."anon_cells"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_key_0",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          JOIN "temp"."main"."anon_values_0" AS anon_known
-            ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-        ) AS "anon_values"
-        GROUP BY
-          "anon_key_0",
-          "anon_sensitive_0"
-        UNION ALL
-        SELECT
-          "anon_key_0",
-          SUM("anon_rows") AS "anon_rows",
-          SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-          ANY_VALUE("anon_share") AS "anon_share"
-        FROM (
-          SELECT
-            "anon_values"."anon_key_0",
-            "anon_values"."anon_rows",
-            "anon_known"."anon_sensitive_0_1",
-            "anon_known"."anon_share_1" AS "anon_share"
-          FROM (
-            SELECT
-              "anon_key_0",
-              "anon_sensitive_0",
-              SUM("anon_row_count") AS "anon_rows"
-            FROM (
-              SELECT
-                "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-                "anon_sensitive_0",
-                "anon_sensitive_0_1",
-                "anon_row_count"
-              FROM "temp"."main"."anon_cells"
-            ) AS "anon_cells"
-            GROUP BY
-              "anon_key_0",
-              "anon_sensitive_0"
-          ) AS "anon_values"
-          JOIN "temp"."main"."anon_values_0" AS anon_known
-            ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-        ) AS "anon_values"
-        GROUP BY
-          "anon_key_0",
-          "anon_sensitive_0_1"
-      ) AS "anon_labels"
-      GROUP BY
-        "anon_key_0"
-    ) AS "anon_view_0"
-      ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-  ) AS "anon_classes"
-) AS "anon_judged";
+FROM "anon_judged";
 
 CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
-SELECT DISTINCT
+SELECT
   "label"
-FROM (
-  SELECT
-    "label"
-  FROM "memory"."anon"."taxonomy"
-  WHERE
-    "attribute" = 'age' AND "level" = 3
-  UNION ALL
-  SELECT
-    '*' AS "label"
-) AS "anon_labels"
+FROM "temp"."main"."anon_labels"
 WHERE
-  NOT "label" IS NULL
+  "position" = 0 AND "depth" = 3 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
 ORDER BY
   "label" ASC
 );
 
 CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
-SELECT DISTINCT
+SELECT
   "label"
-FROM (
-  SELECT
-    "label"
-  FROM "memory"."anon"."taxonomy"
-  WHERE
-    "attribute" = 'sex' AND "level" = 0
-  UNION ALL
-  SELECT
-    '*' AS "label"
-) AS "anon_labels"
+FROM "temp"."main"."anon_labels"
 WHERE
-  NOT "label" IS NULL
+  "position" = 1 AND "depth" = 0 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
 ORDER BY
   "label" ASC
 );
 
 CREATE TEMPORARY TYPE "anon_label_type_2" AS ENUM(
-SELECT DISTINCT
+SELECT
   "label"
-FROM (
-  SELECT
-    "label"
-  FROM "memory"."anon"."taxonomy"
-  WHERE
-    "attribute" = 'zip' AND "level" = 2
-  UNION ALL
-  SELECT
-    '*' AS "label"
-) AS "anon_labels"
+FROM "temp"."main"."anon_labels"
 WHERE
-  NOT "label" IS NULL
+  "position" = 2 AND "depth" = 2 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
 ORDER BY
   "label" ASC
 );
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
 SELECT
-  "anon_codes"."anon_value",
-  "anon_codes"."anon_code_0_3",
-  CAST("anon_level"."label" AS anon_label_type_0) AS "anon_label_0"
-FROM "temp"."main"."anon_codes_0" AS anon_codes
-JOIN (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'age' AND anon_taxonomy.anon_level = 3
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 3 AND 3 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 3) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 3) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 3 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'age'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_level"
-  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+  "value",
+  "code" AS "anon_code_0_3",
+  CAST("label" AS anon_label_type_0) AS "anon_label_0"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 3;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
 SELECT
-  "anon_codes"."anon_value",
-  "anon_codes"."anon_code_1_0",
-  (
-    "anon_child_1_0" << 59
-  ) AS "anon_key_0",
-  CAST("anon_level"."label" AS anon_label_type_1) AS "anon_label_1"
-FROM "temp"."main"."anon_codes_1" AS anon_codes
-JOIN (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'sex' AND anon_taxonomy.anon_level = 0
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 0 AND 0 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 0) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 0) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 0 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'sex'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_level"
-  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+  "value",
+  "code" AS "anon_code_1_0",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_1) AS "anon_label_1"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 1 AND "depth" = 0;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_labels_2" AS
 SELECT
-  "anon_codes"."anon_value",
-  "anon_codes"."anon_code_2_2",
-  (
-    "anon_child_2_2" << 58
-  ) AS "anon_key_0",
-  CAST("anon_level"."label" AS anon_label_type_2) AS "anon_label_2"
-FROM "temp"."main"."anon_codes_2" AS anon_codes
-JOIN (
-  SELECT
-    anon_taxonomy.anon_value AS value,
-    anon_taxonomy.anon_label AS label
-  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-  WHERE
-    anon_taxonomy.anon_attribute = 'zip' AND anon_taxonomy.anon_level = 2
-  UNION ALL
-  SELECT
-    NULL AS value,
-    CASE WHEN anon_null.anon_height = 2 AND 2 > 0 THEN anon_null.anon_label END AS label
-  FROM (
-    SELECT
-      MAX(anon_taxonomy.anon_level) AS anon_height,
-      MAX(anon_taxonomy.anon_label) FILTER(WHERE
-        anon_taxonomy.anon_level = 2) AS anon_label,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 2) AS anon_rows,
-      COUNT(*) FILTER(WHERE
-        anon_taxonomy.anon_level = 2 AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-    FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-    WHERE
-      anon_taxonomy.anon_attribute = 'zip'
-  ) AS anon_null
-  WHERE
-    anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-) AS "anon_level"
-  ON "anon_level"."value" IS NOT DISTINCT FROM "anon_codes"."anon_value";
+  "value",
+  "code" AS "anon_code_2_2",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_2) AS "anon_label_2"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 2 AND "depth" = 2;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
-SELECT
-  "anon_label_0",
-  "anon_label_1",
-  "anon_label_2",
-  "diagnosis",
-  "anon_row_count"
-FROM (
+WITH "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "anon_label_1"
+  FROM "temp"."main"."anon_labels_1"
+), "anon_labels_2" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "anon_label_2"
+  FROM "temp"."main"."anon_labels_2"
+), "anon_labelled_rows" AS (
+  SELECT
+    "anon_cells"."anon_row_count",
+    "anon_labels_1"."anon_label_1",
+    "anon_labels_2"."anon_label_2",
+    CAST("anon_cells"."anon_raw_0" AS TEXT) COLLATE "binary" AS "diagnosis"
+  FROM "temp"."main"."anon_cells" AS anon_cells
+  LEFT JOIN "anon_labels_1"
+    ON (
+      "anon_cells"."anon_key_0" & 1729382256910270464
+    ) = "anon_labels_1"."anon_key_0"
+  LEFT JOIN "anon_labels_2"
+    ON (
+      "anon_cells"."anon_key_0" & 288230376151711744
+    ) = "anon_labels_2"."anon_key_0"
+), "anon_rows" AS (
+  SELECT
+    "anon_label_1",
+    "anon_label_2",
+    "diagnosis",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_labelled_rows"
+  GROUP BY
+    "anon_label_1",
+    "anon_label_2",
+    "diagnosis"
+), "anon_labels_1_2" AS (
+  SELECT DISTINCT
+    "anon_code_1_0",
+    "anon_label_1"
+  FROM "temp"."main"."anon_labels_1"
+), "anon_labels_2_2" AS (
+  SELECT DISTINCT
+    "anon_code_2_2",
+    "anon_label_2"
+  FROM "temp"."main"."anon_labels_2"
+), "anon_kept" AS (
+  SELECT
+    TRUE AS "anon_is_kept",
+    "anon_labels_1"."anon_label_1",
+    "anon_labels_2"."anon_label_2"
+  FROM "temp"."main"."anon_kept" AS anon_codes
+  LEFT JOIN "anon_labels_1_2" AS "anon_labels_1"
+    ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
+  LEFT JOIN "anon_labels_2_2" AS "anon_labels_2"
+    ON "anon_labels_2"."anon_code_2_2" = "anon_codes"."anon_code_2_2"
+), "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_label_0"
+  FROM "temp"."main"."anon_labels_0"
+), "anon_published" AS (
   SELECT
     "anon_rows"."diagnosis",
     "anon_rows"."anon_row_count",
     "anon_labels_0"."anon_label_0" AS "anon_label_0",
     "anon_rows"."anon_label_1" AS "anon_label_1",
     "anon_rows"."anon_label_2" AS "anon_label_2"
-  FROM (
-    SELECT
-      "anon_label_1",
-      "anon_label_2",
-      "diagnosis",
-      CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-    FROM (
-      SELECT
-        "anon_cells"."anon_row_count",
-        "anon_labels_1"."anon_label_1",
-        "anon_labels_2"."anon_label_2",
-        CAST("anon_cells"."anon_raw_0" AS TEXT) COLLATE "binary" AS "diagnosis"
-      FROM "temp"."main"."anon_cells" AS anon_cells
-      LEFT JOIN (
-        SELECT DISTINCT
-          "anon_key_0",
-          "anon_label_1"
-        FROM "temp"."main"."anon_labels_1"
-      ) AS "anon_labels_1"
-        ON (
-          "anon_cells"."anon_key_0" & 1729382256910270464
-        ) = "anon_labels_1"."anon_key_0"
-      LEFT JOIN (
-        SELECT DISTINCT
-          "anon_key_0",
-          "anon_label_2"
-        FROM "temp"."main"."anon_labels_2"
-      ) AS "anon_labels_2"
-        ON (
-          "anon_cells"."anon_key_0" & 288230376151711744
-        ) = "anon_labels_2"."anon_key_0"
-    ) AS "anon_rows"
-    GROUP BY
-      "anon_label_1",
-      "anon_label_2",
-      "diagnosis"
-  ) AS "anon_rows"
-  JOIN (
-    SELECT
-      TRUE AS "anon_is_kept",
-      "anon_labels_1"."anon_label_1",
-      "anon_labels_2"."anon_label_2"
-    FROM "temp"."main"."anon_kept" AS anon_codes
-    LEFT JOIN (
-      SELECT DISTINCT
-        "anon_code_1_0",
-        "anon_label_1"
-      FROM "temp"."main"."anon_labels_1"
-    ) AS "anon_labels_1"
-      ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
-    LEFT JOIN (
-      SELECT DISTINCT
-        "anon_code_2_2",
-        "anon_label_2"
-      FROM "temp"."main"."anon_labels_2"
-    ) AS "anon_labels_2"
-      ON "anon_labels_2"."anon_code_2_2" = "anon_codes"."anon_code_2_2"
-  ) AS "anon_kept"
+  FROM "anon_rows"
+  JOIN "anon_kept"
     ON "anon_kept"."anon_label_1" IS NOT DISTINCT FROM "anon_rows"."anon_label_1"
     AND "anon_kept"."anon_label_2" IS NOT DISTINCT FROM "anon_rows"."anon_label_2"
-  LEFT JOIN (
-    SELECT DISTINCT
-      "anon_label_0"
-    FROM "temp"."main"."anon_labels_0"
-  ) AS "anon_labels_0"
+  LEFT JOIN "anon_labels_0"
     ON TRUE
-) AS "anon_published"
+)
+SELECT
+  "anon_label_0",
+  "anon_label_1",
+  "anon_label_2",
+  "diagnosis",
+  "anon_row_count"
+FROM "anon_published"
 ORDER BY
   (
     CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 61
@@ -2660,17 +2062,18 @@ SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows"
 FROM "temp"."main"."anon_equal_rows";
 
-SELECT
-  COALESCE(SUM("anon_value_rows"), 0) AS "counted",
-  COALESCE(SUM("anon_value_rows") FILTER(WHERE
-    "anon_value_rows" < 2), 0) AS "rare"
-FROM (
+WITH "anon_values" AS (
   SELECT
     SUM("anon_row_count") AS "anon_value_rows"
   FROM "temp"."main"."anon_equal_rows"
   GROUP BY
     "diagnosis"
-) AS "anon_values";
+)
+SELECT
+  COALESCE(SUM("anon_value_rows"), 0) AS "counted",
+  COALESCE(SUM("anon_value_rows") FILTER(WHERE
+    "anon_value_rows" < 2), 0) AS "rare"
+FROM "anon_values";
 
 SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows",
@@ -2678,356 +2081,358 @@ SELECT
 FROM "temp"."main"."anon_equal_rows";
 
 CREATE TABLE "memory"."main"."released" AS
-SELECT
-  *
-  EXCLUDE (anon_copies, anon_copy)
-FROM (
+WITH "anon_groups" AS (
+  SELECT
+    CAST("anon_label_0" AS TEXT) AS "age",
+    CAST("anon_label_1" AS TEXT) AS "sex",
+    CAST("anon_label_2" AS TEXT) AS "zip",
+    DECODE(ENCODE("diagnosis")) AS "diagnosis",
+    "anon_row_count"
+  FROM "temp"."main"."anon_equal_rows"
+), "anon_blocks" AS (
+  SELECT
+    *,
+    UNNEST(RANGE(0, (
+      anon_row_count + 1023
+    ) // 1024)) AS anon_block
+  FROM "anon_groups"
+), "anon_counted" AS (
+  SELECT
+    *
+    EXCLUDE (anon_row_count, anon_block),
+    LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
+  FROM "anon_blocks"
+), "anon_repeated" AS (
   SELECT
     *,
     UNNEST(RANGE(0, anon_copies)) AS anon_copy
-  FROM (
-    SELECT
-      *
-      EXCLUDE (anon_row_count, anon_block),
-      LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
-    FROM (
-      SELECT
-        *,
-        UNNEST(RANGE(0, (
-          anon_row_count + 1023
-        ) // 1024)) AS anon_block
-      FROM (
-        SELECT
-          CAST("anon_label_0" AS TEXT) AS "age",
-          CAST("anon_label_1" AS TEXT) AS "sex",
-          CAST("anon_label_2" AS TEXT) AS "zip",
-          DECODE(ENCODE("diagnosis")) AS "diagnosis",
-          "anon_row_count"
-        FROM "temp"."main"."anon_equal_rows"
-      ) AS "anon_groups"
-    )
-  )
-);
+  FROM "anon_counted"
+)
+SELECT
+  *
+  EXCLUDE (anon_copies, anon_copy)
+FROM "anon_repeated";
 
 SELECT DISTINCT
   "attribute"
 FROM "memory"."anon"."taxonomy";
 
+WITH "anon_classes" AS (
+  SELECT
+    "age" AS "age",
+    "sex" AS "sex",
+    "zip" AS "zip",
+    COUNT(*) AS anon_class_size
+  FROM "memory"."main"."released"
+  GROUP BY ALL
+), "anon_class_sizes" AS (
+  SELECT
+    anon_class_size AS class_size
+  FROM "anon_classes"
+)
 SELECT
   MIN(class_size) AS k,
   COUNT(*) AS class_count,
   CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
-FROM (
+FROM "anon_class_sizes";
+
+WITH "anon_classes" AS (
+  SELECT
+    "age" AS "age",
+    "sex" AS "sex",
+    "zip" AS "zip",
+    COUNT(*) AS anon_class_size
+  FROM "memory"."main"."released"
+  GROUP BY ALL
+), "anon_class_sizes" AS (
   SELECT
     anon_class_size AS class_size
-  FROM (
-    SELECT
-      "age" AS "age",
-      "sex" AS "sex",
-      "zip" AS "zip",
-      COUNT(*) AS anon_class_size
-    FROM "memory"."main"."released"
-    GROUP BY ALL
-  )
-);
-
+  FROM "anon_classes"
+)
 SELECT
   1.0 / MIN(class_size) AS highest_risk,
   CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
-FROM (
+FROM "anon_class_sizes";
+
+WITH "anon_classes" AS (
+  SELECT
+    "age" AS "age",
+    "sex" AS "sex",
+    "zip" AS "zip",
+    COUNT(*) AS anon_class_size
+  FROM "memory"."main"."released"
+  GROUP BY ALL
+), "anon_class_sizes" AS (
   SELECT
     anon_class_size AS class_size
-  FROM (
-    SELECT
-      "age" AS "age",
-      "sex" AS "sex",
-      "zip" AS "zip",
-      COUNT(*) AS anon_class_size
-    FROM "memory"."main"."released"
-    GROUP BY ALL
-  )
-);
-
+  FROM "anon_classes"
+)
 SELECT
   COUNT(*) FILTER(WHERE
     class_size = 1) AS unique_rows,
   CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
   COUNT(*) FILTER(WHERE
     class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
-FROM (
+FROM "anon_class_sizes";
+
+WITH "anon_classes" AS (
+  SELECT
+    "age" AS "age",
+    "sex" AS "sex",
+    "zip" AS "zip",
+    COUNT(*) AS anon_class_size
+  FROM "memory"."main"."released"
+  GROUP BY ALL
+), "anon_class_sizes" AS (
   SELECT
     anon_class_size AS class_size
-  FROM (
-    SELECT
-      "age" AS "age",
-      "sex" AS "sex",
-      "zip" AS "zip",
-      COUNT(*) AS anon_class_size
-    FROM "memory"."main"."released"
-    GROUP BY ALL
-  )
-);
-
-SELECT
-  "k" AS "attained"
-FROM (
+  FROM "anon_classes"
+), "anon_measured" AS (
   SELECT
     MIN(class_size) AS k,
     COUNT(*) AS class_count,
     CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
+  FROM "anon_class_sizes"
+)
+SELECT
+  "k" AS "attained"
+FROM "anon_measured";
+
+WITH "anon_counts_2" AS (
+  SELECT
+    ROW("age", "sex", "zip") AS class,
+    "diagnosis" AS sensitive_value,
+    COUNT(*) AS row_count
+  FROM "memory"."main"."released"
+  GROUP BY ALL
+), "anon_texts" AS (
+  SELECT
+    anon_text AS value_text,
+    MAX(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
+    anon_value AS value,
+    CASE
+      WHEN SUM(anon_known_rows) OVER () = 0
+      THEN ERROR('the reference has no row')
+      ELSE SUM(anon_known_rows) OVER (PARTITION BY anon_value) / SUM(anon_known_rows) OVER ()
+    END AS share
   FROM (
     SELECT
-      anon_class_size AS class_size
+      anon_text,
+      ANY_VALUE(anon_value) AS anon_value,
+      SUM(anon_is_known) AS anon_known_rows
     FROM (
       SELECT
-        "age" AS "age",
-        "sex" AS "sex",
-        "zip" AS "zip",
-        COUNT(*) AS anon_class_size
+        CAST("diagnosis" AS TEXT) AS anon_text,
+        "diagnosis" AS anon_value,
+        0 AS anon_is_known
       FROM "memory"."main"."released"
-      GROUP BY ALL
+      UNION ALL
+      SELECT
+        CAST("diagnosis" AS TEXT) AS anon_text,
+        "diagnosis" AS anon_value,
+        1 AS anon_is_known
+      FROM "memory"."main"."visits"
     )
+    GROUP BY
+      anon_text
   )
-) AS "anon_measured";
-
-SELECT
-  "t" AS "attained"
-FROM (
-  WITH anon_counts AS (
+), "anon_class_frequencies" AS (
+  SELECT
+    anon_counts.class,
+    CAST(SUM(SUM(anon_counts.row_count)) OVER (PARTITION BY anon_counts.class) AS BIGINT) AS class_size,
+    anon_texts.sensitive_value,
+    CAST(SUM(anon_counts.row_count) AS BIGINT) AS row_count,
+    ANY_VALUE(anon_texts.share) AS reference_share
+  FROM "anon_counts_2" AS anon_counts
+  INNER JOIN "anon_texts"
+    ON anon_texts.value_text IS NOT DISTINCT FROM CAST(anon_counts.sensitive_value AS TEXT)
+  GROUP BY
+    anon_counts.class,
+    anon_texts.sensitive_value
+), anon_counts AS (
+  SELECT
+    class AS anon_class,
+    class_size AS anon_size,
+    sensitive_value AS anon_value,
+    row_count AS anon_rows
+  FROM "anon_class_frequencies"
+), "anon_value_texts" AS (
+  SELECT
+    anon_text AS value_text,
+    MAX(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
+    anon_value AS value,
+    CASE
+      WHEN SUM(anon_known_rows) OVER () = 0
+      THEN ERROR('the reference has no row')
+      ELSE SUM(anon_known_rows) OVER (PARTITION BY anon_value) / SUM(anon_known_rows) OVER ()
+    END AS share
+  FROM (
     SELECT
-      class AS anon_class,
-      class_size AS anon_size,
-      sensitive_value AS anon_value,
-      row_count AS anon_rows
+      anon_text,
+      ANY_VALUE(anon_value) AS anon_value,
+      SUM(anon_is_known) AS anon_known_rows
     FROM (
       SELECT
-        anon_counts.class,
-        CAST(SUM(SUM(anon_counts.row_count)) OVER (PARTITION BY anon_counts.class) AS BIGINT) AS class_size,
-        anon_texts.sensitive_value,
-        CAST(SUM(anon_counts.row_count) AS BIGINT) AS row_count,
-        ANY_VALUE(anon_texts.share) AS reference_share
-      FROM (
-        SELECT
-          ROW("age", "sex", "zip") AS class,
-          "diagnosis" AS sensitive_value,
-          COUNT(*) AS row_count
-        FROM "memory"."main"."released"
-        GROUP BY ALL
-      ) AS anon_counts
-      INNER JOIN (
-        SELECT
-          anon_text AS value_text,
-          MAX(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
-          anon_value AS value,
-          CASE
-            WHEN SUM(anon_known_rows) OVER () = 0
-            THEN ERROR('the reference has no row')
-            ELSE SUM(anon_known_rows) OVER (PARTITION BY anon_value) / SUM(anon_known_rows) OVER ()
-          END AS share
-        FROM (
-          SELECT
-            anon_text,
-            ANY_VALUE(anon_value) AS anon_value,
-            SUM(anon_is_known) AS anon_known_rows
-          FROM (
-            SELECT
-              CAST("diagnosis" AS TEXT) AS anon_text,
-              "diagnosis" AS anon_value,
-              0 AS anon_is_known
-            FROM "memory"."main"."released"
-            UNION ALL
-            SELECT
-              CAST("diagnosis" AS TEXT) AS anon_text,
-              "diagnosis" AS anon_value,
-              1 AS anon_is_known
-            FROM "memory"."main"."visits"
-          )
-          GROUP BY
-            anon_text
-        )
-      ) AS anon_texts
-        ON anon_texts.value_text IS NOT DISTINCT FROM CAST(anon_counts.sensitive_value AS TEXT)
-      GROUP BY
-        anon_counts.class,
-        anon_texts.sensitive_value
+        CAST("diagnosis" AS TEXT) AS anon_text,
+        "diagnosis" AS anon_value,
+        0 AS anon_is_known
+      FROM "memory"."main"."released"
+      UNION ALL
+      SELECT
+        CAST("diagnosis" AS TEXT) AS anon_text,
+        "diagnosis" AS anon_value,
+        1 AS anon_is_known
+      FROM "memory"."main"."visits"
     )
-  ), anon_shares AS (
-    SELECT
-      sensitive_value AS anon_value,
-      share AS anon_share
-    FROM (
-      SELECT DISTINCT
-        sensitive_value,
-        share
-      FROM (
-        SELECT
-          anon_text AS value_text,
-          MAX(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
-          anon_value AS value,
-          CASE
-            WHEN SUM(anon_known_rows) OVER () = 0
-            THEN ERROR('the reference has no row')
-            ELSE SUM(anon_known_rows) OVER (PARTITION BY anon_value) / SUM(anon_known_rows) OVER ()
-          END AS share
-        FROM (
-          SELECT
-            anon_text,
-            ANY_VALUE(anon_value) AS anon_value,
-            SUM(anon_is_known) AS anon_known_rows
-          FROM (
+    GROUP BY
+      anon_text
+  )
+), "anon_value_shares" AS (
+  SELECT DISTINCT
+    sensitive_value,
+    share
+  FROM "anon_value_texts"
+), anon_shares AS (
+  SELECT
+    sensitive_value AS anon_value,
+    share AS anon_share
+  FROM "anon_value_shares"
+), "anon_heights" AS (
+  SELECT
+    anon_taxonomy.attribute,
+    MAX(anon_taxonomy.level) AS height,
+    COUNT(*) FILTER(WHERE
+      anon_taxonomy.level = 0) AS value_count,
+    COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+  LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+    ON anon_domain.attribute = anon_taxonomy.attribute
+  GROUP BY
+    anon_taxonomy.attribute
+), "anon_levels" AS (
+  SELECT
+    UNNEST(RANGE(0, GREATEST(MAX(anon_heights.height), 1))) AS anon_level
+  FROM "anon_heights"
+  WHERE
+    anon_heights.attribute = 'diagnosis'
+), anon_labels AS (
+  SELECT
+    anon_shares.anon_value,
+    anon_levels.anon_level,
+    (
+      LIST_TRANSFORM(
+        [
+          (
             SELECT
-              CAST("diagnosis" AS TEXT) AS anon_text,
-              "diagnosis" AS anon_value,
-              0 AS anon_is_known
-            FROM "memory"."main"."released"
-            UNION ALL
-            SELECT
-              CAST("diagnosis" AS TEXT) AS anon_text,
-              "diagnosis" AS anon_value,
-              1 AS anon_is_known
-            FROM "memory"."main"."visits"
-          )
-          GROUP BY
-            anon_text
-        )
-      )
-    )
-  ), anon_labels AS (
-    SELECT
-      anon_shares.anon_value,
-      anon_levels.anon_level,
-      (
-        LIST_TRANSFORM(
-          [
-            (
+              CASE
+                WHEN COUNT(*) > 0
+                THEN (
+                  CASE
+                    WHEN COUNT(*) > 1
+                    THEN CHR(1)
+                    WHEN MAX(anon_labels.anon_label) IS NULL
+                    THEN CHR(2)
+                    WHEN ASCII(MAX(anon_labels.anon_label)) <= 3
+                    THEN CHR(3) || MAX(anon_labels.anon_label)
+                    ELSE MAX(anon_labels.anon_label)
+                  END
+                )
+              END
+            FROM LATERAL (
               SELECT
+                anon_taxonomy.anon_value AS value,
+                anon_taxonomy.anon_label AS label
+              FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+              WHERE
+                anon_taxonomy.anon_attribute = 'diagnosis'
+                AND anon_taxonomy.anon_level = anon_levels.anon_level
+              UNION ALL
+              SELECT
+                NULL AS value,
                 CASE
-                  WHEN COUNT(*) > 0
-                  THEN (
-                    CASE
-                      WHEN COUNT(*) > 1
-                      THEN CHR(1)
-                      WHEN MAX(anon_labels.anon_label) IS NULL
-                      THEN CHR(2)
-                      WHEN ASCII(MAX(anon_labels.anon_label)) <= 3
-                      THEN CHR(3) || MAX(anon_labels.anon_label)
-                      ELSE MAX(anon_labels.anon_label)
-                    END
-                  )
-                END
+                  WHEN anon_null.anon_height = anon_levels.anon_level AND anon_levels.anon_level > 0
+                  THEN anon_null.anon_label
+                END AS label
               FROM (
                 SELECT
-                  anon_taxonomy.anon_value AS value,
-                  anon_taxonomy.anon_label AS label
+                  MAX(anon_taxonomy.anon_level) AS anon_height,
+                  MAX(anon_taxonomy.anon_label) FILTER(WHERE
+                    anon_taxonomy.anon_level = anon_levels.anon_level) AS anon_label,
+                  COUNT(*) FILTER(WHERE
+                    anon_taxonomy.anon_level = anon_levels.anon_level) AS anon_rows,
+                  COUNT(*) FILTER(WHERE
+                    anon_taxonomy.anon_level = anon_levels.anon_level
+                    AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
                 FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
                 WHERE
                   anon_taxonomy.anon_attribute = 'diagnosis'
-                  AND anon_taxonomy.anon_level = anon_levels.anon_level
-                UNION ALL
-                SELECT
-                  NULL AS value,
-                  CASE
-                    WHEN anon_null.anon_height = anon_levels.anon_level AND anon_levels.anon_level > 0
-                    THEN anon_null.anon_label
-                  END AS label
-                FROM (
-                  SELECT
-                    MAX(anon_taxonomy.anon_level) AS anon_height,
-                    MAX(anon_taxonomy.anon_label) FILTER(WHERE
-                      anon_taxonomy.anon_level = anon_levels.anon_level) AS anon_label,
-                    COUNT(*) FILTER(WHERE
-                      anon_taxonomy.anon_level = anon_levels.anon_level) AS anon_rows,
-                    COUNT(*) FILTER(WHERE
-                      anon_taxonomy.anon_level = anon_levels.anon_level
-                      AND anon_taxonomy.anon_value IS NULL) AS anon_null_rows
-                  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
-                  WHERE
-                    anon_taxonomy.anon_attribute = 'diagnosis'
-                ) AS anon_null
-                WHERE
-                  anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
-              ) AS anon_labels(anon_value, anon_label)
+              ) AS anon_null
               WHERE
-                anon_labels.anon_value IS NOT DISTINCT FROM CAST(anon_shares.anon_value AS TEXT)
-            )
-          ],
-          LAMBDA anon_found : (
-            CASE
-              WHEN ASCII(anon_found) > 3
-              THEN anon_found
-              WHEN ASCII(anon_found) = 3
-              THEN SUBSTRING(anon_found, 2)
-              WHEN ASCII(anon_found) = 2
-              THEN NULL
-              WHEN ASCII(anon_found) = 1
-              THEN ERROR(
-                CONCAT(
-                  'attribute "',
-                  'diagnosis',
-                  '" has a value with several labels at level ',
-                  anon_levels.anon_level,
-                  ': see anon.malformed_taxonomies'
-                )
-              )
-              ELSE ERROR(
-                CONCAT(
-                  'attribute "',
-                  'diagnosis',
-                  '" has a value without a label at level ',
-                  anon_levels.anon_level,
-                  ': see anon.unmapped_values and anon.taxonomy_heights'
-                )
-              )
-            END
+                anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
+            ) AS anon_labels(anon_value, anon_label)
+            WHERE
+              anon_labels.anon_value IS NOT DISTINCT FROM CAST(anon_shares.anon_value AS TEXT)
           )
-        )[1]
-      ) AS anon_label
-    FROM anon_shares
-    CROSS JOIN (
-      SELECT
-        UNNEST(RANGE(0, GREATEST(MAX(anon_heights.height), 1))) AS anon_level
-      FROM (
-        SELECT
-          anon_taxonomy.attribute,
-          MAX(anon_taxonomy.level) AS height,
-          COUNT(*) FILTER(WHERE
-            anon_taxonomy.level = 0) AS value_count,
-          COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain
-        FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-        LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-          ON anon_domain.attribute = anon_taxonomy.attribute
-        GROUP BY
-          anon_taxonomy.attribute
-      ) AS anon_heights
-      WHERE
-        anon_heights.attribute = 'diagnosis'
-    ) AS anon_levels
-  ), anon_class_labels AS (
-    SELECT
-      anon_counts.anon_class,
-      ANY_VALUE(anon_counts.anon_size) AS anon_size,
-      anon_labels.anon_level,
-      anon_labels.anon_label,
-      SUM(anon_counts.anon_rows) AS anon_rows
-    FROM anon_counts
-    INNER JOIN anon_labels
-      ON anon_labels.anon_value IS NOT DISTINCT FROM anon_counts.anon_value
-    GROUP BY
-      anon_counts.anon_class,
-      anon_labels.anon_level,
-      anon_labels.anon_label
-  ), anon_reference_labels AS (
-    SELECT
-      anon_labels.anon_level,
-      anon_labels.anon_label,
-      SUM(anon_shares.anon_share) AS anon_share
-    FROM anon_shares
-    INNER JOIN anon_labels
-      ON anon_labels.anon_value IS NOT DISTINCT FROM anon_shares.anon_value
-    GROUP BY
-      anon_labels.anon_level,
-      anon_labels.anon_label
-  )
+        ],
+        LAMBDA anon_found : (
+          CASE
+            WHEN ASCII(anon_found) > 3
+            THEN anon_found
+            WHEN ASCII(anon_found) = 3
+            THEN SUBSTRING(anon_found, 2)
+            WHEN ASCII(anon_found) = 2
+            THEN NULL
+            WHEN ASCII(anon_found) = 1
+            THEN ERROR(
+              CONCAT(
+                'attribute "',
+                'diagnosis',
+                '" has a value with several labels at level ',
+                anon_levels.anon_level,
+                ': see anon.malformed_taxonomies'
+              )
+            )
+            ELSE ERROR(
+              CONCAT(
+                'attribute "',
+                'diagnosis',
+                '" has a value without a label at level ',
+                anon_levels.anon_level,
+                ': see anon.unmapped_values and anon.taxonomy_heights'
+              )
+            )
+          END
+        )
+      )[1]
+    ) AS anon_label
+  FROM anon_shares
+  CROSS JOIN "anon_levels"
+), anon_class_labels AS (
+  SELECT
+    anon_counts.anon_class,
+    ANY_VALUE(anon_counts.anon_size) AS anon_size,
+    anon_labels.anon_level,
+    anon_labels.anon_label,
+    SUM(anon_counts.anon_rows) AS anon_rows
+  FROM anon_counts
+  INNER JOIN anon_labels
+    ON anon_labels.anon_value IS NOT DISTINCT FROM anon_counts.anon_value
+  GROUP BY
+    anon_counts.anon_class,
+    anon_labels.anon_level,
+    anon_labels.anon_label
+), anon_reference_labels AS (
+  SELECT
+    anon_labels.anon_level,
+    anon_labels.anon_label,
+    SUM(anon_shares.anon_share) AS anon_share
+  FROM anon_shares
+  INNER JOIN anon_labels
+    ON anon_labels.anon_value IS NOT DISTINCT FROM anon_shares.anon_value
+  GROUP BY
+    anon_labels.anon_level,
+    anon_labels.anon_label
+), "anon_measured" AS (
   SELECT
     MAX(anon_distance) AS t
   FROM (
@@ -3047,7 +2452,10 @@ FROM (
     GROUP BY
       anon_class_labels.anon_class
   )
-) AS "anon_measured";
+)
+SELECT
+  "t" AS "attained"
+FROM "anon_measured";
 
 SELECT DISTINCT
   "attribute"
@@ -3055,39 +2463,29 @@ FROM "memory"."anon"."taxonomy";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_kept";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_codes_0";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_codes_1";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_codes_2";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_2";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
 
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_2";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_cells";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_sensitive_codes_0";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_values_0";
-
-DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
-
-DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_2";
 
-DROP TYPE IF EXISTS "temp"."main"."anon_published_type_1";
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
 
-DROP TYPE IF EXISTS "temp"."main"."anon_published_type_2";
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
 
-DROP TYPE IF EXISTS "temp"."main"."anon_published_type_3";
+DROP TABLE IF EXISTS "temp"."main"."anon_kept";
 
-DROP TYPE IF EXISTS "temp"."main"."anon_published_type_4";
+DROP TABLE IF EXISTS "temp"."main"."anon_values_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_sensitive_codes_0";
 
 COMMIT;
+
+DEALLOCATE "anon_cells_counts_1";
 

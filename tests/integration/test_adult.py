@@ -11,8 +11,8 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.compiler.macros import install_script
-from sqlanon.model.searches import SearchName
+from sqlanon.model.policy.searches import SearchName
+from sqlanon.queries.kit.macros import install_script
 from sqlanon.search import SEARCHES, ola
 from tests.adult import (
     LEVEL_ENTROPY,
@@ -285,6 +285,7 @@ def test_prec_nodes_of_the_spec(session: sa.Session, setting: tuple[int, int], p
     assert (tuple(release.node.values()), release.report.suppressed_rows) == printed
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("setting", "printed"), DM_STAR_NODES.items())
 def test_dm_star_nodes_of_the_spec(session: sa.Session, setting: tuple[int, int], printed: Node) -> None:
     assert tuple(best(session, *setting, sa.DMStar, "optimal").node.values()) == printed

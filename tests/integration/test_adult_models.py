@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import sqlanon as sa
+from sqlanon.model.policy.searches import SearchName
 from sqlanon.model.privacy import PrivacyModel
-from sqlanon.model.searches import SearchName
 from tests.conftest import reading
 
 pytestmark = pytest.mark.adult
@@ -46,6 +46,7 @@ def released(session: sa.Session, source: str, model: PrivacyModel, search: Sear
     return session.anonymize(source, policy, into=into, replace=True).report
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("source", "model"), MODELS, ids=str)
 def test_optimal_search_finds_the_best_of_the_whole_lattice(
     arx_adult: Path, tmp_path: Path, source: str, model: PrivacyModel

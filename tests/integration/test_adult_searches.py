@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import sqlanon as sa
+from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.methods import full_domain
-from sqlanon.run.prepare import prepare
+from sqlanon.methods.cells import encode_table
+from sqlanon.methods.full_domain import choice
 from sqlanon.search import SearchOutcome
 from tests.adult import OLA_COUNTS, PRINTED_LEVELS, PRINTED_PREC, PRINTED_SCALE, uci_policy
 from tests.conftest import reading
@@ -87,10 +88,10 @@ def searched(path: Path, policy: sa.Policy) -> SearchOutcome:
     engine = DuckDBEngine.open(path, read_only=True)
     try:
         with engine.transaction():
-            table = full_domain.encode_table(
+            table = encode_table(
                 engine, prepare(engine, engine.resolve("adult"), policy), label_losses=policy.quality.label_losses
             )
-            return full_domain.choose_node(engine, table, lambda _checked, _size, _inquiry: None)
+            return choice.choose_node(engine, table, lambda _checked, _size, _inquiry: None)
     finally:
         engine.close()
 

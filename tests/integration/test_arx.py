@@ -86,6 +86,7 @@ def policy_of(privacy: Sequence[PrivacyModel], limit: float, node: Node | None =
     )
 
 
+@pytest.mark.one_line
 @pytest.mark.parametrize(("source", "privacy", "limit", "node", "classes", "suppressed", "loss"), OPTIMA)
 def test_the_optimum_is_the_one_of_arx(
     session: sa.Session,

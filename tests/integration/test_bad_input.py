@@ -18,9 +18,9 @@ import pytest
 from sqlglot import parse_one
 
 import sqlanon as sa
-from sqlanon.compiler import evaluate
 from sqlanon.errors import SqlanonError
-from sqlanon.methods import full_domain, roll_up
+from sqlanon.methods import roll_up
+from sqlanon.queries.classes import summaries as evaluate
 from tests.conftest import ROOT
 
 SECRET = "alice-1970"  # noqa: S105
@@ -437,7 +437,8 @@ class TestWarehouse:
     @pytest.mark.parametrize("read_only", [False, True])
     @pytest.mark.parametrize("content", [b"x", b"not a database" * 999])
     def test_not_a_database(self, tmp_path: Path, content: bytes, read_only: bool) -> None:
-        path = tmp_path / "bad.duckdb"
+        # The error quotes the path, which is not what is wrong.
+        path = tmp_path / "unlocked, already attached.duckdb"
         path.write_bytes(content)
         with pytest.raises(sa.EngineError, match="is not a DuckDB file"):
             sa.connect(path, read_only=read_only)
@@ -465,7 +466,7 @@ class TestVerification:
         self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """As if the source had lost rows between the search and the writing."""
-        import sqlanon.run.anonymize as run
+        import sqlanon.run.pipeline as run
 
         honest = run.publishing.released_rows
         monkeypatch.setattr(run.publishing, "released_rows", lambda *a, **k: honest(*a, **k).limit(1))
@@ -637,7 +638,7 @@ class TestInterruption:
         """Not one that would have tidied up, which the database refuses after it."""
         before = state(session, tmp_path)
         failing = parse_one("SELECT error(CAST(i AS VARCHAR)) FROM range(1) AS rows (i)", dialect="duckdb")
-        monkeypatch.setattr(full_domain, "APART", 0)
+        monkeypatch.setattr(roll_up, "BIG", 0)
         for cost in ("STEP_ROWS", "MAKING", "CLASS_ROWS"):
             monkeypatch.setattr(roll_up, cost, 0)  # so that there is a relation to tidy up
         monkeypatch.setattr(evaluate, "any_node_summaries", lambda *_: failing.copy())

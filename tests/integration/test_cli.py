@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,28 +33,46 @@ k = 3
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with a warehouse of 60 rows, its taxonomies and a policy."""
-    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a warehouse of 60 rows, files of taxonomies and a policy; tests get a copy."""
+    raw = tmp_path_factory.mktemp("raw")
+    with duckdb.connect(str(raw / "clinic.duckdb")) as connection:
         connection.execute(
             "CREATE TABLE visits AS SELECT i AS id, 20 + i % 40 AS age, if(i % 2 = 0, 'f', 'm') AS sex, "
             f"if(i = 7, '{VALUE}', 'flu ' || i % 5) AS diagnosis FROM range(60) AS rows (i)"
         )
-    (tmp_path / "policy.toml").write_text(POLICY)
+    (raw / "policy.toml").write_text(POLICY)
     rows = [f"{age};[{age // 10 * 10}, {age // 10 * 10 + 10});*" for age in range(20, 60)]
-    (tmp_path / "age.csv").write_text("\n".join(rows))
-    (tmp_path / "sex.csv").write_text("f;*\nm;*\n")
-    return tmp_path
+    (raw / "age.csv").write_text("\n".join(rows))
+    (raw / "sex.csv").write_text("f;*\nm;*\n")
+    return raw
+
+
+@pytest.fixture(scope="module")
+def loaded(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with the taxonomies in the warehouse."""
+    loaded = copied(raw, tmp_path_factory.mktemp("loaded"))
+    for name in ("age", "sex"):
+        done = sqlanon("taxonomy", "load", "clinic.duckdb", name, f"{name}.csv", "--source", "visits", folder=loaded)
+        assert done.returncode == 0, done.stderr
+    return loaded
 
 
 @pytest.fixture
-def clinic(folder: Path) -> Path:
+def folder(raw: Path, tmp_path: Path) -> Path:
+    """A folder with a warehouse of 60 rows, its taxonomies and a policy."""
+    return copied(raw, tmp_path)
+
+
+@pytest.fixture
+def clinic(loaded: Path, tmp_path: Path) -> Path:
     """The folder, with the taxonomies loaded into the warehouse."""
-    for name in ("age", "sex"):
-        loaded = sqlanon("taxonomy", "load", "clinic.duckdb", name, f"{name}.csv", "--source", "visits", folder=folder)
-        assert loaded.returncode == 0, loaded.stderr
-    return folder
+    return copied(loaded, tmp_path)
+
+
+def copied(folder: Path, into: Path) -> Path:
+    return shutil.copytree(folder, into, dirs_exist_ok=True)
 
 
 def published(command: str, *more: str, source: str = "visits") -> list[str]:
@@ -473,7 +492,7 @@ def test_a_failing_query_does_not_quote_data(clinic: Path) -> None:
 def test_a_bug_is_one_line_without_its_text(tmp_path: Path) -> None:
     code = (
         "import sys, sqlanon.cli.app as app\n"
-        "import sqlanon.compiler.macros as macros\n"
+        "import sqlanon.queries.kit.macros as macros\n"
         f"def broken(): raise ValueError('{VALUE}')\n"
         "macros.install_script = broken\n"
         "sys.argv = ['sqlanon', 'sql', *sys.argv[1:]]\n"

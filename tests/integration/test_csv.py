@@ -30,9 +30,10 @@ SUFFIXES = [".csv", ".tsv", ".csv.gz", ".csv.zst", ".tsv.gz", ".CSV"]
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a warehouse that has the taxonomies, and the same rows as a table, as Parquet and as CSV."""
+    """A folder with a warehouse that has taxonomies and macros, and the same rows as a table, as Parquet and as CSV."""
     folder = tmp_path_factory.mktemp("csv")
     with sa.connect(folder / "w.duckdb", threads=1) as session:
+        session.install()
         session.connection.execute(
             "CREATE TABLE folk AS SELECT hash(i) % 60 AS age, 'z' || (hash(i * 3) % 4) AS zip, "
             "list_extract($1, 1 + (hash(i * 7) % len($1))::INTEGER) AS illness, "
@@ -62,7 +63,6 @@ def folder(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 @pytest.fixture
 def session(folder: Path) -> Iterator[sa.Session]:
     with sa.connect(folder / "w.duckdb", threads=1) as session:
-        session.install()
         yield session
 
 

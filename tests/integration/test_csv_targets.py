@@ -17,9 +17,9 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.engines.csv_notes import look_at, read_note
 from sqlanon.model.destination import destination
-from sqlanon.run import csv_files
-from sqlanon.run.provenance import note
-from sqlanon.run.targets import target_for
+from sqlanon.publish import csv_files
+from sqlanon.publish.provenance import note
+from sqlanon.publish.targets import target_for
 from tests.commands import document, sqlanon
 
 LABELS = [

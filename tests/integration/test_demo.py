@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.methods.stages import silent
 from sqlanon.run.demo import Demo, demo, invent
-from sqlanon.run.progress import silent
 from tests.commands import sqlanon
 
 ROWS = 5000

@@ -17,7 +17,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.run import progress
+from sqlanon.methods import stages as progress
 from tests.integration.test_cli import environment
 
 ROW_COUNT = 1_000_000
@@ -30,8 +30,8 @@ import os
 import time
 
 from sqlanon.cli import main
-from sqlanon.engines import watching
-from sqlanon.run import progress
+from sqlanon.engines.duckdb import watching
+from sqlanon.methods import stages as progress
 
 begin = progress.Stages.begin
 

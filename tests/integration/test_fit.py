@@ -456,7 +456,7 @@ def test_a_run_that_fails_after_it_has_announced_leaves_nothing(
         raise sa.EngineError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("sqlanon.run.apply.verify", fails)
+        patch.setattr("sqlanon.partitions.apply.verify", fails)
         with pytest.raises(sa.EngineError, match="the disk is full"):
             session.apply(NOVEMBER, sidecar, into)
     assert counted(sidecar) == before

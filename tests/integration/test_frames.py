@@ -6,6 +6,7 @@ import copy
 import inspect
 import pickle
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -62,12 +63,20 @@ def published(session: Session, name: str) -> list[Any]:
     return session.connection.execute(f"FROM {name} ORDER BY ALL").fetchall()
 
 
+@pytest.fixture(scope="module")
+def published_clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse with the visits and their release ``expected``, which nobody writes to."""
+    path = tmp_path_factory.mktemp("clinic") / "clinic.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        open_clinic(connection).anonymize("visits", POLICY, "expected")
+    return path
+
+
 @pytest.fixture
-def clinic() -> Iterator[Session]:
-    with duckdb.connect(config={"threads": 1}) as connection:
-        session = open_clinic(connection)
-        session.anonymize("visits", POLICY, "expected")
-        yield session
+def clinic(published_clinic: Path, tmp_path: Path) -> Iterator[Session]:
+    warehouse = shutil.copy(published_clinic, tmp_path)
+    with duckdb.connect(warehouse, config={"threads": 1}) as connection:
+        yield sa.connect(connection)
 
 
 class TestSources:
@@ -289,7 +298,7 @@ class TestClosedSessions:
             for call in CALLS.values():
                 with pytest.raises(sa.EngineError, match="the session is closed"):
                     call(session)
-        assert not list(tmp_path.iterdir())
+        assert [path.name for path in tmp_path.iterdir()] == ["clinic.duckdb"]
 
     def test_a_lent_connection_stays_open(self, clinic: Session) -> None:
         connection = clinic.connection

@@ -14,15 +14,16 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.compiler import ipa_paper as queries
-from sqlanon.compiler.macros import schema_statements
 from sqlanon.evaluation.audit import audit_privacy
+from sqlanon.evaluation.baselines.ipa_as_published import draws as ipa_paper
+from sqlanon.evaluation.baselines.ipa_as_published import queries
 from sqlanon.evaluation.policies import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import Floats, Integers, RandomSource
-from sqlanon.methods import full_domain, ipa_paper
-from sqlanon.methods.private import Draws
-from sqlanon.run.prepare_private import prepared
+from sqlanon.methods.cells import encode_table
+from sqlanon.methods.private.draws import Draws
+from sqlanon.methods.private.prepare import prepared
+from sqlanon.queries.kit.macros import schema_statements
 from tests.fixed_chance import FixedChance
 
 NODE = {"years": 1, "gender": 0, "zip_code": 1}
@@ -147,16 +148,15 @@ class TestTablesOfThePaper:
         method, engine = sa.IPA(variant="paper", node=NODE), warehouse._engine
         charges = Accountant(None, dataset="", method="ipa", policy_sha256="").charge(method.budgets)
         draws = Draws(method, FixedChance(method, 0, 1.2, 0.01), charges)
-        with engine.transaction():
+        with engine.transaction(), engine.scratch():
             bound = prepared(engine, engine.resolve("table_5"), policy_of(method))
-            encoded = full_domain.encode_table(engine, bound, label_losses=("ncp",))
+            encoded = encode_table(engine, bound, label_losses=("ncp",))
             ipa_paper.chosen_nodes(engine, encoded, draws)
             (row,) = engine.fetch(queries.utilities(), "utilities", "node")
-            ipa_paper.drop_counts(engine)
-            full_domain.drop_tables(engine, encoded)
         return float(row["utility"])
 
 
+@pytest.mark.one_line
 class TestChances:
     @pytest.mark.parametrize("t", [2, 5, 10, 50])
     def test_a_class_of_one_is_shown_as_often_whatever_the_threshold(self, warehouse: sa.Session, t: int) -> None:
@@ -269,6 +269,7 @@ class RememberingSource(sa.SeededSource):
         return super().softmax_choice(log_weights, runs=runs)
 
 
+@pytest.mark.one_line
 class TestBrokenPromises:
     def test_a_value_that_one_person_has_is_always_shown(self, warehouse: sa.Session) -> None:
         """E1: without the person it is never shown, so that no ε and no δ < 1 hold."""
@@ -350,14 +351,17 @@ class TestWhatIsSaid:
     def test_every_step_is_explained_in_the_order_of_the_run(self, warehouse: sa.Session) -> None:
         steps = warehouse.explain("teams", policy_of(sa.IPA(variant="paper")))
         made = [step.makes for step in steps if step.makes and step.makes.startswith("anon_paper_")]
-        assert made == [
-            "anon_paper_values",
+        of_nodes = [
             "anon_paper_cells",
             "anon_paper_present",
             "anon_paper_gaps",
             "anon_paper_classes",
+            "anon_paper_thresholds",
+            "anon_paper_uniforms",
             "anon_paper_perturbed_classes",
             "anon_paper_counterfeits",
         ]
-        assert [step.purpose for step in steps][-1] == "the release"
-        assert not any("random" in step.sql.lower() or "anon." in step.sql for step in steps[-12:])
+        # First all nodes are perturbed, then the rows of the one that is drawn are made again.
+        assert made == ["anon_paper_values", *of_nodes, *of_nodes]
+        assert [step.purpose for step in steps][-2:] == ["the release", "what was written"]
+        assert not any("random" in step.sql.lower() or "anon." in step.sql for step in steps)

@@ -43,9 +43,9 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 PROGRAM = """
 import json, os, signal, sys, time
 import sqlanon as sa
-from sqlanon.compiler.macros import macros
-from sqlanon.run import folders
-from sqlanon.run.provenance import code_sha256
+from sqlanon.queries.kit.macros import macros
+from sqlanon.publish import folders
+from sqlanon.publish.provenance import code_sha256
 
 EVENTS = {"open", "os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir", "os.listdir", "os.scandir"}
 EVENTS.add("ctypes.dlsym")  # right before two folders trade places

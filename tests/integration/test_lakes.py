@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from pyarrow import dataset
 
 import sqlanon as sa
-from sqlanon.engines import lake as lakes
-from sqlanon.run import folders
-from sqlanon.run.exchange import exchange
+from sqlanon.engines.duckdb import lake as lakes
+from sqlanon.publish import folders
+from sqlanon.publish.exchange import exchange
 from tests.effort import examples
 
 ROW_COUNT = 3000

@@ -23,14 +23,14 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.ledger import ledger as ledger_module
+from sqlanon.ledger.datasets import dataset_of
+from sqlanon.ledger.ledger import WarehouseLedger, open_ledger
 from sqlanon.mechanisms.accountant import Accountant, Expense
 from sqlanon.model.budget import Budget, one_after_the_other
 from sqlanon.model.datasets import KnownFile, dataset_named, dataset_of_table
 from sqlanon.model.ledger import START, Entry, chained, first_broken
 from sqlanon.model.units import ROW, Unit
-from sqlanon.run import ledger as ledger_module
-from sqlanon.run.datasets import dataset_of
-from sqlanon.run.ledger import WarehouseLedger, open_ledger
 from tests.commands import document, sqlanon
 from tests.conftest import ROOT
 
@@ -364,7 +364,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import BudgetError
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget
-from sqlanon.run.ledger import open_ledger
+from sqlanon.ledger.ledger import open_ledger
 
 warehouse, file, processes = sys.argv[1:]
 
@@ -411,7 +411,7 @@ class TestCutShort:
             ledger.commit([expense("0.5")])
             raise ZeroDivisionError
         assert ledger.account("visits").spent == Budget("0.5")
-        assert engine.find_table("t") is None
+        assert engine.find("t") is None
         with engine.transaction():
             assert ledger.commit([expense("0.5")]) == [1]
 

@@ -13,7 +13,8 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.compiler.macros import DIALECT, expand, install_script, macros
+from sqlanon.queries.kit.macros import expand, install_script, macros
+from sqlanon.queries.kit.nodes import DIALECT
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "clinic.sql"
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.model.methods import NODE
+from sqlanon.model.policy.methods import NODE
 from tests.effort import examples
 from tests.node_choices import ELSEWHERE, ROW, Neighbours, NotedChoices, Row, exact_audit, method, policy, threshold
 
@@ -82,6 +82,7 @@ class TestExactly:
         assert audit.lower_bound == pytest.approx(part * float(wanted.budgets[NODE].epsilon), rel=1e-6)
 
 
+@pytest.mark.deep
 class TestByRuns:
     """Without a look inside: what a release would show, as an audit of a policy has it."""
 

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.run import notes
+from sqlanon.methods.full_domain import notes
 from tests.adult import uci_policy
 from tests.commands import document, sqlanon
 from tests.conftest import open_clinic

@@ -107,8 +107,15 @@ def test_another_one_that_is_stored_is_told(session: sa.Session) -> None:
     assert stored(session) == before
 
 
-@pytest.mark.parametrize("into", ["released", "released.parquet", "released/"])
-@pytest.mark.parametrize("spelled", ["{folder}/everyone.parquet", "FROM '{folder}/everyone.parquet'"])
+@pytest.mark.parametrize(
+    ("into", "spelled"),
+    [
+        ("released", "{folder}/everyone.parquet"),
+        ("released.parquet", "FROM '{folder}/everyone.parquet'"),
+        ("released/", "{folder}/everyone.parquet"),
+        ("released/", "FROM '{folder}/everyone.parquet'"),
+    ],
+)
 def test_a_release_does_not_tell_where_files_lie(
     session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str, spelled: str
 ) -> None:

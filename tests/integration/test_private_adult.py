@@ -12,11 +12,11 @@ import pytest
 from numpy.typing import NDArray
 
 import sqlanon as sa
-from sqlanon.compiler.private import WHOLE
-from sqlanon.methods import full_domain
-from sqlanon.methods import private as method
-from sqlanon.methods import scores as node_scores
-from sqlanon.run.prepare_private import prepared
+from sqlanon.methods.cells import encode_table
+from sqlanon.methods.private import draws as method
+from sqlanon.methods.private import scores as node_scores
+from sqlanon.methods.private.prepare import prepared
+from sqlanon.queries.noise.combinations import WHOLE
 from tests.conftest import UCI_COLUMNS, reading
 
 DIMENSIONS = ["age", "education", "marital_status", "race", "sex"]
@@ -48,11 +48,10 @@ def scores(session: sa.Session) -> dict[tuple[int, ...], float]:
     assert POLICY.method is not None
     least = method.thresholds(POLICY.method, method.Domains({}, 0).at(bound.lattice.bottom))
     assert least == {"cells": 24, "rolled-up": 46}
-    with engine.transaction():
-        table = full_domain.encode_table(engine, bound, label_losses=("ncp",))
+    with engine.transaction(), engine.scratch():
+        table = encode_table(engine, bound, label_losses=("ncp",))
         assert table.cell_count == 15_094
         found = node_scores.scores(engine, table, least["cells"], WHOLE * ROWS)
-        full_domain.drop_tables(engine, table)
     return dict(zip(bound.lattice.nodes(), found / WHOLE, strict=True))
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods import private
-from sqlanon.methods.private import Domains, thresholds
-from sqlanon.model.methods import CELLS, ROLLED_UP, PrivateMethod
+from sqlanon.methods.private import draws as private
+from sqlanon.methods.private.draws import Domains, thresholds
+from sqlanon.model.policy.methods import CELLS, ROLLED_UP, PrivateMethod
 from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, Person, pairs, pairs_of_many_rows, policy, session_on
 
 pytestmark = [pytest.mark.one_line, pytest.mark.deep]

@@ -18,12 +18,13 @@ from sqlglot import parse_one
 
 import sqlanon as sa
 from sqlanon.cli.options import writing
-from sqlanon.compiler import ipa_paper, private
+from sqlanon.evaluation.baselines.ipa_as_published import queries as ipa_paper
+from sqlanon.ledger.ledger import open_ledger
 from sqlanon.mechanisms import opendp
 from sqlanon.mechanisms.accountant import Expense
+from sqlanon.methods.private import prepare as prepare_private
 from sqlanon.model.destination import destination
-from sqlanon.run import prepare_private
-from sqlanon.run.ledger import open_ledger
+from sqlanon.queries.noise import combinations as private
 from tests.commands import environment, sqlanon
 from tests.conftest import ROOT
 from tests.fixed_noise import FixedNoise
@@ -56,9 +57,23 @@ def make_warehouse(path: Path | str, rows: int = 400) -> sa.Session:
     return session
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Such a warehouse, which nobody writes to."""
+    path = tmp_path_factory.mktemp("made") / "w.duckdb"
+    make_warehouse(path).close()
+    return path
+
+
 @pytest.fixture
-def session(tmp_path: Path) -> Iterator[sa.Session]:
-    with make_warehouse(tmp_path / "w.duckdb") as found:
+def warehouse(made: Path, tmp_path: Path) -> Path:
+    """A copy of it, which is ``w.duckdb`` in the folder of the test."""
+    return Path(shutil.copy(made, tmp_path))
+
+
+@pytest.fixture
+def session(warehouse: Path) -> Iterator[sa.Session]:
+    with sa.connect(warehouse) as found:
         yield found
 
 
@@ -122,8 +137,8 @@ class TestCharges:
         assert json.loads(session.provenance(into) or "")["sqlanon"]["stamp"] == "NOT PRIVATE"
         assert session.spent("people") == sa.Budget(0)
 
+    @pytest.mark.usefixtures("warehouse")
     def test_a_killed_run_leaves_its_charge_and_no_release(self, tmp_path: Path) -> None:
-        make_warehouse(tmp_path / "w.duckdb").close()
         program = """
 import os, signal, sqlanon as sa
 from tests.integration.test_private_runs import POLICY
@@ -246,9 +261,9 @@ class TestAccounts:
         assert len({file["path"] for file in files}) == len(files) <= 4
         assert session.verify_ledger()
 
+    @pytest.mark.usefixtures("warehouse")
     def test_a_warehouse_knows_its_ledger(self, tmp_path: Path) -> None:
         """Else a run that forgets to name the ledger would open a fresh account."""
-        make_warehouse(tmp_path / "w.duckdb").close()
         budget = tmp_path / "budget.duckdb"
         with sa.connect(tmp_path / "w.duckdb", ledger=budget) as session:
             session.anonymize("people", POLICY, "released")
@@ -282,11 +297,11 @@ class TestAccounts:
         with sa.connect(tmp_path / "w.duckdb") as session, pytest.raises(sa.EngineError, match="moved"):
             session.spent("people")
 
+    @pytest.mark.usefixtures("warehouse")
     def test_a_warehouse_knows_the_ledger_of_a_run_that_was_killed(self, tmp_path: Path) -> None:
-        make_warehouse(tmp_path / "w.duckdb").close()
         program = """
 import os, signal, sqlanon as sa
-from sqlanon.run import ledger_notes
+from sqlanon.ledger import notes as ledger_notes
 from tests.integration.test_private_runs import POLICY
 first = ledger_notes.write
 def write(engine, path, sha256):
@@ -334,9 +349,9 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         with sa.connect(tmp_path / "w.duckdb") as own, pytest.raises(sa.EngineError, match="name it with ledger="):
             own.anonymize("people", POLICY, "third")
 
+    @pytest.mark.usefixtures("warehouse")
     def test_a_warehouse_knows_its_ledger_by_runs_into_files(self, tmp_path: Path) -> None:
         """On the command line they open the warehouse read-only, so that several can run at the same time."""
-        make_warehouse(tmp_path / "w.duckdb").close()
         (tmp_path / "policy.toml").write_text(TOML)
         command = ("run", "people", "--db", "w.duckdb", "--policy", "policy.toml", "--replace", "--into", "r.parquet")
         assert sqlanon(*command, "--ledger", "b.duckdb", folder=tmp_path).returncode == 0
@@ -346,9 +361,9 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         with sa.connect(ledger=tmp_path / "b.duckdb") as session:
             assert session.spent("people") == sa.Budget(2, "0.02")
 
+    @pytest.mark.usefixtures("warehouse")
     def test_a_warehouse_that_is_open_read_only_must_know_its_ledger(self, tmp_path: Path) -> None:
         """Else every other file that is named would be a fresh account."""
-        make_warehouse(tmp_path / "w.duckdb").close()
         for name in ("b1.duckdb", "b2.duckdb"):
             with sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / name) as session:
                 with pytest.raises(sa.EngineError, match=r"open it writable once .* so that it notes its ledger"):
@@ -367,10 +382,10 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         ):
             session.anonymize("people", POLICY, tmp_path / "r2.parquet")
 
+    @pytest.mark.usefixtures("warehouse")
     def test_a_warehouse_that_nobody_here_may_write_notes_nothing(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        make_warehouse(tmp_path / "w.duckdb").close()
         may = os.access
         monkeypatch.setattr(
             "os.access", lambda path, mode: not (mode == os.W_OK and Path(path).name == "w.duckdb") and may(path, mode)
@@ -380,11 +395,11 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
             assert session.spent("people") == sa.Budget(1, "0.01")
         assert any("the ledger knows those that it was told of" in line for line in release.guarantee.conditions)
 
+    @pytest.mark.usefixtures("warehouse")
     def test_a_run_that_cannot_note_the_ledger_of_its_warehouse_says_why(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("sqlanon.run.ledger.PATIENCE", 0.2)
-        make_warehouse(tmp_path / "w.duckdb").close()
+        monkeypatch.setattr("sqlanon.ledger.ledger.PATIENCE", 0.2)
         program = "import duckdb; c = duckdb.connect('w.duckdb', read_only=True); print('open', flush=True); input()"
         run = writing(tmp_path / "w.duckdb", destination("r.parquet"), tmp_path / "b.duckdb", is_charged=True)
         with subprocess.Popen(
@@ -444,8 +459,8 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         session.anonymize("FROM people", POLICY, "released", dataset="Visits")
         assert session.spent("visits") == sa.Budget(1, "0.01")
 
+    @pytest.mark.usefixtures("warehouse")
     def test_the_command_line_refuses_it_as_well(self, tmp_path: Path) -> None:
-        make_warehouse(tmp_path / "w.duckdb").close()
         (tmp_path / "policy.toml").write_text(TOML)
         command = ("run", "FROM people", "--db", "w.duckdb", "--policy", "policy.toml", "--into", "released")
         refused = sqlanon(*command, "--dataset", "visits", folder=tmp_path)
@@ -608,8 +623,8 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
             session.anonymize("people", tiny, "released")
         assert session.spent("people") == sa.Budget(0)
 
+    @pytest.mark.usefixtures("warehouse")
     def test_a_ledger_that_could_not_be_written_says_what_to_do(self, tmp_path: Path) -> None:
-        make_warehouse(tmp_path / "w.duckdb").close()
         program = """
 import resource, sqlanon as sa
 from tests.integration.test_private_runs import POLICY
@@ -801,7 +816,7 @@ class TestIndividuals:
 
     def test_the_rows_of_others_stay_when_one_comes(self, session: sa.Session) -> None:
         """What is kept of an individual depends on their own rows and the seed alone."""
-        from sqlanon.compiler.bounded import bounded_rows
+        from sqlanon.queries.cells.contributions import bounded_rows
 
         engine = session._engine
 
@@ -843,7 +858,7 @@ class TestIndividuals:
         audit.refuse_strangers("named", "fewer")
 
     def test_no_more_rows_than_are_counted_is_asked_of_exact_texts(self, session: sa.Session) -> None:
-        from sqlanon.compiler.bounded import crowded
+        from sqlanon.queries.cells.contributions import crowded
 
         session.connection.execute(
             "CREATE TABLE named (person VARCHAR COLLATE NOCASE); INSERT INTO named VALUES ('Ann'), ('ann'), ('ANN')"
@@ -885,7 +900,8 @@ def test_hostile_names_and_null_values(tmp_path: Path) -> None:
 
 
 def test_explained_steps_run_without_a_row_of_chance(session: sa.Session) -> None:
-    purposes = [step.purpose for step in session.explain("people", POLICY)]
-    assert "score a batch of nodes (here: the bottom)" in purposes
-    assert purposes[-1] == "the release"
-    assert not any("random" in step.sql.lower() for step in session.explain("people", POLICY))
+    steps = session.explain("people", POLICY)
+    purposes = [step.purpose for step in steps]
+    assert "scores of nodes" in purposes
+    assert purposes[-2:] == ["the release", "what was written"]
+    assert not any("random" in step.sql.lower() for step in steps)

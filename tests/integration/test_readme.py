@@ -12,6 +12,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests import command_client
+from tests.commands import environment, python, server
 from tests.conftest import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -34,22 +36,19 @@ BLOCKS = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a ``sqlanon`` command on its path."""
+    """A folder with a ``sqlanon`` command on its path, which is that of the tests of the command line."""
     folder = tmp_path_factory.mktemp("readme")
     command = folder / "bin" / "sqlanon"
     command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sqlanon "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{command_client.__file__}" "{server()}" "$@"\n')
     command.chmod(0o755)
     return folder
 
 
-def run(arguments: list[str], folder: Path) -> None:
-    environment = os.environ | {
-        "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-    }
-    done = subprocess.run(arguments, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+def run_bash(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    settings = environment(PATH=f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    command = ["bash", "-euo", "pipefail", "-c", text]
+    return subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, check=False)
 
 
 def run_sql(text: str, folder: Path) -> None:
@@ -70,10 +69,9 @@ def test_the_blocks_run_in_order(folder: Path) -> None:
         if block.marker:
             continue
         match block.language:
-            case "bash":
-                run(["bash", "-euo", "pipefail", "-c", block.text], folder)
-            case "python":
-                run([sys.executable, "-c", block.text], folder)
+            case "bash" | "python":
+                done = run_bash(block.text, folder) if block.language == "bash" else python(block.text, folder)
+                assert done.returncode == 0, done.stdout + done.stderr
             case "sql":
                 run_sql(block.text, folder)
             case "toml":
@@ -112,7 +110,7 @@ def test_the_demo_command_works_from_a_fresh_copy(tmp_path: Path) -> None:
 
 
 def test_the_readme_names_every_macro() -> None:
-    from sqlanon.compiler.macros import macros
+    from sqlanon.queries.kit.macros import macros
 
     table = README.partition("## The macros")[2].partition("## Honest limits")[0]
     missing = [name for name in macros() if f"`{name}`" not in table and not name.endswith(("_of",))]

@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.methods.full_domain.relaxation import _share
 from sqlanon.model.relaxation import Explanation, Relaxation
-from sqlanon.run.relaxation import _share
 from tests.commands import document, sqlanon
 from tests.conftest import clinic_policy as policy
 from tests.conftest import open_clinic
 from tests.effort import examples
+
+pytestmark = pytest.mark.one_line
 
 SECRETS = ("asthma", "angina", "flu", "10115")
 
@@ -78,7 +80,7 @@ class TestSuppression:
     def test_nothing_is_called_smallest_where_it_is_not_known(
         self, clinic: sa.Session, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("sqlanon.run.relaxation.EXAMINED_NODES", 0)
+        monkeypatch.setattr("sqlanon.methods.full_domain.relaxation.EXAMINED_NODES", 0)
         wanted = policy(sa.EntropyLDiversity("diagnosis", 2), suppression_limit=0.1, maximum_levels={"age": 0})
         relaxations = explained(clinic, wanted).relaxations
         assert relaxations

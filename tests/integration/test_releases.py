@@ -87,13 +87,15 @@ def clinic(memory: sa.Session) -> sa.Session:
     return memory
 
 
+@pytest.fixture(scope="module")
+def expected(shared_clinic: sa.Session) -> list[tuple[Any, ...]]:
+    """The rows of the release of the clinic."""
+    shared_clinic.anonymize("visits", POLICY, into="expected")
+    return rows(shared_clinic, "expected")
+
+
 class TestSources:
     """The same rows, however the source is named."""
-
-    @pytest.fixture
-    def expected(self, clinic: sa.Session) -> list[tuple[Any, ...]]:
-        clinic.anonymize("visits", POLICY, into="expected")
-        return rows(clinic, "expected")
 
     @pytest.mark.parametrize(
         ("setup", "source"),

@@ -10,9 +10,11 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.model.searches import HOLD_EVERY_NODE
+from sqlanon.model.policy.searches import HOLD_EVERY_NODE
 from tests.integration.test_time_limits import after
 from tests.search_cases import WideLimits
+
+pytestmark = pytest.mark.one_line
 
 NAMES = [f"q{position:02}" for position in range(15)]
 NODES = 4**15
@@ -49,6 +51,7 @@ def policy(names: list[str] = NAMES, search: str = "optimal", **options: object)
     )
 
 
+@pytest.mark.deep
 def test_a_billion_nodes_within_a_time_limit(wide: sa.Session) -> None:
     wanted = policy(quality=sa.LM(aggregate="geometric"))
     begun = time.monotonic()
@@ -58,6 +61,7 @@ def test_a_billion_nodes_within_a_time_limit(wide: sa.Session) -> None:
     assert wide.verify("soon", wanted).met
 
 
+@pytest.mark.deep
 def test_the_gap_of_a_billion_nodes_becomes_small(wide: sa.Session) -> None:
     report = wide.anonymize("wide", policy(), into="later", replace=True, stop=after(16)).report
     check_proof(report)

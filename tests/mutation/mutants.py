@@ -411,7 +411,7 @@ BUDGETS = [
         ),
     ),
     *_of(
-        "sqlanon/model/methods.py",
+        "sqlanon/model/policy/methods.py",
         (
             "delta-twice",
             "deltas = {CELLS: delta / 2, ROLLED_UP: delta / 2}",
@@ -458,7 +458,7 @@ BUDGETS = [
 ]
 
 PRIVATE = _of(
-    "sqlanon/methods/private.py",
+    "sqlanon/methods/private/draws.py",
     (
         "node-sensitivity-halved",
         "sensitivity = private.WHOLE * draws.method.rows_per_individual",
@@ -568,7 +568,7 @@ PRIVATE = _of(
 
 COUNTS = [
     *_of(
-        "sqlanon/compiler/private.py",
+        "sqlanon/queries/noise/combinations.py",
         (
             "scores-at-another-threshold",
             "reached = exp.GTE(this=exp.Sum(this=column(ROW_COUNT)), expression=number(threshold))",
@@ -606,7 +606,7 @@ COUNTS = [
         ),
         (
             "level-losses-of-all-labels",
-            'in_units(column("anon_ncp"), WHOLE / len(plan.codes))',
+            'in_units(column("anon_ncp"), WHOLE / len(plan.bound.shapes))',
             'in_units(column("anon_ncp"), WHOLE)',
             "bounds leave nodes out that are near the best, which scores depend on then",
             f"{SCORES}::test_what_labels_lose_is_the_sum_over_levels",
@@ -637,7 +637,7 @@ COUNTS = [
         ),
     ),
     *_of(
-        "sqlanon/methods/scores.py",
+        "sqlanon/methods/private/scores.py",
         (
             "scores-not-raised",
             "np.minimum(self._known - self._least, self._reach))",
@@ -654,7 +654,7 @@ COUNTS = [
         ),
     ),
     *_of(
-        "sqlanon/compiler/unseen.py",
+        "sqlanon/queries/noise/unseen.py",
         (
             "domain-without-values",
             "return prod(self.labels) * self.values",
@@ -674,7 +674,7 @@ COUNTS = [
 
 CONTRIBUTIONS = [
     *_of(
-        "sqlanon/compiler/bounded.py",
+        "sqlanon/queries/cells/contributions.py",
         (
             "one-row-more",
             "exp.LTE(this=place, expression=number(most))",
@@ -691,7 +691,7 @@ CONTRIBUTIONS = [
         ),
     ),
     *_of(
-        "sqlanon/run/prepare_private.py",
+        "sqlanon/methods/private/prepare.py",
         (
             "rows-of-nobody",
             "    if anonymous:\n",
@@ -725,7 +725,7 @@ CONTRIBUTIONS = [
 
 RUN = [
     *_of(
-        "sqlanon/model/given.py",
+        "sqlanon/model/policy/given.py",
         (
             "unchecked-policy",
             "return Policy.model_validate(given)",
@@ -735,17 +735,17 @@ RUN = [
         ),
     ),
     *_of(
-        "sqlanon/run/private.py",
+        "sqlanon/methods/private/method.py",
         (
             "written-unchecked",
-            "    if unlike:\n",
-            "    if False:\n",
+            "        if unlike:\n",
+            "        if False:\n",
             "a release that is not what was drawn is published",
             f"{DRAWS}::test_a_release_that_is_not_what_was_drawn_is_withdrawn",
         ),
     ),
     *_of(
-        "sqlanon/run/chance.py",
+        "sqlanon/methods/private/chance.py",
         (
             "any-source-trusted",
             "type(chosen) is OpenDPSource",
@@ -755,14 +755,14 @@ RUN = [
         ),
         (
             "everything-private",
-            "type(chosen) is OpenDPSource, source.dataset is None",
-            "True, source.dataset is None",
+            "is_private = type(chosen) is OpenDPSource",
+            "is_private = True",
             "a seeded release is called private",
             f"{RUNS}::TestCharges::test_a_seeded_release_costs_nothing_and_says_what_it_is",
         ),
     ),
     *_of(
-        "sqlanon/run/guarantee_private.py",
+        "sqlanon/methods/private/guarantee.py",
         (
             "diagnostics-promised",
             "    if method.reveal_diagnostics:\n",
@@ -913,7 +913,7 @@ MODELS = [
         ),
     ),
     *_of(
-        "sqlanon/compiler/classes.py",
+        "sqlanon/queries/classes/classes.py",
         (
             "k-less-one-published",
             "return comparison(this=measure, expression=number(bound.threshold))",
@@ -954,7 +954,7 @@ MODELS = [
         ),
     ),
     *_of(
-        "sqlanon/model/policy.py",
+        "sqlanon/model/policy/policy.py",
         (
             "limit-rounded-up",
             "rounding=ROUND_FLOOR))",
@@ -967,10 +967,10 @@ MODELS = [
 
 LEDGER = [
     *_of(
-        "sqlanon/run/ledger.py",
+        "sqlanon/ledger/ledger.py",
         (
             "ledger-beside-the-warehouse",
-            "if engine.has(engine.ledger) and WarehouseLedger(engine, None).verify() not in hashes:",
+            "if engine.find(table.ledger_of(engine)) and WarehouseLedger(engine, None).verify() not in hashes:",
             "if False:",
             "another ledger gives a data set of the warehouse a fresh budget",
             f"{RUNS}::TestAccounts::test_no_account_is_passed_by",
@@ -1061,7 +1061,7 @@ LEDGER = [
         ),
     ),
     *_of(
-        "sqlanon/run/ledger_checks.py",
+        "sqlanon/ledger/checks.py",
         (
             "cap-of-one-release",
             "if cap is not None and spent + wanted > cap:",
@@ -1161,7 +1161,7 @@ LEDGER = [
         ),
     ),
     *_of(
-        "sqlanon/run/datasets.py",
+        "sqlanon/ledger/datasets.py",
         (
             "another-name-another-budget",
             "if source.dataset not in (None, known):",
@@ -1192,7 +1192,7 @@ LEDGER = [
         ),
     ),
     *_of(
-        "sqlanon/run/known_files.py",
+        "sqlanon/ledger/known_files.py",
         (
             "copies-of-files",
             "or (None if file.fingerprint is None else by_content.get(file.fingerprint))",
@@ -1232,7 +1232,7 @@ REFUSED = "tests/integration/test_bad_input.py::TestVerification"
 
 VERIFICATION = [
     *_of(
-        "sqlanon/run/measure.py",
+        "sqlanon/verification/measure.py",
         (
             "everything-is-met",
             "met=attained is None or bound.met_by(attained),",
@@ -1242,7 +1242,7 @@ VERIFICATION = [
         ),
     ),
     *_of(
-        "sqlanon/run/anonymize.py",
+        "sqlanon/methods/full_domain/method.py",
         (
             "not-verified-before-publishing",
             "    if shortfalls:\n        raise VerificationError(",
@@ -1252,7 +1252,17 @@ VERIFICATION = [
         ),
     ),
     *_of(
-        "sqlanon/compiler/verify.py",
+        "sqlanon/model/privacy/closeness.py",
+        (
+            "enhanced-measured-as-basic",
+            'of_table=("beta_likeness", self.variant)',
+            'of_table=("beta_likeness", "basic")',
+            "a release that falls short of enhanced β-likeness is verified",
+            MEASURED,
+        ),
+    ),
+    *_of(
+        "sqlanon/queries/tables/measures.py",
         (
             "individuals-measured-by-row",
             "if measure == CLASS_SIZE and policy.individual is not None:",
@@ -1261,22 +1271,15 @@ VERIFICATION = [
             "tests/integration/test_privacy_models.py::test_rows_of_nobody_add_no_individual_to_a_measurement",
         ),
         (
-            "enhanced-measured-as-basic",
-            '"enhanced_likeness": ("beta_likeness", "enhanced"),',
-            '"enhanced_likeness": ("beta_likeness", "basic"),',
-            "a release that falls short of enhanced β-likeness is verified",
-            MEASURED,
-        ),
-        (
             "presence-the-other-way",
-            'result = "smallest_published" if bound.at_least else "largest"',
-            'result = "largest" if bound.at_least else "smallest_published"',
+            'if measure.name == "presence" and bound.at_least:',
+            'if measure.name == "presence" and not bound.at_least:',
             "δ-presence is measured where it is best",
             "tests/integration/test_privacy_models.py::test_presence_is_measured_where_it_is_least_and_where_it_is_most",
         ),
     ),
     *_of(
-        "sqlanon/run/folders.py",
+        "sqlanon/publish/folders.py",
         (
             "any-folder-is-whole",
             'return note is not None and note["folder"].get("files") == listing(folder)',
@@ -1291,7 +1294,7 @@ TAMPERED = "tests/integration/test_tampered_releases.py"
 
 TAMPERING = [
     *_of(
-        "sqlanon/run/verify.py",
+        "sqlanon/verification/verify.py",
         (
             "columns-without-a-role",
             "elif folded(name) not in released:",
@@ -1322,7 +1325,7 @@ TAMPERING = [
         ),
     ),
     *_of(
-        "sqlanon/run/published.py",
+        "sqlanon/verification/published.py",
         (
             "files-not-compared",
             "    changes = changes_of(folder)\n",
@@ -1332,7 +1335,7 @@ TAMPERING = [
         ),
     ),
     *_of(
-        "sqlanon/run/folders.py",
+        "sqlanon/publish/folders.py",
         (
             "sizes-not-compared",
             "path.relative_to(folder).as_posix(), length]",

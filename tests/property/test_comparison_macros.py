@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from sqlanon.compiler.macros import SCHEMA
+from sqlanon.queries.kit.macros import SCHEMA
 from tests import oracle
 from tests.oracle import MASK
 from tests.property.test_macros import (

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 
 import sqlanon as sa
-from sqlanon.compiler import evaluate
-from sqlanon.compiler.cells import encode_rows
-from sqlanon.compiler.encoding import encoding
+from sqlanon.binding import taxonomies
+from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.methods.full_domain import encode_taxonomies
-from sqlanon.model.taxonomy import Taxonomy
-from sqlanon.run import taxonomies
-from sqlanon.run.prepare import prepare
+from sqlanon.methods.cells import encode_taxonomies
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.queries.cells.encoding import encoding
+from sqlanon.queries.cells.rows import encode_rows
+from sqlanon.queries.classes import summaries as evaluate
 from tests import oracle
 from tests.effort import examples
 from tests.strategies import Case, cases
@@ -46,7 +46,7 @@ def level_losses(case: Case) -> dict[tuple[str, int], dict[str, float]]:
     for step in encode_rows(plan):
         engine().run(step)
     rows = engine().fetch(evaluate.level_losses(plan), "losses of levels", "node")
-    for relation in (plan.cells, *plan.codes):
+    for relation in (plan.cells, plan.labels):
         engine().drop(relation)
     return {(case.quasi_identifiers[row.pop("position")], row.pop("depth")): row for row in rows}
 

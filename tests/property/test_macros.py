@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from sqlanon.compiler.macros import DIALECT, SCHEMA, expand, install_script
+from sqlanon.queries.kit.macros import SCHEMA, expand, install_script
+from sqlanon.queries.kit.nodes import DIALECT
 from tests import oracle
 from tests.effort import examples
 from tests.strategies import Case, cases
@@ -163,17 +164,20 @@ def test_taxonomy_level_lists_every_value_and_null(case: Case) -> None:
 
 @EXAMPLES
 @given(cases())
-def test_taxonomy_levels_are_all_levels_with_their_leaves(case: Case) -> None:
+def test_taxonomy_labels_are_all_levels_with_their_leaves(case: Case) -> None:
     load(case)
+    expected: oracle.Rows = []
     for name, taxonomy in case.taxonomies.items():
-        expected: oracle.Rows = []
+        levels: oracle.Rows = []
         for level in range(oracle.height(taxonomy) + 1):
             labels = {row[0]: row[level] for row in taxonomy} | {None: oracle.label_of(taxonomy, level, None)}
-            expected += [
+            levels += [
                 {"level": level, "value": value, "label": label, "leaf_count": oracle.leaves(taxonomy, level, label)}
                 for value, label in labels.items()
             ]
-        assert_same_rows(ask(table_call("taxonomy_levels", name)), expected)
+        assert_same_rows(ask(table_call("taxonomy_levels", name)), levels)
+        expected += [{"attribute": name, **row} for row in levels]
+    assert_same_rows(ask(table_call("taxonomy_labels", list(case.taxonomies))), expected)
 
 
 @EXAMPLES

@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.compiler import private
-from sqlanon.compiler.macros import schema_statements
-from sqlanon.compiler.private import WHOLE
 from sqlanon.engines.base import Engine
-from sqlanon.methods import full_domain, roll_up
-from sqlanon.methods import scores as node_scores
-from sqlanon.methods.full_domain import EncodedTable
-from sqlanon.run.prepare_private import prepared
+from sqlanon.methods import roll_up
+from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.private import scores as node_scores
+from sqlanon.methods.private.prepare import prepared
+from sqlanon.queries.kit.macros import schema_statements
+from sqlanon.queries.noise import combinations as private
+from sqlanon.queries.noise.combinations import WHOLE
 from tests import oracle
 from tests.effort import examples
 from tests.fixed_noise import FixedNoise
@@ -76,10 +76,9 @@ def encoded(case: Case, **options: object) -> Iterator[tuple[Engine, EncodedTabl
     with table_of(case) as (session, policy):
         engine = session._engine
         bound = prepared(engine, engine.resolve("given"), policy.model_copy(update=options))
-        with engine.transaction():
-            table = full_domain.encode_table(engine, bound, label_losses=("ncp",), may_be_empty=True)
+        with engine.transaction(), engine.scratch():
+            table = encode_table(engine, bound, label_losses=("ncp",), may_be_empty=True)
             yield engine, table
-            full_domain.drop_tables(engine, table)
 
 
 WIDE = Case(
@@ -142,10 +141,11 @@ class TestScores:
     def test_what_is_just_within_reach_is_told_apart(self, threshold: int) -> None:
         exact = scores(WIDE, threshold)
         best = max(exact.values())
-        for gap in sorted({best - score for score in exact.values()})[1:8]:
-            for reach in (gap - 1, gap, gap + 1):
-                expected = {levels: max(score, best - reach) for levels, score in exact.items()}
-                assert scores(WIDE, threshold, reach) == expected
+        with encoded(WIDE) as (engine, table):
+            for gap in sorted({best - score for score in exact.values()})[1:8]:
+                for reach in (gap - 1, gap, gap + 1):
+                    found = node_scores.scores(engine, table, threshold, reach)
+                    assert list(found) == [max(score, best - reach) for score in exact.values()]
 
     def test_levels_that_are_not_allowed_do_not_count(self) -> None:
         exact = scores(WIDE, 4)
@@ -175,7 +175,7 @@ class TestScores:
         monkeypatch.setattr(roll_up, "STEP_ROWS", -1e9)
         monkeypatch.setattr(roll_up, "RECENT_NODES", 2)
         monkeypatch.setattr(roll_up, "LOOK_ROWS", 0)
-        monkeypatch.setattr(node_scores, "APART", 0)
+        monkeypatch.setattr(roll_up, "BIG", 0)
         monkeypatch.setattr(node_scores, "TELLING_NODES", 3)
         made: list[object] = []
         make = roll_up.RollUps._make

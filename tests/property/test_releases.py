@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.compiler.macros import schema_statements
-from sqlanon.model.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, SearchName
+from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, SearchName
+from sqlanon.queries.kit.macros import schema_statements
 from tests import brute_force, oracle
 from tests.brute_force import Answer, Measured, Task
 from tests.effort import examples

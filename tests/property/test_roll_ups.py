@@ -17,15 +17,19 @@ from hypothesis import strategies as st
 from sqlglot import parse_one
 
 import sqlanon as sa
-from sqlanon.compiler import encode, evaluate, keys
-from sqlanon.compiler.encoding import Encoding
-from sqlanon.compiler.evaluate import MEASURES
-from sqlanon.compiler.nodes import Relation, Step
-from sqlanon.compiler.roll_up import rolled_up
-from sqlanon.methods import full_domain, publishing, roll_up
+from sqlanon.binding.prepare import prepare
+from sqlanon.methods import publishing, roll_up
+from sqlanon.methods.cells import encode_table
+from sqlanon.methods.full_domain import node_counter
 from sqlanon.methods.roll_up import ClassCounts, RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
-from sqlanon.run.prepare import prepare
+from sqlanon.queries.cells import keys
+from sqlanon.queries.cells import labels as encode
+from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.classes import summaries as evaluate
+from sqlanon.queries.classes.roll_up import rolled_up
+from sqlanon.queries.kit.nodes import Relation, Step
+from sqlanon.search.problem import batches
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies
 from tests.effort import examples
 from tests.property.test_releases import FEWER, Run, fetch, load, runs, session
@@ -42,8 +46,10 @@ ROLLED_UP = Relation("anon_rolled_up", "cell")
 
 def approximately(summary: NodeSummary) -> NodeSummary:
     """The summary with its losses to twelve digits: sums of floats come in any order."""
-    losses = {name: getattr(summary, name) for name in ("aecs", "lm", "ncp", "combined_loss", "attainable")}
-    return replace(summary, **{name: None if loss is None else float(f"{loss:.12g}") for name, loss in losses.items()})
+    losses = {name: getattr(summary, name) for name in ("lm", "ncp", "combined_loss", "attainable")}
+    rounded = {name: None if loss is None else float(f"{loss:.12g}") for name, loss in losses.items()}
+    of_classes = {name: float(f"{loss:.12g}") for name, loss in summary.class_losses.items()}
+    return replace(summary, class_losses=of_classes, **rounded)
 
 
 @FEWER
@@ -52,8 +58,8 @@ def test_a_node_is_the_same_from_all_cells_and_from_those_of_any_node_below(run:
     load(run)
     engine = session()._engine
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
-    with engine.transaction():
-        table = full_domain.encode_table(engine, bound, label_losses=("lm", "ncp"))
+    with engine.transaction(), engine.scratch():
+        table = encode_table(engine, bound, label_losses=("lm", "ncp"))
         nodes = list(table.context.lattice.nodes())
         low = data.draw(st.sampled_from(nodes))
         middle = data.draw(st.sampled_from([node for node in nodes if is_below(low, node)]))
@@ -62,17 +68,19 @@ def test_a_node_is_the_same_from_all_cells_and_from_those_of_any_node_below(run:
         engine.run(Step(twice, rolled_up(table.plan, middle, ROLLED_UP), "cells rolled up"))
         for cells, floor in ((ROLLED_UP, low), (twice, middle)):
             above = [node for node in nodes if is_below(floor, node)]
-            found = full_domain.node_summaries(engine, table, above, cells)
-            expected = [approximately(summary) for summary in full_domain.node_summaries(engine, table, above)]
+            found = node_counter.node_summaries(engine, table, above, cells)
+            expected = [approximately(summary) for summary in node_counter.node_summaries(engine, table, above)]
             assert list(map(approximately, found)) == expected
             source = RolledUp(floor, cells, row_count=0)
             for asked in ("everything", "counts"):
-                found = full_domain._counted_by_prepared(engine, table, source, above, asked)
-                untold = {*LABEL_LOSSES, *(MEASURES if asked == "counts" else ())}
-                told = [replace(summary, **dict.fromkeys(untold)) for summary in expected]
+                counter = node_counter.NodeCounter(engine, table)
+                few = batches(above, node_counter.PREPARED_NODES)
+                found = [summary for nodes in few for summary in counter._prepared(source, nodes, asked)]
+                told = [replace(summary, **dict.fromkeys(LABEL_LOSSES)) for summary in expected]
+                if asked == "counts":
+                    told = [replace(summary, min_class_size=None, class_losses={}) for summary in told]
                 assert list(map(approximately, found)) == told
             engine.drop(cells)
-        full_domain.drop_tables(engine, table)
 
 
 @FEWER
@@ -89,11 +97,10 @@ def test_a_run_is_the_same_in_whatever_words_keys_stand_and_losses_are_told(
 def lattice_of(run: Run) -> list[NodeSummary]:
     engine = session()._engine
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
-    with engine.transaction():
-        table = full_domain.encode_table(engine, bound, label_losses=("lm", "ncp"))
+    with engine.transaction(), engine.scratch():
+        table = encode_table(engine, bound, label_losses=("lm", "ncp"))
         event(f"{min(table.plan.keys.word_count, 3)} words")
-        nodes = full_domain.node_summaries(engine, table, list(table.context.lattice.nodes()))
-        full_domain.drop_tables(engine, table)
+        nodes = node_counter.node_summaries(engine, table, list(table.context.lattice.nodes()))
     return list(map(approximately, nodes))
 
 
@@ -132,9 +139,9 @@ def eager() -> Iterator[list[Levels]]:
         "STATEMENT_ROWS": 20,
         "RECENT_NODES": 4,
         "LOOK_ROWS": 0,
+        "BIG": 0,
     }
-    each_apart = mock.patch.object(full_domain, "APART", 0)
-    with mock.patch.multiple(roll_up, **settings), each_apart, mock.patch.object(RollUps, "_make", noted):
+    with mock.patch.multiple(roll_up, **settings), mock.patch.object(RollUps, "_make", noted):
         yield made
 
 
@@ -193,7 +200,8 @@ def test_rows_of_a_failed_write_leave_settings_as_they_were(tmp_path: Path) -> N
         session = sa.connect(connection)
         engine = session._engine
         with pytest.raises(sa.EngineError), engine.transaction():
-            engine.write_parquet(tmp_path / "x.parquet", parse_one("SELECT CAST('x' AS INTEGER) AS i"), streamed=True)
+            failing = parse_one("SELECT CAST('x' AS INTEGER) AS i")
+            engine.write_parquet(tmp_path / "x.parquet", failing, [], streamed=True)
         assert connection.execute(asked).fetchall() == [(2, True)]
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
+from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, SearchName
 from sqlanon.model.privacy import PRIVACY_MODELS
 from sqlanon.model.quality import QualityModel, Terms
-from sqlanon.model.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, SearchName
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from tests import brute_force, oracle
 from tests.brute_force import Task
@@ -323,7 +323,10 @@ class TestTieRule:
         try:
             nodes = next(running).nodes
             while True:
-                found = [NodeSummary(levels, 5, 5, summaries[levels], 0, dm_star=20, dm=20) for levels in nodes]
+                found = [
+                    NodeSummary(levels, 5, 5, summaries[levels], 0, class_losses={"dm_star": 20, "dm": 20})
+                    for levels in nodes
+                ]
                 nodes = running.send(found).nodes
         except StopIteration as finished:
             return finished.value

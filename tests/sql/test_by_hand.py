@@ -7,7 +7,7 @@ from collections import Counter
 import duckdb
 import pytest
 
-from sqlanon.compiler.macros import macros
+from sqlanon.queries.kit.macros import macros
 from tests.benchmarks.macros import Comparison, compared_macros, comparisons, make_tables
 
 TABLES = {"source", "original", "released", "cells"}

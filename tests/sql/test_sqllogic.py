@@ -11,7 +11,8 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.compiler.macros import DIALECT, expand, install_script, macro_files
+from sqlanon.queries.kit.macros import expand, install_script, macro_files
+from sqlanon.queries.kit.nodes import DIALECT
 from tests.sqllogic import parse, run
 
 FOLDER = Path(__file__).parent

@@ -134,6 +134,7 @@ class TestPower:
         assert audit.event_runs is not None
         assert audit.event_runs[1] == 0
 
+    @pytest.mark.deep
     def test_a_loss_that_is_spread_over_many_counts_is_found_in_all_of_them_together(self) -> None:
         """Noise for one count on each of 16: no count shows more than ε = 0.3, all together can show 4.8."""
 
@@ -164,6 +165,7 @@ class TestPower:
         assert audit.event == "how often an item is in it, for 'rare', is at least 1"
 
 
+@pytest.mark.deep
 class TestSoundness:
     """No false alarms, but for the stated chance, and fewer than that, since it is shared among four bounds."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sqlanon as sa
-from sqlanon.cli.outcome import EXIT_CODES
+from sqlanon.cli.terminal.outcome import EXIT_CODES
 
 KINDS = [sa.PolicyError, sa.TaxonomyError, sa.UnsatisfiableError, sa.BudgetError, sa.VerificationError]
 

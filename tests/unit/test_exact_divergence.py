@@ -114,6 +114,7 @@ class TestThresholdedCounts:
     def test_the_thresholds(self) -> None:
         assert (CELL_THRESHOLD, ROLL_UP_THRESHOLD) == (11, 14)
 
+    @pytest.mark.deep
     def test_the_divergence_at_the_sum_of_epsilons_is_below_the_sum_of_deltas(self) -> None:
         pairs = itertools.product(range(ROWS), range(ROWS + 1))
         found = np.array([both_ways(private_counts(*pair), float(CELL + ROLL_UP)) for pair in pairs])

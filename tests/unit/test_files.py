@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import sqlanon as sa
-from sqlanon.run.exchange import exchange
-from sqlanon.run.files import staged_file, tidy
-from sqlanon.run.globs import is_matched
+from sqlanon.publish.exchange import exchange
+from sqlanon.publish.files import staged_file, tidy
+from sqlanon.publish.globs import is_matched
 
 
 def publish(target: Path, text: str, *, replace: bool = False) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from unittest import mock
 
 import numpy as np
@@ -12,8 +11,9 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
 from sqlanon.model.quality import QualityModel
-from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem, optimal
-from sqlanon.search.foresight import expected_shares
+from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
+from sqlanon.search.optimal import search as optimal
+from sqlanon.search.optimal.foresight import expected_shares
 
 pytestmark = pytest.mark.one_line
 
@@ -103,7 +103,7 @@ def searched(quality: QualityModel, limit: float, foreseen: int) -> tuple[Search
     context = LossContext(lattice, levels, ROWS, int(limit * ROWS), k=5)
     search = SEARCHES["optimal"](SearchProblem(quality, context))
     total, checked = 0.0, 0
-    with mock.patch.object(sys.modules[optimal.__module__], "FORESEEN_NODES", foreseen):
+    with mock.patch.multiple(optimal, FORESEEN_NODES=foreseen, FORESEEN_ROWS=0):
         try:
             inquiry = next(search)
             while True:
@@ -134,10 +134,10 @@ def test_the_same_node_is_found_by_checks_of_fewer_classes(quality: QualityModel
 
 
 def test_nothing_is_foreseen_where_no_row_may_be_suppressed() -> None:
-    with mock.patch("sqlanon.search.foresight.expected_shares", side_effect=AssertionError):
+    with mock.patch("sqlanon.search.optimal.foresight.expected_shares", side_effect=AssertionError):
         assert searched(sa.NCP(), 0.0, foreseen=512)[0].proven_optimal
     with (
-        mock.patch("sqlanon.search.foresight.expected_shares", side_effect=ZeroDivisionError),
+        mock.patch("sqlanon.search.optimal.foresight.expected_shares", side_effect=ZeroDivisionError),
         pytest.raises(ZeroDivisionError),
     ):
         searched(sa.NCP(), 0.05, foreseen=512)

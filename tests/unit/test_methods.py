@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.compiler.unseen import Domain
-from sqlanon.methods.private import thresholds
+from sqlanon.methods.private.draws import thresholds
+from sqlanon.methods.private.guarantee import why_void
 from sqlanon.model.budget import one_after_the_other
-from sqlanon.model.methods import CELLS, NODE, ROLLED_UP, PrivateMethod
-from sqlanon.run.guarantee_private import why_void
+from sqlanon.model.policy.methods import CELLS, NODE, ROLLED_UP, PrivateMethod
+from sqlanon.queries.noise.unseen import Domain
 
 BUDGET = sa.Budget("0.7", "1e-4")
 NODE_OF_ONE = {"age": 1}

@@ -12,10 +12,10 @@ import pytest
 from pydantic import ValidationError
 
 import sqlanon as sa
-from sqlanon.model.given import policy_of
+from sqlanon.model.policy.given import policy_of
+from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY
 from sqlanon.model.privacy import PRIVACY_MODELS
 from sqlanon.model.quality import QUALITY_MODELS
-from sqlanon.model.searches import NEED_MONOTONIC_PRIVACY
 
 FULL = """
 quasi_identifiers = ["age", "sex", "zip"]

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import pytest
 
-from sqlanon.cli.progress import MAYBE_PUBLISHED, NOTHING_PUBLISHED, PUBLISHED, progress
-from sqlanon.engines.watching import Watcher
+from sqlanon.cli.terminal.progress import MAYBE_PUBLISHED, NOTHING_PUBLISHED, PUBLISHED, progress
+from sqlanon.engines.duckdb.watching import Watcher
+from sqlanon.methods.stages import BOUND_PERIOD, BOUND_SHARE, Stages, silent
 from sqlanon.model.events import Event
-from sqlanon.run.progress import BOUND_PERIOD, BOUND_SHARE, Stages, silent
 from sqlanon.search import Inquiry
 
 

@@ -8,14 +8,14 @@ from unittest import mock
 import pytest
 
 import sqlanon as sa
-from sqlanon.compiler.private import WHOLE
 from sqlanon.engines.base import Engine
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods import private
-from sqlanon.methods.full_domain import EncodedTable
-from sqlanon.model.methods import NODE
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.private import draws as private
+from sqlanon.model.policy.methods import NODE
+from sqlanon.queries.noise.combinations import WHOLE
 from tests.statistical.test_samplers import permute_and_flip_masses
 
 

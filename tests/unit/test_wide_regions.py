@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary, total
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
-from sqlanon.search.antichain import Antichain
+from sqlanon.search.optimal.antichain import Antichain
+from sqlanon.search.optimal.projections import parts
+from sqlanon.search.optimal.terms import WholeTerms
 from sqlanon.search.problem import BATCH_SIZE
-from sqlanon.search.projections import parts
-from sqlanon.search.terms import WholeTerms
 from tests.search_cases import stopped
 
 NODES = st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=12)
@@ -79,7 +79,7 @@ def told(position: int, level: int) -> int:
 def of_information(levels: Levels) -> NodeSummary:
     """A node satisfies if its quasi-identifiers, of four levels each, tell little enough together."""
     rows = min(max(sum(itertools.starmap(told, enumerate(levels))) - TOLD + 50, 0), 1000)
-    return NodeSummary(levels, 100, 90, rows, rows, dm_star=10_000, dm=10_000)
+    return NodeSummary(levels, 100, 90, rows, rows, class_losses={"dm_star": 10_000, "dm": 10_000})
 
 
 def least_loss(table: list[list[float]]) -> float:

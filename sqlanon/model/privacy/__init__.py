@@ -9,7 +9,7 @@ from typing import Annotated, get_args
 
 from pydantic import Field
 
-from sqlanon.model.privacy.base import CLASS_SIZE, MOST, Bound, Measure, PrivacyModel
+from sqlanon.model.privacy.base import CLASS_SIZE, MOST, Bound, Measure, PrivacyModel, View
 from sqlanon.model.privacy.closeness import BetaLikeness, DeltaDisclosure, TCloseness
 from sqlanon.model.privacy.concealing import MConcealing
 from sqlanon.model.privacy.diversity import (
@@ -57,4 +57,5 @@ __all__ = [
     "PrivacyModel",
     "RecursiveCLDiversity",
     "TCloseness",
+    "View",
 ]

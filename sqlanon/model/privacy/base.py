@@ -17,19 +17,40 @@ Comparison = Literal[">=", "<=", "<"]
 Grain = Literal["class", "node"]
 
 
+View = Literal["size", "values", "shares", "sized shares", "ordered", "hierarchical", "attacker", "population"]
+"""What a measure looks at in a class:
+
+- ``size``: its rows, or its individuals;
+- ``values``: the rows of each value of a sensitive column; ``shares``: the same with the share of the value in the
+  whole table; ``sized shares``: the same with the rows of the class;
+- ``ordered``, ``hierarchical``: the values in their order, and the labels above them;
+- ``attacker``: what an attacker may know of each row;
+- ``population``: the people that the class matches there.
+"""
+
+
 @dataclass(frozen=True)
 class Measure:
-    """A number that each equivalence class has.
+    """A number that each equivalence class has: a macro makes it of a class, another one measures a whole table.
 
     Attributes:
         name: the name of the measure.
         column: the sensitive column that it looks at, None if it looks at none or at several.
         argument: what else it depends on: the l of a ratio, the prior of an attacker.
+        view: what it looks at.
+        of_class: the scalar macro that makes it of the columns of the view, and of the argument; None for a view that
+            has a query of its own.
+        of_table: the table macro that measures a table, and the column of its one row with the worst class.
+        field: the field of a model that bounds it, which can be relaxed.
     """
 
     name: str
     column: str | None = None
     argument: int | tuple[tuple[str, float], ...] | None = None
+    view: View = "values"
+    of_class: str | None = None
+    of_table: tuple[str, str] = ("", "")
+    field: str | None = None
 
 
 @dataclass(frozen=True)
@@ -132,4 +153,4 @@ class PrivacyModel(PolicyValue):
         return () if column is None else (column,)
 
 
-CLASS_SIZE = Measure("class_size")
+CLASS_SIZE = Measure("class_size", view="size", of_table=("k_anonymity", "k"), field="k")

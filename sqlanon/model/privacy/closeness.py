@@ -7,9 +7,16 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from sqlanon.model.base import Number, PolicyValue
-from sqlanon.model.privacy.base import MOST, Bound, Measure, PrivacyModel, at_most, below
+from sqlanon.model.privacy.base import MOST, Bound, Measure, PrivacyModel, View, at_most, below
 
 Distance = Literal["equal", "ordered", "hierarchical"]
+
+DISTANCES: dict[Distance, tuple[View, str, str]] = {
+    "equal": ("sized shares", "equal_distance_of", "t_closeness"),
+    "ordered": ("ordered", "ordered_distance_of", "ordered_t_closeness"),
+    "hierarchical": ("hierarchical", "equal_distance_of", "hierarchical_t_closeness"),
+}
+"""By ground distance, what it looks at in a class, and the macros that measure a class and a table."""
 
 
 class TCloseness(PrivacyModel):
@@ -36,7 +43,16 @@ class TCloseness(PrivacyModel):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        return (at_most(Measure(f"{self.distance}_distance", self.column), self.t),)
+        view, of_class, of_table = DISTANCES[self.distance]
+        measure = Measure(
+            f"{self.distance}_distance",
+            self.column,
+            view=view,
+            of_class=of_class,
+            of_table=(of_table, "t"),
+            field="t",
+        )
+        return (at_most(measure, self.t),)
 
     def __str__(self) -> str:
         return f't-closeness of "{self.column}" with {self.distance} distance (t = {self.t:g})'
@@ -71,7 +87,15 @@ class BetaLikeness(PrivacyModel):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        return (at_most(Measure(f"{self.variant}_likeness", self.column), float(self.beta)),)
+        measure = Measure(
+            f"{self.variant}_likeness",
+            self.column,
+            view="shares",
+            of_class=f"{self.variant}_likeness_of",
+            of_table=("beta_likeness", self.variant),
+            field="beta",
+        )
+        return (at_most(measure, float(self.beta)),)
 
     def __str__(self) -> str:
         return f'{self.variant} β-likeness of "{self.column}" (β = {self.beta:g})'
@@ -100,7 +124,15 @@ class DeltaDisclosure(PrivacyModel):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        return (below(Measure("disclosure", self.column), float(self.delta)),)
+        measure = Measure(
+            "disclosure",
+            self.column,
+            view="shares",
+            of_class="disclosure_of",
+            of_table=("delta_disclosure", "delta"),
+            field="delta",
+        )
+        return (below(measure, float(self.delta)),)
 
     def __str__(self) -> str:
         return f'δ-disclosure privacy of "{self.column}" (δ = {self.delta:g})'

@@ -51,7 +51,8 @@ class MConcealing(PrivacyModel):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        measure = Measure("concealing", argument=tuple(sorted(self.prior.items())))
+        prior = tuple(sorted(self.prior.items()))
+        measure = Measure("concealing", None, prior, view="attacker", of_table=("m_concealing", "m"), field="m")
         return (at_most(measure, self.m, grain=self.grain),)
 
     @property

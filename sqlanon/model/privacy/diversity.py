@@ -64,7 +64,13 @@ class AlphaKAnonymity(PrivacyModel):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        share = Measure("largest_share", self.column)
+        share = Measure(
+            "largest_share",
+            self.column,
+            of_class="largest_share_of",
+            of_table=("alpha_k_anonymity", "alpha"),
+            field="alpha",
+        )
         return (at_least(CLASS_SIZE, self.k, monotonic=True), exactly_at_most(share, self.alpha))
 
     def __str__(self) -> str:
@@ -87,7 +93,14 @@ class DistinctLDiversity(PrivacyModel):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        return (at_least(Measure("distinct_diversity", self.column), self.l, monotonic=True),)
+        measure = Measure(
+            "distinct_diversity",
+            self.column,
+            of_class="distinct_diversity_of",
+            of_table=("distinct_l_diversity", "l"),
+            field="l",
+        )
+        return (at_least(measure, self.l, monotonic=True),)
 
     def __str__(self) -> str:
         return f'distinct l-diversity of "{self.column}" (l = {self.l})'
@@ -113,7 +126,14 @@ class EntropyLDiversity(PrivacyModel):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        return (at_least(Measure("entropy_diversity", self.column), float(self.l)),)
+        measure = Measure(
+            "entropy_diversity",
+            self.column,
+            of_class="entropy_diversity_of",
+            of_table=("entropy_l_diversity", "l"),
+            field="l",
+        )
+        return (at_least(measure, float(self.l)),)
 
     def __str__(self) -> str:
         return f'entropy l-diversity of "{self.column}" (l = {self.l:g})'
@@ -140,7 +160,15 @@ class RecursiveCLDiversity(PrivacyModel):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        return (exactly_below(Measure("recursive_ratio", self.column, self.l), self.c),)
+        measure = Measure(
+            "recursive_ratio",
+            self.column,
+            self.l,
+            of_class="recursive_ratio_of",
+            of_table=("recursive_cl_diversity", "c"),
+            field="c",
+        )
+        return (exactly_below(measure, self.c),)
 
     def __str__(self) -> str:
         return f'recursive (c,l)-diversity of "{self.column}" (c = {self.c:g}, l = {self.l})'

@@ -17,7 +17,10 @@ from sqlanon.model.privacy.base import (
     exactly_at_most,
 )
 
-NO_ABSENT_CLASS = Bound(Measure("absent_classes"), "<=", 0, 0, monotonic=True, grain="node")
+ABSENT_CLASSES = Measure(
+    "absent_classes", view="population", of_table=("delta_presence", "absent_classes"), field="minimum"
+)
+NO_ABSENT_CLASS = Bound(ABSENT_CLASSES, "<=", 0, 0, monotonic=True, grain="node")
 """No class of the population is without a row of the source."""
 
 
@@ -46,7 +49,8 @@ class KMap(PopulationModel):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        return (at_least(Measure("population_size"), self.k, monotonic=True),)
+        measure = Measure("population_size", view="population", of_table=("k_map", "k"), field="k")
+        return (at_least(measure, self.k, monotonic=True),)
 
     def __str__(self) -> str:
         return f'k-map against "{self.population}" (k = {self.k})'
@@ -79,7 +83,7 @@ class DeltaPresence(PopulationModel):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        presence = Measure("presence")
+        presence = Measure("presence", view="population", of_table=("delta_presence", "largest"))
         bounds = (exactly_at_least(presence, self.minimum), exactly_at_most(presence, self.maximum))
         return (*bounds, NO_ABSENT_CLASS) if self.minimum > 0 else bounds
 

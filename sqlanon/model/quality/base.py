@@ -7,6 +7,7 @@ loss of everything above a checked node.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -30,6 +31,22 @@ Bounds = NDArray[np.float64]
 
 LARGEST_WEIGHT = 1e12
 """Weights are ratios: a larger one is a slip, and sums of the largest floats overflow."""
+
+
+@dataclass(frozen=True)
+class ClassLoss:
+    """What the classes of a node lose by their sizes, as a macro makes it of all classes of the node.
+
+    Attributes:
+        name: the name of the loss, as in the report.
+        macro: the aggregate.
+        of: the columns of a class that it takes: ``anon_class_size`` and ``anon_class_weight`` in rows, ``anon_kept``
+            (whether the class is published), and, the same for all, ``anon_row_count`` and ``anon_k`` of the policy.
+    """
+
+    name: str
+    macro: str
+    of: tuple[str, ...]
 
 
 class QualityModel(PolicyValue):
@@ -61,6 +78,11 @@ class QualityModel(PolicyValue):
     @property
     def label_losses(self) -> tuple[str, ...]:
         """The losses of labels that the query of a node must look at."""
+        return ()
+
+    @property
+    def class_losses(self) -> tuple[ClassLoss, ...]:
+        """The losses of classes that it is made of."""
         return ()
 
     @property

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Literal
 
 from sqlanon.model.lattice import LossContext, NodeSummary
-from sqlanon.model.quality.base import QualityModel, told
+from sqlanon.model.quality.base import ClassLoss, QualityModel
+
+DM_STAR = ClassLoss("dm_star", "dm_star_of", ("anon_class_size",))
+DISCERNIBILITY = ClassLoss("dm", "dm_of", ("anon_class_size", "anon_kept", "anon_row_count"))
+AVERAGE_SIZE = ClassLoss("aecs", "aecs_of", ("anon_class_size", "anon_kept", "anon_k"))
+
+ALWAYS_TOLD = (DM_STAR, DISCERNIBILITY, AVERAGE_SIZE)
+"""What every report and every lattice table tells, whatever is minimized."""
 
 
 class DMStar(QualityModel):
@@ -14,14 +21,18 @@ class DMStar(QualityModel):
     model: Literal["dm-star"] = "dm-star"
 
     @property
+    def class_losses(self) -> tuple[ClassLoss, ...]:
+        return (DM_STAR,)
+
+    @property
     def monotonic(self) -> bool:
         return True
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return told(summary.dm_star)
+        return summary.class_losses[DM_STAR.name]
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
-        return told(summary.dm_star)
+        return summary.class_losses[DM_STAR.name]
 
 
 class DM(QualityModel):
@@ -32,11 +43,15 @@ class DM(QualityModel):
 
     model: Literal["dm"] = "dm"
 
+    @property
+    def class_losses(self) -> tuple[ClassLoss, ...]:
+        return (DM_STAR, DISCERNIBILITY)
+
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return told(summary.dm)
+        return summary.class_losses[DISCERNIBILITY.name]
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
-        return told(summary.dm_star)
+        return summary.class_losses[DM_STAR.name]
 
 
 class AECS(QualityModel):
@@ -47,8 +62,12 @@ class AECS(QualityModel):
 
     model: Literal["aecs"] = "aecs"
 
+    @property
+    def class_losses(self) -> tuple[ClassLoss, ...]:
+        return (AVERAGE_SIZE,)
+
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
-        return told(summary.aecs)
+        return summary.class_losses[AVERAGE_SIZE.name]
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
         # A node above has no more classes than there are here, and suppressed rows are a class in place of theirs.

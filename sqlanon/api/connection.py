@@ -1,0 +1,78 @@
+"""The Python interface: opening a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.api.session import Session
+from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import NO_LIMITS, DuckDBEngine, Resources
+from sqlanon.errors import EngineError
+from sqlanon.ledger.ledger import ledger_file
+from sqlanon.model.names import possible
+
+if TYPE_CHECKING:
+    from sqlanon.engines.duckdb import Connection
+
+
+def connect(
+    database: str | Path | Connection = ":memory:",
+    *,
+    read_only: bool = False,
+    memory_limit: str | None = None,
+    temp_directory: str | Path | None = None,
+    threads: int | None = None,
+    ledger: str | Path | None = None,
+) -> Session:
+    """Open a session.
+
+    Args:
+        database: the path of a warehouse file, ``":memory:"``, or an open DuckDB connection, which stays open when the
+            session is closed. A file that does not exist is created, so that DuckDB 1.5 and newer can open it.
+        read_only: open the file without writing to it: releases then go to Parquet files, and taxonomies that are
+            loaded live in the session.
+        memory_limit: how much memory DuckDB may take, such as ``"2GB"``; 80 % of the machine's if it is not given.
+            Python itself, and some of what DuckDB does, take a few hundred MB more.
+        temp_directory: an existing folder, in which a new one is made for what does not fit in memory. It holds raw
+            data, so nobody else may read it, and it is removed when the session is closed. Without it, a warehouse that
+            can be written spills to ``<file>.tmp`` beside it, as DuckDB does by default; a session in memory, or on a
+            file that is opened read-only, to such a new folder where the system keeps temporary files.
+        threads: how many threads DuckDB uses; one per core if it is not given.
+        ledger: the path of a DuckDB file that private releases are charged to, made with its first row; the warehouse
+            itself if it is not given. It is open only while it is written or read, and other sessions wait for it.
+
+    Raises:
+        EngineError: the file cannot be opened (it says what holds the lock), a setting is none, there are settings for
+            an open connection, which has its own, or the ledger is in memory.
+    """
+    resources = Resources(memory_limit, temp_directory, threads)
+    charged = ledger_file(ledger)
+    return Session(engine_of(database, read_only=read_only, resources=resources), charged)
+
+
+def engine_of(
+    database: str | Path | Connection, *, read_only: bool = False, resources: Resources = NO_LIMITS
+) -> Engine:
+    """The engine that works on a database.
+
+    Raises:
+        EngineError: as :func:`connect`.
+    """
+    if isinstance(database, str | Path):
+        return DuckDBEngine.open(possible(database, "warehouse"), read_only=read_only, resources=resources)
+    if resources.are_given:
+        raise EngineError(
+            "an open connection keeps its settings: set memory_limit, temp_directory and threads on it, in SQL",
+            step="open",
+        )
+    return DuckDBEngine(database, owned=False)
+
+
+def check_resources(**resources: Any) -> None:
+    """Refuse what no session can be opened with.
+
+    Raises:
+        EngineError: names every setting that is wrong.
+    """
+    Resources(**resources).check()

@@ -1,0 +1,130 @@
+"""The Python interface to the ledger, which every session has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.ledger.datasets import known_account, resolved
+from sqlanon.ledger.ledger import WarehouseLedger, open_ledger, read_ledger
+from sqlanon.ledger.notes import could_be_noted
+from sqlanon.ledger.table import table_of
+from sqlanon.model.budget import Budget
+from sqlanon.model.ledger import Account
+from sqlanon.model.units import Unit
+
+
+class Accounts:
+    """What data sets have spent of their privacy, and may spend.
+
+    The ledger is the table ``anon.ledger`` of the warehouse, made with its first row, or that of the DuckDB file that
+    the session was given as ``ledger``. A data set is named as it is released: by its table, or by the path, glob or
+    folder of its files; or as ``dataset`` was given. Case makes no difference, nor does ``main.``. Files that the
+    ledger knows under a data set belong to it by whatever path they are named.
+
+    Every method raises :class:`sqlanon.EngineError` if the ledger cannot be read, or was tampered with.
+    """
+
+    def __init__(self, engine: Engine, ledger: Path | None = None) -> None:
+        self._opened = engine
+        self._is_closed = False
+        self._ledger_file = ledger
+
+    @property
+    def _engine(self) -> Engine:
+        if self._is_closed:
+            raise EngineError("the session is closed; open another one with connect()", step="session")
+        return self._opened
+
+    def spent(self, dataset: str) -> Budget:
+        """What a data set has spent in all: the sum of its charges, which are all about the same unit of privacy."""
+        return self._account(dataset).spent
+
+    def remaining(self, dataset: str) -> Budget | None:
+        """What a data set has left; None without a cap, when ε has no bound and δ must stay below 1."""
+        return self._account(dataset).remaining
+
+    def cap(self, dataset: str, budget: Budget | None, *, individual: str | None = None) -> None:
+        """Bound what a data set may spend in all, or lift the bound with None; either is a row of the ledger.
+
+        A cap below what is spent already leaves nothing. Capping is for the custodian of the data: whoever can write
+        the ledger can raise a cap, but not unseen.
+
+        Args:
+            dataset: the data set.
+            budget: the bound.
+            individual: the column that tells whose row it is, if the data set is to be released by individual: what is
+                spent must then be about all rows of one, in every release. It also says so of charges that earlier
+                versions have written, which are taken to be about rows without it.
+
+        Raises:
+            PolicyError: it is the name of a view or a query, the cap is no budget, or what was spent is about another
+                unit of privacy.
+            EngineError: there is no place for a ledger: the warehouse is no DuckDB file, or read-only.
+        """
+        if budget is not None and not isinstance(budget, Budget):
+            raise PolicyError(f"a cap is a Budget or None, no {type(budget).__name__}")
+        unit = None if individual is None else Unit(individual)
+        ledger = open_ledger(self._engine, self._ledger_file)
+        found = known_account(self._engine, ledger, dataset)
+        ledger.cap(found.name, budget, unit, found.files)
+
+    def knows(self, dataset: str) -> bool:
+        """Whether a data set is a table or file here, or stands in the ledger: a name that is neither may be a slip."""
+        name = self.dataset_named(dataset)
+        entries = self._read().entries()
+        return resolved(self._engine, dataset) is not None or any(entry.dataset == name for entry in entries)
+
+    def dataset_named(self, dataset: str) -> str:
+        """The name under which the ledger knows a data set, however it is spelled here.
+
+        Raises:
+            PolicyError: it is the name of a view or a query, which is charged to the data set that it is given; or its
+                files belong to several data sets.
+        """
+        return known_account(self._engine, self._read(), dataset).name
+
+    def ledger(self) -> pa.Table:
+        """All rows of the ledger, in their order.
+
+        Returns:
+            a table with columns position, kind (``charge`` or ``cap``), dataset, method, purpose, epsilon, delta (exact
+            text; NULL in a cap that was lifted), spent_at (UTC), policy_sha256, previous_sha256, sha256, unit (``row``
+            or ``individual``; NULL in charges of earlier versions, and in caps that do not say it), individual,
+            rows_per_individual, files (LIST of STRUCT(path, fingerprint) that the data set is known to have from here
+            on; NULL if there is none).
+        """
+        return table_of(self._read().entries())
+
+    def verify_ledger(self, head: str | None = None) -> str:
+        """Check that no row of the ledger was changed, removed, moved or put in.
+
+        Args:
+            head: the hash of a row that must be there. Without it, nobody can see that the newest rows were removed, or
+                that all rows from one on were written anew.
+
+        Returns:
+            the hash of the newest row, to be kept elsewhere.
+
+        Raises:
+            EngineError: names the first row that is wrong, or says that the noted one is missing.
+        """
+        return self._read().verify(head)
+
+    @property
+    def _could_note_ledger(self) -> bool:
+        """Whether the warehouse knows no ledger that it is charged to, and would if it were open to be written."""
+        return could_be_noted(self._engine)
+
+    def _note_ledger(self) -> None:
+        """Have the warehouse know it before the first charge."""
+        open_ledger(self._engine, self._ledger_file).note_in_warehouse()
+
+    def _account(self, dataset: str) -> Account:
+        return self._read().account(self.dataset_named(dataset))
+
+    def _read(self) -> WarehouseLedger:
+        return read_ledger(self._engine, self._ledger_file)

@@ -1,0 +1,387 @@
+"""The Python interface: what a session on a warehouse can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from sqlanon.api.warehouse import WarehouseSession
+from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
+from sqlanon.engines.base import Source
+from sqlanon.engines.frames import is_frame, reading
+from sqlanon.errors import EngineError, VerificationError
+from sqlanon.mechanisms.source import RandomSource
+from sqlanon.methods.base import Request
+from sqlanon.methods.registry import method_of
+from sqlanon.methods.stages import Progress, silent
+from sqlanon.methods.stopping import never, stopping
+from sqlanon.model.destination import Replace, destination, replacing
+from sqlanon.model.fit import Fit, PartitionRelease
+from sqlanon.model.flatten import Flattened, Flattening
+from sqlanon.model.policy.given import GivenPolicy, policy_of
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release import Measurement, Release, Verification
+from sqlanon.partitions.apply import apply
+from sqlanon.partitions.fit import fit
+from sqlanon.partitions.sidecar import opened
+from sqlanon.publish.file_notes import note_of_file
+from sqlanon.publish.files import bring_back
+from sqlanon.publish.folders import note_of
+from sqlanon.run.explain import ExplainedStep, explain
+from sqlanon.run.flatten import flatten
+from sqlanon.run.lattice import lattice
+from sqlanon.run.pipeline import anonymize
+from sqlanon.verification.measure import beside_release, measure
+from sqlanon.verification.published import notes_of, published
+from sqlanon.verification.verify import verify_published
+
+
+class Session(WarehouseSession):
+    """Anonymize tables of one warehouse; use it as a context manager, or close it.
+
+    A *source* is the name of a table or view, the path or glob of Parquet or CSV files, a folder of them, or a SELECT
+    query. A folder stands for all files in it and below, which are of one kind; folders ``column=value`` are columns,
+    and a release that is a folder reads as it was released. DuckDB tells the form of a CSV file, and the types of its
+    columns, from its first rows; a query can tell them, as in ``"FROM read_csv('x.csv', types = {'zip': 'VARCHAR'})"``.
+
+    A frame is a source as well: a pandas or polars DataFrame, an Arrow table, record batch, reader or dataset, or a
+    relation of the session's DuckDB connection. DuckDB scans it where it is; a reader, which can be read once, is kept
+    in a temporary table during the call.
+
+    A *policy* is a :class:`Policy`, a mapping of its fields, or the path of a TOML file. It is checked whenever it is
+    used: a copy of one with changes need not be valid.
+
+    A *target* is the name of a table; the path of a file, which ends in ``.parquet`` or ``.csv``; or that of a folder,
+    which ends in a slash. A CSV has a note beside it, ``<name>.sqlanon.json``, with the types of its columns and its
+    provenance: keep the two together. Whatever it is, it is replaced in one step, when all that is new has been
+    written and verified.
+    """
+
+    @reading
+    def lattice(
+        self,
+        source: Source,
+        policy: GivenPolicy,
+        *,
+        into: str | Path | None = None,
+        replace: Replace = False,
+        progress: Progress = silent,
+    ) -> pa.Table:
+        """Every node of the lattice with its measures, what it could be and what stands in its way; a row per node.
+
+        Args:
+            source: what would be anonymized.
+            policy: what would be guaranteed; its bounds on levels hold.
+            into: the target to write the rows to, too. A CSV has a column ``node.<quasi-identifier>`` for each level
+                in place of node, and models as JSON.
+            replace: as in :meth:`anonymize`, but ``"changed"``.
+            progress: as in :meth:`anonymize`.
+
+        Returns:
+            a table with columns
+
+            - node (MAP from quasi-identifier to level), height, class_count, min_class_size (rows), suppressed_rows,
+              satisfies;
+            - loss (that of the policy's quality model), prec, dm_star, entropy (bits), lm, ncp, dm, aecs;
+            - best_k: the largest k that the node attains within the suppression limit while the other models of the
+              policy hold, in individuals if the policy names their column; 1 if there is no larger one, NULL if the
+              other models do not hold (Mazzone 2019, section 4.4);
+            - blocking_model, blocking_rows: the privacy model with the most rows in classes that violate it, and these
+              rows; NULL where the node satisfies the policy;
+            - excess_rows: how many more rows are suppressed than may be;
+            - models: a LIST of STRUCT(model, measure, required, worst, violating_rows) with every bound of the policy,
+              the worst measure over all classes, and the rows of classes that are out of bounds;
+            - pareto: whether no other node has a loss that is no greater and a best_k that is no smaller (NULL being
+              0), one of them strictly. Losses that count suppressed rows (lm, ncp, dm, aecs) count those of the policy.
+
+        Raises:
+            PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
+        """
+        may_go = replacing(replace, tells_changes=False)
+        target = None if into is None else destination(into)
+        return lattice(self._engine, self._resolve(source), policy_of(policy), progress, target, replace=may_go)
+
+    @reading
+    def measure(self, source: Source, policy: GivenPolicy) -> Measurement:
+        """What a table gives away as it is, by the policy's quasi-identifiers and privacy models.
+
+        Raises:
+            PolicyError: the table lacks a column that is to be measured.
+        """
+        wanted, resolved = policy_of(policy), self._resolve(source)
+        with own_taxonomies(self._engine, resolved, wanted, wanted.sensitive_taxonomies):
+            return measure(self._engine, resolved, wanted)
+
+    @reading
+    def explain(self, source: Source, policy: GivenPolicy) -> list[ExplainedStep]:
+        """The SQL of every step of a run, in its order: the run itself, rehearsed without a row of the source.
+
+        The source and its taxonomies must be there; nothing is charged, and nothing stays. The node is the one that is
+        public, or else the bottom of the lattice. The release is shown as it goes to a table. On their way to files
+        labels have types, which only its rows tell.
+        """
+        return explain(self._engine, self._resolve(source), policy_of(policy))
+
+    @reading
+    def anonymize(
+        self,
+        source: Source,
+        policy: GivenPolicy,
+        into: str | Path,
+        *,
+        node: Mapping[str, int] | None = None,
+        replace: Replace = False,
+        rows_per_file: int | None = None,
+        partition_by: str | Sequence[str] = (),
+        progress: Progress = silent,
+        time_limit: float | None = None,
+        stop: Callable[[], bool] | None = None,
+        dataset: str | None = None,
+        random_source: RandomSource | None = None,
+    ) -> Release:
+        """Publish the best generalization of a source that meets the policy, verified; or what its method draws.
+
+        Where the target holds the release of the same policy from the same files, by their names, sizes and
+        times of change, nothing is done, and that release is returned as ``unchanged``.
+
+        Args:
+            source: what to anonymize.
+            policy: what to guarantee.
+            into: the target.
+            node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
+            replace: True if what is there may be replaced by the release: a table or file that was made by sqlanon, a
+                folder if all that is in it is a release. ``"changed"`` if only a release that was made from something
+                else may be, so that nothing is done where it would be made again. ``"anything"`` if any table or file
+                may be, whatever it is.
+            rows_per_file: how many rows a file of a folder holds at most.
+            partition_by: columns of the release whose values become folders ``column=value``.
+            progress: called with an :class:`sqlanon.Event` where a stage starts and finishes, and a few times a second
+                between. What it raises ends the run and leaves the target as it was, except after the last stage,
+                ``publish``, has finished.
+            time_limit: seconds from the call after which the search makes do with the best node that it has found. It
+                looks at the clock after each batch of nodes, so it checks one at least; what is published is written
+                and verified as always. The report says how far it can be from optimal (``gap``).
+            stop: called after each batch of nodes; the search makes do with the best one as soon as it returns true.
+            dataset: for a private method, whose budget is spent; if it is not given, the table or the files that the
+                source is.
+            random_source: for a private method, where it draws from, the operating system's randomness if it is not
+                given; a :class:`SeededSource` spends nothing, and its release is stamped NOT PRIVATE.
+
+        Raises:
+            PolicyError: the policy or the given node does not fit the source, the source has no rows, a column to
+                partition by is not in the release, the time limit or the rows of a file are not positive, or the ``dp``
+                extra that private methods need is not installed.
+            BudgetError: the data set has less left than a private method spends; nothing was spent.
+            TaxonomyError: a taxonomy is missing, malformed, or does not cover the data.
+            UnsatisfiableError: no node meets the privacy models within the suppression limit; its ``explanation`` has
+                what could be asked for instead. Or none was found before the search was stopped, or the given node does
+                not meet the policy.
+            VerificationError: the written release fell short and was withdrawn.
+            EngineError: the database or the file system refused a step.
+        """
+        request = Request(node, stopping(time_limit, stop), dataset, random_source, self._ledger_file)
+        target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
+        wanted = policy_of(policy)
+        may_go = replacing(replace, tells_changes=method_of(wanted).is_repeatable)
+        resolved = self._resolve(source)
+        release = anonymize(self._engine, resolved, wanted, target, request, replace=may_go, progress=progress)
+        return self._readable(release, target)
+
+    @reading
+    def fit(
+        self,
+        source: Source,
+        policy: GivenPolicy,
+        sidecar: str | Path,
+        *,
+        node: Mapping[str, int] | None = None,
+        every_partition: bool = False,
+        progress: Progress = silent,
+        time_limit: float | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> Fit:
+        """Find the node at which partitions are to be released by :meth:`apply`, and store it; nothing is published.
+
+        The node is the one that :meth:`anonymize` would publish the source at. The sidecar holds it with the policy and
+        the taxonomies, and later the counts of all that is published with it: by partition, class and
+        values of the protected columns. It is private, and readable by its owner alone.
+
+        Args:
+            source: what the node is to suit, such as the first partition or a sample of what is to come.
+            policy: what the partitions are to guarantee. Models that compare classes with the source compare them with
+                this one for good.
+            sidecar: the path of a new file.
+            node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
+            every_partition: whether each partition is to meet the privacy models on its own, too, so that it does no
+                harm to know which one a row is in.
+            progress, time_limit, stop: as in :meth:`anonymize`.
+
+        Raises:
+            PolicyError: the policy or the given node does not fit the source, or the policy cannot be applied to
+                partitions: it counts individuals, masks, compares with a population, or takes ordered distances.
+            TaxonomyError: as :meth:`anonymize`.
+            UnsatisfiableError: no node meets the policy, or the given one does not.
+            EngineError: the sidecar exists, or the database or the file system refused a step.
+        """
+        stopped = stopping(time_limit, stop)
+        wanted = policy_of(policy)
+        resolved = self._resolve(source)
+        return fit(
+            self._engine,
+            resolved,
+            wanted,
+            Path(sidecar),
+            node=node,
+            every_partition=every_partition,
+            progress=progress,
+            stopped=stopped or never,
+        )
+
+    @reading
+    def apply(
+        self,
+        source: Source,
+        sidecar: str | Path,
+        into: str | Path,
+        *,
+        replace: Replace = False,
+        progress: Progress = silent,
+    ) -> PartitionRelease:
+        """Publish a new partition at the node of a fit, so that all partitions together meet its policy.
+
+        New rows of a class are published if the class, with what was published of it before, meets every privacy
+        model; the others are suppressed, and stay so. The suppression limit holds for the rows of all partitions. What
+        was written is read back and measured together with what was published before.
+
+        The same rows again at the same place are a no-op that measures it anew. A run that was killed is made good by
+        the next one: it counts the partition if it was published, and else forgets it.
+
+        Args:
+            source: the partition: rows that were not published before.
+            sidecar: the file that :meth:`fit` has made; it is locked meanwhile.
+            into: the name of a new table, or the path of a new file that ends in ``.parquet`` or ``.csv``.
+            replace: as in :meth:`anonymize`. The rows of a partition that was published there with this fit then count
+                no more; ``"changed"`` leaves it if it has the same rows.
+            progress: called with the stage, and how much of it is done out of how much.
+
+        Raises:
+            PolicyError: the columns do not fit, the partition has no rows, or these rows were published already under
+                another name.
+            TaxonomyError: a taxonomy of the session is not the one of the fit, or it does not cover the partition.
+            UnsatisfiableError: more rows would be suppressed than may be, none would be published, or what stays
+                published would fall short without the rows that are replaced. Nothing is published or counted.
+            VerificationError: the written release fell short and was withdrawn.
+            EngineError: the sidecar is in use or none, the target is taken, or the database or the file system refused
+                a step.
+        """
+        may_go = replacing(replace)
+        target = destination(into)
+        resolved = self._resolve(source)
+        release = apply(self._engine, resolved, Path(sidecar), target, replace=may_go, progress=progress)
+        return self._readable(release, target)
+
+    def _policy_of_fit(self, sidecar: str | Path) -> Policy:
+        """The policy that a fit was made with, which tells the taxonomies that a partition needs."""
+        with opened(self._engine, Path(sidecar)) as found:
+            return found.fit.policy
+
+    @reading
+    def flatten(
+        self,
+        source: Source,
+        into: str | Path,
+        *,
+        individual: str,
+        event: str | Sequence[str],
+        order: str | Sequence[str],
+        first: int,
+        keep: str | Sequence[str] = (),
+        count: str | None = None,
+        replace: Replace = False,
+    ) -> Flattened:
+        """Turn a table of events into one with a row per individual, whose first events are columns.
+
+        The events become ``<event>_1`` to ``<event>_<first>``, NULL where an individual has fewer, so that a policy can
+        take their sequence as quasi-identifiers. The result is as sensitive as the source: nothing is anonymized yet.
+        NULL is an event too. Events at the same time come in the order of their text, and NULLs in the order come last.
+
+        Args:
+            source: the events, a row each.
+            into: the target.
+            individual: the column that tells whose event it is.
+            event: the column that becomes columns, or several, whose values of one row stay together.
+            order: the column by which the events of an individual are ordered, or several, the most significant first.
+            first: how many events of an individual become columns, at least 1.
+            keep: columns that are the same in all rows of an individual.
+            count: the name of a new column for the number of events of an individual, those left out included.
+            replace: as in :meth:`anonymize`, but ``"changed"``.
+
+        Returns:
+            how many individuals and events there are, and how many were cut off.
+
+        Raises:
+            PolicyError: a column is missing or would stand there twice, rows have no individual, or a column to keep
+                varies; it gives counts.
+            EngineError: the database or the file system refused a step; the target is as it was before.
+
+        Source: Mazzone 2019, section 4.2.
+        """
+        flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)
+        may_go = replacing(replace, tells_changes=False)
+        target = destination(into)
+        return flatten(self._engine, self._resolve(source), flattening, target, replace=may_go)
+
+    def verify(self, release: Source, policy: GivenPolicy, *, source: Source | None = None) -> Verification:
+        """Measure a published table again, and hold it against its policy and its provenance.
+
+        It falls short if it does not meet the privacy models, has other columns than the policy releases, or is not
+        what its provenance tells of: by the number of its rows, its classes, its node, the labels of its taxonomies if
+        those are loaded, and the files of a folder. What could not be compared is in the ``notes`` of the result, and
+        what nobody sees without the source, such as whether sensitive values are true, in ``not_covered``.
+
+        Args:
+            release: the published table, file or folder, or several partitions by a glob.
+            policy: its policy.
+            source: the table that it was made from, with which t-closeness, β-likeness and δ-disclosure compare its
+                classes; without it they are compared with the release itself.
+
+        Raises:
+            VerificationError: it falls short, or there is nothing in it.
+            PolicyError: it lacks a column that is to be measured, or, for models of a population, its provenance.
+            EngineError: it is not there, or cannot be read.
+        """
+        verification = self.verification(release, policy, source=source)
+        if not verification.met:
+            raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
+        return verification
+
+    @reading
+    def verification(self, release: Source, policy: GivenPolicy, *, source: Source | None = None) -> Verification:
+        """As :meth:`verify`, with the shortfalls in the result instead of an error."""
+        wanted = policy_of(policy)
+        if not is_frame(release):
+            bring_back(str(release))
+        found = published(self._engine, release, self._resolve)
+        original = None if source is None else self._resolve(source)
+        node = None if found.record is None else found.record.node
+        attributes = verified_with(wanted, has_source=original is not None)
+        with own_taxonomies(self._engine, original or found.source, wanted, attributes):
+            return verify_published(self._engine, found, wanted, beside_release(self._engine, wanted, node, original))
+
+    def provenance(self, release: str | Path) -> str | None:
+        """The provenance that travels with a published table, file or folder, as JSON; None without one.
+
+        That of a CSV is in the note beside it; it is of no other content than was written.
+        """
+        resolved = self._resolve(release)
+        place = destination(release)
+        if place.kind == "folder":
+            return note_of(place.path)
+        if place.kind == "file":
+            return note_of_file(self._engine, place.path)
+        notes = [] if resolved.files else notes_of(self._engine, resolved)
+        if not notes:
+            raise EngineError("only a table, a Parquet or CSV file, or a folder has a provenance", step="provenance")
+        return notes[0]

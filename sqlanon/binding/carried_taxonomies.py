@@ -1,0 +1,173 @@
+"""The taxonomies that a policy carries with it: they hold for one run, and are stored nowhere.
+
+They are put in a database in memory that is attached for the run, beside copies of the stored ones that the policy uses
+as well. All queries of the run read taxonomies there, so that a run changes nothing but its target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar, cast
+
+from sqlglot import exp
+
+from sqlanon.binding import taxonomies
+from sqlanon.engines.base import Engine, ResolvedSource, Warehouse
+from sqlanon.errors import TaxonomyError
+from sqlanon.model.names import spelled_like
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.queries.kit.nodes import column, select, string
+from sqlanon.queries.tables.taxonomies import domains_of, origin_table
+
+CATALOG = "anon_of_policy"
+"""How the names of these databases begin: sessions on connections to one database see those of each other."""
+
+More = ParamSpec("More")
+Result = TypeVar("Result")
+
+
+def with_own_taxonomies(
+    run: Callable[Concatenate[Engine, ResolvedSource, Policy, More], Result],
+) -> Callable[Concatenate[Engine, ResolvedSource, Policy, More], Result]:
+    """A run of a policy on a source, with the taxonomies that the policy carries."""
+
+    @wraps(run)
+    def with_taxonomies(
+        engine: Engine, source: ResolvedSource, policy: Policy, *more: More.args, **named: More.kwargs
+    ) -> Result:
+        with own_taxonomies(engine, source, policy):
+            return run(engine, source, policy, *more, **named)
+
+    return cast(Callable[Concatenate[Engine, ResolvedSource, Policy, More], Result], with_taxonomies)
+
+
+@contextmanager
+def own_taxonomies(
+    engine: Engine, source: ResolvedSource, policy: Policy, attributes: Sequence[str] | None = None
+) -> Iterator[None]:
+    """The taxonomies that a policy carries hold within the block; nothing changes if it carries none.
+
+    Args:
+        engine: the database.
+        source: what values are read from that are not declared.
+        policy: the policy.
+        attributes: of which columns; of all if they are not given.
+
+    Raises:
+        PolicyError: the policy does not fit the source.
+        TaxonomyError: names every entry that is malformed, or that the warehouse stores another taxonomy for.
+    """
+    carried = [name for name in policy.taxonomies if attributes is None or name in attributes]
+    if not carried or engine.taxonomy.catalog.startswith(CATALOG):
+        yield
+        return
+    if attributes is None:
+        policy.check_columns([known.name for known in engine.describe(source.relation)], source.description)
+    made = _made(policy, carried)
+    stored = taxonomies.shapes(engine, carried)
+    known = taxonomies.attributes(engine)
+    with _apart(engine, [spelled_like(name, known) for name in _used(policy) if name not in carried]):
+        _load(engine, source, made)
+        own = taxonomies.shapes(engine, carried)
+        others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256]
+        if others:
+            raise TaxonomyError(
+                "the warehouse stores others than the policy carries; remove what is not meant from the policy "
+                "or from anon.taxonomy:",
+                [f'taxonomies."{name}"' for name in others],
+            )
+        yield
+
+
+def measured_with(policy: Policy) -> tuple[str, ...]:
+    """The columns whose taxonomies a measurement needs: those of labels only to generalize a population, too."""
+    return policy.sensitive_taxonomies if policy.population is None else _used(policy)
+
+
+def verified_with(policy: Policy, *, has_source: bool) -> tuple[str, ...]:
+    """The columns whose taxonomies a verification uses: those of its labels, too, if they can be made.
+
+    Rules that take their values from the source can be followed only where that is given.
+    """
+    labels = (name for name in policy.quasi_identifiers if name in policy.taxonomies)
+    return (*measured_with(policy), *(name for name in labels if has_source or not _needs_source(policy, name)))
+
+
+def _needs_source(policy: Policy, name: str) -> bool:
+    try:
+        return policy.taxonomies[name].taxonomy().needs_source
+    except TaxonomyError:
+        return False  # which is told where it is made
+
+
+def _used(policy: Policy) -> tuple[str, ...]:
+    return (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
+
+
+def _made(policy: Policy, attributes: Sequence[str]) -> dict[str, Taxonomy]:
+    made, problems = {}, []
+    for name in attributes:
+        try:
+            made[name] = policy.taxonomies[name].taxonomy()
+        except TaxonomyError as error:
+            problems += _problems(name, error)
+    if problems:
+        raise TaxonomyError("the taxonomies of the policy are not valid:", problems)
+    return made
+
+
+def _load(engine: Engine, source: ResolvedSource, made: dict[str, Taxonomy]) -> None:
+    problems = []
+    for name, taxonomy in made.items():
+        try:
+            taxonomies.load(engine, name, taxonomy, source if taxonomy.needs_source else None, name)
+        except TaxonomyError as error:
+            problems += _problems(name, error)
+    if problems:
+        raise TaxonomyError("the taxonomies of the policy are not valid:", problems)
+
+
+def _problems(name: str, error: TaxonomyError) -> list[str]:
+    return [f'taxonomies."{name}": {problem}' for problem in (error.problems or (str(error),))]
+
+
+@contextmanager
+def _apart(engine: Engine, copied: Sequence[str]) -> Iterator[None]:
+    """Taxonomies are read and written in a new database in memory within the block, which starts with copies."""
+    stored = engine.taxonomy
+    with engine.attached(None, CATALOG) as own, reading_taxonomies(engine, own.anon("taxonomy")):
+        engine.prepare_taxonomies()
+        _copy_origins(engine, stored)
+        if copied and engine.find(stored):
+            _copy(engine, stored, copied)
+        yield
+
+
+@contextmanager
+def reading_taxonomies(engine: Warehouse, taxonomy: exp.Table) -> Iterator[None]:
+    """Taxonomies are read and written in other tables within the block."""
+    stored = engine.taxonomy
+    engine.taxonomy = taxonomy
+    try:
+        yield
+    finally:
+        engine.taxonomy = stored
+
+
+def _copy_origins(engine: Engine, stored: exp.Table) -> None:
+    """Copy where values come from, of all taxonomies: a file that equals an observed one is observed, too."""
+    theirs = origin_table(stored)
+    if engine.find(theirs):
+        query = select([exp.Star()], theirs)
+        engine.execute(exp.insert(query, origin_table(engine.taxonomy)), "copy the taxonomies")
+
+
+def _copy(engine: Engine, stored: exp.Table, attributes: Sequence[str]) -> None:
+    pairs = ((stored, engine.taxonomy), (domains_of(stored), domains_of(engine.taxonomy)))
+    for theirs, ours in pairs:
+        wanted = exp.In(this=column("attribute"), expressions=[string(name) for name in attributes])
+        rows = select([exp.Star()], theirs.copy()).where(wanted, copy=False)
+        engine.execute(exp.insert(rows, ours.copy()), "copy the taxonomies")

@@ -1,0 +1,107 @@
+"""From a source and a policy to a bound policy: everything that can be refused before a row is read."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.binding import taxonomies
+from sqlanon.engines.base import Engine, ResolvedSource, Warehouse
+from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.model.base import did_you_mean
+from sqlanon.model.names import spelled_like
+from sqlanon.model.policy.policy import Policy
+from sqlanon.queries.bind import BoundPolicy, TaxonomyShape, bind
+from sqlanon.queries.kit.spelling import spelled
+
+
+def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:
+    """Bind a policy to a source.
+
+    Raises:
+        PolicyError: columns and roles do not match one to one, or the lattice is too large for its search.
+        TaxonomyError: a quasi-identifier has no taxonomy, or a malformed one.
+    """
+    columns = engine.describe(source.relation)
+    policy.check_columns([column.name for column in columns], source.description)
+    policy = spelled_like_taxonomies(engine, policy)
+    relation, columns = spelled(source.relation, columns, policy.columns)
+    population = resolve_population(engine, policy)
+    shapes = _shapes(engine, policy)
+    return bind(policy, relation, source.description, columns, shapes, engine.taxonomy, population)
+
+
+def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
+    """The policy with the columns that need taxonomies spelled as these are, since the macros know them by one name."""
+    attributes = taxonomies.attributes(engine)
+    needed = [*policy.quasi_identifiers, *policy.sensitive_taxonomies]
+    others = [name for name in needed if name not in attributes]
+    names = [spelled_like(name, attributes) for name in others]
+    return policy.spelled_like(names) if names != others else policy
+
+
+def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
+    """The same with the taxonomies as the transaction of the run has them: another connection may have changed them.
+
+    What is published then has the hashes of the taxonomies that it was made with.
+
+    Raises:
+        PolicyError, TaxonomyError: as :func:`prepare`.
+    """
+    found = taxonomies.shapes(engine, tuple(bound.all_shapes))
+    if found == bound.all_shapes:
+        return bound
+    shapes = _shapes(engine, bound.policy)
+    return bind(bound.policy, bound.source, bound.description, bound.columns, shapes, bound.taxonomy, bound.population)
+
+
+def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:
+    """The shapes of the taxonomies that a policy uses, as far as there are any.
+
+    Raises:
+        TaxonomyError: some are malformed.
+    """
+    attributes = (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
+    found = taxonomies.malformed(engine, attributes)
+    problems = [line for name in attributes for line in found.get(name, [])]
+    if problems:
+        raise TaxonomyError("stored taxonomies are malformed; load them anew:", problems)
+    return taxonomies.shapes(engine, attributes)
+
+
+def read_by(engine: Warehouse, source: ResolvedSource, policy: Policy) -> dict[str, ResolvedSource]:
+    """What a run reads, by role: what it writes may replace none of it."""
+    read = {"source": source}
+    return read if policy.population is None else {**read, "population": engine.resolve(policy.population)}
+
+
+def resolve_population(engine: Engine, policy: Policy) -> exp.Expr | None:
+    """The population of a policy as a relation, if it has one.
+
+    Raises:
+        PolicyError: it lacks a quasi-identifier.
+    """
+    if policy.population is None:
+        return None
+    resolved = engine.resolve(policy.population)
+    relation, described = spelled(resolved.relation, engine.describe(resolved.relation), policy.quasi_identifiers)
+    columns = [column.name for column in described]
+    missing = [wanted for wanted in policy.quasi_identifiers if wanted not in columns]
+    if missing:
+        raise PolicyError(
+            f"the population, {resolved.description}, does not fit the policy:",
+            [f'quasi-identifier "{name}" is not there{did_you_mean(name, columns)}' for name in missing],
+        )
+    return relation
+
+
+def refuse_method(policy: Policy, doing: str) -> None:
+    """Refuse what is done with privacy models to a policy that has a private method in their place.
+
+    Raises:
+        PolicyError: it has one.
+    """
+    if policy.has_private_method:
+        raise PolicyError(
+            f"there is nothing to {doing} by a policy with the {policy.method}: what it promises is a property of how "
+            "a release was made, which its provenance tells, not of its rows"
+        )

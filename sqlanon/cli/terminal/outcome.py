@@ -1,0 +1,128 @@
+"""How a command ends: exit codes, and every failure as one message without a traceback."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from typing import Any
+
+import typer
+
+from sqlanon.cli.terminal.output import printable, say, write_event, write_json
+from sqlanon.errors import (
+    BudgetError,
+    EngineError,
+    PolicyError,
+    SqlanonError,
+    TaxonomyError,
+    UnsatisfiableError,
+    VerificationError,
+)
+
+DONE = 0
+FAILED = 1
+USAGE = 2
+NOT_MET = 3
+OVERSPENT = 4
+WITHDRAWN = 5
+INTERRUPTED = 130
+
+EXIT_CODES: dict[type[SqlanonError], int] = {
+    PolicyError: USAGE,
+    TaxonomyError: USAGE,
+    UnsatisfiableError: NOT_MET,
+    BudgetError: OVERSPENT,
+    VerificationError: WITHDRAWN,
+    EngineError: FAILED,
+}
+
+USAGE_ERRORS = typer.BadParameter.__bases__
+"""typer brings its own click from 0.2x on; this is the same class in all of them."""
+
+SPELLINGS = (
+    ("replace=True", "--replace"),
+    ('replace="changed"', "--replace-if-changed"),
+    ('replace="anything"', "--replace-anything"),
+    ("ledger=", "--ledger"),
+    ("dataset=", "--dataset"),
+    (" or Session.fit", ""),
+    ("`sqlanon ledger cap` or Session.cap", "`sqlanon ledger cap`"),
+    ("with load_taxonomy or `sqlanon taxonomy`", "with --taxonomy or `sqlanon taxonomy`"),
+    ("accept_observed_domain=True", "accept_observed_domain = true"),
+    ("open it with read_only=True", "write the release to a file"),
+    ("memory_limit", "--memory-limit"),
+    ("temp_directory", "--temp-directory"),
+)
+"""How a message of the Python interface is worded on the command line."""
+
+
+def report_failure(error: BaseException, *, as_json: bool, as_events: bool, debug: bool) -> int:
+    """Tell of a failure in words or as an event, and as JSON on stdout too if that was asked for.
+
+    Returns:
+        the exit code.
+    """
+    debugging = _debugging(error) if debug or os.environ.get("SQLANON_DEBUG", "0") not in ("", "0") else None
+    code, document = _failure(error)
+    if hasattr(error, "spent"):
+        document["spent"] = error.spent
+        document["problems"] += error.__notes__
+    if as_events:
+        write_event({"event": "failed", "exit_code": code, **document, **({"debug": debugging} if debugging else {})})
+    else:
+        say("\n".join(filter(None, (debugging, _text(error, document)))))
+    if as_json:
+        write_json({"error": document})
+    return code
+
+
+def _failure(error: BaseException) -> tuple[int, dict[str, Any]]:
+    """The exit code and the document of an error."""
+    if isinstance(error, SqlanonError):
+        message = getattr(error, "heading", str(error))
+        problems = getattr(error, "problems", ())
+        document = _document(type(error).__name__, message, problems)
+        if isinstance(error, UnsatisfiableError):
+            document["relaxations"] = _relaxations(error)
+        return EXIT_CODES.get(type(error), FAILED), document
+    if isinstance(error, USAGE_ERRORS):
+        return USAGE, _document("UsageError", error.format_message())  # type: ignore[attr-defined]
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return INTERRUPTED, _document("Interrupted", str(error) or "interrupted")
+    # Its text is left out: it could quote data.
+    unexpected = f"{type(error).__name__} was not expected; this is a bug of sqlanon"
+    return FAILED, _document(type(error).__name__, unexpected)
+
+
+def _document(kind: str, message: str, problems: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {"kind": kind, "message": _worded(message), "problems": [_worded(problem) for problem in problems]}
+
+
+def _relaxations(error: UnsatisfiableError) -> list[dict[str, Any]]:
+    """What could be asked for instead."""
+    if error.explanation is None:
+        return []
+    return [relaxation.model_dump(mode="json") for relaxation in error.explanation.relaxations]
+
+
+def _worded(message: str) -> str:
+    for python, command_line in SPELLINGS:
+        message = message.replace(python, command_line)
+    return printable(message)
+
+
+def _text(error: BaseException, document: dict[str, Any]) -> str:
+    lines = [f"Error: {document['message']}", *(f"  - {problem}" for problem in document["problems"])]
+    if isinstance(error, USAGE_ERRORS):
+        context = getattr(error, "ctx", None)
+        lines.append(f"Try '{context.command_path if context else 'sqlanon'} --help'.")
+    elif document["kind"] not in {kind.__name__ for kind in EXIT_CODES} | {"Interrupted"}:
+        lines.append("Please report it, with what --debug prints once you have made sure that it shows no data.")
+    return "\n".join(lines)
+
+
+def _debugging(error: BaseException) -> str:
+    lines = ["Debugging: what follows may quote data.", "".join(traceback.format_exception(error))]
+    if isinstance(error, EngineError):
+        lines.append(f"Step: {error.step}\nSQL: {error.sql}\nDatabase: {error.original}")
+    return "\n".join(lines)

@@ -1,0 +1,115 @@
+"""How far a run is: lines that move on a terminal, or events as lines of JSON, on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from sqlanon.cli.terminal.output import printable, write_event
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Display
+    from rich.progress import TaskID
+
+    from sqlanon.model.events import Event
+
+NOTHING_PUBLISHED = "interrupted; nothing was published"
+MAYBE_PUBLISHED = "interrupted while it was published: what is there is either as it was, or new and whole"
+PUBLISHED = "interrupted after it was published"
+
+
+@contextmanager
+def progress(*, as_events: bool, quiet: bool) -> Iterator[Callable[[Event], None]]:
+    """What a run tells its progress.
+
+    Args:
+        as_events: whether each event is written as a line of JSON.
+        quiet: whether nothing is shown even if there is a terminal.
+
+    Raises:
+        KeyboardInterrupt: the run was interrupted; the text says what became of the release.
+    """
+    latest: list[Event] = []
+    with _shown(as_events=as_events, quiet=quiet) as show:
+
+        def told(event: Event) -> None:
+            latest[:] = [event]
+            show(event)
+
+        try:
+            yield told
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_what_became(latest)) from None
+
+
+def _what_became(latest: list[Event]) -> str:
+    """Of the release, after the latest event."""
+    if not latest or latest[0].stage != "publish":
+        return NOTHING_PUBLISHED
+    return PUBLISHED if latest[0].state == "finished" else MAYBE_PUBLISHED
+
+
+def _shown(*, as_events: bool, quiet: bool) -> AbstractContextManager[Callable[[Event], None]]:
+    if as_events:
+        return nullcontext(lambda event: write_event(event.document()))
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        return nullcontext(lambda _event: None)
+    return _on_a_terminal()
+
+
+@contextmanager
+def _on_a_terminal() -> Iterator[Callable[[Event], None]]:
+    """A line per stage; all of them vanish at the end."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(finished_text="✓"),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[doing]}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as display:
+        yield _Lines(display).show
+
+
+class _Lines:
+    """The lines of the stages that have begun."""
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+        self._lines: dict[str, TaskID] = {}
+
+    def show(self, event: Event) -> None:
+        if event.state == "started":
+            self._lines[event.stage] = self._display.add_task(event.stage, total=None, doing="")
+            return
+        done, size = _extent(event)
+        if event.state == "finished":
+            done, size = 1, 1
+        self._display.update(self._lines[event.stage], completed=done, total=size, doing=_doing(event))
+
+
+def _extent(event: Event) -> tuple[float, float | None]:
+    """How much of how much is done: of the nodes, or of the present statement; of None if that is not known."""
+    if event.lattice_nodes is not None:
+        return event.checked_nodes or 0, event.lattice_nodes
+    return (0, None) if event.share is None else (event.share, 1)
+
+
+def _doing(event: Event) -> str:
+    """The words beside the bar."""
+    if event.lattice_nodes is None:
+        share = "" if event.share is None else f"{event.share:.0%}"
+        return " ".join(f"{share:>4} {printable(event.step)}".splitlines()) if event.step else ""
+    words = [f"{event.checked_nodes or 0:,} of {event.lattice_nodes:,} nodes checked"]
+    if event.loss is not None:
+        words.append(f"best loss {event.loss:,.6g}")
+    if event.lower_bound is not None:
+        words.append(f"at least {event.lower_bound:,.6g}")
+    if event.gap is not None and event.loss:
+        words.append(f"gap {event.gap / event.loss:.2%}")
+    return ", ".join(words)

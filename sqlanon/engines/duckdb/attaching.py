@@ -1,0 +1,118 @@
+"""Databases that are attached to a connection: files to read, to make or to keep counts in, and ones in memory."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb.refusals import not_opened
+from sqlanon.errors import EngineError, Refusal
+from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
+
+Execute = Callable[[exp.Expr, str], None]
+"""Runs a statement, which is for a purpose."""
+
+RESERVED_CATALOGS = ("memory", "temp", "system")
+
+STORAGE_VERSION = "v1.5.0"
+"""Of the files that we make: the oldest that stores all types. Every DuckDB that this package runs on reads it."""
+
+NO_FILE = re.compile(r"$|:|\w{2,}:")
+"""How the name of a database begins that is no file: one in memory, or what an extension of DuckDB opens."""
+
+OLDEST_STORAGE_VERSION = "v1.0.0"
+"""Of a file that any DuckDB reads which this package runs on, and that needs no more types."""
+
+_making = threading.Lock()
+"""DuckDB's locks on files keep out other processes alone."""
+
+
+def make_file(database: str, connect: Callable[[], Any]) -> None:
+    """Make the file of a new warehouse in a storage version that older clients can read; one that exists is left alone.
+
+    It is made by itself, not by the settings of the session: a session with other settings than DuckDB's own could not
+    share the file with other connections of the same program.
+
+    Args:
+        database: its path. What is no path is left to DuckDB.
+        connect: opens a database in memory.
+    """
+    if NO_FILE.match(database):
+        return
+    attach = _attach(database, "sqlanon_new", STORAGE_VERSION=string(STORAGE_VERSION))
+    with _making:
+        if not Path(database).expanduser().exists():
+            with closing(connect()) as connection:
+                connection.execute(attach.sql(DIALECT))
+
+
+def attach_read_only(path: Path, execute: Execute) -> str:
+    """Attach a file and make it the default.
+
+    Returns:
+        the name of its database.
+
+    Raises:
+        EngineError: it is not there, or cannot be opened.
+    """
+    if not path.exists():
+        raise EngineError(f"{path} cannot be opened: no such file or folder", step="open")
+    name = "sqlanon_source" if path.stem.lower() in RESERVED_CATALOGS else path.stem
+    _open(path, _attach(str(path), name, READ_ONLY=None), execute)
+    execute(exp.Use(this=exp.Table(this=identifier(name))), "open")
+    return name
+
+
+def attach_durably(file: Path, name: str, execute: Execute, *, new: bool) -> None:
+    """Attach a file under a name; what is committed to it is there after a :func:`checkpoint`, and in no other file.
+
+    A write-ahead log would be a second file, with the permissions of the process.
+
+    Raises:
+        EngineError: it cannot be opened.
+    """
+    version: dict[str, exp.Expr | None] = {"STORAGE_VERSION": string(OLDEST_STORAGE_VERSION)} if new else {}
+    _open(file, _attach(str(file), name, **version, RECOVERY_MODE=exp.var("no_wal_writes")), execute)
+
+
+def attach_memory(name: str, execute: Execute) -> str:
+    """Attach a new database in memory.
+
+    Returns:
+        the first name that begins so, and that no other connection to the same database has given.
+    """
+    for free in chain([name], (f"{name}_{number}" for number in count(2))):
+        try:
+            # As the database of the connection may be read-only, and what is attached is then, too, by default.
+            execute(_attach(":memory:", free, READ_WRITE=None), "open")
+        except EngineError as error:
+            if error.refusal is not Refusal.OPEN:
+                raise
+        else:
+            return free
+    raise AssertionError("there is always another number")
+
+
+def checkpoint(name: str) -> exp.Query:
+    """The query that has all that was committed to a file in it."""
+    return select([exp.Star()], exp.Table(this=exp.func("checkpoint", string(name), dialect=DIALECT)))
+
+
+def _open(path: Path, attach: exp.Attach, execute: Execute) -> None:
+    try:
+        execute(attach, "open")
+    except EngineError as error:
+        assert isinstance(error.original, Exception)
+        raise not_opened(str(path), error.original) from None
+
+
+def _attach(database: str, name: str, **options: exp.Expr | None) -> exp.Attach:
+    given = [exp.AttachOption(this=exp.var(option), expression=value) for option, value in options.items()]
+    return exp.Attach(this=exp.alias_(string(database), identifier(name)), expressions=given)

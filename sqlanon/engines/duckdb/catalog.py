@@ -1,0 +1,234 @@
+"""Names → relations: which table, file or query a user means, and where a release may go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sqlanon.engines.base import Database, ResolvedSource, Stored
+from sqlanon.engines.paths import is_glob
+from sqlanon.errors import EngineError
+from sqlanon.model.base import did_you_mean
+from sqlanon.model.datasets import FILE_SUFFIXES, dataset_of_table
+from sqlanon.model.destination import refuse_file_like
+from sqlanon.model.names import folded
+from sqlanon.queries.kit.macros import SCHEMA, template_text
+from sqlanon.queries.kit.nodes import DIALECT, identifier
+from sqlanon.queries.kit.steps import given
+
+Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
+"""Runs a statement with bound values and hands out its rows, which are about the catalog."""
+
+Place = tuple[str, str, str]
+"""A database, a schema in it, and a name."""
+
+QUERY = re.compile(
+    r"(\s|--[^\n]*\n|/\*.*?\*/)*(\(|(select|with|from|values|table|pivot|unpivot)\b)", re.IGNORECASE | re.DOTALL
+)
+"""How a query begins, after white space and comments."""
+
+
+def find(rows: Rows, name: str) -> Stored | None:
+    """The table or view of this very name, else of the qualified name that it spells; None if there is none."""
+    here = current_place(rows)
+    places = [("temp", "main", name), (*here, name)]
+    try:
+        spelled = exp.to_table(name, dialect=DIALECT)
+    except (SqlglotError, ValueError):
+        return _first(rows, places)
+    return _first(rows, [*places, *(_of_parts(spelled, here) if isinstance(spelled.this, exp.Identifier) else ())])
+
+
+def of_reference(rows: Rows, reference: str) -> Stored | None:
+    """The table or view of a reference as DuckDB spells it: with its alias and sample, if it has them."""
+    table = exp.select("*").from_(reference, dialect=DIALECT).find(exp.Table)
+    if table is None:
+        return None
+    temporary = [] if table.db else [("temp", "main", table.name)]
+    return _first(rows, [*temporary, *_of_parts(table, current_place(rows))])
+
+
+def at(rows: Rows, table: exp.Table) -> Stored | None:
+    """The table or view of a fully qualified name."""
+    return _first(rows, [(table.catalog, table.db, table.name)])
+
+
+def has_key(rows: Rows, table: exp.Table, column: str) -> bool:
+    """Whether a column is a key of a fully qualified table by itself."""
+    place = (table.catalog, table.db, table.name)
+    return bool(rows(template_text("table_key"), (*place, column))[0][0])
+
+
+def place_new(rows: Rows, name: str) -> exp.Table:
+    """Where a new table goes: to the schema or database that the name spells if it is there, else here.
+
+    Raises:
+        EngineError: it goes here, with a name that ends as that of a file.
+    """
+    catalog, schema = current_place(rows)
+    schemas = {(row[0], row[1]) for row in rows(template_text("list_schemas"), ())}
+    match name.split("."):
+        case [given, table] if (catalog, given) in schemas:
+            return _table(catalog, given, table)
+        case [database, table] if (database, "main") in schemas:
+            return _table(database, "main", table)
+        case [database, given, table] if (database, given) in schemas:
+            return _table(database, given, table)
+        case _:
+            refuse_file_like(name)
+            return _table(catalog, schema, name)
+
+
+def refuse_target(
+    rows: Rows,
+    target: str,
+    tables_of: Callable[[ResolvedSource], Sequence[exp.Table]],
+    read: Mapping[str, ResolvedSource],
+    *,
+    replace: bool,
+) -> exp.Table:
+    """The table that a release goes to.
+
+    Args:
+        rows: runs statements.
+        target: its name.
+        tables_of: the tables under a source.
+        read: what the release may not replace, by role.
+        replace: whether a table that is there may be replaced.
+
+    Raises:
+        EngineError: it cannot go there.
+    """
+    found = find(rows, target)
+    table = place_new(rows, target) if found is None else found.table
+    if table.db.lower() == SCHEMA:
+        raise EngineError(f'schema "{SCHEMA}" is reserved; write the release to another', step="target")
+    if found is None:
+        return table
+    if not replace:
+        raise EngineError(f'the table "{target}" exists; give another name, or replace=True', step="target")
+    if table.catalog == "temp":
+        raise EngineError(f'"{target}" is a temporary table; give another name', step="target")
+    if found.is_view:
+        raise EngineError(f'"{target}" is a view; give the name of a table', step="target")
+    for role, source in read.items():
+        if table in tables_of(source):
+            reason = f'the release would replace its own {role} "{target}"; write it to another table'
+            raise EngineError(reason, step="target")
+    return table
+
+
+def dataset_of(found: Stored, warehouse: str) -> str | None:
+    """What the rows of a table of the warehouse are called in a ledger; None for views and tables elsewhere."""
+    is_own = not found.is_view and found.table.catalog == warehouse
+    return dataset_of_table(found.table.db, found.table.name) if is_own else None
+
+
+def anon_table(database: str, name: str) -> exp.Table:
+    """A table of schema ``anon`` of a database."""
+    return _table(database, SCHEMA, name)
+
+
+def databases(rows: Rows) -> list[Database]:
+    """The databases that are attached, those of other systems too."""
+    return [database for database, _ in _attached(rows)]
+
+
+def warehouse(rows: Rows, name: str) -> Database:
+    """The database of a name; the file of another system is none for it."""
+    for database, is_own in _attached(rows):
+        if database.name == name:
+            return database if is_own else replace(database, file=None)
+    raise EngineError(f'the database "{name}" was detached from the connection', step="the catalog")
+
+
+def _attached(rows: Rows) -> list[tuple[Database, bool]]:
+    """The databases, each with whether it is one of DuckDB itself."""
+    found = rows(template_text("attached_databases"), ())
+    return [
+        (Database(name, None if path is None else Path(path), read_only), is_own)
+        for name, path, read_only, is_own in found
+    ]
+
+
+def current_place(rows: Rows) -> tuple[str, str]:
+    """The database and schema in which an unqualified name is looked up."""
+    catalog, schema, _ = rows(template_text("current_place"), ())[0]
+    return catalog, schema
+
+
+def is_read_only(rows: Rows) -> bool:
+    """Whether nothing can be written where an unqualified name would go."""
+    return bool(rows(template_text("current_place"), ())[0][2])
+
+
+def is_path(source: str) -> bool:
+    """Whether a source that is no table spells files."""
+    globbed = is_glob(source) and "/" in source
+    if globbed and is_query(source) and len(source.split()) > 1:
+        return False  # SELECT *, a / 2 FROM ...
+    return source.lower().endswith(FILE_SUFFIXES) or globbed
+
+
+def is_query(source: str) -> bool:
+    """Whether a source that is no table and no path spells a query."""
+    return QUERY.match(source) is not None
+
+
+def parse_query(text: str) -> ResolvedSource:
+    """A query as a relation.
+
+    Raises:
+        EngineError: it is not one SELECT query.
+    """
+    try:
+        query = sqlglot.parse_one(text, read=DIALECT)
+    except SqlglotError as error:
+        raise EngineError(
+            "the source is not a SELECT query that can be parsed", step="source", original=error
+        ) from None
+    if not isinstance(query, exp.Query):
+        raise EngineError("the source is not a SELECT query", step="source")
+    bare = query.this if isinstance(query, exp.Subquery) and not query.alias else query
+    return ResolvedSource(given(bare), "the query")
+
+
+def not_found(rows: Rows, source: str) -> EngineError:
+    """The error for a source that is nothing, with the closest name that is something."""
+    known = [row[0] for row in rows(template_text("list_relations"), ())]
+    return EngineError(
+        f'there is no table or view "{source}"{did_you_mean(source, known)}; a source is a table, the path or glob of '
+        "Parquet or CSV files, or a SELECT query",
+        step="source",
+    )
+
+
+def _of_parts(named: exp.Table, here: tuple[str, str]) -> list[Place]:
+    """Where the table or view of a name with as many parts as are given may be, likeliest first."""
+    catalog, schema = here
+    # a.b is a table of schema a, or of the main schema of database a
+    as_database = [(named.db, "main", named.name)] if named.db and not named.catalog else []
+    return [(named.catalog or catalog, named.db or schema, named.name), *as_database]
+
+
+def _first(rows: Rows, places: Sequence[Place]) -> Stored | None:
+    """The table or view of the first of some places that has one."""
+    wanted = [_key(*place) for place in places]
+    found = {_key(*row[:3]): row for row in rows(template_text("find_relations"), (wanted,))}
+    return next((Stored(_table(*found[key][:3]), *found[key][3:]) for key in wanted if key in found), None)
+
+
+def _key(*place: str) -> str:
+    """A place as DuckDB compares it; no name has a NUL in it."""
+    return "\0".join(map(folded, place))
+
+
+def _table(catalog: str, schema: str, name: str) -> exp.Table:
+    return exp.Table(this=identifier(name), db=identifier(schema), catalog=identifier(catalog))

@@ -1,0 +1,273 @@
+"""What a connection computes: statements are sent, watched, and refused in words of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import partial
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.engines.base import PreparedQuery, StatementObserver
+from sqlanon.engines.duckdb.refusals import refused
+from sqlanon.engines.duckdb.types import column_of
+from sqlanon.engines.duckdb.watching import Watcher, ignore
+from sqlanon.errors import EngineError
+from sqlanon.queries.bind import SourceColumn
+from sqlanon.queries.kit.macros import template_text
+from sqlanon.queries.kit.nodes import DIALECT, Grain, Relation, Step, identifier, number, select
+from sqlanon.queries.kit.steps import printed
+
+Row = tuple[Any, ...]
+
+
+class DuckDBCompute:
+    """Sends statements over a connection, one at a time."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+        self._watcher: Watcher | None = None
+        self._prepared: set[str] = set()
+        self._scopes: list[dict[str, exp.Drop]] = []
+        self._is_in_transaction = False
+
+    def describe(self, relation: exp.Expr) -> list[SourceColumn]:
+        query = select([exp.Star()], relation.copy()).limit(0)
+        self._send(query.sql(DIALECT), "the columns of the source")
+        return [column_of(name, str(kind)) for name, kind, *_ in self.connection.description]
+
+    def run(self, step: Step) -> None:
+        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+        create = exp.Create(this=step.makes.table, kind="TABLE", expression=step.query, properties=temporary)
+        self.execute(create, step.purpose)
+        self._keep_in_mind(_without(step.makes))
+
+    def put(self, relation: Relation, table: pa.Table) -> None:
+        view = f"{relation.name}_values"
+        self.connection.register(view, table)
+        try:
+            self.run(Step(relation, select([exp.Star()], exp.Table(this=identifier(view))), relation.name))
+        finally:
+            self.connection.unregister(view)
+
+    def drop(self, relation: Relation) -> None:
+        for scope in self._scopes:
+            scope.pop(relation.name, None)
+        self.execute(_without(relation), relation.name)
+
+    def fetch(self, query: exp.Query | PreparedQuery, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
+        if grain == "row":
+            raise AssertionError("rows are never fetched")
+        asked = _executing(query) if isinstance(query, PreparedQuery) else query
+        self._send(printed(asked), purpose)
+        names = [description[0] for description in self.connection.description]
+        return [dict(zip(names, row, strict=True)) for row in self._fetched(purpose)]
+
+    def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
+        self.execute(_preparing(name, query), purpose)
+        self._prepared.add(name)
+
+    def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
+        self._send(printed(statement), purpose, parameters)
+        if isinstance(statement, exp.Create) and statement.kind == "TYPE":
+            # Types are made under a bare name, which is one of the temporary schema.
+            place = exp.Table(this=statement.this.this.copy(), db=identifier("main"), catalog=identifier("temp"))
+            self._keep_in_mind(exp.Drop(tables=[place], kind="TYPE", exists=True))
+
+    @contextmanager
+    def scratch(self) -> Iterator[None]:
+        scope: dict[str, exp.Drop] = {}
+        self._scopes.append(scope)
+        try:
+            yield
+        except BaseException:
+            self._scopes.remove(scope)
+            if not self._is_in_transaction:
+                with suppress(EngineError):  # what went before says more
+                    self._remove(scope)
+            raise
+        self._scopes.remove(scope)
+        self._remove(scope)
+
+    def _keep_in_mind(self, removal: exp.Drop) -> None:
+        """Remove what was made at the end of the present scope."""
+        if self._scopes:
+            name = removal.args["tables"][0].name
+            # At the end again: what was made anew may be of types that were made since.
+            self._scopes[-1].pop(name, None)
+            self._scopes[-1][name] = removal
+
+    def _remove(self, scope: dict[str, exp.Drop]) -> None:
+        """The latest first: tables before the types of their columns."""
+        for name, removal in reversed(scope.items()):
+            self.execute(removal, name)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self._refuse_unfit_connection()
+        with refusals("begin"):
+            self.connection.begin()
+        self._is_in_transaction = True
+        try:
+            yield
+            with refusals("commit"):
+                self.connection.commit()
+        except BaseException:
+            # A full disk, for one, makes the database roll back by itself: then there is nothing left to do.
+            with suppress(duckdb.Error):
+                self.connection.rollback()
+            raise
+        finally:
+            self._is_in_transaction = False
+            self._forget_prepared()
+
+    def rows(self, sql: str, parameters: Sequence[object] = (), purpose: str = "the catalog") -> list[Row]:
+        """The rows of a query, which are about the catalog."""
+        self._send(sql, purpose, parameters)
+        return self._fetched(purpose)
+
+    def _fetched(self, purpose: str) -> list[Row]:
+        """The rows of the statement before."""
+        with refusals(purpose):
+            # fetchall, not fetchone: DuckDB 2.0 refuses the next statement while a result is open.
+            return self.connection.fetchall()
+
+    @contextmanager
+    def watched(self, observer: StatementObserver | None) -> Iterator[None]:
+        # Only outside of a transaction: a failed one takes no settings back.
+        enabled, shown, locked, looks_for_variables = self.rows(template_text("progress_settings"))[0]
+        if looks_for_variables:  # which another thread has not
+            yield
+            return
+        measured = observer is not None and not locked
+        if measured:
+            _set(self.connection, enable_progress_bar_print=False, enable_progress_bar=True)
+        try:
+            with Watcher(observer or ignore, self._share, self.connection.interrupt) as self._watcher:
+                yield
+        finally:
+            self._watcher = None
+            if measured:
+                with suppress(EngineError):  # the connection is closed: what went before says more
+                    _set(self.connection, enable_progress_bar_print=shown, enable_progress_bar=enabled)
+
+    def in_order(self) -> AbstractContextManager[None]:
+        return self.meanwhile(preserve_insertion_order=True)
+
+    @contextmanager
+    def meanwhile(self, **wanted: int | bool) -> Iterator[None]:
+        """Other settings of the database unless they are locked, beside the transaction, which takes none back."""
+        ((threads, in_order, locked),) = self.rows(template_text("sequence_settings"), purpose="the settings")
+        before = {"threads": threads, "preserve_insertion_order": in_order}
+        if locked:
+            yield
+            return
+        with closing(self.connection.cursor()) as beside:
+            _set(beside, **wanted)
+            try:
+                yield
+            finally:
+                with suppress(EngineError):  # the connection is closed: what went before says more
+                    _set(beside, **{name: before[name] for name in wanted})
+
+    @contextmanager
+    def _using(self, database: str) -> Iterator[None]:
+        """A database is the default for a while."""
+        current = self.rows(template_text("current_place"))[0][0]
+        self._send(use(database), "use")
+        try:
+            yield
+        finally:
+            self._send(use(current), "use")
+
+    def _send(self, sql: str, purpose: str, parameters: Sequence[object] = ()) -> None:
+        """Run a statement; its result, if it has one, is to be described or fetched next."""
+        with refusals(purpose, sql):
+            call = partial(self.connection.execute, sql, list(parameters) or None)
+            call() if self._watcher is None else self._watcher.run(call, purpose)
+
+    def _forget_prepared(self) -> None:
+        """After the transaction: they are of none, and one that failed takes no statement."""
+        with suppress(EngineError):  # the connection is closed
+            while self._prepared:
+                self.execute(_forgetting(self._prepared.pop()), "prepared queries")
+
+    def _share(self) -> float | None:
+        """How much of the present statement is done."""
+        percentage = self.connection.query_progress()
+        return None if percentage < 0 else min(percentage / 100, 1.0)
+
+    def _refuse_unfit_connection(self) -> None:
+        """Refuse a lent connection that is in a transaction, or that takes different texts for equal.
+
+        A second BEGIN would be refused too, but the database would then roll back the first.
+
+        Raises:
+            EngineError: it is one of these.
+        """
+        state = template_text("connection_state")
+        transaction, collation = self.rows(state)[0]
+        if self.rows(state)[0][0] == transaction:
+            reason = "the connection is in the middle of a transaction; commit or roll it back first"
+            raise EngineError(reason, step="begin")
+        if collation:
+            reason = f"the connection has default_collation {collation}; reset it, as labels are compared exactly"
+            raise EngineError(reason, step="begin")
+
+
+def _without(relation: Relation) -> exp.Drop:
+    """The statement that removes a temporary table."""
+    return exp.Drop(tables=[relation.table], kind="TABLE", exists=True)
+
+
+def use(database: str) -> str:
+    """The statement that makes a database the default."""
+    return exp.Use(this=exp.Table(this=identifier(database))).sql(DIALECT)
+
+
+def _preparing(name: str, query: exp.Query) -> exp.Command:
+    """The statement that plans a query with parameters ``$1``, ``$2`` and so on, in place of another of its name."""
+    return exp.Command(this="PREPARE", expression=" AS ".join([printed(identifier(name)), printed(query)]))
+
+
+def _executing(query: PreparedQuery) -> exp.Command:
+    """The statement that asks a prepared query, with a value for each parameter."""
+    given = [number(value) for value in query.values]
+    spelled = [printed(identifier(query.name)), *([printed(exp.Tuple(expressions=given))] if given else [])]
+    return exp.Command(this="EXECUTE", expression=" ".join(spelled))
+
+
+def _forgetting(name: str) -> exp.Command:
+    """The statement that forgets a prepared query."""
+    return exp.Command(this="DEALLOCATE", expression=printed(identifier(name)))
+
+
+@contextmanager
+def refusals(purpose: str, sql: str | None = None) -> Iterator[None]:
+    """Tell in our words what the database refuses, and of an interruption as Python does."""
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        # Ctrl-C is a bare RuntimeError; any other RuntimeError stays what it is.
+        if "interrupted" not in str(error).lower():
+            raise
+        raise KeyboardInterrupt from None
+    except duckdb.Error as error:
+        raise refused(error, purpose, sql) from None
+
+
+def _set(connection: duckdb.DuckDBPyConnection, **settings: int | bool) -> None:
+    """Change settings, one after the other.
+
+    Raises:
+        EngineError: the database refuses one.
+    """
+    for name, value in settings.items():
+        setting = exp.SetItem(this=exp.EQ(this=exp.var(name), expression=exp.convert(value)))
+        with refusals(f"the setting {name}"):
+            connection.execute(exp.Set(expressions=[setting]).sql(DIALECT))

@@ -1,0 +1,260 @@
+"""The engine of DuckDB: what the protocols ask for, by the modules beside this one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from sqlanon.engines.base import NOTE_KEY, Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
+from sqlanon.engines.duckdb import attaching, catalog, copying, file_types, lake, sources
+from sqlanon.engines.duckdb.compute import DuckDBCompute, refusals, use
+from sqlanon.engines.duckdb.frames import Frames, rows_of
+from sqlanon.engines.duckdb.refusals import not_opened
+from sqlanon.engines.duckdb.resources import Resources
+from sqlanon.engines.frames import is_frame
+from sqlanon.errors import EngineError, Refusal
+from sqlanon.queries.bind import SourceColumn
+from sqlanon.queries.kit.macros import install_statements, schema_statements, template_text
+from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
+from sqlanon.queries.tables import taxonomies
+
+MEMORY = ":memory:"
+NO_LIMITS = Resources()
+
+
+class DuckDBEngine(DuckDBCompute):
+    """A DuckDB connection, opened here from a path or lent by the user."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        *,
+        owned: bool,
+        read_only: bool = False,
+        spill: Path | None = None,
+    ) -> None:
+        super().__init__(connection)
+        self._frames = Frames(connection)
+        self._owned = owned
+        self._read_only = read_only
+        self._spill = spill
+        self._name, _ = catalog.current_place(self.rows)
+        self.taxonomy = catalog.anon_table("memory" if read_only else self._name, "taxonomy")
+
+    @classmethod
+    def open(cls, database: str | Path, *, read_only: bool = False, resources: Resources = NO_LIMITS) -> DuckDBEngine:
+        """Open a warehouse file, or ``:memory:``.
+
+        A file that is opened read-only is attached to a database in memory, which then holds the session's own copy
+        of the taxonomies.
+
+        Raises:
+            EngineError: the file is locked, unreadable, in a missing folder or not a DuckDB file; or a resource is
+                none.
+        """
+        resources.check()
+        path = str(database)
+        attached = read_only and path != MEMORY
+        opened = MEMORY if attached else path
+        spill = resources.spill_folder(in_memory=opened == MEMORY)
+        engine = None
+        try:
+            attaching.make_file(opened, duckdb.connect)
+            connection = duckdb.connect(opened, config=resources.configuration(spill))
+            engine = cls(connection, owned=True, read_only=attached, spill=spill)
+            if attached:
+                engine._attach(Path(path))
+        except BaseException as error:
+            _give_up(engine, spill)
+            if isinstance(error, duckdb.Error):
+                raise not_opened(path, error) from None
+            raise
+        if spill is not None:
+            # A session that is never closed ends with the program.
+            weakref.finalize(engine, shutil.rmtree, spill, ignore_errors=True)
+        return engine
+
+    @cached_property
+    def warehouse(self) -> Database:
+        return catalog.warehouse(self.rows, self._name)
+
+    def databases(self) -> list[Database]:
+        return catalog.databases(self.rows)
+
+    def find(self, table: str | exp.Table) -> Stored | None:
+        return catalog.find(self.rows, table) if isinstance(table, str) else catalog.at(self.rows, table)
+
+    def resolve(self, source: Source) -> ResolvedSource:
+        if is_frame(source):
+            return self._frames.resolve(source)
+        return sources.resolve(str(source), self.rows, self.describe, self._name)
+
+    def reading_frames(self) -> AbstractContextManager[None]:
+        return self._frames.during()
+
+    def origins(self, source: ResolvedSource) -> Origins:
+        return sources.origins(source, self.rows, self._table_names, self._name)
+
+    def has_key(self, table: exp.Table, column: str) -> bool:
+        return catalog.has_key(self.rows, table, column)
+
+    @contextmanager
+    def attached(self, file: Path | None, name: str, *, new: bool = False) -> Iterator[Database]:
+        with self.transaction():
+            pass  # Refuses a connection that is in a transaction already: nothing could be detached from it.
+        if file is None:
+            name = attaching.attach_memory(name, self.execute)
+        else:
+            attaching.attach_durably(file, name, self.execute, new=new)
+        try:
+            yield Database(name, file, is_read_only=False)
+        finally:
+            self.execute(exp.Detach(this=identifier(name)), "detach")
+
+    def save(self, database: str) -> None:
+        self.rows(attaching.checkpoint(database).sql(DIALECT), purpose="save")
+
+    @contextmanager
+    def beside(self, file: Path | None = None) -> Iterator[DuckDBEngine]:
+        read_only = file is not None and file.exists() and not os.access(file, os.W_OK)
+        opened = self._cursor() if file is None else DuckDBEngine.open(file, read_only=read_only)
+        with closing(opened) as engine:
+            yield engine
+
+    def prepare_taxonomies(self) -> None:
+        if not self._read_only and self.taxonomy.catalog == self._name:
+            self._refuse_read_only("store a taxonomy")
+        if self.find(self.taxonomy) and self.find(taxonomies.origin_table(self.taxonomy)):
+            return
+        with self._using(self.taxonomy.catalog):
+            for statement in schema_statements():
+                self._send(statement, "schema anon")
+
+    def install(self) -> None:
+        self._refuse_read_only("install the macros")
+        with self.transaction():
+            for statement in install_statements():
+                self._send(statement, "install")
+
+    def hand_out(self, relation: exp.Expr, form: str) -> Any:
+        return rows_of(self.connection, relation, form)
+
+    def close(self) -> None:
+        if self._owned:
+            self.connection.close()
+        if self._spill is not None:
+            shutil.rmtree(self._spill, ignore_errors=True)
+
+    def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
+        self._refuse_read_only(f'write the table "{target}"')
+        return catalog.refuse_target(self.rows, target, lambda each: self.origins(each).tables, read, replace=replace)
+
+    def write_table(self, target: exp.Table, query: exp.Query, comment: str, *, replace: bool) -> None:
+        create = exp.Create(this=target.copy(), kind="TABLE", replace=replace, expression=query)
+        try:
+            self.execute(create, "write the release")
+        except EngineError as error:
+            if not replace and error.refusal is Refusal.TAKEN:
+                reason = f'"{target.name}" exists, made by another connection meanwhile; give another name'
+                raise error.reworded(f"{reason}, or replace=True", "target") from None
+            raise
+        self.comment_table(target, comment)
+
+    def comment_table(self, target: exp.Table, comment: str) -> None:
+        self.execute(exp.Comment(this=target.copy(), kind="TABLE", expression=string(comment)), "comment the release")
+
+    def file_columns(self, query: exp.Query, file_format: FileFormat) -> list[SourceColumn]:
+        return file_types.file_columns(self, query, file_format)
+
+    def write_parquet(
+        self,
+        path: Path,
+        query: exp.Query,
+        columns: Sequence[SourceColumn],
+        metadata: str | None = None,
+        *,
+        streamed: bool = False,
+    ) -> None:
+        with file_types.telling_of_intervals(columns):
+            self._write(copying.parquet(path, query, metadata), streamed=streamed)
+
+    def write_partitions(
+        self, folder: Path, query: exp.Query, columns: Sequence[SourceColumn], by: Sequence[str], suffix: str
+    ) -> None:
+        with file_types.telling_of_intervals(columns):
+            self._write(copying.partitions(folder, query, by, suffix))
+
+    def write_csv(
+        self,
+        path: Path,
+        query: exp.Query,
+        columns: Sequence[SourceColumn] = (),
+        *,
+        header: bool = True,
+        delimiter: str = ",",
+        streamed: bool = False,
+    ) -> None:
+        quoted = file_types.quoted(columns)
+        self._write(copying.csv(path, query, quoted, header=header, delimiter=delimiter), streamed=streamed)
+
+    def read_files(self, files: Files) -> exp.Table | exp.Subquery:
+        return lake.as_written(files)
+
+    def refuse_altered(
+        self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn], file_format: FileFormat
+    ) -> None:
+        file_types.refuse_altered(self, query, written, columns, file_format)
+
+    def parquet_metadata(self, path: str | Path) -> str | None:
+        found = self.rows(template_text("parquet_note"), (str(path), NOTE_KEY))
+        return found[0][0] if found else None
+
+    def _cursor(self) -> DuckDBEngine:
+        """An engine on another connection to the same warehouse."""
+        with refusals("another connection"):
+            cursor = self.connection.cursor()
+            cursor.execute(use(self._name))
+        return DuckDBEngine(cursor, owned=True)
+
+    def _attach(self, path: Path) -> None:
+        """Attach a file read-only, make it the default, and take a copy of its taxonomies."""
+        self.prepare_taxonomies()
+        self._name = attaching.attach_read_only(path, self.execute)
+        for name in taxonomies.TABLES:
+            theirs = catalog.anon_table(self._name, name)
+            if self.find(theirs):
+                ours = taxonomies.beside(self.taxonomy, name)
+                self.execute(exp.insert(select([exp.Star()], theirs), ours), "copy the taxonomies")
+
+    def _write(self, copy: exp.Copy, *, streamed: bool = False) -> None:
+        # By one thread: several keep what they write in memory until it is its turn.
+        alone = self.meanwhile(threads=1, preserve_insertion_order=False)
+        with alone if streamed else nullcontext():
+            self.execute(copy, "write the file")
+
+    def _table_names(self, query: str) -> set[str]:
+        """The tables under a query, those under views and macros included, as far as DuckDB can tell."""
+        with refusals("the tables of the source"):
+            return self.connection.get_table_names(query, qualified=True)
+
+    def _refuse_read_only(self, doing: str) -> None:
+        if self._read_only or catalog.is_read_only(self.rows):
+            reason = f"cannot {doing}: the warehouse is open read-only; write to a Parquet file instead"
+            raise EngineError(reason, step="target")
+
+
+def _give_up(engine: DuckDBEngine | None, spill: Path | None) -> None:
+    """Undo what was done of opening a session."""
+    if engine is not None:
+        engine.close()
+    elif spill is not None:
+        shutil.rmtree(spill, ignore_errors=True)

@@ -1,0 +1,197 @@
+"""Files → relations: what a glob stands for, of which kind its files are, and how they are read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+from urllib.parse import unquote
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Files
+from sqlanon.engines.paths import is_glob
+from sqlanon.errors import EngineError
+from sqlanon.model.datasets import CSV_SUFFIXES, LOCAL, PARQUET_SUFFIXES
+from sqlanon.model.names import folded
+from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select, string
+
+PARQUET_READER = "read_parquet"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of files: what it is called, how the names of its files end, and what reads them."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    function: str
+
+    def has(self, file: str) -> bool:
+        """Whether a file, or a glob of files, is named as one of this kind."""
+        return file.lower().endswith(self.suffixes)
+
+
+PARQUET = Format("Parquet", PARQUET_SUFFIXES, PARQUET_READER)
+CSV = Format("CSV", CSV_SUFFIXES, "read_csv")
+
+
+def format_of(source: str, files: Sequence[str]) -> Format:
+    """The kind of the files that a path or a glob stands for; Parquet is also what is named otherwise.
+
+    Raises:
+        EngineError: some are CSV files, and others are not.
+    """
+    tables = [file for file in files if CSV.has(file)]
+    others = [file for file in files if not CSV.has(file)]
+    if tables and others:
+        raise EngineError(
+            f"{source} stands for files of several kinds, such as {others[0]} and {tables[0]}; give a path or a glob "
+            "of Parquet files alone, or of CSV files alone",
+            step="source",
+        )
+    return CSV if tables or (not files and CSV.has(source)) else PARQUET
+
+
+def unreadable_below(folder: str) -> str | None:
+    """A folder below one, or the folder itself, that may not be listed: a glob passes it by without a word."""
+    failed: list[OSError] = []
+    for _ in os.walk(folder, onerror=failed.append):
+        if failed:
+            break
+    return str(failed[0].filename) if failed else None
+
+
+def links_below(folder: str) -> Iterator[str]:
+    """The symbolic links to folders below a folder that lead out of it, which a glob of ``**`` does not enter.
+
+    Those in the folders that they lead to come as well. No folder is looked at twice, whatever loops there are; what
+    leads to a folder that the given one is in is not followed.
+    """
+    seen: list[Path] = []
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        seen.append(Path(os.path.realpath(here)))
+        for place, below, _ in os.walk(here):
+            links = [os.path.join(place, name) for name in sorted(below) if Path(place, name).is_symlink()]  # noqa: PTH118
+            for link in links:
+                real = Path(os.path.realpath(link))
+                if not any(real.is_relative_to(known) for known in seen):
+                    yield link
+                    if not is_above(link, folder):
+                        waiting.append(link)
+
+
+def is_above(link: str, folder: str) -> bool:
+    """Whether a link leads to a folder that another one is in."""
+    return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(link))
+
+
+def walked(pattern: str) -> tuple[list[str], str]:
+    """The folders below which a glob looks at any depth, and how it goes on from there; none if it has no ``**``."""
+    parts = LOCAL.sub("", pattern, count=1).split("/")
+    if "**" not in parts:
+        return [], ""
+    place = parts.index("**")
+    start = "/".join(parts[:place]) or ("/" if place else ".")
+    folders = glob(start) if is_glob(start) else [start]  # noqa: PTH207 (a Path takes no absolute pattern)
+    return folders, "/" + "/".join(parts[place:])
+
+
+def reader(paths: str | Sequence[str], function: str = PARQUET_READER) -> exp.Table:
+    """Files as DuckDB reads them, partition columns included."""
+    if function == PARQUET_READER:
+        return exp.Table(this=exp.func(function, _paths(paths), dialect=DIALECT))
+    return exp.Table(this=exp.Anonymous(this=function, expressions=[_paths(paths), _no_comments()]))
+
+
+def bare_reader(file: str, function: str) -> exp.Table:
+    """A file as DuckDB reads it, without what the names of its folders say."""
+    options = [string(file), _option("hive_partitioning", exp.false())]
+    options += [] if function == PARQUET_READER else [_no_comments()]
+    return exp.Table(this=exp.Anonymous(this=function, expressions=options))
+
+
+def _no_comments() -> exp.Expr:
+    """DuckDB would take a # in some rows for the sign of a comment, and leave out what follows it, whole rows too."""
+    return _option("comment", string(""))
+
+
+def folder_columns(file: str) -> set[str]:
+    """The columns that the names of a file's folders would give it, ``column=value``, folded."""
+    return {folded(unquote(part.partition("=")[0])) for part in Path(file).parts[:-1] if "=" in part}
+
+
+def plain_reader(paths: str | Sequence[str]) -> exp.Table:
+    """Files as they are: all columns that any of them has, and no others, such as those of partitions."""
+    options = [_option("union_by_name", exp.true()), _option("hive_partitioning", exp.false())]
+    return exp.Table(this=exp.Anonymous(this=PARQUET_READER, expressions=[_paths(paths), *options]))
+
+
+def csv_reader(files: str | Sequence[str], columns: Mapping[str, str]) -> exp.Table:
+    """CSV files of ours as they were released, nothing in them guessed: see :func:`sqlanon.engines.duckdb.copying.csv`.
+
+    Args:
+        files: one or several with the same columns.
+        columns: the types of their columns, by name and in order.
+    """
+    types = [exp.PropertyEQ(this=identifier(name), expression=string(kind)) for name, kind in columns.items()]
+    options = {
+        "columns": exp.Struct(expressions=types),
+        "auto_detect": exp.false(),
+        "header": exp.true(),
+        "delim": string(","),
+        "quote": string('"'),
+        "escape": string('"'),
+        "nullstr": string(""),
+        "allow_quoted_nulls": exp.false(),
+        "compression": string("none"),
+        "hive_partitioning": exp.false(),
+        # A text may look like the lines around it, which a thread that begins in its middle would take for them.
+        "parallel": exp.false(),
+    }
+    given = [_option(name, value) for name, value in options.items()]
+    return exp.Table(this=exp.Anonymous(this="read_csv", expressions=[_paths(files), *given]))
+
+
+def as_written(files: Files) -> exp.Table | exp.Subquery:
+    """Files of ours as a relation."""
+    if files.columns is None:
+        return plain_reader(files.paths)
+    if files.format == "CSV":
+        return csv_reader(files.paths, files.columns)
+    return release_reader(files.paths, files.columns, files.partition_by, by_name=files.by_name)
+
+
+def release_reader(
+    paths: str | Sequence[str], columns: Mapping[str, str], partition_by: Sequence[str], *, by_name: bool = False
+) -> exp.Subquery:
+    """The files of a release as it was released: its columns in their order, partition columns in their types.
+
+    A reader that is told nothing takes a label such as 10 for a number.
+
+    Args:
+        paths: the glob of the files, or all of them.
+        columns: the types of all columns of the release, by name.
+        partition_by: those that are folders.
+        by_name: whether the files may differ in their columns, as those of a release that was changed since do.
+    """
+    options: list[exp.Expr] = [_option("hive_partitioning", exp.convert(bool(partition_by)))]
+    if partition_by:
+        types = [exp.PropertyEQ(this=identifier(name), expression=string(columns[name])) for name in partition_by]
+        options.append(_option("hive_types", exp.Struct(expressions=types)))
+    if by_name:
+        options.append(_option("union_by_name", exp.true()))
+    files = exp.Table(this=exp.Anonymous(this=PARQUET_READER, expressions=[_paths(paths), *options]))
+    return exp.Subquery(this=select([column(name) for name in columns], files))
+
+
+def _paths(paths: str | Sequence[str]) -> exp.Expr:
+    return string(paths) if isinstance(paths, str) else exp.Array(expressions=[string(path) for path in paths])
+
+
+def _option(name: str, value: exp.Expr) -> exp.Expr:
+    return exp.PropertyEQ(this=exp.to_identifier(name), expression=value)

@@ -1,0 +1,127 @@
+"""What a database refused, in words that quote none of its data."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from sqlanon.errors import EngineError, Refusal
+
+TOLD = frozenset({"BinderException", "CatalogException", "IOException"})
+"""Errors that are about names, paths and the words of a query, never about a value of a table."""
+
+OUR_ERROR = "Invalid Input Error: attribute "
+"""How an error begins that a macro of ours has raised."""
+
+HEADERS = 3 * 4096
+"""Bytes of the headers of a DuckDB file."""
+
+SIGNS = (
+    ("CatalogException", "already exists", Refusal.TAKEN),
+    ("TransactionException", "write-write conflict on create", Refusal.TAKEN),
+    ("ConstraintException", "duplicate key", Refusal.OVERTAKEN),
+    ("TransactionException", "duplicate key", Refusal.OVERTAKEN),
+    ("TransactionException", "write-write conflict on alter", Refusal.OVERTAKEN),
+    ("TransactionException", "altered by a different transaction", Refusal.OVERTAKEN),
+    (None, "could not set lock", Refusal.LOCKED),
+    (None, "already attached|already exists|different configuration|file handle conflict", Refusal.OPEN),
+    (None, "permission denied|read-only", Refusal.UNWRITABLE),
+)
+"""How a refusal shows: the class of the error, any if it is None, and what its text says; the first one holds."""
+
+CSV_LINE = re.compile(r"[^\n]*\bCSV Error on Line: (\d+)")
+"""How an error begins that tells of a line of a CSV file, and goes on by quoting it."""
+
+
+def not_opened(path: str, error: Exception) -> EngineError:
+    """The error for a file that cannot be opened: why, and what to do about it."""
+    found = refused(error, "open", None)
+    if found.refusal is None and _is_unfinished(path):
+        found.refusal = Refusal.UNFINISHED
+    return found.reworded(_why_not_opened(path, found, error), "open")
+
+
+def refused(error: Exception, purpose: str, sql: str | None) -> EngineError:
+    """The error for a step that failed; the database's own text, which can quote data, is only in ``original``."""
+    return EngineError(
+        f"the database stopped at {purpose}: {_reason(error)}",
+        step=purpose,
+        sql=sql,
+        original=error,
+        refusal=_refusal(error),
+        holder=_holder(error),
+    )
+
+
+def _refusal(error: Exception) -> Refusal | None:
+    text = _unquoted(error)
+    for kind, sign, refusal in SIGNS:
+        if (kind is None or type(error).__name__ == kind) and re.search(sign, text, re.IGNORECASE):
+            return refusal
+    return None
+
+
+def _unquoted(error: Exception) -> str:
+    """What an error says, without the names and paths that it says it of."""
+    return re.sub(r'"[^"]*"', '""', str(error))
+
+
+def _holder(error: Exception) -> int | None:
+    found = re.search(r"PID (\d+)", str(error))
+    return int(found[1]) if found else None
+
+
+def _is_unfinished(path: str) -> bool:
+    """Whether not even the headers of a file were written."""
+    file = Path(path)
+    return file.exists() and file.stat().st_size < HEADERS
+
+
+def _why_not_opened(path: str, found: EngineError, error: Exception) -> str:
+    if found.refusal is Refusal.LOCKED:
+        return f"{path} is open in another program{found.held_by}; close it there, or work on a copy"
+    if type(error).__name__ == "OutOfMemoryException":
+        return f"{path} cannot be opened: memory_limit is too small"
+    reasons = {
+        "not a valid DuckDB database": f"{path} is not a DuckDB file",
+        "version number": f"{path} was made by a newer DuckDB; upgrade duckdb",
+        "No such file or directory": f"{path} cannot be opened: no such file or folder",
+        "Permission denied": f"{path} cannot be opened for writing; open it with read_only=True",
+        "Read-only file system": f"{path} cannot be opened for writing; open it with read_only=True",
+        "already attached": f"{path} is already open in this program; pass that connection instead",
+        "different configuration": f"{path} is already open in this program; pass that connection instead",
+    }
+    return next(
+        (reason for sign, reason in reasons.items() if sign in _unquoted(error)),
+        f"{path} cannot be opened ({type(error).__name__})",
+    )
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    kind = type(error).__name__
+    if (reason := _lacking(text, kind)) is not None:
+        return reason
+    if kind == "ConnectionException" and "closed" in text.lower():
+        return "the connection is closed"
+    if text.startswith(OUR_ERROR):
+        return text.removeprefix("Invalid Input Error: ").splitlines()[0]
+    if line := CSV_LINE.match(text):
+        return (
+            f"line {line[1]} of a CSV file does not fit the columns and types that its first rows tell; mend it, or "
+            "read it by a query with options, such as FROM read_csv('file.csv', types = {'column': 'VARCHAR'})"
+        )
+    if kind in TOLD:
+        return text.partition(" Error: ")[2].partition("\n")[0] or kind
+    return kind
+
+
+def _lacking(text: str, kind: str) -> str | None:
+    """What there is too little of, if that is why a statement failed."""
+    if "No space left on device" in text or "could not be written to disk" in text.lower():
+        return "the disk is full"
+    if "max_temp_directory_size" in text:
+        return "its temp_directory is full; give it one with more room, or raise memory_limit"
+    if kind == "OutOfMemoryException":
+        return "it ran out of memory; raise memory_limit, or give it a temp_directory"
+    return "the name of a file or folder is too long" if "File name too long" in text else None

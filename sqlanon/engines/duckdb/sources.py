@@ -1,0 +1,252 @@
+"""What users spell → what is read: a table, Parquet or CSV files, a folder of them, or a query."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+
+from sqlglot import exp
+
+from sqlanon.engines import paths
+from sqlanon.engines.base import Origins, ResolvedSource, Stored
+from sqlanon.engines.csv_notes import columns_of_all
+from sqlanon.engines.duckdb import catalog, lake
+from sqlanon.engines.duckdb.catalog import Rows
+from sqlanon.engines.duckdb.lake import CSV, Format, format_of
+from sqlanon.engines.duckdb.origins import Spelled, spelled_by
+from sqlanon.errors import EngineError
+from sqlanon.model.datasets import dataset_of_files
+from sqlanon.model.names import folded, possible
+from sqlanon.queries.bind import SourceColumn
+from sqlanon.queries.kit.macros import template_text
+from sqlanon.queries.kit.nodes import DIALECT, select
+
+Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
+"""Looks at the columns of a relation, which has to be readable for that."""
+
+TableNames = Callable[[str], set[str]]
+"""The tables under a query, as DuckDB spells them: also those that functions are given as texts."""
+
+Unlike = tuple[str, str, Sequence[str], Sequence[str]]
+"""Two files, and the columns that each has alone, with their types."""
+
+Reader = Callable[[str | Sequence[str]], exp.Table | exp.Subquery]
+"""A glob, or files, as a relation."""
+
+
+def resolve(source: str, rows: Rows, describe: Describe, warehouse: str) -> ResolvedSource:
+    """The source of a spelling, a table first; ``warehouse`` is the database whose tables the ledger knows by name.
+
+    Raises:
+        EngineError: there is none; or there is, and it cannot be read.
+    """
+    found = catalog.find(rows, possible(source, "source"))
+    if found is not None:
+        return _table(source, found, rows, warehouse)
+    if paths.is_folder(source):
+        return _folder(source, rows, describe)
+    if catalog.is_path(source):
+        dataset = dataset_of_files(_at_home(source, rows))
+        return _files(source, [source], rows, describe, dataset)
+    if catalog.is_query(source):
+        return _with_files(catalog.parse_query(source), rows)
+    raise catalog.not_found(rows, source)
+
+
+def _table(source: str, found: Stored, rows: Rows, warehouse: str) -> ResolvedSource:
+    resolved = ResolvedSource(found.table, f'table "{source}"', dataset=catalog.dataset_of(found, warehouse))
+    return _with_files(resolved, rows) if found.is_view else resolved
+
+
+def _with_files(source: ResolvedSource, rows: Rows) -> ResolvedSource:
+    """A query or a view with the files that it reads."""
+    return dataclasses.replace(source, read=_files_of(spelled_by(source, rows), rows))
+
+
+def origins(source: ResolvedSource, rows: Rows, table_names: TableNames, warehouse: str) -> Origins:
+    """What the rows of a source come from; ``warehouse`` is the database whose tables the ledger knows by name."""
+    query, names = select([exp.Star()], source.relation.copy()).sql(DIALECT), None
+    with suppress(EngineError):  # DuckDB cannot tell where a view reads a list of files
+        names = table_names(query)
+    spelled = spelled_by(source, rows, literals=names is None)
+    named = (found for name in names or () if (found := catalog.of_reference(rows, name)) is not None)
+    tables = {found.table.sql(DIALECT): found for found in (*spelled.relations, *named) if not found.is_view}
+    datasets = [name for found in tables.values() if (name := catalog.dataset_of(found, warehouse)) is not None]
+    return Origins(tuple(found.table for found in tables.values()), tuple(datasets), _files_of(spelled, rows))
+
+
+def _files_of(spelled: Spelled, rows: Rows) -> tuple[str, ...]:
+    """The files that are there of those that may be spelled."""
+    return tuple(dict.fromkeys(_matched(spelled.texts, rows)))
+
+
+def _at_home(path: str, rows: Rows) -> str:
+    """A path with the home that the connection says; without one, it is that of the user."""
+    home = rows(template_text("home_directory"), ())[0][0] if path.startswith("~") else None
+    return home + path.removeprefix("~") if home else path
+
+
+def _folder(source: str, rows: Rows, describe: Describe) -> ResolvedSource:
+    """A folder with all that is below it; a release of ours with its own columns and types."""
+    if (unreadable := lake.unreadable_below(source)) is not None:
+        raise EngineError(f"the folder {unreadable} cannot be read, so its files would be left out", step="source")
+    dataset, note = dataset_of_files(source), paths.marked(source)
+    parquet, csv = [paths.pattern_below(source)], [paths.pattern_below(source, suffix) for suffix in CSV.suffixes]
+    if note is not None:
+        layout = note["folder"]
+        read = partial(lake.release_reader, columns=layout["columns"], partition_by=layout["partition_by"])
+        return _files(source, parquet, rows, describe, dataset, read, folder="folder ")
+    files = paths.published(_matched([*parquet, *csv], rows))
+    patterns = csv if format_of(f"the folder {source}", files) == CSV else parquet
+    return _files(source, patterns, rows, describe, dataset, folder="folder ")
+
+
+def _files(
+    source: str,
+    patterns: Sequence[str],
+    rows: Rows,
+    describe: Describe,
+    dataset: str,
+    read: Reader | None = None,
+    folder: str = "",
+) -> ResolvedSource:
+    """The files of globs as one relation.
+
+    Raises:
+        EngineError: there are none, or they are of several kinds or layouts; some would be left out; or one cannot be
+            read.
+    """
+    matched = _matched(patterns, rows)
+    for pattern in patterns:
+        _refuse_left_out(_at_home(pattern, rows), matched, rows)
+    files = paths.published(matched)
+    kind = format_of(source, files)
+    description = f"{kind.name} {folder}{source}"
+    if kind == CSV and (columns := columns_of_all(files)) is not None:
+        return _readable(
+            source, ResolvedSource(lake.csv_reader(files, columns), description, files, dataset), describe, kind
+        )
+    if len(files) > 1:
+        _refuse_unlike(description, files, rows, describe, kind)
+    if read is None:
+        _refuse_overruled(files, describe, kind)
+    # The pattern itself where it will do: a list of many files makes every statement long.
+    does = not files or (len(patterns) == 1 and len(files) == len(matched))
+    read_from = patterns[0] if does else files
+    relation = lake.reader(read_from, kind.function) if read is None else read(read_from)
+    return _readable(source, ResolvedSource(relation, description, files, dataset), describe, kind)
+
+
+def _refuse_left_out(pattern: str, matched: Sequence[str], rows: Rows) -> None:
+    """Refuse links to folders, which DuckDB's ``**`` passes by without a word, unless nothing is left out so.
+
+    Raises:
+        EngineError: names the link.
+    """
+    folders, rest = lake.walked(pattern)
+    for folder in folders:
+        for link in lake.links_below(folder):
+            below = paths.escaped(link) + rest
+            if lake.is_above(link, folder) or _has_more(below, matched, rows):
+                raise EngineError(
+                    f"{link} is a symbolic link to a folder, whose files would be left out: remove it, or name the "
+                    f"folders one by one in a query over read_parquet(['{pattern}', '{below}'])",
+                    step="source",
+                )
+
+
+def _refuse_overruled(files: Sequence[str], describe: Describe, kind: Format) -> None:
+    """Refuse files in folders ``column=value`` that have such a column themselves: DuckDB reads that of the folder.
+
+    Raises:
+        EngineError: names the first one.
+    """
+    for file in files[:1]:  # the others have its columns, and folders of the same names
+        given = lake.folder_columns(file)
+        own = [column.name for column in describe(lake.bare_reader(file, kind.function))] if given else []
+        overruled = [name for name in own if folded(name) in given]
+        if overruled:
+            raise EngineError(
+                f'{file} has a column "{overruled[0]}", and lies in a folder {overruled[0]}=…, whose value would be '
+                "read in its place: move the file, or read it by a query with hive_partitioning = false",
+                step="source",
+            )
+
+
+def _has_more(pattern: str, matched: Sequence[str], rows: Rows) -> bool:
+    """Whether a glob stands for a file that is not matched already, under whatever name."""
+    known = {os.path.realpath(file) for file in matched}
+    return any(os.path.realpath(file) not in known for file in paths.published(_matched([pattern], rows)))
+
+
+def _refuse_unlike(description: str, files: Sequence[str], rows: Rows, describe: Describe, kind: Format) -> None:
+    """Refuse files of several layouts: DuckDB takes the columns of the first, and casts the others to its types.
+
+    Raises:
+        EngineError: one has other columns or types than the first, or cannot be read.
+    """
+    unlike = _unlike_csv(files, describe) if kind == CSV else _unlike_parquet(description, files, rows)
+    for first, other, *alone in unlike:
+        here, there = (", ".join(columns) or "nothing else" for columns in alone)
+        options = "union_by_name = true" + (" and types = {...}" if kind == CSV else "")
+        raise EngineError(
+            f"{description} has files of different columns: {first} has {here}, where {other} has {there}; bring them "
+            f"to one form by a query over {kind.function} with {options}",
+            step="source",
+        )
+
+
+def _unlike_parquet(description: str, files: Sequence[str], rows: Rows) -> Iterable[Unlike]:
+    try:
+        return rows(template_text("unlike_files"), (list(files),))
+    except EngineError as error:
+        broken = next((file for file in files if not _is_parquet(file, rows)), None)
+        reason = f"{description} cannot be read" if broken is None else f"{broken} cannot be read as a Parquet file"
+        raise EngineError(reason, step="source", original=error.original) from None
+
+
+def _unlike_csv(files: Sequence[str], describe: Describe) -> Iterable[Unlike]:
+    """Files whose columns or types, as DuckDB tells them from the first rows of each, are not those of the first."""
+    here = _layout(files[0], describe)
+    for other in files[1:]:
+        there = _layout(other, describe)
+        if here != there:
+            yield files[0], other, sorted(here - there), sorted(there - here)
+
+
+def _layout(file: str, describe: Describe) -> set[str]:
+    try:
+        columns = describe(lake.bare_reader(file, CSV.function))
+    except EngineError as error:
+        raise EngineError(f"{file} cannot be read as a CSV file", step="source", original=error.original) from None
+    return {f'"{column.name}" {column.type}' for column in columns}
+
+
+def _is_parquet(file: str, rows: Rows) -> bool:
+    try:
+        rows(template_text("unlike_files"), ([file],))
+    except EngineError:
+        return False
+    return True
+
+
+def _matched(patterns: Sequence[str], rows: Rows) -> list[str]:
+    """The files of globs, those of each in their order."""
+    files: list[str] = []
+    for pattern in patterns:
+        # What is wrong with a glob will show when it is read.
+        with suppress(EngineError):
+            files += [row[0] for row in rows(template_text("glob_files"), (pattern,))]
+    return files
+
+
+def _readable(source: str, found: ResolvedSource, describe: Describe, kind: Format) -> ResolvedSource:
+    try:
+        describe(found.relation)
+    except EngineError as error:
+        reason = f"no {kind.name} file can be read at {source}"
+        raise EngineError(reason, step="source", original=error.original) from None
+    return found

@@ -1,0 +1,80 @@
+"""Paths, globs and folders as users spell them, and how the folders of releases are told from others."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.base import NOTE_KEY
+from sqlanon.errors import EngineError
+from sqlanon.model.datasets import GLOB_CHARACTERS
+from sqlanon.model.destination import FILE_SUFFIX, MARKER
+
+STAGE = re.compile(r"\.(?P<target>.+)\.(?P<process>\d{1,9})\.\d+\.(?P<state>staged|previous)", re.ASCII)
+"""The hidden name of what is being published to a target, and of what is there no more."""
+
+
+def is_glob(source: str) -> bool:
+    """Whether a source has characters that stand for others."""
+    return bool(GLOB_CHARACTERS.intersection(source))
+
+
+def is_folder(source: str) -> bool:
+    """Whether a source is the path of a folder that is there."""
+    try:
+        return bool(source.strip()) and Path(source).is_dir()
+    except (OSError, ValueError):
+        return False  # no name that a file can have
+
+
+def escaped(path: str | Path) -> str:
+    """The glob that matches one path alone."""
+    return "".join(f"[{sign}]" if sign in GLOB_CHARACTERS else sign for sign in str(path)).rstrip("/")
+
+
+def pattern_below(folder: str | Path, suffix: str = FILE_SUFFIX) -> str:
+    """The glob of all files with a suffix in a folder and in those below it."""
+    return f"{escaped(folder)}/**/*{suffix}"
+
+
+def published(files: Sequence[str]) -> tuple[str, ...]:
+    """The files that are not in a stage: what is being published, or was by a process that was killed, is no source."""
+    return tuple(file for file in files if not any(STAGE.fullmatch(part) for part in Path(file).parts))
+
+
+def marked(folder: str | Path) -> dict[str, Any] | None:
+    """What the marker of a release folder says; None if the folder has none.
+
+    Raises:
+        EngineError: it has one that is not what sqlanon writes.
+    """
+    marker = Path(folder, MARKER)
+    try:
+        text = marker.read_bytes()
+    except (OSError, ValueError):
+        return None
+    try:
+        note = json.loads(text)[NOTE_KEY]
+        layout = note["folder"]
+        known = _is_layout(layout["columns"], layout["partition_by"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        known = False
+    if not known:
+        raise EngineError(
+            f"{marker} is not what sqlanon writes beside a release, so the types of its columns are not known; bring "
+            "it back, or remove it to have the files read as any others",
+            step="source",
+        )
+    return dict(note)
+
+
+def _is_layout(columns: object, partition_by: object) -> bool:
+    """Whether columns have types, and those that the files are partitioned by are among them."""
+    if not isinstance(columns, dict) or not isinstance(partition_by, list) or not columns:
+        return False
+    return all(isinstance(kind, str) for kind in columns.values()) and all(
+        isinstance(name, str) and name in columns for name in partition_by
+    )

@@ -1,0 +1,205 @@
+"""IPA as it was published: what its classes hold, which are kept, their counterfeit rows, and what a node is worth.
+
+Numbers that chance gives come as tables; every other step is SQL. Classes are numbered, and so are values, so that only
+the first and the last step depend on the policy. All that chance has a part in has a run, as in
+:mod:`sqlanon.queries.noise.combinations`, whose relations hold what is shown in the end.
+
+Source: spec/ipa.md B1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.model.lattice import Levels
+from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
+from sqlanon.queries.classes.grouping import NODE, Grouping, by_key, node_keys, of_all_nodes, with_codes
+from sqlanon.queries.classes.label_losses import LabelLosses
+from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    ascending,
+    cast,
+    column,
+    count_rows,
+    double,
+    grouped,
+    identifier,
+    number,
+    over,
+    select,
+    subquery,
+)
+from sqlanon.queries.noise.combinations import IS_SHOWN, NOISY, NOISY_COMBINATIONS, NOISY_LEFT_OVER, PLACE_OF_VALUE, RUN
+
+CLASS = "anon_class"
+THRESHOLD = "anon_threshold"
+UNIFORM = "anon_uniform"
+
+VALUES = Relation("anon_paper_values", "node")
+"""The values of the sensitive column that the source has, by their place, with their number of rows."""
+
+CELLS = Relation("anon_paper_cells", "cell")
+"""By the number of a class and the place of a value, the rows of the combinations of some nodes."""
+
+PRESENT = Relation("anon_paper_present", "cell")
+"""The same with the weights with which counterfeit rows get these values."""
+
+GAPS = Relation("anon_paper_gaps", "cell")
+"""Where the values that a class does not have lie between those that it has."""
+
+CLASSES = Relation("anon_paper_classes", "class")
+
+THRESHOLDS = Relation("anon_paper_thresholds", "class")
+"""Per run and class, the noisy threshold."""
+
+UNIFORMS = Relation("anon_paper_uniforms", "cell")
+"""Per run and class, a uniform number for each counterfeit row, whether or not the class is kept."""
+
+PERTURBED_CLASSES = Relation("anon_paper_perturbed_classes", "class")
+COUNTERFEITS = Relation("anon_paper_counterfeits", "cell")
+
+RELATIONS = (VALUES, CELLS, PRESENT, GAPS, CLASSES, THRESHOLDS, UNIFORMS, PERTURBED_CLASSES, COUNTERFEITS)
+
+
+def values(plan: Encoding) -> Step:
+    """The step that makes :data:`VALUES`."""
+    (name,) = plan.bound.policy.sensitive
+    code, raw = column(plan.sensitive(name)), plan.raw(name)
+    columns = [aliased(_place(code), PLACE_OF_VALUE), aliased(exp.AnyValue(this=column(raw)), raw), row_sum()]
+    return Step(VALUES, grouped(select(columns, plan.cells.table), [code.copy()]), "values of the source")
+
+
+def class_steps(
+    plan: Encoding, batch: Sequence[Levels], value_epsilon: float, *, cells: Relation | None = None, apart: bool = False
+) -> list[Step]:
+    """The steps that make the classes of a batch of nodes, numbered node by node in the order of their keys.
+
+    Args:
+        plan: the encoding of the run; :data:`VALUES` is made.
+        batch: the nodes.
+        value_epsilon: by which the values of counterfeit rows are drawn.
+        cells: cells rolled up to a node below all of them; those of the source if None.
+        apart: one node after the other.
+    """
+    known = [
+        aliased(exp.Subquery(this=select([count_rows()], VALUES.table)), "anon_value_count"),
+        aliased(double(value_epsilon), "anon_value_epsilon"),
+    ]
+    present = over(template("ipa_paper_present"), select([exp.Star(), *known], CELLS.table))
+    return [
+        Step(CELLS, _cells(plan, batch, cells, apart=apart), "combinations of nodes"),
+        Step(PRESENT, present, "weights of values"),
+        Step(GAPS, _over_relations("ipa_paper_gaps"), "gaps between values"),
+        Step(CLASSES, _over_relations("ipa_paper_classes"), "classes of nodes"),
+    ]
+
+
+def class_counts() -> exp.Query:
+    """``node`` and ``classes`` of the nodes that have some."""
+    columns = [aliased(column(NODE), "node"), aliased(count_rows(), "classes")]
+    return grouped(select(columns, CLASSES.table), [column(NODE)])
+
+
+def perturbation_steps() -> list[Step]:
+    """The steps that make of :data:`THRESHOLDS` and :data:`UNIFORMS` which classes are kept, and counterfeit rows."""
+    return [
+        Step(PERTURBED_CLASSES, _over_relations("ipa_paper_perturbed_classes"), "classes that are kept"),
+        Step(COUNTERFEITS, _over_relations("ipa_paper_counterfeits"), "counterfeit rows"),
+    ]
+
+
+def utilities() -> exp.Query:
+    """``run``, ``node`` and ``utility``, 3 - IL, of the nodes that have classes."""
+    return _over_relations("ipa_paper_utilities")
+
+
+def shown_steps(plan: Encoding, levels: Levels) -> list[Step]:
+    """The steps that make what is shown of the one node whose classes there are."""
+    return [
+        Step(NOISY_COMBINATIONS, _kept(plan, levels), "rows of the classes that are kept"),
+        Step(NOISY_LEFT_OVER, _pooled(plan), "rows of the others"),
+    ]
+
+
+def _cells(plan: Encoding, batch: Sequence[Levels], cells: Relation | None, *, apart: bool) -> exp.Query:
+    (name,) = plan.bound.policy.sensitive
+    combinations = of_all_nodes(plan, batch, cells, _rows_by_value, apart=apart)
+    keys = [NODE, *(plan.key(word) for word in range(plan.keys.word_count))]
+    known = combinations.named_selects
+    keyed = [column(key) for key in keys if key in known]
+    columns = [
+        *keyed,
+        *([] if NODE in known else [aliased(number(0), NODE)]),
+        aliased(_place(column(plan.sensitive(name))), PLACE_OF_VALUE),
+        column(ROW_COUNT),
+        aliased(_number_of_class([key.copy() for key in keyed]), CLASS),
+    ]
+    numbered = select(columns, subquery(combinations, "anon_combinations"))
+    return LabelLosses(plan, batch, ("ncp",)).beside(numbered)
+
+
+def _rows_by_value(grouping: Grouping) -> exp.Select:
+    values = [column(grouping.plan.sensitive(name)) for name in grouping.plan.bound.policy.sensitive]
+    return grouping.select([row_sum()], grouping.cells(), *values)
+
+
+def _kept(plan: Encoding, levels: Levels) -> exp.Select:
+    codes = [column(code, "anon_labelled") for _, code in node_keys(plan, levels)]
+    query = _with_values(plan, "ipa_paper_kept")
+    query.set("expressions", [*codes, *query.expressions])
+    labelled = subquery(_labelled_classes(plan, levels), "anon_labelled")
+    return query.join(labelled, using=[identifier(CLASS)], copy=False)
+
+
+def _pooled(plan: Encoding) -> exp.Select:
+    return _with_values(plan, "ipa_paper_pooled")
+
+
+def _with_values(plan: Encoding, name: str) -> exp.Select:
+    """Run, value and rows of a template with places of values, all to be shown."""
+    raw = plan.raw(*plan.bound.policy.sensitive)
+    columns = [
+        column(RUN, "anon_counted"),
+        column(raw, "anon_values"),
+        aliased(column(ROW_COUNT, "anon_counted"), NOISY),
+        aliased(exp.true(), IS_SHOWN),
+    ]
+    query = select(columns, subquery(_over_relations(name), "anon_counted"))
+    return query.join(exp.alias_(VALUES.table, "anon_values", table=True), using=[identifier(PLACE_OF_VALUE)])
+
+
+def _labelled_classes(plan: Encoding, levels: Levels) -> exp.Select:
+    """The number of each class of a node, as :func:`class_steps` counts, with the codes of its labels."""
+    grouping = by_key(plan, levels)
+    number_of_class = aliased(_number_of_class(grouping.columns()), CLASS)
+    classes = select([*grouping.columns(), number_of_class], grouping.cells()).distinct(copy=False)
+    query = select([column(CLASS, "anon_numbered")], subquery(classes, "anon_numbered"))
+    return with_codes(plan, levels, query, "anon_numbered")
+
+
+def _number_of_class(keys: Sequence[exp.Expr]) -> exp.Expr:
+    """The place of a row's key among all keys, from 0; without a key all rows are of one class."""
+    if not keys:
+        return number(0)
+    rank = exp.Window(this=exp.func("dense_rank"), order=ascending(*keys))
+    return exp.Sub(this=rank, expression=number(1))
+
+
+def _place(code: exp.Column) -> exp.Expr:
+    """The place of a value among all values, from 0; codes of values are from 1 and leave none out."""
+    return exp.Sub(this=cast(code, "BIGINT"), expression=number(1))
+
+
+def _over_relations(name: str) -> exp.Select:
+    """A template over the temporary tables that it names."""
+    query, names = template(name), {relation.name for relation in RELATIONS}
+    for table in query.find_all(exp.Table):
+        if table.name in names:
+            table.set("db", identifier("main"))
+            table.set("catalog", identifier("temp"))
+    return query

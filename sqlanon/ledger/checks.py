@@ -1,0 +1,106 @@
+"""What a ledger refuses before it writes: losses that cannot be added up, and more than is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from sqlanon.errors import BudgetError, PolicyError
+from sqlanon.ledger.known_files import owners
+from sqlanon.model.budget import Budget, spelled
+from sqlanon.model.datasets import KnownFile
+from sqlanon.model.ledger import Account, Entry, account, said_unit, spending, unit
+from sqlanon.model.units import why_not_added
+
+
+def refuse_files_of_others(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
+    """Refuse rows whose files belong to other data sets, as another run may have said just now.
+
+    Raises:
+        PolicyError: they do.
+    """
+    for row in rows:
+        files = [KnownFile(str(file["path"]), file["fingerprint"]) for file in row.files or ()]
+        others = [name for name in owners(before, files) if name != row.dataset]
+        if others:
+            raise several_accounts(f'data set "{row.dataset}"', others)
+
+
+def several_accounts(source: str, names: Sequence[str]) -> PolicyError:
+    """The error for files that belong to several data sets, or to others than the one to be charged."""
+    return PolicyError(
+        f"files of {source} belong to other data sets of the ledger, and one run is charged to one of them; release "
+        "the files of each on their own:",
+        [f'"{name}"' for name in names],
+    )
+
+
+def others_named(source: str, named: str, others: Sequence[str]) -> PolicyError:
+    """The error for a query that reads what belongs to other data sets than the one that it names."""
+    what_next = "name that one with dataset=" if len(others) == 1 else "release what belongs to each on its own"
+    return PolicyError(
+        f'{source} is to be charged to "{named}", and reads tables or files that have other accounts in the ledger, so '
+        f"the same rows would be paid for from several; {what_next}:",
+        [f'"{name}"' for name in others],
+    )
+
+
+def refuse_what_cannot_be_added(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
+    """Refuse rows that are about another unit of privacy than those of their data sets so far.
+
+    Raises:
+        PolicyError: they are.
+    """
+    problems = [
+        problem for dataset in dict.fromkeys(row.dataset for row in rows) for problem in _mixed(dataset, before, rows)
+    ]
+    if problems:
+        raise PolicyError("the ledger cannot add up losses that are about different units of privacy:", problems)
+
+
+def _mixed(dataset: str, before: Sequence[Entry], rows: Sequence[Entry]) -> Iterator[str]:
+    """Why a data set cannot be charged or capped in the unit of the new rows: a line at most."""
+    about, is_cap = said_unit(rows, dataset), all(row.kind == "cap" for row in rows)
+    # A cap may say what charges of earlier versions are about; a new charge is held against what they are taken to be.
+    known = said_unit(before, dataset) if is_cap else unit(before, dataset)
+    if known is None or about is None or known.adds_up_with(about):
+        return
+    spent = account(before, dataset).spent
+    so_far = f'data set "{dataset}": {spent} was spent so far on {known}'
+    if is_cap:
+        yield f"{so_far}, and what is to be capped is about {about}"
+    else:
+        asked = Budget(*spending(rows, dataset))
+        yield f"{so_far}, and {asked} is asked for on {about}: {why_not_added(known, spent, about, asked)}"
+
+
+def refuse_overspending(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
+    """Refuse charges that together are more than their data sets have left.
+
+    Raises:
+        BudgetError: they are.
+    """
+    datasets = dict.fromkeys(row.dataset for row in rows if row.kind == "charge")
+    problems = [
+        problem
+        for dataset in datasets
+        for problem in _shortfalls(dataset, account(before, dataset), spending(rows, dataset))
+    ]
+    if problems:
+        raise BudgetError(
+            "the ledger has less left than the run needs; ask for less, or have the custodian of the data raise the "
+            "cap (`sqlanon ledger cap` or Session.cap):",
+            problems,
+        )
+
+
+def _shortfalls(dataset: str, account: Account, asked: tuple[Fraction, Fraction]) -> Iterator[str]:
+    """What is missing of ε and of δ, a line each."""
+    spent_before = (account.spent.epsilon, account.spent.delta)
+    caps = (None, None) if account.cap is None else (account.cap.epsilon, account.cap.delta)
+    for sign, wanted, spent, cap in zip("εδ", asked, spent_before, caps, strict=True):
+        if cap is not None and spent + wanted > cap:
+            left = spelled(max(cap - spent, Fraction(0)))
+            yield f'data set "{dataset}": {sign} = {spelled(wanted)} is asked for, {left} is left of {spelled(cap)}'
+        elif sign == "δ" and spent + wanted >= 1:
+            yield f'data set "{dataset}": δ would add up to {spelled(spent + wanted)}, and 1 promises nothing'

@@ -1,0 +1,388 @@
+"""The ledger of a warehouse: what was spent of the privacy of each data set, and what may be."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.errors import EngineError, Refusal
+from sqlanon.ledger import notes as ledger_notes
+from sqlanon.ledger import table
+from sqlanon.ledger.checks import refuse_files_of_others, refuse_overspending, refuse_what_cannot_be_added
+from sqlanon.ledger.known_files import with_new_files
+from sqlanon.mechanisms.accountant import Expense
+from sqlanon.model.budget import Budget, spelled
+from sqlanon.model.datasets import KnownFile, dataset_named
+from sqlanon.model.ledger import START, Account, Entry, Kind, account, chained, first_broken, head
+from sqlanon.model.names import possible
+from sqlanon.model.units import Unit
+from sqlanon.publish.files import flush
+
+PATIENCE = 10.0
+"""Seconds to wait for another program that has the ledger open, or that keeps being faster."""
+PAUSE = 0.05
+"""Seconds from one attempt to the next."""
+
+IN_USE = frozenset((Refusal.LOCKED, Refusal.OPEN))
+OVERTAKEN = frozenset((Refusal.TAKEN, Refusal.OVERTAKEN))
+
+IF_LOST = "If it is lost, so is what was spent, and DROP TABLE anon.ledger_note begins anew"
+"""What is left to do without the ledger of a warehouse."""
+
+Result = TypeVar("Result")
+
+_open_files = threading.Lock()
+"""Held while this process has the file of a ledger open: DuckDB's locks on files keep out other processes alone."""
+
+
+class WarehouseLedger:
+    """The table ``anon.ledger`` of a warehouse, or of a file beside it.
+
+    Every call reads all of it, and refuses it if a row was changed. What is written is on the disk when the call
+    returns, whatever becomes of the transaction that the run itself is in.
+    """
+
+    def __init__(self, engine: Engine, file: Path | None) -> None:
+        self._engine = engine
+        self._file = file
+        self._head: str | None = None
+
+    def commit(self, expenses: Sequence[Expense]) -> list[int]:
+        """Write expenses down, all or none of them, if their data sets have that much left.
+
+        Returns:
+            their positions, once they are safe on the disk.
+
+        Raises:
+            BudgetError: a data set has less left, or its δ would reach 1; nothing was written.
+            PolicyError: the losses of a data set were about another unit of privacy so far, or its files belong to
+                another data set; nothing was written.
+            EngineError: the ledger cannot be written, was tampered with, or is in use for long.
+        """
+        rows = [
+            _entry(
+                "charge",
+                each.dataset,
+                each.budget,
+                each.method,
+                each.purpose,
+                each.policy_sha256,
+                unit=each.unit,
+                files=each.files,
+            )
+            for each in expenses
+        ]
+        return [entry.position for entry in self._append(rows)] if rows else []
+
+    def cap(
+        self, dataset: str, budget: Budget | None, unit: Unit | None = None, files: tuple[KnownFile, ...] = ()
+    ) -> None:
+        """Bound what a data set may spend in all, from now on; None lifts the bound. Either is a row of the ledger.
+
+        Args:
+            dataset: the data set.
+            budget: the bound.
+            unit: what its losses are about, if it is to be said.
+            files: the files that it consists of, if it does.
+
+        Raises:
+            PolicyError, EngineError: as :meth:`commit`.
+        """
+        self._append([_entry("cap", dataset, budget, unit=unit, files=files)])
+
+    def account(self, dataset: str) -> Account:
+        """What a data set has spent, and may spend.
+
+        Raises:
+            EngineError: the ledger cannot be read, was tampered with, or is in use for long.
+        """
+        return account(self.entries(), dataset_named(dataset))
+
+    def entries(self) -> list[Entry]:
+        """All rows, in their order.
+
+        Raises:
+            EngineError: as :meth:`account`.
+        """
+        if self._file is not None and not self._file.exists():
+            return []
+        with self._opened() as engine:
+            return self._read(engine)
+
+    def head(self) -> str:
+        """The hash of the last row that was written here; without one, of the newest row that there is.
+
+        A release that carries it can show later that the ledger still has all rows up to it.
+        """
+        return self._head or head(self.entries())
+
+    def verify(self, noted: str | None = None) -> str:
+        """Check every row against the hashes.
+
+        Args:
+            noted: the hash of a row that must be there, such as a release carries. Without it, it cannot be seen that
+                the newest rows were removed, or all rows from one on were written anew.
+
+        Returns:
+            the hash of the newest row.
+
+        Raises:
+            EngineError: a row was changed, removed, moved or put in; it names the first. Or the noted one is missing.
+        """
+        entries = self.entries()
+        if noted is not None and noted not in {entry.sha256 for entry in entries} | {head([])}:
+            reason = f"{self.name} has no row with the hash that was noted: its newest rows were removed or rewritten"
+            raise EngineError(f"{reason}, so it tells less than was spent", step="ledger")
+        return head(entries)
+
+    def _append(self, rows: Sequence[Entry]) -> list[Entry]:
+        """Write rows behind those that are there, durably; anew from the start if another connection was faster."""
+        self.note_in_warehouse()
+        written = patiently(lambda: self._attempt(rows), OVERTAKEN)
+        self._head = head(written)
+        with suppress(EngineError):  # what was charged is safe, and the next run notes it
+            self._note(self._head)
+        return written
+
+    def note_in_warehouse(self) -> None:
+        """Have the warehouse know its ledger, if it knows none, before the first row is written.
+
+        Raises:
+            EngineError: the warehouse cannot be written.
+        """
+        if not ledger_notes.notes(self._engine):
+            self._note(START)
+
+    def _note(self, sha256: str) -> None:
+        """Write down in the warehouse that it is charged to this file, which has a row with that hash by now."""
+        file, engine = self._file, self._engine
+        if file is not None and engine.warehouse.file is not None and not engine.warehouse.is_read_only:
+            patiently(lambda: ledger_notes.write(engine, str(file), sha256), OVERTAKEN)
+
+    def _attempt(self, rows: Sequence[Entry]) -> list[Entry]:
+        with self._opened() as engine:
+            if engine.warehouse.is_read_only:
+                raise EngineError(f"{self.name} cannot be written, and a charge must be", step="ledger")
+            try:
+                with engine.transaction():
+                    before = self._read(engine)
+                    self._refuse_without_key(engine)
+                    refuse_files_of_others(before, rows)
+                    refuse_what_cannot_be_added(before, rows)
+                    refuse_overspending(before, rows)
+                    new = list(chained(with_new_files(rows, before), before))
+                    table.create(engine)
+                    table.insert(engine, new)
+            except EngineError as error:
+                if error.step == "ledger":
+                    raise
+                raise error.reworded(f"{self.name} cannot be written: {error}", "ledger") from None
+            _wait_for_names(engine)
+            return new
+
+    def _read(self, engine: Engine) -> list[Entry]:
+        if not engine.find(table.ledger_of(engine)):
+            return []
+        try:
+            entries = [Entry(**row) for row in engine.fetch(table.rows(engine), "the ledger")]
+        except EngineError as error:
+            raise error.reworded(f"{self.name} cannot be read, or is not what sqlanon made", "ledger") from None
+        broken = first_broken(entries)
+        if broken is not None:
+            reason = f"{self.name} was tampered with: row {broken} is not what was written at that position"
+            raise EngineError(
+                f"{reason}. No more is charged to it; look at anon.ledger, and at a backup", step="ledger"
+            )
+        return entries
+
+    def _refuse_without_key(self, engine: Warehouse) -> None:
+        """Refuse a copy of the table, in which simultaneous runs would overspend together."""
+        if not engine.find(table.ledger_of(engine)):
+            return
+        if not engine.has_key(table.ledger_of(engine), "position"):
+            reason = f"{self.name} is a copy without its key, so runs at the same time could overspend together"
+            raise EngineError(f"{reason}: ALTER TABLE anon.ledger ADD PRIMARY KEY (position)", step="ledger")
+
+    @contextmanager
+    def _opened(self) -> Iterator[Engine]:
+        """A connection of its own, for the time of one call."""
+        file = self._file
+        if file is None:
+            with self._engine.beside() as engine:
+                yield engine
+            return
+        try:
+            opened, engine = patiently(lambda: _open(self._engine, file), IN_USE)
+        except EngineError as error:
+            raise self._not_opened(error) from None
+        with opened:
+            yield engine
+
+    def _not_opened(self, error: EngineError) -> EngineError:
+        if error.original is None:
+            return error
+        match error.refusal:
+            case Refusal.LOCKED:
+                reason = f"{self.name} is open in another program{error.held_by}; close it there"
+            case Refusal.OPEN:
+                reason = f"{self.name} is open in this program; close it there"
+            case Refusal.UNWRITABLE:
+                reason = f"{self.name} cannot be written, and a charge must be"
+            case Refusal.UNFINISHED:
+                unwritten = "it was never written, for the disk was full, and has no charge: remove it"
+                reason = f"the ledger {error}; {unwritten}"
+            case _:
+                reason = f"the ledger {error}"
+        return error.reworded(reason, "ledger")
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is that of the warehouse."""
+        return self._file is None
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "the ledger of the warehouse" if self._file is None else f"the ledger {self._file}"
+
+
+def open_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
+    """The ledger that a private release is charged to.
+
+    Args:
+        engine: the warehouse.
+        path: a DuckDB file for the ledger, made if it is not there; None for the warehouse itself.
+
+    Raises:
+        EngineError: there is no path, and the warehouse is no DuckDB file, or read-only; or another ledger is that of
+            the warehouse; or it has noted none, as it is open read-only though its file may be written.
+    """
+    if path is None and engine.warehouse.is_read_only:
+        reason = "the warehouse is open read-only, and a private release is charged to a ledger first"
+        raise EngineError(f"{reason}; name another file with ledger=", step="ledger")
+    found = read_ledger(engine, path)
+    if not found.is_own:
+        ledger_notes.refuse_unnoted(engine)
+    return found
+
+
+def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
+    """The ledger, to look at; nothing is made.
+
+    Raises:
+        EngineError: there is no path, and the warehouse is no DuckDB file; or another ledger is that of the warehouse.
+    """
+    given, file = ledger_file(path), engine.warehouse.file
+    if given is None and file is None:
+        reason = "the warehouse is no DuckDB file, and a private release needs a ledger that outlives the session"
+        raise EngineError(f"{reason}; name a file with ledger=", step="ledger")
+    is_own = given is not None and file is not None and given.exists() and given.samefile(file)
+    found = WarehouseLedger(engine, None if is_own else given)
+    _refuse_another(engine, found)
+    return found
+
+
+def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
+    """Refuse a ledger that is not that of the warehouse: what was spent so far would be passed by.
+
+    Raises:
+        EngineError: it is another one, or an old copy; or that of the warehouse cannot be read.
+    """
+    noted = ledger_notes.notes(engine)
+    if found.is_own:
+        path = noted[-1].path if noted else ""
+        if any(note.sha256 != START for note in noted) or (path and WarehouseLedger(engine, Path(path)).entries()):
+            raise EngineError(f"the ledger of this warehouse is the file {path}; name it with ledger=", step="ledger")
+        return
+    hashes = {START, *(entry.sha256 for entry in found.entries())}
+    if any(note.sha256 not in hashes for note in noted):
+        reason = (
+            f"{found.name} is not that of this warehouse, or an old copy of it: a row is missing that was noted when"
+        )
+        raise EngineError(
+            f"{reason} {noted[-1].path} was charged; name that file with ledger=. {IF_LOST}",
+            step="ledger",
+        )
+    if engine.find(table.ledger_of(engine)) and WarehouseLedger(engine, None).verify() not in hashes:
+        raise EngineError(
+            "the warehouse has a ledger of its own: charge that one, without ledger=, or first copy its table "
+            "anon.ledger to the file, key and all",
+            step="ledger",
+        )
+
+
+def ledger_file(path: str | Path | None) -> Path | None:
+    """The absolute path of the file of a ledger: DuckDB takes some that are not for databases elsewhere.
+
+    Raises:
+        EngineError: it is ``:memory:``.
+    """
+    if path is None:
+        return None
+    if str(path).startswith(":memory:"):
+        reason = "a private release needs a ledger that outlives the session; name a file with ledger="
+        raise EngineError(reason, step="ledger")
+    return Path(possible(path, "ledger")).absolute()
+
+
+def _entry(
+    kind: Kind,
+    dataset: str,
+    budget: Budget | None,
+    *spent_by: str,
+    unit: Unit | None = None,
+    files: Sequence[KnownFile] = (),
+) -> Entry:
+    """A row that has no place yet."""
+    method, purpose, policy_sha256 = spent_by or (None, None, None)
+    return Entry(
+        position=0,
+        kind=kind,
+        dataset=dataset_named(dataset),
+        method=method,
+        purpose=purpose,
+        epsilon=None if budget is None else spelled(budget.epsilon),
+        delta=None if budget is None else spelled(budget.delta),
+        spent_at=datetime.now(UTC).replace(tzinfo=None),
+        policy_sha256=policy_sha256,
+        unit=None if unit is None else unit.name,
+        individual=None if unit is None else unit.individual,
+        rows_per_individual=None if unit is None else unit.rows,
+        files=[{"path": file.path, "fingerprint": file.fingerprint} for file in files] or None,
+    )
+
+
+def _wait_for_names(engine: Warehouse) -> None:
+    """Have the names of new files on the disk: the database itself waits for what is in them alone."""
+    assert engine.warehouse.file is not None
+    try:
+        flush(engine.warehouse.file.absolute().parent)
+    except OSError as error:
+        reason = f"what was written to the ledger is not known to be on the disk: {error.strerror}"
+        raise EngineError(reason, step="ledger", original=error) from None
+
+
+def _open(engine: Warehouse, file: Path) -> tuple[ExitStack, Engine]:
+    """A connection to the file of a ledger, and what closes it."""
+    with ExitStack() as stack:
+        stack.enter_context(_open_files)
+        opened = stack.enter_context(engine.beside(file))
+        return stack.pop_all(), opened
+
+
+def patiently(call: Callable[[], Result], may_pass: Collection[Refusal]) -> Result:
+    """The result of a call; again and again for a while, as long as the database refuses it for what may pass."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return call()
+        except EngineError as error:
+            if error.refusal not in may_pass or time.monotonic() >= deadline:
+                raise
+        time.sleep(PAUSE)

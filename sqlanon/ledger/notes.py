@@ -1,0 +1,83 @@
+"""Which ledger a warehouse is charged to: noted in the warehouse, so that no other one takes its place unseen."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine, Warehouse
+from sqlanon.errors import EngineError
+from sqlanon.ledger.table import create_schema, located
+from sqlanon.queries.kit.nodes import Relation, column, identifier, select
+
+NEW = Relation("anon_new_note", "count")
+SCHEMA = pa.schema([("path", pa.string()), ("sha256", pa.string()), ("noted_at", pa.timestamp("us"))])
+
+
+@dataclass(frozen=True)
+class Note:
+    """That a file was charged, and has a row of that hash since."""
+
+    path: str
+    sha256: str
+
+
+def notes(engine: Engine) -> list[Note]:
+    """What the warehouse knows of its ledger, the newest note last; none if it keeps its own, or has none.
+
+    Raises:
+        EngineError: the table cannot be read, or is not what sqlanon made.
+    """
+    if not engine.find(_table(engine)):
+        return []
+    return [Note(row["path"], row["sha256"]) for row in engine.fetch(located(engine, "ledger_notes"), "the ledger")]
+
+
+def could_be_noted(engine: Engine) -> bool:
+    """Whether the warehouse has noted no ledger only because it is open read-only.
+
+    Where the file itself may not be written by who runs this, nothing can be noted, and any ledger has to be taken.
+    """
+    file = engine.warehouse.file
+    if file is None or not engine.warehouse.is_read_only or notes(engine):
+        return False
+    return all(os.access(place, os.W_OK) for place in (file, file.absolute().parent))
+
+
+def refuse_unnoted(engine: Engine) -> None:
+    """Refuse a file as the ledger of a warehouse that could note it, and has noted none.
+
+    Raises:
+        EngineError: it is open read-only.
+    """
+    if could_be_noted(engine):
+        raise EngineError(
+            "the warehouse is open read-only and has not noted its ledger, so any other file would be a fresh account; "
+            "open it writable once with this ledger=, and set a cap, so that it notes its ledger",
+            step="ledger",
+        )
+
+
+def write(engine: Warehouse, path: str, sha256: str) -> None:
+    """Add a note, in a transaction of its own.
+
+    Raises:
+        EngineError: the warehouse cannot be written.
+    """
+    row = {"path": path, "sha256": sha256, "noted_at": datetime.now(UTC).replace(tzinfo=None)}
+    with engine.beside() as beside, beside.transaction():
+        create_schema(beside)
+        beside.execute(located(beside, "ledger_note_table"), "note the ledger")
+        beside.put(NEW, pa.Table.from_pylist([row], schema=SCHEMA))
+        new = select([column(name) for name in SCHEMA.names], NEW.table)
+        names = [identifier(name) for name in SCHEMA.names]
+        beside.execute(exp.insert(new, _table(beside), columns=names), "note the ledger")
+        beside.drop(NEW)
+
+
+def _table(engine: Warehouse) -> exp.Table:
+    return engine.warehouse.anon("ledger_note")

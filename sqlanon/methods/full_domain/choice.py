@@ -1,0 +1,107 @@
+"""The choice of a node: the conversation between a search and the database.
+
+Up go node summaries, down comes a node. Source: Samarati 2001; El Emam et al. 2009; spec/ola.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sqlanon.engines.base import Compute
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.full_domain.node_counter import NodeCounter, node_summaries
+from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
+from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
+
+Observer = Callable[[int, int, Inquiry], None]
+"""Told before every batch how many nodes were checked, how many the lattice has, and what the search knows and asks."""
+
+
+def choose_node(
+    engine: Compute, table: EncodedTable, observer: Observer, stopped: Callable[[], bool] = lambda: False
+) -> SearchOutcome:
+    """Search the lattice for the satisfying node of least loss, or with Inverse OLA for the most private one.
+
+    Args:
+        engine: the database.
+        table: the cells.
+        observer: told of progress.
+        stopped: asked after every batch whether to make do with the best node so far.
+
+    Returns:
+        the outcome, without a node if none satisfies the policy or none was found before the search was stopped.
+    """
+    policy = table.plan.bound.policy
+    search = SEARCHES[policy.search](SearchProblem(policy.quality, table.context, policy.max_loss))
+    with engine.scratch():
+        return _answered(engine, table, search, observer, stopped)
+
+
+def settled(engine: Compute, table: EncodedTable, best: NodeSummary) -> tuple[EncodedTable, NodeSummary]:
+    """The table under the policy that is to be published: Inverse OLA asks for the most private one.
+
+    Returns:
+        the table, and the chosen node under that policy with all its measures, of which a search need not ask.
+
+    Raises:
+        UnsatisfiableError: the most private release within the loss protects nobody.
+    """
+    if best.attainable is None:
+        return table, best if best.class_losses else node_summaries(engine, table, [best.levels])[0]
+    reached = most_private(table, best.attainable)
+    return reached, node_summaries(engine, reached, [best.levels], as_asked=True)[0]
+
+
+def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
+    """The table under the policy with the largest k, or the smallest m, that Inverse OLA has found attainable.
+
+    Raises:
+        UnsatisfiableError: that protects nobody.
+    """
+    bound = table.plan.bound
+    policy = bound.policy.model_copy(update={"privacy": _most_private(bound.policy, attainable)})
+    return replace(
+        table,
+        plan=replace(table.plan, bound=replace(bound, policy=policy)),
+        context=replace(table.context, k=policy.k),
+    )
+
+
+def _answered(
+    engine: Compute, table: EncodedTable, search: Search, observer: Observer, stopped: Callable[[], bool]
+) -> SearchOutcome:
+    """Drive a search: give it the summaries of the nodes that it asks for until it returns, or is to return."""
+    checked = 0
+    counter = NodeCounter(engine, table)
+    try:
+        inquiry = next(search)
+        while True:
+            observer(checked, table.context.lattice.size, inquiry)
+            summaries = counter.answer(inquiry)
+            if inquiry.asks != "loss":
+                checked += len(inquiry.nodes)
+            inquiry = search.send(summaries)
+            if stopped():
+                search.throw(SearchStopped())
+    except StopIteration as finished:
+        outcome: SearchOutcome = finished.value
+        return outcome
+
+
+def _most_private(policy: Policy, attainable: float) -> tuple[PrivacyModel, ...]:
+    """The policy's models with the largest k, or the smallest m, in place of what was asked for."""
+    if policy.has_concealing:
+        return tuple(
+            model.model_copy(update={"m": min(model.m, 1 / attainable)}) if isinstance(model, MConcealing) else model
+            for model in policy.privacy
+        )
+    if attainable < 2:
+        raise UnsatisfiableError(
+            f"the most private release within max_loss {policy.max_loss:g} has k = {attainable:g}:",
+            ["it would protect nobody; raise max_loss or suppression_limit"],
+        )
+    return (KAnonymity(int(attainable)), *(model for model in policy.privacy if not isinstance(model, KAnonymity)))

@@ -1,0 +1,124 @@
+"""What a release promises, in sentences that are all true of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlanon.model.fit import Fit
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import DeltaPresence
+from sqlanon.model.release import Guarantee, Report
+
+WHAT_ROWS_COUNT = (
+    "classes count rows: where one individual owns several rows, a class of k rows holds fewer individuals"
+)
+
+
+def guarantee(policy: Policy, report: Report) -> Guarantee:
+    """The claims of a full-domain release: what its privacy models say of its classes, and what they do not."""
+    columns = ", ".join(f'"{name}"' for name in policy.quasi_identifiers)
+    claims = [
+        f"every equivalence class of the release over {columns} meets {model} ({model.definition})"
+        for model in policy.privacy
+    ]
+    return Guarantee(
+        claims=tuple(claims), conditions=_conditions(policy, report.domains), not_covered=_not_covered(policy)
+    )
+
+
+def guarantee_of_partitions(fit: Fit, partitions: int, *, replaced: bool) -> Guarantee:
+    """The claims of a partition's release, which are about all partitions that were published with its fit.
+
+    Args:
+        fit: the fit.
+        partitions: how many are published with it by now.
+        replaced: whether one of them has taken the place of another.
+    """
+    policy = fit.policy
+    columns = ", ".join(f'"{name}"' for name in policy.quasi_identifiers)
+    together = (
+        f"of the {partitions:,} partitions published with this fit, taken together,"
+        if partitions > 1
+        else ("of the one partition published with this fit")
+    )
+    claims = [
+        f"every equivalence class {together} over {columns} meets {model} ({model.definition})"
+        for model in policy.privacy
+    ]
+    if fit.every_partition:
+        claims += [
+            f"every equivalence class of each partition on its own meets {model} ({model.definition})"
+            for model in policy.privacy
+        ]
+    return Guarantee(
+        claims=tuple(claims),
+        conditions=_conditions_of_partitions(fit),
+        not_covered=(*_not_covered(policy), *_not_covered_of_partitions(fit, replaced=replaced)),
+    )
+
+
+def _conditions_of_partitions(fit: Fit) -> tuple[str, ...]:
+    policy = fit.policy
+    known = "an attacker knows no column of the release but the quasi-identifiers"
+    conditions = [
+        known if fit.every_partition else f"{known}, and not in which partition a row is",
+        f"{WHAT_ROWS_COUNT}; rows of one individual in several partitions count as several",
+        "no other release of the same rows is published: classes of several releases can be intersected",
+        "every partition stays published: classes may need the rows of all of them",
+        "the sidecar tells of every partition: no older copy of it was put back, and nobody has changed it",
+    ]
+    if any(model.compares_with_source for model in policy.privacy):
+        conditions.append("classes are compared with all rows of the source of the fit, not with what came since")
+    return (*conditions, *_of_observed_domains(fit.domains))
+
+
+def _not_covered_of_partitions(fit: Fit, *, replaced: bool) -> tuple[str, ...]:
+    lines = []
+    if not fit.every_partition:
+        lines.append("a class may have few rows within one partition: one who knows a row's partition finds it there")
+    if replaced:
+        lines.append("one who kept a release that was replaced can compare it with those that are published now")
+    return tuple(lines)
+
+
+def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:
+    conditions = ["an attacker knows no column of the release but the quasi-identifiers", _what_classes_count(policy)]
+    conditions.append("no other release of the same table is published: classes of several releases can be intersected")
+    if any(model.compares_with_source for model in policy.privacy):
+        conditions.append("classes are compared with all rows of the source, those that were suppressed included")
+    if policy.population is not None:
+        conditions.append(f'the people of the population are those of "{policy.population}" as it was during the run')
+        conditions.append(
+            "a class is taken to match at least as many people as it has rows, even if the population lacks them"
+        )
+    return (*conditions, *_of_observed_domains(domains))
+
+
+def _of_observed_domains(domains: Mapping[str, str]) -> tuple[str, ...]:
+    observed = [f'"{name}"' for name, domain in domains.items() if domain == "observed"]
+    return (
+        (f"the taxonomies of {', '.join(observed)} were made from the data and are not published",) if observed else ()
+    )
+
+
+def _what_classes_count(policy: Policy) -> str:
+    if policy.individual is None:
+        return WHAT_ROWS_COUNT
+    return f'classes count the distinct values of "{policy.individual}", each of which stands for one individual'
+
+
+def _not_covered(policy: Policy) -> tuple[str, ...]:
+    unprotected = [f'"{name}"' for name in policy.sensitive if name not in policy.protected_columns]
+    lines = [
+        "syntactic models bound no attacker's inference: this is not differential privacy",
+        "that the node was chosen from the data, and that rows were suppressed, says something about the data",
+    ]
+    if unprotected:
+        lines.append(f"values of {', '.join(unprotected)} that all rows of a class share are disclosed")
+    if policy.has_concealing:
+        lines.append(
+            "m-concealing is a mean over what an attacker may know: one who knows more may be certain to find a row"
+        )
+    if any(isinstance(model, DeltaPresence) for model in policy.privacy):
+        lines.append("δ-presence says nothing of people whose rows were suppressed")
+    return tuple(lines)

@@ -1,0 +1,34 @@
+"""What is kept of a node that was chosen: its classes, what they attain, and what masking would make of the others."""
+
+from __future__ import annotations
+
+from sqlanon.engines.base import Compute
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.model.lattice import Levels
+from sqlanon.model.privacy import PrivacyModel
+from sqlanon.queries.classes import summaries as evaluate
+from sqlanon.queries.classes.grouping import Grouping
+from sqlanon.queries.kit.nodes import Relation, Step
+from sqlanon.queries.release.rows import KEPT_CLASSES
+
+
+def keep_classes(engine: Compute, table: EncodedTable, levels: Levels) -> Relation:
+    """Make the table of the classes that are kept at a node."""
+    engine.run(Step(KEPT_CLASSES, evaluate.kept_classes(table.plan, levels), "kept classes"))
+    return KEPT_CLASSES
+
+
+def attained_measures(engine: Compute, grouping: Grouping) -> list[float]:
+    """What the classes that are kept attain in each bound of the privacy models, in the policy's order."""
+    row = engine.fetch(evaluate.attained(grouping), "attained measures", "node")[0]
+    return [row[f"attained_{index}"] for index in range(len(grouping.plan.bound.policy.bounds))]
+
+
+def masked_rows_fall_short(engine: Compute, table: EncodedTable, levels: Levels) -> list[PrivacyModel]:
+    """The privacy models that the suppressed rows of a node do not meet as one class of their own."""
+    row = engine.fetch(evaluate.masked_class(table.plan, levels, KEPT_CLASSES.table), "masked rows", "class")[0]
+    policy = table.plan.bound.policy
+    attained = {bound.measure: row[f"attained_{index}"] for index, bound in enumerate(policy.bounds)}
+    return [
+        model for model in policy.privacy if not all(bound.met_by(attained[bound.measure]) for bound in model.bounds)
+    ]

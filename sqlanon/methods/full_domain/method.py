@@ -1,0 +1,271 @@
+"""Full-domain generalization with suppression: one node of the lattice for the whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlanon.binding.prepare import prepare, with_present_taxonomies
+from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.errors import PolicyError, VerificationError
+from sqlanon.methods import publishing
+from sqlanon.methods.base import AnyGuarantee, AnyReport, Request
+from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.full_domain.choice import choose_node, most_private, settled
+from sqlanon.methods.full_domain.given_node import check_given, given_levels, only_checked
+from sqlanon.methods.full_domain.guarantee import guarantee
+from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes, masked_rows_fall_short
+from sqlanon.methods.full_domain.node_counter import node_summaries
+from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
+from sqlanon.methods.full_domain.relaxation import unsatisfiable
+from sqlanon.methods.full_domain.report import Decision, doubts, report, unmeasured
+from sqlanon.methods.stages import Stages
+from sqlanon.methods.stopping import Stopped, never
+from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.release import Report, RowCounts, Verification
+from sqlanon.publish.provenance import provenance
+from sqlanon.queries.bind import BoundPolicy
+from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.classes.grouping import by_key
+from sqlanon.queries.kit.nodes import Relation, subquery
+from sqlanon.queries.release.rows import with_individuals
+from sqlanon.search import SearchOutcome
+from sqlanon.verification.measure import Beside, measured_beside
+from sqlanon.verification.verify import verify
+
+SUPPOSED = 2.0
+"""How private the release of Inverse OLA is taken to be in a rehearsal."""
+
+
+class FullDomain:
+    """Search the lattice for the node of least loss that meets the privacy models, and verify what is written."""
+
+    is_repeatable = True
+
+    def prepare(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> Prepared:
+        """See :class:`sqlanon.methods.base.Method`."""
+        if request.dataset is not None or request.random_source is not None:
+            raise PolicyError("dataset and random_source are for private methods, of which the policy has none")
+        bound = prepare(engine, source, policy)
+        given = None if request.node is None else given_levels(bound, request.node)
+        return Prepared(engine, bound, given, request.stopped or never, request.rehearsed)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A policy that fits its source, and the node that was given, if one was."""
+
+    engine: Engine
+    bound: BoundPolicy
+    given: Levels | None
+    stopped: Stopped
+    rehearsed: bool
+
+    @property
+    def node(self) -> Mapping[str, int] | None:
+        return None if self.given is None else self.bound.lattice.named(self.given)
+
+    def answering(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def with_present_taxonomies(self) -> Prepared:
+        bound = with_present_taxonomies(self.engine, self.bound)
+        return replace(self, bound=bound, given=None if self.node is None else given_levels(bound, self.node))
+
+    def encode(self) -> Encoded | Rehearsed:
+        wanted = self.bound.policy.quality.label_losses
+        table = encode_table(self.engine, self.bound, label_losses=wanted, may_be_empty=self.rehearsed)
+        return (
+            Rehearsed(self.engine, table) if self.rehearsed else Encoded(self.engine, table, self.given, self.stopped)
+        )
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The cells, of which nothing is drawn at random: there is nothing to pay for."""
+
+    engine: Engine
+    table: EncodedTable
+    given: Levels | None
+    stopped: Stopped
+
+    def charge(self) -> Encoded:
+        return self
+
+    def choose(self, stages: Stages) -> Chosen:
+        return Chosen(self.engine, self.table, *searched(self.engine, self.table, stages, self.stopped, self.given))
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """No cells: the bottom of the lattice stands for the node that a search would choose, with one row in one class."""
+
+    engine: Engine
+    table: EncodedTable
+
+    def charge(self) -> Rehearsed:
+        return self
+
+    def choose(self, stages: Stages) -> Chosen:
+        bottom, policy = self.table.context.lattice.bottom, self.table.plan.bound.policy
+        node_summaries(self.engine, self.table, [bottom])
+        table = most_private(self.table, SUPPOSED) if policy.search == "inverse-ola" else self.table
+        table = replace(table, context=replace(table.context, row_count=1))
+        node = NodeSummary(
+            levels=bottom,
+            class_count=1,
+            kept_class_count=1,
+            suppressed_rows=0,
+            certain_suppressed_rows=0,
+            min_class_size=1,
+            lm=0,
+            ncp=0,
+            combined_loss=0,
+            suppressed_share=0,
+            suppressed_information=0,
+            class_losses={each.name: 1 for each in policy.class_losses},
+        )
+        loss = policy.quality.loss(node, table.context)
+        return Chosen(self.engine, table, only_checked(node, loss), node, rehearsed=True)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The outcome of a search, and the node that it found."""
+
+    engine: Engine
+    table: EncodedTable
+    outcome: SearchOutcome
+    best: NodeSummary
+    rehearsed: bool = False
+
+    def draw(self) -> Drawn:
+        engine = self.engine
+        table, node = settled(engine, self.table, self.best)
+        kept = keep_classes(engine, table, node.levels)
+        decision = _decide(engine, table, self.outcome, node)
+        publishing.group_rows(engine, table, node.levels, masked=decision.masked)
+        decision = replace(decision, notes=(*decision.notes, *nearly_unique_columns(engine, table)))
+        return Drawn(engine, table, kept, decision, self.rehearsed)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The rows of a node, and what was decided of the others."""
+
+    engine: Engine
+    table: EncodedTable
+    kept: Relation
+    decision: Decision
+    rehearsed: bool
+
+    @property
+    def plan(self) -> Encoding:
+        return self.table.plan
+
+    def draft(self, into: str) -> Report:
+        return report(self.table, self.decision, unmeasured(self.plan.bound.policy), into, seconds={})
+
+    def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
+        return provenance(
+            self.plan.bound,
+            self.decision.node.levels,
+            self.decision.attained,
+            self.decision.rows,
+            made_from=made_from,
+            # Not where it was made, and where it went: that is nobody's business who gets the release.
+            report=report.model_dump(mode="json", exclude={"source", "into"}),
+        )
+
+    def verify(self, written: ResolvedSource) -> Verified:
+        verification = verify(self.engine, written, self.plan.bound.policy, self._beside())
+        if not self.rehearsed:
+            _refuse_shortfalls(verification, self.decision)
+        return Verified(self, verification)
+
+    def _beside(self) -> Beside:
+        """What the release is compared with when it is measured."""
+        bound, levels = self.plan.bound, self.decision.node.levels
+        node = bound.lattice.named(levels)
+        found = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, bound.population)
+        if bound.policy.individual is None:
+            return found
+        rows = with_individuals(self.plan, levels, self.kept, masked=self.decision.masked)
+        return replace(found, with_individuals=subquery(rows, "anon_individuals"))
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A release that meets its policy."""
+
+    drawn: Drawn
+    verification: Verification
+
+    def report(self, into: str, seconds: Mapping[str, float]) -> Report:
+        return report(self.drawn.table, self.drawn.decision, self.verification.measurement, into, seconds)
+
+    def guarantee(self, report: AnyReport) -> AnyGuarantee:
+        assert isinstance(report, Report)
+        return guarantee(self.drawn.plan.bound.policy, report)
+
+
+def searched(
+    engine: Engine, table: EncodedTable, stages: Stages, stopped: Stopped, given: Levels | None
+) -> tuple[SearchOutcome, NodeSummary]:
+    """The outcome of a search, and the node that it found: the one that was given, if there is one.
+
+    Raises:
+        UnsatisfiableError: it found none, or the given one does not meet the policy.
+    """
+    with stages.stage("search"):
+        if given is None:
+            outcome = choose_node(engine, table, stages.checked, stopped)
+        else:
+            outcome = check_given(engine, table, given)
+        stages.concluded(outcome)
+    if outcome.best is None:
+        with stages.stage("explain"):
+            raise unsatisfiable(engine, table, outcome, stages.counted)
+    return outcome, outcome.best
+
+
+def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: NodeSummary) -> Decision:
+    """Settle what becomes of the suppressed rows."""
+    policy = table.plan.bound.policy
+    short: list[PrivacyModel] = []
+    if policy.suppression == "mask" and node.suppressed_rows:
+        short = masked_rows_fall_short(engine, table, node.levels)
+    masked = policy.suppression == "mask" and node.suppressed_rows > 0 and not short
+    notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels)]
+    if short:
+        models = ", ".join(str(model) for model in short)
+        rows = f"{node.suppressed_rows:,} suppressed rows"
+        notes.append(f"the {rows} were dropped, not masked: as one class they do not meet {models}")
+    if policy.row_weight is not None:
+        notes.append(f'entropy, lm and ncp count the weights of "{policy.row_weight}"; all other measures count rows')
+    source_rows = table.context.row_count
+    counts = RowCounts(
+        source=source_rows,
+        released=source_rows if masked else source_rows - node.suppressed_rows,
+        masked=node.suppressed_rows if masked else 0,
+        dropped=0 if masked else node.suppressed_rows,
+    )
+    attained = attained_measures(engine, by_key(table.plan, node.levels))
+    return Decision(outcome, node, masked, counts, attained, tuple(notes))
+
+
+def _refuse_shortfalls(verification: Verification, decision: Decision) -> None:
+    shortfalls = list(verification.shortfalls)
+    if verification.measurement.row_count != decision.rows.released:
+        shortfalls.append(
+            f"it has {verification.measurement.row_count:,} rows where {decision.rows.released:,} were to be released"
+        )
+    if shortfalls:
+        raise VerificationError(
+            "the written release does not meet its policy and was withdrawn; did the source change during the run?",
+            shortfalls,
+        )

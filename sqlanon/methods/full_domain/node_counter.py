@@ -1,0 +1,111 @@
+"""Counting nodes: each from the smallest relation at hand, in the way that takes least at its size.
+
+From a small relation many nodes are counted in one GROUP BY, since a statement takes longer than its rows. From a big
+one each is counted on its own, by a query that is planned once, and what many nodes need is rolled up first. A search
+that asks for a node at a time has its query planned once whatever the size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlanon.engines.base import Compute, PreparedQuery
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.roll_up import RolledUp, RollUps
+from sqlanon.model.lattice import Asked, Levels, NodeSummary
+from sqlanon.queries.classes import summaries as queries
+from sqlanon.queries.kit.nodes import Relation
+from sqlanon.search import Inquiry
+from sqlanon.search.problem import batches
+
+PREPARED_NODES = 2
+"""Of how many nodes big relations are counted at once, so that a thread has work while others end a node."""
+
+
+class NodeCounter:
+    """Answers the inquiries of a search, with tables that are made for it in the scratch scope around it.
+
+    Attributes:
+        table: the cells.
+    """
+
+    def __init__(self, engine: Compute, table: EncodedTable) -> None:
+        context = table.context
+        self._engine = engine
+        self.table = table
+        self._roll_ups = RollUps(
+            engine, table.plan, context.row_count, table.cell_count, context.losses.distinct_labels
+        )
+
+    def answer(self, inquiry: Inquiry) -> list[NodeSummary]:
+        """What is asked of some nodes, in their order."""
+        found: dict[Levels, NodeSummary] = {}
+        for source, nodes in self._roll_ups.statements(inquiry.nodes):
+            found |= {summary.levels: summary for summary in self._counted(source, nodes, inquiry.asks)}
+        summaries = [found[levels] for levels in inquiry.nodes]
+        self._roll_ups.learn(summaries)
+        return summaries
+
+    def _counted(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
+        can_be_prepared = asked == "counts" or not self.table.plan.label_losses
+        if can_be_prepared and (source.is_big or len(nodes) == 1):
+            return [summary for few in batches(nodes, PREPARED_NODES) for summary in self._prepared(source, few, asked)]
+        together = batches(nodes, 1 if source.is_big else len(nodes))
+        return [
+            summary
+            for few in together
+            for summary in node_summaries(self._engine, self.table, few, source.cells, asked=asked)
+        ]
+
+    def _prepared(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
+        """By a query that is planned once: a search asks all nodes for the same."""
+        plan, row_count = self.table.plan, self.table.context.row_count
+        words = sorted(plan.keys.node_masks(source.levels))
+        name = source.prepared_query(asked, len(nodes))
+        if (asked, len(nodes)) not in source.prepared:
+            within = _attainable_within(self.table)
+            query = queries.any_node_summaries(plan, len(nodes), row_count, source.cells, words, asked, within)
+            self._engine.prepare(name, query, "nodes of the lattice")
+            source.prepared.add((asked, len(nodes)))
+        masks = tuple(plan.keys.node_masks(levels).get(word, 0) for levels in nodes for word in words)
+        return _summaries(nodes, self._engine.fetch(PreparedQuery(name, masks), "nodes of the lattice", "node"))
+
+
+def node_summaries(
+    engine: Compute,
+    table: EncodedTable,
+    batch: Sequence[Levels],
+    cells: Relation | None = None,
+    *,
+    asked: Asked = "everything",
+    as_asked: bool = False,
+) -> list[NodeSummary]:
+    """The summaries of a batch of nodes, in its order, from cells that are rolled up to a node below them if given.
+
+    With Inverse OLA they also say how private a node can be made, unless they are wanted for the models ``as_asked``.
+    """
+    query = queries.node_summaries(
+        table.plan,
+        batch,
+        table.context.row_count,
+        cells=cells,
+        asked=asked,
+        attainable_within=None if as_asked else _attainable_within(table),
+    )
+    return _summaries(batch, engine.fetch(query, "nodes of the lattice", "node"))
+
+
+def _summaries(nodes: Sequence[Levels], rows: list[dict[str, Any]]) -> list[NodeSummary]:
+    ordered = sorted(rows, key=lambda row: int(row["node"]))
+    return [NodeSummary.of_row(nodes[row.pop("node")], row) for row in ordered]
+
+
+def _attainable_within(table: EncodedTable) -> int | None:
+    """For Inverse OLA, how many rows may be suppressed where it is asked how private a node can be made.
+
+    If every row may be, one class is still to be published: what it bears is what can be attained.
+    """
+    if table.plan.bound.policy.search != "inverse-ola":
+        return None
+    return min(table.context.allowed_rows, table.context.row_count - 1)

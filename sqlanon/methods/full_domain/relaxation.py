@@ -1,0 +1,351 @@
+"""Why a search found no node, and the smallest changes of the policy with which there is one.
+
+Each change that is named was checked with the query of a node. That it is the smallest of its kind is said only where
+it is proven: where the most general node is the best of all, or where every node was examined.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
+
+from sqlanon.engines.base import Compute
+from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.full_domain.examination import Examination, attainable_bounds, examine_nodes, examined_at_once
+from sqlanon.methods.full_domain.node_counter import node_summaries
+from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import Bound, KAnonymity, PrivacyModel
+from sqlanon.model.relaxation import BlockingModel, Explanation, Relaxation, RelaxationKind, changed
+from sqlanon.queries.bind import is_too_wide
+from sqlanon.search import SearchOutcome, SearchProblem
+from sqlanon.search.problem import margin
+
+EXAMINED_NODES = 512
+"""Lattices of more nodes are not examined as a whole."""
+
+Examined = Callable[[int, int], None]
+"""Told after every batch how many nodes were examined, and how many the lattice has."""
+
+DIGITS = 6
+"""Of a threshold that is proposed."""
+
+
+def unsatisfiable(
+    engine: Compute, table: EncodedTable, outcome: SearchOutcome, examined: Examined
+) -> UnsatisfiableError:
+    """The error of a search that found no node; ``examined`` is told of the nodes that are looked at for it."""
+    if not outcome.unsatisfiable:
+        return _not_found(table, outcome)
+    relaxer = _Relaxer.examining(engine, table, outcome, examined)
+    explanation = relaxer.explanation()
+    policy, context = table.plan.bound.policy, table.context
+    limit = f"at most {context.allowed_rows:,} rows suppressed (suppression_limit {policy.suppression_limit:g})"
+    loss = "" if policy.max_loss is None else f" and a loss of at most {policy.max_loss:g}"
+    return UnsatisfiableError(
+        f"no node meets the privacy models with {limit}{loss}:", _lines(policy, explanation), explanation
+    )
+
+
+def _not_found(table: EncodedTable, outcome: SearchOutcome) -> UnsatisfiableError:
+    """The error of a search that was stopped too early, or that looks at some nodes only."""
+    policy, context = table.plan.bound.policy, table.context
+    lines = [f"required: {_listed(policy.privacy)}"]
+    if outcome.closest is not None:
+        node, rows = context.lattice.named(outcome.closest.levels), outcome.closest.suppressed_rows
+        lines.append(f"closest: {_worded(node)}; it would suppress {rows:,} of {context.row_count:,} rows")
+    lines.append('give the search more time, or take search "optimal", which also proves it if there is none')
+    return UnsatisfiableError(
+        f"no node that meets the privacy models was found yet: {outcome.checked_nodes:,} of {context.lattice.size:,} "
+        "nodes were checked, and there may be one among the others:",
+        lines,
+    )
+
+
+def _lines(policy: Policy, explanation: Explanation) -> list[str]:
+    excess = explanation.suppressed_rows - explanation.allowed_rows
+    beyond = f", {excess:,} more than may be" if excess > 0 else ""
+    return [
+        f"required: {_listed(policy.privacy)}",
+        f"best node: {_worded(explanation.node)}; it would suppress {explanation.suppressed_rows:,} of "
+        f"{explanation.row_count:,} rows{beyond}",
+        *(
+            f"there, classes of {blocking.rows:,} rows violate {blocking.model}"
+            for blocking in explanation.blocking_models
+        ),
+        *(relaxation.sentence for relaxation in explanation.relaxations),
+        *(() if explanation.relaxations else (_NOTHING_ELSE,)),
+    ]
+
+
+_NOTHING_ELSE = "no change of a single value was found that would do: ask for less, or for a more general taxonomy"
+
+
+@dataclass(frozen=True)
+class _Relaxer:
+    """A policy that no node satisfies, and the nodes that were examined for what they could satisfy.
+
+    Attributes:
+        engine, table: the cells.
+        nodes: the nodes that were examined.
+        top_is_best: whether the most general node is at least as good as all others, whatever threshold is changed.
+        top_suppresses_least: whether it also suppresses the fewest rows.
+        all_examined: whether the nodes are all that are allowed.
+    """
+
+    engine: Compute
+    table: EncodedTable
+    nodes: tuple[Examination, ...]
+    top_is_best: bool
+    top_suppresses_least: bool
+    all_examined: bool
+
+    @classmethod
+    def examining(cls, engine: Compute, table: EncodedTable, outcome: SearchOutcome, examined: Examined) -> _Relaxer:
+        """Examine the top alone where it is the best node, else every node if there are few."""
+        policy, lattice = table.plan.bound.policy, table.context.lattice
+        monotonic = all(bound.monotonic for bound in policy.bounds)
+        chosen: Iterable[Levels] = dict.fromkeys(
+            (lattice.top, *(() if outcome.closest is None else (outcome.closest.levels,)))
+        )
+        if monotonic:
+            chosen = (lattice.top,)
+        elif lattice.size <= EXAMINED_NODES:
+            chosen = lattice.nodes()
+        nodes: list[Examination] = []
+        for batch in examined_at_once(table, chosen):
+            nodes += examine_nodes(engine, table, batch)
+            examined(len(nodes), lattice.size)
+        top_is_best = all(policy.is_monotonic(model) for model in policy.privacy)
+        return cls(engine, table, tuple(nodes), top_is_best, monotonic, len(nodes) == lattice.size)
+
+    def explanation(self) -> Explanation:
+        """What blocks the best node, and what would do."""
+        context = self.table.context
+        # Of equals the most general one: what blocks it is what generalization cannot help.
+        best = min(self.nodes, key=lambda node: (node.summary.suppressed_rows, -sum(node.summary.levels)))
+        blocking = [
+            BlockingModel(model=str(model), rows=rows)
+            for model, rows in zip(self._policy.privacy, best.blocked_rows, strict=True)
+            if rows
+        ]
+        return Explanation(
+            node=context.lattice.named(best.summary.levels),
+            row_count=context.row_count,
+            allowed_rows=context.allowed_rows,
+            suppressed_rows=best.summary.suppressed_rows,
+            blocking_models=tuple(sorted(blocking, key=lambda model: -model.rows)),
+            relaxations=tuple(
+                itertools.chain(
+                    self._of_suppression(), self._of_k(), self._of_thresholds(), self._of_levels(), self._of_loss()
+                )
+            ),
+        )
+
+    @property
+    def _policy(self) -> Policy:
+        return self.table.plan.bound.policy
+
+    @property
+    def _proven(self) -> bool:
+        """Whether no node that was not examined can do with a smaller change of a threshold."""
+        return self.top_is_best or self.all_examined
+
+    def _of_suppression(self) -> Iterator[Relaxation]:
+        possible = [node.summary for node in self.nodes if node.summary.kept_class_count and not node.summary.rejected]
+        if not possible:
+            return
+        best = min(possible, key=lambda summary: (summary.suppressed_rows, sum(summary.levels)))
+        limit = _share(best.suppressed_rows, self.table.context.row_count)
+        smallest = self.top_suppresses_least or self.all_examined
+        yield from self._checked(
+            "suppression_limit", {"suppression_limit": limit}, best.levels, f"suppression_limit = {limit:g}", smallest
+        )
+
+    def _of_k(self) -> Iterator[Relaxation]:
+        index = next((index for index, model in enumerate(self._policy.privacy) if isinstance(model, KAnonymity)), None)
+        if index is None:
+            return
+        best = max(self.nodes, key=lambda node: node.best_k or 0)
+        changes = self._with_threshold(index, "k", best.best_k or 0)
+        yield from self._checked(
+            "k", changes, best.summary.levels, f"k = {best.best_k}", self._proven, superlative="largest"
+        )
+
+    def _of_thresholds(self) -> Iterator[Relaxation]:
+        """What the privacy models other than k-anonymity can ask for, one bound at a time."""
+        levels = [node.summary.levels for node in self.nodes]
+        found = [
+            row
+            for batch in examined_at_once(self.table, levels)
+            for row in attainable_bounds(self.engine, self.table, batch)
+        ]
+        asked = [(index, model, bound) for index, model in enumerate(self._policy.privacy) for bound in model.bounds]
+        for column, (index, model, bound) in enumerate(asked):
+            borne = [
+                (value, node) for row, node in zip(found, levels, strict=True) if (value := row[column]) is not None
+            ]
+            if not borne or isinstance(model, KAnonymity):
+                continue
+            attained, node = (max if bound.at_least else min)(borne)
+            field = _threshold(bound)
+            if field is None:
+                continue
+            value = _bearable(model, bound, field, attained)
+            if value is not None:
+                yield from self._checked(
+                    "threshold",
+                    self._with_threshold(index, field, value),
+                    node,
+                    f"{field} = {value:g} of {model}",
+                    self._proven and bound.grain == "class",
+                    superlative="largest" if bound.at_least else "smallest",
+                )
+
+    def _of_levels(self) -> Iterator[Relaxation]:
+        """A larger maximum of a single level, or else no maximum at all."""
+        lattice, most = self.table.context.lattice, self._policy.maximum_levels
+        enough = False
+        for position, (name, height) in enumerate(zip(lattice.quasi_identifiers, lattice.heights, strict=True)):
+            for level in range(lattice.top[position] + 1, height + 1):
+                raised = (*lattice.top[:position], level, *lattice.top[position + 1 :])
+                changes = {"maximum_levels": {**most, name: level}}
+                what = f'maximum level {level} of "{name}"'
+                found = list(self._checked("maximum_levels", changes, raised, what, self.top_is_best))
+                yield from found
+                if found:
+                    enough = True
+                    break
+        if not enough and lattice.top != lattice.heights:
+            yield from self._checked(
+                "maximum_levels", {"maximum_levels": {}}, lattice.heights, "leaving out maximum_levels", False
+            )
+
+    def _of_loss(self) -> Iterator[Relaxation]:
+        """For Inverse OLA: the loss of a node that satisfies the rest of the policy."""
+        if self._policy.max_loss is None:
+            return
+        context = self.table.context
+        for levels in dict.fromkeys((context.lattice.bottom, context.lattice.top)):
+            (summary,) = node_summaries(self.engine, self.table, [levels])
+            loss = _rounded(self._policy.quality.loss(summary, context), ROUND_CEILING)
+            found = list(
+                self._checked(
+                    "max_loss", {"max_loss": loss}, levels, f"max_loss = {loss:g}", levels == context.lattice.bottom
+                )
+            )
+            yield from found
+            if found:
+                return
+
+    def _with_threshold(self, index: int, field: str, value: float) -> dict[str, Any]:
+        models = [model.model_dump(mode="json") for model in self._policy.privacy]
+        models[index] = {**models[index], field: value}
+        return {"privacy": models}
+
+    def _checked(
+        self,
+        kind: RelaxationKind,
+        changes: dict[str, Any],
+        levels: Levels,
+        what: str,
+        smallest: bool,
+        *,
+        superlative: str = "smallest",
+    ) -> Iterator[Relaxation]:
+        """The relaxation, if the node does satisfy the relaxed policy."""
+        try:
+            relaxed = _under(self.table, changed(self._policy, changes))
+        except PolicyError:
+            return
+        if is_too_wide(relaxed.plan.bound.policy, relaxed.context.lattice):
+            return
+        (summary,) = node_summaries(self.engine, relaxed, [levels])
+        if not _satisfies(relaxed, summary):
+            return
+        node = self.table.context.lattice.named(levels)
+        verdict = f"is the {superlative} that would do" if smallest else "would do"
+        yield Relaxation(
+            kind=kind,
+            changes=changes,
+            smallest=smallest,
+            node=node,
+            suppressed_rows=summary.suppressed_rows,
+            sentence=f"{what} {verdict}: {_worded(node)}, {summary.suppressed_rows:,} rows suppressed",
+        )
+
+
+def _under(table: EncodedTable, policy: Policy) -> EncodedTable:
+    """The same cells under another policy."""
+    bound = replace(table.plan.bound, policy=policy)
+    context = replace(
+        table.context, lattice=bound.lattice, allowed_rows=policy.allowed_rows(table.context.row_count), k=policy.k
+    )
+    return replace(table, plan=replace(table.plan, bound=bound), context=context)
+
+
+def _satisfies(table: EncodedTable, summary: NodeSummary) -> bool:
+    """Whether a run could publish a node: with Inverse OLA its loss counts too, and it has to protect somebody."""
+    policy = table.plan.bound.policy
+    if not SearchProblem(policy.quality, table.context).satisfies(summary):
+        return False
+    if policy.max_loss is None:
+        return True
+    protects = policy.has_concealing or (summary.attainable is not None and summary.attainable >= 2)
+    return protects and policy.quality.loss(summary, table.context) <= policy.max_loss + margin(policy.max_loss)
+
+
+def _share(rows: int, row_count: int) -> float:
+    """The shortest decimal that as a limit allows so many rows and no more."""
+    for digits in itertools.count():
+        share = (Decimal(rows) / row_count).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
+        if share * row_count < rows + 1:
+            return float(share)
+    raise AssertionError("some number of digits is enough")
+
+
+def _threshold(bound: Bound) -> str | None:
+    """The field of a privacy model that a bound comes from."""
+    if bound.measure.name == "presence":
+        return "minimum" if bound.at_least else "maximum"
+    return bound.measure.field
+
+
+def _bearable(model: PrivacyModel, bound: Bound, field: str, attained: float) -> float | None:
+    """The strictest threshold in a few digits that a measure keeps, if there is one that is not what is asked for."""
+    if bound.measure.name == "absent_classes":
+        return 0.0
+    if isinstance(bound.required, int):
+        return int(attained)
+    away = ROUND_FLOOR if bound.at_least else ROUND_CEILING
+    unit = Decimal(1).scaleb(Decimal(attained).adjusted() - DIGITS + 1)
+    beyond = Decimal(_rounded(attained, away)) + (unit if away == ROUND_CEILING else -unit)
+    for value in (_rounded(attained), _rounded(attained, away), _rounded(float(beyond), None)):
+        try:
+            kept = type(model)(**{**model.model_dump(), field: value}).bounds
+        except PolicyError:
+            continue
+        if all(
+            each.met_by(attained)
+            for each in kept
+            if (each.measure, each.comparison) == (bound.measure, bound.comparison)
+        ):
+            return value
+    return None
+
+
+def _rounded(value: float, rounding: str | None = None) -> float:
+    """A number in a few digits."""
+    return float(Context(prec=DIGITS, rounding=rounding).create_decimal_from_float(value))
+
+
+def _listed(models: Iterable[PrivacyModel]) -> str:
+    return ", ".join(str(model) for model in models) or "nothing"
+
+
+def _worded(node: dict[str, int]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in node.items())

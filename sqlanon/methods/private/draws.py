@@ -1,0 +1,224 @@
+"""Private methods: a node is drawn by its score, combinations get noise, those with few rows are left over.
+
+The conversation with the database: up go scores and how many counts there are, down come a node and noise.
+
+Why it is private. Let D' be D and one more row, or the rows of one more individual, of which c are counted at most;
+noise has scale c / ε, and a = exp(-ε / c).
+
+1. The node. A row changes the score of any node by g + (1 - g) s, where g in [0, 1] is what its labels lose and s is
+   how much the rows at risk change, -1, 0 or 1: by 1 at most, and by c for c rows. Scores are integers, so that this
+   holds to the last bit. Those below max(scores) - r are raised to that, for a public r: the best of scores that change
+   by c at most changes by c at most, and so does the larger of two. Permute-and-flip at scale 2 c / ε is then
+   ε-differentially private (McKenna and Sheldon 2020, theorem 1), whatever r is; see :func:`reach` for what it is for.
+2. Combinations. Given the node, D' differs from D in c rows of all combinations together. Where D has rows of one as
+   well, noise makes their counts ε-indistinguishable (Ghosh, Roughgarden and Sundararajan 2009). Where it has none, D
+   shows nothing, and D' shows something with a probability of δ at most: so the threshold is chosen, see
+   :func:`sqlanon.mechanisms.discrete_laplace.threshold`. With δ = 0 all combinations of the domain have noise.
+3. What is left over. Given what is shown, the rows that are not, by value, differ in c rows again: as in 2.
+4. What is written is a function of what was drawn. The steps compose adaptively, each being private whatever those
+   before it gave: ε and δ add up (Dwork and Roth 2014, theorem 3.16 and appendix B).
+
+Source: Lee & Chung 2020, corrected as in spec/ipa.md B2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sqlanon.engines.base import Compute
+from sqlanon.errors import PolicyError
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.discrete_laplace import empty_cell_probability, pure_threshold, threshold
+from sqlanon.mechanisms.scales import scale_for
+from sqlanon.mechanisms.source import Integers, RandomSource
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.private.scores import scores
+from sqlanon.model.lattice import Levels
+from sqlanon.model.policy.methods import CELLS, NODE, ROLLED_UP, PrivateMethod
+from sqlanon.queries.bind import BoundPolicy
+from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.classes.roll_up import counted_rows
+from sqlanon.queries.kit.nodes import Relation
+from sqlanon.queries.noise import combinations as private
+from sqlanon.queries.noise import unseen
+from sqlanon.queries.noise.unseen import Domain
+
+UNLIKELY = 2.0**-64
+"""The probability, at most, that a node is drawn whose score was not told from those of others far below the best."""
+
+MOST_COMBINATIONS = 1 << 62
+"""How many combinations of labels and value a domain may have, to be numbered in 63 bits."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What is drawn for a release: by which method, from which source of chance, and what was paid for each step."""
+
+    method: PrivateMethod
+    source: RandomSource
+    charges: Mapping[str, Charge]
+
+    def noise(self, step: str, size: int) -> Integers:
+        """Noise for so many counts."""
+        return self.source.discrete_laplace(size, self.charges[step], sensitivity=self.method.rows_per_individual)
+
+
+@dataclass(frozen=True)
+class Domains:
+    """How many labels each level has, and how many values there are: public numbers.
+
+    Attributes:
+        labels: by quasi-identifier and depth, for depths below the top.
+        values: of the sensitive column; 0 if they are not declared.
+    """
+
+    labels: Mapping[tuple[int, int], int]
+    values: int
+
+    def at(self, levels: Levels) -> Domain:
+        """The domain of a node."""
+        return Domain(tuple(self.labels.get(place, 1) for place in enumerate(levels)), self.values)
+
+
+def public_node(bound: BoundPolicy) -> Levels | None:
+    """The node that the policy gives, None if it gives none."""
+    given = None if bound.policy.method is None else bound.policy.method.node
+    return None if given is None else tuple(given[name] for name in bound.policy.quasi_identifiers)
+
+
+def public_domains(engine: Compute, plan: Encoding) -> Domains:
+    """The numbers of labels and values, for a method that shows combinations that nobody has.
+
+    Raises:
+        PolicyError: there are more combinations than can be numbered.
+    """
+    method = plan.bound.policy.method
+    assert method is not None
+    if not method.needs_value_domain:
+        return Domains({}, 0)
+    engine.run(unseen.domain_values(plan))
+    rows = engine.fetch(unseen.domain_sizes(plan), "labels", "node")
+    found = Domains({(row["position"], row["depth"]): row["labels"] for row in rows}, _count(engine, unseen.VALUES))
+    lowest = public_node(plan.bound) or plan.bound.lattice.bottom
+    if (size := found.at(lowest).size) > MOST_COMBINATIONS:
+        raise PolicyError(
+            f"the domain has {size:,} combinations of labels and value, more than can be numbered: take a more general "
+            "node, minimum_levels, or δ > 0, with which combinations that nobody has are never looked at"
+        )
+    return found
+
+
+def thresholds(method: PrivateMethod, domain: Domain) -> dict[str, int]:
+    """By step that shows counts, the least noisy count that it shows at a node: a function of public numbers."""
+    rows, found = method.rows_per_individual, {}
+    for step, size in ((CELLS, domain.size), (ROLLED_UP, domain.values)):
+        if (budget := method.budgets.get(step)) is not None:
+            found[step] = (
+                pure_threshold(size, budget.epsilon, rows=rows)
+                if method.needs_value_domain
+                else threshold(budget.epsilon, budget.delta, rows=rows)
+            )
+    return {**found, CELLS: max(found[CELLS], method.minimum_count)}
+
+
+def reach(method: PrivateMethod, charge: Charge, nodes: int) -> int:
+    """How far below the best score nodes are told apart, in parts of :data:`private.WHOLE` of a row: a public number.
+
+    One further below would have to beat the best by noise alone. Each does with a probability of at most
+    exp(-reach / scale) / 2, all of them together with no more than :data:`UNLIKELY`.
+    """
+    scale = scale_for(charge.budget.epsilon, 2 * private.WHOLE * method.rows_per_individual)
+    return math.ceil(scale * (math.log(nodes) - math.log(UNLIKELY)))
+
+
+def chosen_nodes(
+    engine: Compute, table: EncodedTable, draws: Draws, domains: Domains, runs: int = 1
+) -> list[tuple[Levels, int]]:
+    """The nodes that are drawn, each with in how many runs it is.
+
+    Their score counts with the threshold of the least general node: it must be public, not the same for all.
+    """
+    lattice = table.plan.bound.lattice
+    if (node := public_node(table.plan.bound)) is not None:
+        return [(node, runs)]
+    if not draws.method.chooses_node:
+        return [(lattice.bottom, runs)]
+    charge = draws.charges[NODE]
+    least = thresholds(draws.method, domains.at(lattice.bottom))[CELLS]
+    found = scores(engine, table, least, reach(draws.method, charge, lattice.size))
+    sensitivity = private.WHOLE * draws.method.rows_per_individual
+    drawn = draws.source.exponential_mechanism(found, charge, sensitivity=sensitivity, runs=runs)
+    places, times = np.unique(drawn, return_counts=True)
+    nodes = [lattice.node(np.unravel_index(place, lattice.shape)) for place in places]
+    return [(levels, int(count)) for levels, count in zip(nodes, times, strict=True)]
+
+
+def draw_counts(
+    engine: Compute, table: EncodedTable, levels: Levels, draws: Draws, domain: Domain, runs: int = 1
+) -> list[Relation]:
+    """Draw what is shown at a node: combinations with noise and, of what they do not show, values with noise.
+
+    Returns:
+        the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`.
+    """
+    least = thresholds(draws.method, domain)
+    engine.run(private.combinations(table.plan, levels))
+    count = _count(engine, private.COMBINATIONS)
+    places = {private.RUN: np.repeat(np.arange(runs), count), private.PLACE: np.tile(np.arange(count), runs)}
+    noise = draws.noise(CELLS, count * runs)
+    engine.put(private.NOISE_OF_COMBINATIONS, pa.table({**places, private.NOISE: noise}))
+    engine.run(private.noisy_combinations(least[CELLS]))
+    combinations = [private.NOISY_COMBINATIONS]
+    if draws.method.needs_value_domain:
+        _draw_unseen(engine, table, levels, draws, domain, least[CELLS], domain.size - count, runs)
+        combinations.append(unseen.UNSEEN)
+    if ROLLED_UP in least:
+        _draw_left_over(engine, table, draws, least[ROLLED_UP], runs)
+    return combinations
+
+
+def _draw_unseen(
+    engine: Compute,
+    table: EncodedTable,
+    levels: Levels,
+    draws: Draws,
+    domain: Domain,
+    threshold: int,
+    empty: int,
+    runs: int,
+) -> None:
+    """Draw the combinations that nobody has, and whose noise alone reaches the threshold."""
+    budget, rows = draws.method.budgets[CELLS], draws.method.rows_per_individual
+    probability = empty_cell_probability(threshold, budget.epsilon, rows=rows)
+    times = draws.source.binomial(empty, probability, runs=runs)
+    ranks = [draws.source.chosen(empty, int(count)) for count in times]
+    above = draws.source.discrete_laplace_tail(int(times.sum()), draws.charges[CELLS], sensitivity=rows)
+    drawn = {
+        private.RUN: np.repeat(np.arange(runs), times),
+        unseen.RANK: np.concatenate([np.empty(0, dtype=np.int64), *ranks]),
+        private.NOISY: threshold + above,
+    }
+    engine.put(unseen.DRAWN, pa.table(drawn))
+    engine.run(unseen.seen(table.plan, levels, domain))
+    engine.run(unseen.unseen(table.plan, levels, domain))
+
+
+def _draw_left_over(engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int) -> None:
+    """Draw the values of what combinations do not show."""
+    rows = private.left_over(table.plan)
+    if draws.method.needs_value_domain:
+        rows = unseen.every_value(table.plan, rows, runs)
+    engine.run(private.placed_left_over(table.plan, rows))
+    count = _count(engine, private.LEFT_OVER)
+    noise = draws.noise(ROLLED_UP, count)
+    engine.put(private.NOISE_OF_LEFT_OVER, pa.table({private.PLACE: np.arange(count), private.NOISE: noise}))
+    engine.run(private.noisy_left_over(threshold))
+
+
+def _count(engine: Compute, relation: Relation) -> int:
+    return int(engine.fetch(counted_rows(relation), relation.name)[0]["rows"])

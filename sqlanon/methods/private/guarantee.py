@@ -1,0 +1,109 @@
+"""What a release of a private method promises, and when it promises nothing."""
+
+from __future__ import annotations
+
+from sqlanon.model.budget import one_after_the_other
+from sqlanon.model.policy.methods import PrivateMethod
+from sqlanon.model.release import PrivateGuarantee, PrivateReport
+from sqlanon.queries.bind import BoundPolicy
+
+NOT_PRIVATE = "NOT PRIVATE"
+
+# The proof of each is in the docstring of sqlanon.methods.private.draws.
+SELECTION = "permute-and-flip (McKenna and Sheldon 2020), or a public node"
+THEOREMS = {
+    ("ipa", False): f"{SELECTION}; geometric mechanism with a threshold on combinations, and on what they do not show; "
+    "adaptive composition",
+    ("ipa", True): f"{SELECTION}; geometric mechanism on all combinations of the domain, and on what they do not show; "
+    "adaptive composition",
+    ("histogram", False): "geometric mechanism with a threshold",
+    ("histogram", True): "geometric mechanism on all combinations of the domain",
+}
+
+
+def why_void(method: PrivateMethod, source_is_private: bool) -> str | None:
+    """Why a release promises nothing; None if it does."""
+    if not method.claims_privacy:
+        return (
+            "the algorithm as published is not differentially private for any ε: rows are published as they "
+            "are, and counts only grow"
+        )
+    if not source_is_private:
+        return "its noise is from a seeded source: whoever knows the seed can take it away"
+    if method.reveal_diagnostics:
+        return "its report has diagnostics, which were made from the data without noise"
+    return None
+
+
+def private_guarantee(
+    bound: BoundPolicy, report: PrivateReport, *, is_private: bool, is_query: bool
+) -> PrivateGuarantee:
+    """The claim of a private release, what it rests on, and what it does not cover."""
+    policy, method = bound.policy, bound.policy.method
+    assert method is not None
+    void = why_void(method, is_private)
+    neighbours = _neighbours(policy.individual, method.rows_per_individual)
+    spent = one_after_the_other(each.budget for each in report.spent)
+    epsilon, delta = spent.model_dump(mode="json").values()
+    claim = (
+        f"the release is differentially private with ε = {epsilon} and δ = {delta}: between tables that differ by "
+        f"{neighbours}, the chance of any set of releases grows to exp({epsilon}) times itself plus {delta} at most"
+    )
+    return PrivateGuarantee(
+        claims=() if void else (claim,),
+        conditions=() if void else _conditions(bound, report, is_query=is_query),
+        not_covered=(f"{NOT_PRIVATE}: {void}",) if void else _not_covered(is_pure=method.is_pure),
+        budget=None if void else spent,
+        neighbours=neighbours,
+        theorem="none" if void else THEOREMS[report.method, method.is_pure],
+        void=void,
+    )
+
+
+def _not_covered(*, is_pure: bool) -> tuple[str, ...]:
+    return (
+        "what is concluded about an individual from what holds for many: that would be so without their rows, too",
+        f"individuals whose rows depend on each other: a group of n is protected {_of_many(is_pure=is_pure)}",
+        "what the run tells besides the release: how long it took, its errors, and what it prints",
+    )
+
+
+def _of_many(*, is_pure: bool) -> str:
+    """How n rows are protected: δ + exp(ε) δ + ... + exp((n - 1) ε) δ, by going row by row (Vadhan 2017, lemma 2.2)."""
+    if is_pure:
+        return "with n times ε"
+    return "with n times ε and δ (exp(n ε) - 1) / (exp(ε) - 1), which from 1 on is no protection"
+
+
+def _neighbours(individual: str | None, rows: int) -> str:
+    if individual is None:
+        return "the presence of one row"
+    return f'the rows of one value of "{individual}", of which {rows:,} at most are counted'
+
+
+def _conditions(bound: BoundPolicy, report: PrivateReport, *, is_query: bool) -> tuple[str, ...]:
+    conditions, method = [], bound.policy.method
+    assert method is not None
+    if bound.policy.individual is None:
+        of_many = _of_many(is_pure=method.is_pure)
+        conditions.append(f"every individual owns one row; of n rows they are protected {of_many}")
+    if is_query:
+        conditions.append(
+            f"{bound.description} makes each of its rows from one row of the data set, whatever other rows there are"
+        )
+    observed = [f'"{name}"' for name, domain in report.domains.items() if domain == "observed"]
+    if observed:
+        conditions.append(f"everybody knows which values of {', '.join(observed)} occur: they were read off the data")
+    for name, shape in bound.all_shapes.items():
+        if shape.domain == "stated":
+            conditions.append(
+                f'the values of "{name}" were not read off the data: the file {shape.origin} states them, whoever made '
+                "and loaded it knows where they come from, and nobody has checked it"
+            )
+    return (
+        *conditions,
+        "everybody may know that the taxonomies have all values: that a run is refused says that they have not",
+        "the schema, the taxonomies and the policy were chosen without a look at the data",
+        "what other releases of the same rows spend is added to this; the ledger knows those that it was told of",
+        "the operating system's randomness cannot be predicted",
+    )

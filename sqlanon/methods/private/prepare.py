@@ -1,0 +1,141 @@
+"""From a source and a policy with a private method to what can be counted: all that can be refused before a charge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlanon.binding.prepare import prepare, with_present_taxonomies
+from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.errors import BudgetError, PolicyError, TaxonomyError
+from sqlanon.mechanisms.scales import scale_for
+from sqlanon.mechanisms.source import RandomSource
+from sqlanon.methods.private import draws as method
+from sqlanon.methods.private.draws import Domains
+from sqlanon.methods.private.scores import MOST_ROWS
+from sqlanon.model.policy.methods import NODE, PrivateMethod
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.units import ROW, Unit
+from sqlanon.queries.bind import BoundPolicy
+from sqlanon.queries.cells.contributions import anonymous_rows, bounded_rows
+from sqlanon.queries.noise import combinations as queries
+
+
+def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:
+    """A policy with a private method, bound to a source.
+
+    Raises:
+        PolicyError: as :func:`sqlanon.binding.prepare.prepare`; or the sensitive column is no category.
+        TaxonomyError: likewise; or the values of a taxonomy were observed, and that is not accepted.
+    """
+    return _checked(prepare(engine, source, policy))
+
+
+def prepared_again(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
+    """As :func:`prepared`, with the taxonomies as the transaction of the run has them.
+
+    Raises:
+        PolicyError, TaxonomyError: as :func:`prepared`.
+    """
+    return _checked(with_present_taxonomies(engine, bound))
+
+
+def _checked(bound: BoundPolicy) -> BoundPolicy:
+    _refuse_node(bound)
+    _refuse_observed(bound)
+    _refuse_unfit_type(bound)
+    return bound
+
+
+def private_method(policy: Policy) -> PrivateMethod:
+    """The method of a policy that has one."""
+    assert policy.method is not None
+    return policy.method
+
+
+def unit_of(policy: Policy) -> Unit:
+    """What the neighbours differ by of the loss that a policy with a private method spends."""
+    return ROW if policy.individual is None else Unit(policy.individual, private_method(policy).rows_per_individual)
+
+
+def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> BoundPolicy:
+    """The same with a source in which no individual has more rows than the method allows, if it knows individuals.
+
+    Raises:
+        PolicyError: rows belong to no individual.
+    """
+    individual = bound.policy.individual
+    if individual is None:
+        return bound
+    anonymous = engine.fetch(anonymous_rows(bound.source, individual), "individuals")[0]["rows"]
+    if anonymous:
+        raise PolicyError(
+            f"the policy does not fit {bound.description}:",
+            [f'"{individual}": NULL in {anonymous:,} rows, which belong to no individual'],
+        )
+    rows = bounded_rows(bound.source, individual, private_method(bound.policy).rows_per_individual, source.seed())
+    return replace(bound, source=rows, policy=bound.policy.model_copy(update={"individual": None}))
+
+
+def refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count: int) -> None:
+    """Find out before anything is charged.
+
+    Raises:
+        PolicyError: an ε is too small for noise of 64 bits, or the table has too many rows for exact scores.
+    """
+    wanted = private_method(bound.policy)
+    if wanted.chooses_node and row_count > MOST_ROWS:
+        most = f"{MOST_ROWS:,}"
+        raise PolicyError(f"a node can be chosen privately for up to {most} rows; give the method a public node")
+    try:
+        method.thresholds(wanted, domains.at(method.public_node(bound) or bound.lattice.bottom))
+        for step, budget in wanted.budgets.items():
+            whole = 2 * queries.WHOLE if step == NODE else 1
+            scale_for(budget.epsilon, whole * wanted.rows_per_individual)
+    except BudgetError as error:
+        raise PolicyError(f"the budget of the {wanted} cannot be drawn with: {error.heading}", error.problems) from None
+
+
+def _refuse_node(bound: BoundPolicy) -> None:
+    """A public node must be one of the lattice."""
+    node, lattice = method.public_node(bound), bound.lattice
+    problems = [
+        f'method.node: "{name}" has levels {least} to {most}, so not {level}'
+        for name, least, level, most in zip(
+            lattice.quasi_identifiers, lattice.bottom, node or (), lattice.top, strict=node is not None
+        )
+        if not least <= level <= most
+    ]
+    if problems:
+        raise PolicyError("the policy does not fit the taxonomies:", problems)
+
+
+def _refuse_observed(bound: BoundPolicy) -> None:
+    """Labels that were made from the data tell of it, whatever noise is added."""
+    observed = [name for name, domain in domains(bound).items() if domain == "observed"]
+    wanted = private_method(bound.policy)
+    if observed and wanted.claims_privacy and not wanted.accept_observed_domain:
+        raise TaxonomyError(
+            "the values of these taxonomies were read off the data, which would be published with them; declare them "
+            "(values of your own, or a range), or accept_observed_domain=True if everybody knows which values occur:",
+            [f'"{name}"' for name in observed],
+        )
+
+
+def _refuse_unfit_type(bound: BoundPolicy) -> None:
+    (name,) = bound.policy.sensitive
+    found = next(found for found in bound.columns if found.name == name)
+    wanted = private_method(bound.policy)
+    if wanted.needs_value_domain and not (found.traits.is_text or found.traits.is_enum):
+        raise PolicyError(
+            f'with δ = 0 the values of "{name}" are those of its taxonomy; cast it from {found.type} to VARCHAR'
+        )
+    if not (found.traits.is_text or found.traits.has_one_text):
+        raise PolicyError(
+            f'"{name}" is published as a category, for which its type, {found.type}, is not fit: equal values can be '
+            "spelled in several ways; cast it to VARCHAR in a view"
+        )
+
+
+def domains(bound: BoundPolicy) -> dict[str, str]:
+    """Whether the values of each taxonomy that a method uses were declared, stated by a file or observed."""
+    return {name: shape.domain for name, shape in bound.all_shapes.items()}

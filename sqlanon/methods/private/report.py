@@ -1,0 +1,89 @@
+"""The report of a private release, and its provenance: what a run has drawn and spent, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.methods.private.chance import Chance
+from sqlanon.methods.private.draws import Draws
+from sqlanon.methods.private.guarantee import NOT_PRIVATE, why_void
+from sqlanon.methods.private.prepare import domains
+from sqlanon.model.lattice import Levels
+from sqlanon.model.policy.methods import PrivateMethod
+from sqlanon.model.release import PrivateReport, Spent
+from sqlanon.publish.provenance import note_by_policy
+from sqlanon.queries.bind import BoundPolicy
+
+MUCH = 10
+"""From this ε on a release can be 20,000 times as likely with a row as without it."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is to be published."""
+
+    levels: Levels
+    draws: Draws
+    thresholds: Mapping[str, int]
+    rows: int
+    groups: int
+
+
+def private_report(
+    bound: BoundPolicy,
+    shown: Shown,
+    chance: Chance,
+    into: str,
+    seconds: Mapping[str, float],
+    found: dict[str, float | None] | None = None,
+) -> PrivateReport:
+    """The numbers of a run; ``found`` are its diagnostics."""
+    wanted, lattice = shown.draws.method, bound.lattice
+    return PrivateReport(
+        source=bound.description,
+        into=into,
+        method=wanted.name,
+        variant=wanted.variant,
+        stamp=NOT_PRIVATE if why_void(wanted, chance.is_private) else None,
+        node=lattice.named(shown.levels),
+        heights=lattice.named(lattice.heights),
+        node_is_public=not wanted.chooses_node,
+        domains=domains(bound),
+        spent=tuple(_spent(step, charge) for step, charge in shown.draws.charges.items()),
+        thresholds=dict(shown.thresholds),
+        rows_per_individual=wanted.rows_per_individual,
+        released_rows=shown.rows,
+        released_groups=shown.groups,
+        lattice_nodes=lattice.size if wanted.chooses_node else 1,
+        seconds=dict(seconds),
+        diagnostics=found,
+        notes=_notes(wanted, shown),
+    )
+
+
+def _notes(wanted: PrivateMethod, shown: Shown) -> tuple[str, ...]:
+    """What the numbers mean where they mean little."""
+    notes = []
+    if wanted.budget.epsilon >= MUCH and wanted.claims_privacy:
+        notes.append(f"with ε of {MUCH} or more hardly anybody is protected: whoever looks can be all but certain")
+    if shown.rows == 0:
+        notes.append("no count reached its threshold, so that the release has no rows: spend more, or generalize more")
+    return tuple(notes)
+
+
+def _spent(step: str, charge: Charge) -> Spent:
+    return Spent(step=step, budget=charge.budget, position=charge.position)
+
+
+def private_provenance(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> str:
+    """What travels with the release: nothing that tells more of the data, such as how long a stage took."""
+    return note_by_policy(
+        bound.policy,
+        stamp=report.stamp,
+        ledger_sha256=None if chance.ledger is None else chance.ledger.head(),
+        taxonomy_sha256=bound.taxonomy_hashes,
+        node=report.node,
+        report=report.model_dump(mode="json", exclude={"source", "into", "seconds", "diagnostics"}),
+    )

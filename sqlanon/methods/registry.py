@@ -1,0 +1,47 @@
+"""Which method a policy asks for: found by name, and imported when it is first asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from sqlanon.errors import PolicyError
+from sqlanon.methods.base import Method
+from sqlanon.model.policy.policy import Policy
+
+FULL_DOMAIN = "full-domain"
+"""The method of a policy that names none."""
+
+METHODS = {
+    FULL_DOMAIN: "sqlanon.methods.full_domain.method:FullDomain",
+    "ipa": "sqlanon.methods.private.method:Private",
+    "histogram": "sqlanon.methods.private.method:Private",
+    "ipa as published": "sqlanon.evaluation.baselines.ipa_as_published.method:AsPublished",
+}
+"""By name, the module and the class of each method."""
+
+
+def add_method(name: str, place: str) -> None:
+    """Have policies find a method.
+
+    Args:
+        name: the ``algorithm`` of the settings that ask for it, which is their name if they say nothing else.
+        place: the module and the class, as in :data:`METHODS`.
+
+    Raises:
+        PolicyError: this package has a method of that name.
+    """
+    if METHODS.get(name, place) != place:
+        raise PolicyError(f'there is a method "{name}" already, in {METHODS[name]}')
+    METHODS[name] = place
+
+
+def remove_method(name: str) -> None:
+    """Forget a method that was added."""
+    METHODS.pop(name, None)
+
+
+def method_of(policy: Policy) -> Method:
+    """The method of a policy."""
+    module, _, name = METHODS[FULL_DOMAIN if policy.method is None else policy.method.algorithm].partition(":")
+    method: Method = getattr(import_module(module), name)()
+    return method

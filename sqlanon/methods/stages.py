@@ -1,0 +1,120 @@
+"""The stages of a run: how long each takes, and what is told of it along the way."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+
+from sqlanon.engines.base import Compute
+from sqlanon.model.events import Event, Stage, State
+from sqlanon.search import Inquiry, SearchOutcome
+
+Progress = Callable[[Event], None]
+"""Told of every stage, in the thread of the run."""
+
+PERIOD = 0.2
+"""Seconds between two events of a stage, at least."""
+
+BOUND_PERIOD = 0.5
+"""Seconds from one lower bound to the next, at least."""
+
+BOUND_SHARE = 0.05
+"""How much of a search may go into lower bounds that are only shown."""
+
+
+def silent(_event: Event) -> None:
+    """Report no progress."""
+
+
+class Stages:
+    """The stages of a run, one after the other.
+
+    Attributes:
+        seconds: the wall time of every stage that is finished.
+    """
+
+    def __init__(self, progress: Progress, clock: Callable[[], float] = time.perf_counter) -> None:
+        """The run begins now."""
+        self.seconds: dict[str, float] = {}
+        self._progress = progress
+        self._clock = clock
+        self._began = clock()
+        self._latest = Event("encode", "started", 0.0)
+        self._stage_began = self._told = self._next_bound = self._began
+        self._has_begun = False
+
+    def watching(self, engine: Compute) -> AbstractContextManager[None]:
+        """Tell how far long statements are, if anybody listens, and let Ctrl-C end them at once."""
+        return engine.watched(None if self._progress is silent else self._working)
+
+    @contextmanager
+    def stage(self, name: Stage) -> Iterator[None]:
+        """A stage that is finished where the block ends, and not at all if it fails."""
+        self.begin(name)
+        yield
+        self.finish()
+
+    def begin(self, name: Stage) -> None:
+        """Go on to the next stage."""
+        self._stage_began = self._clock()
+        # A search that is over before anything is told of it is not asked for bounds.
+        self._next_bound = self._stage_began + PERIOD
+        self._latest = Event(name, "started", 0.0)
+        self._has_begun = True
+        self._tell("started")
+
+    def finish(self) -> None:
+        """End the stage."""
+        self.seconds[self._latest.stage] = round(self._clock() - self._stage_began, 6)
+        self._tell("finished")
+
+    def checked(self, checked_nodes: int, lattice_nodes: int, inquiry: Inquiry) -> None:
+        """Take note of what a search knows before another batch of nodes."""
+        self._latest = replace(
+            self._latest, checked_nodes=checked_nodes, lattice_nodes=lattice_nodes, loss=inquiry.loss
+        )
+        self._bound(inquiry)
+        if self._is_due():
+            self._tell("progress")
+
+    def counted(self, checked_nodes: int, lattice_nodes: int) -> None:
+        """Take note of another batch of nodes that were checked for their own sake."""
+        self._latest = replace(self._latest, checked_nodes=checked_nodes, lattice_nodes=lattice_nodes)
+        if self._is_due():
+            self._tell("progress")
+
+    def concluded(self, outcome: SearchOutcome) -> None:
+        """Take note of the answer of a search."""
+        self._latest = replace(
+            self._latest,
+            checked_nodes=outcome.checked_nodes,
+            loss=outcome.loss,
+            lower_bound=outcome.lower_bound,
+        )
+
+    def _working(self, step: str, share: float | None) -> None:
+        """Take note of how far a statement is; those before the first stage are none of its."""
+        if self._has_begun and self._is_due():
+            self._tell("progress", step, share)
+
+    def _bound(self, inquiry: Inquiry) -> None:
+        """Ask for the lower bound, which costs a pass over the lattice, if it is time again."""
+        began = self._clock()
+        if self._progress is silent or began < self._next_bound:
+            return
+        bound = inquiry.lower_bound()
+        proven = bound is not None and math.isfinite(bound)
+        self._latest = replace(self._latest, lower_bound=bound if proven else None)
+        cost = self._clock() - began
+        self._next_bound = began + max(BOUND_PERIOD, cost / BOUND_SHARE)
+
+    def _is_due(self) -> bool:
+        return self._clock() - self._told >= PERIOD
+
+    def _tell(self, state: State, step: str | None = None, share: float | None = None) -> None:
+        self._told = self._clock()
+        seconds = round(self._told - self._began, 3)
+        self._progress(replace(self._latest, state=state, seconds=seconds, step=step, share=share))

@@ -1,0 +1,137 @@
+"""What cannot be in a policy whose fields are each valid: names, models and bounds that contradict one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from sqlanon.model.base import RESERVED_PREFIX, did_you_mean
+from sqlanon.model.names import folded
+from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY
+from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel
+
+if TYPE_CHECKING:
+    from sqlanon.model.policy.policy import Policy
+
+
+def contradictions(policy: Policy) -> Iterable[str]:
+    """A line per problem."""
+    yield from _repeated_columns(policy)
+    yield from _reserved_columns(policy)
+    yield from _unprotected_columns(policy)
+    yield from _repeated_models(policy.privacy)
+    yield from _unsound_search(policy)
+    yield from _misplaced_max_loss(policy)
+    yield from _impossible_levels(policy)
+    yield from _foreign_weights(policy)
+    yield from _mixed_populations(policy)
+    yield from _uncountable_individuals(policy)
+    yield from _misfits_of_method(policy)
+    yield from _unused_taxonomies(policy)
+
+
+def _repeated_columns(policy: Policy) -> Iterable[str]:
+    seen: dict[str, str] = {}
+    for role in ("quasi_identifiers", "sensitive", "identifiers", "insensitive"):
+        for name in getattr(policy, role):
+            if folded(name) in seen:
+                yield f'column "{name}" has two roles: {seen[folded(name)]} and {role}'
+            seen[folded(name)] = role
+
+
+def _reserved_columns(policy: Policy) -> Iterable[str]:
+    for name in (*policy.quasi_identifiers, *policy.sensitive, *policy.identifiers, *policy.insensitive):
+        if folded(name).startswith(RESERVED_PREFIX):
+            yield f'column "{name}" starts with the reserved "{RESERVED_PREFIX}"; rename it in a view'
+
+
+def _unsound_search(policy: Policy) -> Iterable[str]:
+    """Some searches conclude from monotonicity alone."""
+    if policy.search in NEED_MONOTONIC_PRIVACY:
+        for model in policy.privacy:
+            if not policy.is_monotonic(model):
+                yield _needs_monotonic(policy, str(model))
+    if policy.search in NEED_MONOTONIC_QUALITY and policy.suppression_limit > 0 and not policy.quality.monotonic:
+        yield _needs_monotonic(policy, policy.quality.measure)
+
+
+def _needs_monotonic(policy: Policy, name: str) -> str:
+    state = "with suppression " if policy.suppression_limit > 0 else "with individuals " if policy.individual else ""
+    return f'search "{policy.search}" {state}needs monotonic models, which {name} is not; take "optimal"'
+
+
+def _misplaced_max_loss(policy: Policy) -> Iterable[str]:
+    if policy.search == "inverse-ola" and policy.max_loss is None:
+        yield 'search "inverse-ola" needs max_loss, the loss that the release may have at most'
+    if policy.search != "inverse-ola" and policy.max_loss is not None:
+        yield f'max_loss is for search "inverse-ola", not for "{policy.search}"'
+
+
+def _impossible_levels(policy: Policy) -> Iterable[str]:
+    for bounds in ("minimum_levels", "maximum_levels"):
+        yield from _not_quasi_identifiers(policy, bounds, getattr(policy, bounds))
+    for name, least in policy.minimum_levels.items():
+        most = policy.maximum_levels.get(name, least)
+        if most < least:
+            yield f'the minimum level of "{name}", {least}, is above its maximum level, {most}'
+
+
+def _foreign_weights(policy: Policy) -> Iterable[str]:
+    weights = getattr(policy.quality, "weights", {})
+    yield from _not_quasi_identifiers(policy, "quality.weights", weights)
+    if all(weights.get(name, 1.0) == 0 for name in policy.quasi_identifiers):
+        yield "quality.weights: every quasi-identifier has weight 0, so there is nothing to lose"
+    if policy.row_weight is not None and policy.row_weight in policy.quasi_identifiers:
+        yield f'row_weight "{policy.row_weight}" is a quasi-identifier; weights are not generalized'
+
+
+def _not_quasi_identifiers(policy: Policy, field: str, names: Iterable[str]) -> Iterable[str]:
+    for name in names:
+        if name not in policy.quasi_identifiers:
+            yield f'{field}: "{name}" is not a quasi-identifier{did_you_mean(name, policy.quasi_identifiers)}'
+
+
+def _mixed_populations(policy: Policy) -> Iterable[str]:
+    populations = {model.population for model in policy.privacy if isinstance(model, PopulationModel)}
+    if len(populations) > 1:
+        yield "privacy models name several populations; a policy has one"
+    if populations and policy.suppression == "mask":
+        yield 'suppression "mask" cannot be combined with models of a population: masked rows match no class of it'
+
+
+def _uncountable_individuals(policy: Policy) -> Iterable[str]:
+    if policy.individual is None:
+        return
+    if policy.individual in policy.quasi_identifiers or policy.individual in policy.sensitive:
+        yield f'individual "{policy.individual}" must be among the identifiers or the insensitive columns'
+    for model in policy.privacy:
+        if isinstance(model, PopulationModel | MConcealing):
+            yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
+
+
+def _misfits_of_method(policy: Policy) -> Iterable[str]:
+    return () if policy.method is None else policy.method.misfits(policy)
+
+
+def _unused_taxonomies(policy: Policy) -> Iterable[str]:
+    used = (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
+    for name in policy.taxonomies:
+        if name not in used:
+            reason = "is no quasi-identifier, and no sensitive column with hierarchical distances"
+            yield f'taxonomies: "{name}" {reason}{did_you_mean(name, used)}'
+
+
+def _unprotected_columns(policy: Policy) -> Iterable[str]:
+    for model in policy.privacy:
+        for column in model.columns:
+            if column not in policy.sensitive:
+                yield f'{model} needs "{column}" among the sensitive columns'
+
+
+def _repeated_models(models: Iterable[PrivacyModel]) -> Iterable[str]:
+    seen = set()
+    for model in models:
+        key = (type(model), model.columns, model.bounds[0].measure)
+        if key in seen:
+            yield f"{model} repeats another model of the same kind; keep the stricter one"
+        seen.add(key)

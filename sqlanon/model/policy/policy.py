@@ -1,0 +1,384 @@
+"""The policy: everything that the user asks for, as one frozen value."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import ROUND_FLOOR, Decimal
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from sqlanon.errors import PolicyError
+from sqlanon.model.base import Level, Number, PolicyValue, did_you_mean, failed_checks, respelled
+from sqlanon.model.budget import WrittenFloat
+from sqlanon.model.names import folded
+from sqlanon.model.policy.contradictions import contradictions
+from sqlanon.model.policy.methods import METHODS, AnyMethod
+from sqlanon.model.policy.searches import NEED_MONOTONIC_QUALITY, SearchName
+from sqlanon.model.policy.settings import MethodSettings
+from sqlanon.model.privacy import (
+    CLASS_SIZE,
+    PRIVACY_MODELS,
+    AnyPrivacyModel,
+    Bound,
+    MConcealing,
+    PopulationModel,
+    PrivacyModel,
+    TCloseness,
+)
+from sqlanon.model.quality import ALWAYS_TOLD, LM, QUALITY_MODELS, AnyQualityModel, ClassLoss, Entropy, QualityModel
+from sqlanon.model.taxonomy.rules import TaxonomyRule, placed
+
+ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
+NAMING_COLUMNS = (
+    *("method", "privacy", "quality", "minimum_levels", "maximum_levels", "row_weight", "individual"),
+    "taxonomies",
+)
+"""The fields, or those of what is in them, that name columns with a role."""
+
+
+def default_quality(search: object, method: object) -> LM | Entropy:
+    """The loss of a policy that names none.
+
+    What is published as a whole keeps the loss that it was published with: OLA and its like need a monotonic one, and
+    what Inverse OLA accepts is in its unit.
+    """
+    needs_monotonic = isinstance(search, str) and search in NEED_MONOTONIC_QUALITY
+    has_its_own = method is not None and getattr(method, "replaces_models", True)
+    return Entropy() if needs_monotonic or has_its_own else LM()
+
+
+class Policy(PolicyValue):
+    """Roles of the columns, privacy models, quality model, search and suppression.
+
+    Args:
+        quasi_identifiers: columns that are generalized; each needs a taxonomy of the same name.
+        sensitive: columns that are kept as they are and that diversity models may protect.
+        identifiers: columns that are dropped.
+        insensitive: columns that are kept as they are.
+        rest: ``"identifier"`` drops every column of the source that has no role; without it they are refused.
+        privacy: one or more privacy models; a class must meet all of them.
+        quality: the loss that is minimized, :class:`LM` if none is given: it charges for suppressed rows, and leaves
+            the fewest columns that tell nothing (``tests/benchmarks/losses.py``). It is :class:`Entropy` for a search
+            that needs a monotonic loss, and for a method, which minimizes none.
+        suppression_limit: share of rows that may be suppressed, in [0, 1], inclusive.
+        suppression: ``"drop"`` leaves suppressed rows out; ``"mask"`` keeps them with ``*`` in every
+            quasi-identifier if the masked rows meet the privacy models as a class, and drops them otherwise.
+        search: ``"optimal"`` finds the best node with few checks, ``"exhaustive"`` checks every node. ``"ola"``
+            (El Emam 2009), ``"incognito"`` (LeFevre 2005) and ``"samarati"`` (2001; a node of least height) need
+            monotonic models or no suppression; ``"datafly"`` (Sweeney 2002) is a heuristic. ``"inverse-ola"`` (Mazzone
+            2019) turns the question round: the largest k within ``max_loss``, or the smallest m if ``privacy`` has an
+            ``MConcealing``; the models in ``privacy``, if any, hold as well.
+        max_loss: for ``"inverse-ola"``, the loss that the release may have at most, in the unit of ``quality``.
+        minimum_levels, maximum_levels: by quasi-identifier, the least and the most general level that it may have.
+        row_weight: a column of survey weights: losses that are means or sums over rows count it instead of 1. Privacy
+            models and the suppression limit count rows.
+        individual: a column that tells whose row it is: privacy models then count distinct individuals instead of rows,
+            and private methods bound how many rows each of them owns.
+        taxonomies: by column, a rule or the file of an ARX hierarchy, for this policy alone: ``{"zip": "zip"}``,
+            ``{"age": {"kind": "intervals", "widths": [5, 10]}}``, ``{"city": "city.csv"}``. Kinds are intervals, dates,
+            prefixes, zip, icd9, icd10, ipv4 and flat, with the arguments of the methods of :class:`Taxonomy`. Values
+            that are not declared are read off the source. Columns without one have theirs in the warehouse.
+        method: a differentially private method, in place of privacy models, a search and suppression.
+
+    Names of columns are the same in whatever case, as to DuckDB. A release has them as the roles spell them.
+
+    Raises:
+        PolicyError: listing every problem at once.
+    """
+
+    quasi_identifiers: tuple[str, ...] = Field(min_length=1)
+    sensitive: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    rest: Literal["identifier"] | None = None
+    # Before the privacy models, of which Inverse OLA and private methods need none.
+    search: SearchName = "optimal"
+    method: AnyMethod | None = None
+    privacy: tuple[AnyPrivacyModel, ...]
+    quality: AnyQualityModel = Field(default_factory=LM)
+    suppression_limit: Number = Field(default=0.0, ge=0, le=1)
+    suppression: Literal["drop", "mask"] = "drop"
+    max_loss: Number | None = Field(default=None, ge=0)
+    minimum_levels: dict[str, Level] = Field(default_factory=dict)
+    maximum_levels: dict[str, Level] = Field(default_factory=dict)
+    row_weight: str | None = None
+    individual: str | None = None
+    taxonomies: dict[str, TaxonomyRule] = Field(default_factory=dict)
+
+    def __init__(
+        self,
+        *,
+        quasi_identifiers: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
+        identifiers: Sequence[str] = (),
+        insensitive: Sequence[str] = (),
+        rest: Literal["identifier"] | None = None,
+        privacy: Sequence[PrivacyModel] = (),
+        quality: QualityModel | None = None,
+        suppression_limit: float = 0.0,
+        suppression: Literal["drop", "mask"] = "drop",
+        search: SearchName = "optimal",
+        max_loss: float | None = None,
+        minimum_levels: Mapping[str, int] | None = None,
+        maximum_levels: Mapping[str, int] | None = None,
+        row_weight: str | None = None,
+        individual: str | None = None,
+        taxonomies: Mapping[str, Any] | None = None,
+        method: MethodSettings | None = None,
+        **unknown: Any,
+    ) -> None:
+        super().__init__(
+            quasi_identifiers=quasi_identifiers,
+            sensitive=sensitive,
+            identifiers=identifiers,
+            insensitive=insensitive,
+            rest=rest,
+            privacy=privacy,
+            quality=default_quality(search, method) if quality is None else quality,
+            suppression_limit=suppression_limit,
+            suppression=suppression,
+            search=search,
+            max_loss=max_loss,
+            minimum_levels={} if minimum_levels is None else minimum_levels,
+            maximum_levels={} if maximum_levels is None else maximum_levels,
+            row_weight=row_weight,
+            individual=individual,
+            taxonomies={} if taxonomies is None else taxonomies,
+            method=method,
+            **unknown,
+        )
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @field_validator("privacy", mode="before")
+    @classmethod
+    def _spell_privacy(cls, models: Any) -> Any:
+        # A single model, which can be iterated over too, as the names and values of its fields.
+        if isinstance(models, str | Mapping | BaseModel):
+            raise PydanticCustomError(
+                "no_list",
+                "must be a list, also of one: privacy=[KAnonymity(5)], and in TOML [[privacy]] for each model",
+            )
+        return [_spelled(model, PRIVACY_TAGS) for model in models] if isinstance(models, list | tuple) else models
+
+    @field_validator("privacy")
+    @classmethod
+    def _not_none(cls, models: tuple[AnyPrivacyModel, ...], info: ValidationInfo) -> tuple[AnyPrivacyModel, ...]:
+        # A method that is not valid is missing there, and is complaint enough.
+        method = info.data.get("method", ...)
+        is_enough = method is ... or (method is not None and method.replaces_models)
+        if not models and info.data.get("search") != "inverse-ola" and not is_enough:
+            raise PydanticCustomError("too_short", "needs at least one")
+        return models
+
+    @field_validator("suppression_limit", mode="before")
+    @classmethod
+    def _is_share(cls, limit: Any) -> Any:
+        if isinstance(limit, bool) or (isinstance(limit, str | int | float) and not _is_share(limit)):
+            raise PydanticCustomError("no_share", "must be a share from 0 to 1: 0.05 is 5 %")
+        return limit
+
+    @field_validator("method", mode="before")
+    @classmethod
+    def _spell_method(cls, method: Any) -> Any:
+        return _spelled({"model": method} if isinstance(method, str) else method, METHOD_TAGS)
+
+    @field_validator("quality", mode="before")
+    @classmethod
+    def _spell_quality(cls, model: Any) -> Any:
+        return _spelled({"model": model} if isinstance(model, str) else model, QUALITY_TAGS)
+
+    @field_validator(*NAMING_COLUMNS)
+    @classmethod
+    def _spelled_like_roles(cls, value: Any, info: ValidationInfo) -> Any:
+        return respelled(value, [name for role in ROLES for name in info.data.get(role, ())])
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Policy:
+        problems = list(contradictions(self))
+        if problems:
+            raise failed_checks(problems)
+        return self
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Policy:
+        """Read a policy from a TOML file.
+
+        Raises:
+            PolicyError: the file cannot be read, is not TOML, or is not a policy; it names the file.
+        """
+        try:
+            with Path(path).open("rb") as file:
+                values = tomllib.load(file, parse_float=WrittenFloat)
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise PolicyError(f"the policy file {path} is not valid TOML: {error}") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise PolicyError(f"the policy file {path} cannot be read: {reason}") from None
+        if "taxonomies" in values:
+            values["taxonomies"] = placed(values["taxonomies"], Path(path).parent)
+        try:
+            return cls(**values)
+        except PolicyError as error:
+            raise PolicyError(f"the policy file {path} is not valid:", error.problems) from None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that it names, by their roles, and those of weights and individuals."""
+        others = [name for name in (self.row_weight, self.individual) if name is not None]
+        return tuple(dict.fromkeys([*(name for role in ROLES for name in getattr(self, role)), *others]))
+
+    @property
+    def released_columns(self) -> frozenset[str]:
+        """The columns that a release has: all but the identifiers."""
+        return frozenset((*self.quasi_identifiers, *self.sensitive, *self.insensitive))
+
+    @property
+    def k(self) -> int:
+        """The largest k asked for, 1 without k-anonymity."""
+        return max((int(bound.required) for bound in self.bounds if bound.measure == CLASS_SIZE), default=1)
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """What the privacy models ask of every published class, in their order."""
+        return tuple(bound for model in self.privacy for bound in model.bounds)
+
+    @property
+    def certain_bounds(self) -> tuple[Bound, ...]:
+        """The bounds that, where a node violates them beyond the limit, every less general node violates beyond it too.
+
+        A bound can be one of them although its model is not: that on the size of classes in (α,k)-anonymity.
+        """
+        return tuple(
+            bound for model in self.privacy for bound in model.bounds if bound.monotonic or self.is_monotonic(model)
+        )
+
+    @property
+    def class_losses(self) -> tuple[ClassLoss, ...]:
+        """What is told of the classes of a node that was chosen: what it always is, and what is minimized."""
+        return tuple(dict.fromkeys((*ALWAYS_TOLD, *self.quality.class_losses)))
+
+    @property
+    def has_private_method(self) -> bool:
+        """Whether what a method promises takes the place of privacy models."""
+        return self.method is not None and self.method.replaces_models
+
+    @property
+    def protected_columns(self) -> tuple[str, ...]:
+        """The sensitive columns that some privacy model looks at, or a private method counts; each once."""
+        published = self.sensitive if self.has_private_method else ()
+        return tuple(dict.fromkeys([*published, *(column for model in self.privacy for column in model.columns)]))
+
+    @property
+    def population(self) -> str | None:
+        """The table of the population, if a privacy model compares with one."""
+        return next((model.population for model in self.privacy if isinstance(model, PopulationModel)), None)
+
+    @property
+    def has_concealing(self) -> bool:
+        """Whether m-concealing is asked for."""
+        return any(isinstance(model, MConcealing) for model in self.privacy)
+
+    @property
+    def sensitive_taxonomies(self) -> tuple[str, ...]:
+        """The sensitive columns whose taxonomy a privacy model or a private method needs, each once."""
+        if self.method is not None and self.method.needs_value_domain:
+            return self.sensitive
+        models = [model for model in self.privacy if isinstance(model, TCloseness) and model.distance == "hierarchical"]
+        return tuple(dict.fromkeys(model.column for model in models))
+
+    def is_monotonic(self, model: PrivacyModel) -> bool:
+        """Whether every more general node meets a model within the suppression limit if a node does.
+
+        Without suppression most models are monotonic, since the values of a merged class are those of its parts. If
+        individuals are counted that is not so: one who stands in both parts counts once.
+        """
+        adds_up = self.suppression_limit == 0 and self.individual is None
+        return model.monotonic or (adds_up and model.monotonic_without_suppression)
+
+    def allowed_rows(self, row_count: int) -> int:
+        """How many of ``row_count`` rows may be suppressed: the limit as the decimal it is written as, rounded down."""
+        exact = Decimal(repr(self.suppression_limit)) * row_count
+        return int(exact.to_integral_value(rounding=ROUND_FLOOR))
+
+    def spelled_like(self, names: Sequence[str]) -> Policy:
+        """The policy with its columns spelled as they are among some names, in whatever case."""
+        fields = (*ROLES, *NAMING_COLUMNS)
+        return self.model_copy(update={field: respelled(getattr(self, field), names) for field in fields})
+
+    def sha256(self) -> str:
+        """A hash of the policy that does not depend on how it was spelled."""
+        # Without these the hash is what it was before there were any: sidecars and releases hold it.
+        without = {name for name in ("method", "rest", "taxonomies") if not getattr(self, name)}
+        canonical = json.dumps(self.model_dump(mode="json", exclude=without), sort_keys=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def check_columns(self, columns: Sequence[str], source: str) -> None:
+        """Refuse a source whose columns and the policy's roles do not match one to one.
+
+        Raises:
+            PolicyError: lists columns without a role and roles without a column.
+        """
+        roles = [name for role in ROLES for name in getattr(self, role)]
+        there, given = ({folded(name): name for name in names} for names in (columns, roles))
+        free = [name for key, name in there.items() if key not in given]
+        problems = [
+            f'column "{name}" has a role but is not in the source{did_you_mean(name, free)}'
+            for key, name in given.items()
+            if key not in there
+        ]
+        problems += [
+            f'{field} "{name}" is not in the source{did_you_mean(name, columns)}'
+            for field, name in (("row_weight", self.row_weight), ("individual", self.individual))
+            if name is not None and folded(name) not in there
+        ]
+        if free and self.rest is None:
+            problems.append(self._without_role(free))
+        if problems:
+            raise PolicyError(f"the policy does not fit {source}:", problems)
+
+    def _without_role(self, columns: Sequence[str]) -> str:
+        """Names the columns, and what to write to drop them all."""
+        named = ", ".join(f'"{name}"' for name in columns)
+        state = f"column {named} has no role" if len(columns) == 1 else f"columns {named} have no role"
+        written = json.dumps([*self.identifiers, *columns], ensure_ascii=False)
+        return (
+            f"{state}: name each in quasi_identifiers, sensitive, insensitive or identifiers (which are dropped), "
+            f'as in identifiers = {written}; or write rest = "identifier" to drop all without a role'
+        )
+
+
+def _is_share(number: str | float) -> bool:
+    """Whether a number, or a text that spells one, is from 0 to 1."""
+    try:
+        return 0 <= float(number) <= 1
+    except (ValueError, OverflowError):
+        return False
+
+
+def _tags(models: Iterable[type[PolicyValue]]) -> dict[str, str]:
+    """The names of kinds as they are spelled in a policy, by their letters alone: ``dmstar`` → ``dm-star``."""
+    return {letters(tag): tag for model in models for tag in (model.model_fields["model"].default,)}
+
+
+def letters(name: str) -> str:
+    """A name without what may be spelled in several ways."""
+    return "".join(character for character in name.replace("*", "star").casefold() if character.isalnum())
+
+
+PRIVACY_TAGS = _tags(PRIVACY_MODELS)
+QUALITY_TAGS = _tags(QUALITY_MODELS)
+METHOD_TAGS = _tags(METHODS)
+
+
+def _spelled(model: Any, tags: dict[str, str]) -> Any:
+    """A table from TOML with its kind as it is spelled here: ``KAnonymity`` and ``k_anonymity`` are ``k-anonymity``."""
+    if isinstance(model, dict) and isinstance(model.get("model"), str):
+        return {**model, "model": tags.get(letters(model["model"]), model["model"])}
+    return model

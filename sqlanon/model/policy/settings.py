@@ -1,0 +1,55 @@
+"""The settings of a method: what a policy says of how it is to be met, if not by a search for a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.model.base import PolicyValue
+
+if TYPE_CHECKING:
+    from sqlanon.model.policy.policy import Policy
+
+
+class MethodSettings(PolicyValue):
+    """What a policy says of a method other than the search for a node; :mod:`sqlanon.methods` has the rest.
+
+    A class of its own has a field ``model``, a literal with its name.
+    """
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @property
+    def name(self) -> str:
+        """The method as reports and the ledger name it."""
+        return str(self.model)  # type: ignore[attr-defined]
+
+    @property
+    def algorithm(self) -> str:
+        """By which name :mod:`sqlanon.methods.registry` knows what it does."""
+        return self.name
+
+    @property
+    def replaces_models(self) -> bool:
+        """Whether what it promises takes the place of privacy models, which a policy must have otherwise."""
+        return False
+
+    @property
+    def claims_privacy(self) -> bool:
+        """Whether it promises differential privacy, and is charged for it."""
+        return False
+
+    @property
+    def needs_value_domain(self) -> bool:
+        """Whether the sensitive columns need taxonomies."""
+        return False
+
+    def misfits(self, policy: Policy) -> Iterable[str]:
+        """What a policy asks for that the method does not do, a sentence each."""
+        return ()
+
+    def __str__(self) -> str:
+        return f'method "{self.name}"'

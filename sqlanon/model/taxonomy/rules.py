@@ -1,0 +1,167 @@
+"""The taxonomies that a policy carries: rules, and files named relative to the file of the policy."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import PydanticCustomError
+
+from sqlanon.errors import TaxonomyError
+from sqlanon.model.base import NotBoolean, PolicyValue
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+
+Number = Annotated[int | float, NotBoolean]
+Whole = Annotated[int, NotBoolean]
+Values = tuple[bool | str | int | float, ...] | None
+"""The declared domain; None if the values are read off the column of the source."""
+
+
+class _Rule(PolicyValue):
+    """A rule, or a file, that a taxonomy is made by."""
+
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy.
+
+        Raises:
+            TaxonomyError: the settings of the rule do not go together, or the file is none.
+        """
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _is_valid(self) -> _Rule:
+        try:
+            if not isinstance(self, FileOfTaxonomy):  # a policy can be read where its files are not
+                self.taxonomy()
+        except TaxonomyError as error:
+            problems = "; ".join(error.problems) or str(error)
+            raise PydanticCustomError("taxonomy", "{problems}", {"problems": problems}) from None
+        return self
+
+
+class Intervals(_Rule):
+    """See :meth:`Taxonomy.intervals`."""
+
+    kind: Literal["intervals"] = "intervals"
+    widths: tuple[Number, ...]
+    origin: Number = 0
+    minimum: Whole | None = None
+    maximum: Whole | None = None
+    below: Number | None = None
+    above: Number | None = None
+
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy."""
+        ends = {"minimum": self.minimum, "maximum": self.maximum, "below": self.below, "above": self.above}
+        return Taxonomy.intervals(self.widths, origin=self.origin, **ends)  # type: ignore[arg-type]
+
+
+class Dates(_Rule):
+    """See :meth:`Taxonomy.dates`."""
+
+    kind: Literal["dates"] = "dates"
+    units: tuple[str, ...] = ("month", "quarter", "year", "decade")
+    first: datetime.date | None = None
+    last: datetime.date | None = None
+
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy."""
+        return Taxonomy.dates(self.units, first=self.first, last=self.last)
+
+
+class Prefixes(_Rule):
+    """See :meth:`Taxonomy.prefixes`."""
+
+    kind: Literal["prefixes"] = "prefixes"
+    keep: tuple[Whole, ...]
+    values: Values = None
+
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy."""
+        return Taxonomy.prefixes(self.keep, self.values)
+
+
+class IPv4(_Rule):
+    """See :meth:`Taxonomy.ipv4`."""
+
+    kind: Literal["ipv4"] = "ipv4"
+    bits: tuple[Whole, ...] = (24, 16, 8)
+    values: Values = None
+
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy."""
+        return Taxonomy.ipv4(self.bits, self.values)
+
+
+class Codes(_Rule):
+    """See :meth:`Taxonomy.zip_codes`, :meth:`Taxonomy.icd9`, :meth:`Taxonomy.icd10` and :meth:`Taxonomy.flat`."""
+
+    kind: Literal["zip", "icd9", "icd10", "flat"]
+    values: Values = None
+
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy."""
+        makers = {
+            "zip": Taxonomy.zip_codes,
+            "icd9": Taxonomy.icd9,
+            "icd10": Taxonomy.icd10,
+            "flat": Taxonomy.flat,
+        }
+        return makers[self.kind](self.values)
+
+
+class FileOfTaxonomy(_Rule):
+    """An ARX hierarchy, see :meth:`Taxonomy.from_csv`.
+
+    Attributes:
+        file: its path as it is written in the policy.
+        delimiter: found by looking unless given.
+        folder: that of the policy, which the path is relative to. It stays here: where a policy lies on the machine of
+            its custodian is nobody's business who gets a release.
+    """
+
+    kind: Literal["file"] = "file"
+    file: str
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    folder: SkipJsonSchema[str | None] = Field(default=None, exclude=True, repr=False)
+
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy."""
+        return Taxonomy.from_csv(Path(self.folder or "", self.file), delimiter=self.delimiter)
+
+
+KINDS = ("intervals", "dates", "prefixes", "zip", "icd9", "icd10", "ipv4", "flat")
+
+
+def _written(rule: Any) -> Any:
+    """A kind alone is written as a text, and so is a file; with settings it is a table."""
+    if isinstance(rule, Taxonomy):
+        raise PydanticCustomError("no_rule", "is a Taxonomy: give that to load_taxonomy, and a policy a rule or a file")
+    if isinstance(rule, str | Path):
+        return {"kind": str(rule)} if str(rule) in KINDS else {"kind": "file", "file": str(rule)}
+    if isinstance(rule, Mapping) and "file" in rule and "kind" not in rule:
+        return {**rule, "kind": "file"}
+    return rule
+
+
+_AnyRule = Annotated[
+    Intervals | Dates | Prefixes | IPv4 | Codes | FileOfTaxonomy,
+    Field(discriminator="kind"),
+]
+TaxonomyRule = Annotated[_AnyRule, BeforeValidator(_written, json_schema_input_type=_AnyRule | str)]
+"""How a taxonomy is written in a policy: ``"zip"``, ``"city.csv"``, or a table with its ``kind``."""
+
+
+def placed(written: Any, folder: Path) -> Any:
+    """What a file says of taxonomies, with the folder that its paths are relative to."""
+    if not isinstance(written, Mapping):
+        return written
+    rules = {name: _written(rule) for name, rule in written.items()}
+    return {
+        name: {**rule, "folder": str(folder)} if isinstance(rule, Mapping) and rule.get("kind") == "file" else rule
+        for name, rule in rules.items()
+    }

@@ -1,0 +1,314 @@
+"""Taxonomies as values: where the labels of an attribute come from.
+
+A taxonomy maps every value of its domain to one label per level: level 0 is the value itself, each further level
+merges labels of the one below, and the top level is one label. A rule (intervals, dates, prefixes ...) needs a
+domain to be applied to: *declared*, when it is given with the rule, or *observed*, when it is read off a column. The
+domain of a file is *stated*: whoever made the file knows where its values come from. Only a declared domain says
+nothing about the data.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import hashlib
+import io
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from sqlanon.errors import TaxonomyError
+from sqlanon.model.taxonomy.notes import Domain, noted_domain
+
+TOP = "*"
+"""The one label of the top level of a generated taxonomy."""
+
+DELIMITERS = (";", ",", "\t")
+DATE_UNITS = ("day", "month", "quarter", "year", "decade")
+IPV4_BITS = 32
+
+MOST_VALUES = 2_000_000
+"""Of a range that is declared: all of its values are rows of the taxonomy, once a level.
+
+So many, with three levels above them, take 2.3 GB to be loaded.
+"""
+
+
+@dataclass(frozen=True)
+class LabelRule:
+    """One generated level: a macro of ``sql/macros/15_labels.sql`` and its arguments after the value."""
+
+    macro: str
+    arguments: tuple[int | Decimal | str | None, ...]
+
+
+@dataclass(frozen=True)
+class IntegerRange:
+    """The declared domain ``minimum, ..., maximum``, both included."""
+
+    minimum: int
+    maximum: int
+
+
+@dataclass(frozen=True)
+class DateRange:
+    """The declared domain of every day from ``first`` to ``last``, both included."""
+
+    first: datetime.date
+    last: datetime.date
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """Where the labels of an attribute come from; build one with the class methods.
+
+    Exactly one of ``rows``, ``query`` and ``rules`` is given.
+
+    Attributes:
+        rows: one tuple per value: the value, then its label at every level above; None stands for NULL.
+        query: a SQL query whose result is such rows (wide), or has the columns level, value, label (long).
+        rules: how to label each level between the values and the top ``*``.
+        values: the declared domain of ``rules``; None if the domain is to be observed in a column.
+        query_domain, rows_domain: where the values of a query or of rows come from.
+        origin: where the taxonomy comes from, for messages.
+    """
+
+    rows: tuple[tuple[str | None, ...], ...] | None = None
+    query: str | None = None
+    rules: tuple[LabelRule, ...] | None = None
+    values: tuple[str, ...] | IntegerRange | DateRange | None = None
+    query_domain: Domain = "observed"
+    rows_domain: Domain = "declared"
+    origin: str = "taxonomy"
+
+    @property
+    def domain(self) -> Domain:
+        """Whether the values are declared, stated by a file, or will be observed."""
+        if self.query is not None:
+            return self.query_domain
+        if self.rows is not None:
+            return self.rows_domain
+        return "observed" if self.needs_source else "declared"
+
+    @property
+    def needs_source(self) -> bool:
+        """Whether the values must be read off a column."""
+        return self.rules is not None and self.values is None
+
+    @classmethod
+    def from_csv(cls, path: str | Path, *, delimiter: str | None = None) -> Taxonomy:
+        """Read an ARX hierarchy: a line per value, the value first, then its labels up to the top.
+
+        Its values count as stated by the file; as observed or declared if the note that an export has left beside it
+        says so.
+
+        Args:
+            path: the file, UTF-8, without a header. An empty first field stands for NULL.
+            delimiter: found by looking (``;``, ``,`` or tab) unless given.
+
+        Raises:
+            TaxonomyError: the file cannot be read, or its lines do not all have the same two or more fields.
+        """
+        try:
+            content = Path(path).read_bytes()
+            text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
+        except UnicodeDecodeError:
+            raise TaxonomyError(f"the taxonomy file {path} is not UTF-8 text") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "it has characters that no name can have"
+            raise TaxonomyError(f"the taxonomy file {path} cannot be read: {reason}") from None
+        domain = noted_domain(Path(path), hashlib.sha256(content).hexdigest())
+        return cls(rows=_parse_csv(text, delimiter, str(path)), rows_domain=domain, origin=str(path))
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Sequence[object]]) -> Taxonomy:
+        """Rows like those of an ARX hierarchy, values first; None stands for NULL, all else is taken as text."""
+        texts = tuple(tuple(None if field is None else _text(field) for field in row) for row in rows)
+        if len({len(row) for row in texts}) > 1 or not texts or len(texts[0]) < 1:
+            raise TaxonomyError(
+                "the rows of a taxonomy must all have the same number of fields, and there must be some"
+            )
+        return cls(rows=texts, origin="rows")
+
+    @classmethod
+    def from_query(cls, query: str, *, domain: Domain = "observed") -> Taxonomy:
+        """A SQL relation: wide (the value, then its labels) or long (columns level, value, label)."""
+        return cls(query=query, query_domain=domain, origin="query")
+
+    @classmethod
+    def flat(cls, values: Iterable[object] | None = None) -> Taxonomy:
+        """One level: every value falls under ``*``."""
+        return cls(rules=(), values=_declared(values), origin="flat")
+
+    @classmethod
+    def intervals(
+        cls,
+        widths: Sequence[int | float | Decimal],
+        *,
+        origin: int | float | Decimal = 0,
+        minimum: int | None = None,
+        maximum: int | None = None,
+        below: int | float | Decimal | None = None,
+        above: int | float | Decimal | None = None,
+    ) -> Taxonomy:
+        """Half-open numeric intervals, wider level by level: ``[20, 25)``, ``[20, 30)``, ... ``*``.
+
+        Args:
+            widths: the width at each level, from level 1 up; each must be a multiple of the one before, so that
+                the intervals nest.
+            origin: a boundary of every level.
+            minimum, maximum: the declared domain, the integers from one to the other, two million at most; both or
+                neither.
+            below: smaller numbers share the label ``< below`` at every level above the values.
+            above: numbers from here on share the label ``>= above``.
+
+        Raises:
+            TaxonomyError: listing every problem with the arguments.
+        """
+        exact = [_exact(width) for width in widths]
+        problems = [f"width {width} is not positive" for width in exact if width <= 0]
+        if not problems:
+            problems += [
+                f"width {wide} is not a multiple of {narrow}, so the levels do not nest"
+                for narrow, wide in itertools.pairwise(exact)
+                if wide % narrow != 0 or wide == narrow
+            ]
+        if not exact:
+            problems.append("no width is given")
+        if (minimum is None) != (maximum is None):
+            problems.append("minimum and maximum go together")
+        if minimum is not None and maximum is not None and minimum > maximum:
+            problems.append(f"minimum {minimum} is greater than maximum {maximum}")
+        if minimum is not None and maximum is not None and maximum - minimum >= MOST_VALUES:
+            problems.append(
+                f"minimum {minimum} to maximum {maximum} are {maximum - minimum + 1:,} values, and a taxonomy lists "
+                f"all of its values, {MOST_VALUES:,} at most: declare a smaller domain, round the column in a query "
+                "first, or give no minimum and maximum, so that the values are read off the column"
+            )
+        if below is not None and above is not None and below >= above:
+            problems.append(f"below {below} is not smaller than above {above}")
+        if problems:
+            raise TaxonomyError("the intervals are not valid:", problems)
+        ends = (None if below is None else _exact(below), None if above is None else _exact(above))
+        return cls(
+            rules=tuple(LabelRule("interval_label", (width, _exact(origin), *ends)) for width in exact),
+            values=IntegerRange(minimum, maximum) if minimum is not None and maximum is not None else None,
+            origin="intervals",
+        )
+
+    @classmethod
+    def dates(
+        cls,
+        units: Sequence[str] = ("month", "quarter", "year", "decade"),
+        *,
+        first: datetime.date | None = None,
+        last: datetime.date | None = None,
+    ) -> Taxonomy:
+        """Dates and timestamps by calendar unit: ``2024-03``, ``2024-Q1``, ``2024``, ``2020s``, ``*``.
+
+        Args:
+            units: the unit of each level, from level 1 up, from fine to coarse; timestamps want ``day`` first.
+            first, last: the declared domain, every day from one to the other; both or neither.
+
+        Raises:
+            TaxonomyError: listing every problem with the arguments.
+        """
+        problems = [f'no unit "{unit}"; take {", ".join(DATE_UNITS)}' for unit in units if unit not in DATE_UNITS]
+        if not problems and list(units) != sorted(set(units), key=DATE_UNITS.index):
+            problems.append("the units must go from fine to coarse, each once")
+        if (first is None) != (last is None):
+            problems.append("first and last go together")
+        if first is not None and last is not None and first > last:
+            problems.append("first is later than last")
+        if problems:
+            raise TaxonomyError("the date levels are not valid:", problems)
+        return cls(
+            rules=tuple(LabelRule("date_label", (unit,)) for unit in units),
+            values=DateRange(first, last) if first is not None and last is not None else None,
+            origin="dates",
+        )
+
+    @classmethod
+    def prefixes(cls, kept: Sequence[int], values: Iterable[object] | None = None) -> Taxonomy:
+        """The first characters of a value, the others masked: ``10115`` → ``101**`` → ``1****`` → ``*``.
+
+        Args:
+            kept: how many characters stay at each level, from level 1 up; each fewer than the one before.
+            values: the declared domain; without it the values are read off a column.
+        """
+        if not kept or any(number < 0 for number in kept) or list(kept) != sorted(set(kept), reverse=True):
+            raise TaxonomyError("the numbers of kept characters must be given, not negative, each less than the last")
+        rules = tuple(LabelRule("prefix_label", (number,)) for number in kept)
+        return cls(rules=rules, values=_declared(values), origin="prefixes")
+
+    @classmethod
+    def zip_codes(cls, values: Iterable[object] | None = None) -> Taxonomy:
+        """Five-digit postal codes: one more digit masked at each of four levels, then ``*``."""
+        return cls.prefixes((4, 3, 2, 1), values)
+
+    @classmethod
+    def icd10(cls, values: Iterable[object] | None = None) -> Taxonomy:
+        """ICD-10 codes: ``E11.65`` → category ``E11`` → chapter ``E00-E90`` → ``*``."""
+        return cls(rules=_ranks("icd10_label"), values=_declared(values), origin="ICD-10")
+
+    @classmethod
+    def icd9(cls, values: Iterable[object] | None = None) -> Taxonomy:
+        """ICD-9 diagnosis codes, V and E codes included: ``250.01`` → ``250`` → chapter ``240-279`` → ``*``."""
+        return cls(rules=_ranks("icd9_label"), values=_declared(values), origin="ICD-9")
+
+    @classmethod
+    def ipv4(cls, bits: Sequence[int] = (24, 16, 8), values: Iterable[object] | None = None) -> Taxonomy:
+        """IPv4 addresses by network: ``192.168.17.4`` → ``192.168.17.0/24`` → ... → ``*``."""
+        if not bits or list(bits) != sorted(set(bits), reverse=True) or bits[0] > IPV4_BITS or bits[-1] < 1:
+            raise TaxonomyError("the prefix lengths must be given, between 32 and 1, each less than the last")
+        rules = tuple(LabelRule("ipv4_label", (number,)) for number in bits)
+        return cls(rules=rules, values=_declared(values), origin="IPv4")
+
+
+def _ranks(macro: str) -> tuple[LabelRule, ...]:
+    return LabelRule(macro, ("category",)), LabelRule(macro, ("chapter",))
+
+
+def _declared(values: Iterable[object] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(_text(value) for value in values)
+
+
+def _text(value: object) -> str:
+    """A value as the database spells it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _exact(number: int | float | Decimal) -> int | Decimal:
+    """A number as it is written: 0.1 is one tenth."""
+    try:
+        exact = Decimal(str(number))
+    except InvalidOperation:
+        raise TaxonomyError(f'"{number}" is not a number') from None
+    if not exact.is_finite():
+        raise TaxonomyError(f"{number} is not a finite number")
+    return int(exact) if exact == exact.to_integral_value() else exact.normalize()
+
+
+def _parse_csv(text: str, delimiter: str | None, path: str) -> tuple[tuple[str | None, ...], ...]:
+    candidates = [delimiter] if delimiter else list(DELIMITERS)
+    tables = [lines for candidate in candidates if (lines := _split(text, candidate, path))]
+    # Labels such as "[1;2)" can make two delimiters fit: the right one gives one top label.
+    tables.sort(key=lambda lines: len({line[-1] for line in lines}) > 1)
+    if tables:
+        return tuple((line[0] or None, *line[1:]) for line in tables[0])
+    raise TaxonomyError(
+        f"the taxonomy file {path} is not a hierarchy: no delimiter among "
+        f"{', '.join(repr(candidate) for candidate in candidates)} splits every line into the same two or more fields"
+    )
+
+
+def _split(text: str, delimiter: str, path: str) -> list[list[str]]:
+    """The lines of a CSV, none if they do not all have the same two or more fields."""
+    try:
+        # StringIO, not splitlines: a quoted label may hold a line break.
+        lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if line]
+    except (csv.Error, TypeError) as error:
+        raise TaxonomyError(f"the taxonomy file {path} cannot be read: {error}") from None
+    return lines if lines and len(lines[0]) > 1 and len({len(line) for line in lines}) == 1 else []

@@ -1,0 +1,388 @@
+"""Releasing a partition at a node that was fitted before, proved together with all that was published with the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlanon.binding.prepare import prepare, read_by, with_present_taxonomies
+from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.errors import EngineError, PolicyError, UnsatisfiableError, VerificationError
+from sqlanon.methods import publishing
+from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.full_domain.guarantee import guarantee_of_partitions
+from sqlanon.methods.full_domain.kept_classes import attained_measures
+from sqlanon.methods.stages import Progress, Stages, silent
+from sqlanon.model.destination import Destination, Replace
+from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
+from sqlanon.model.release import Measurement, RowCounts
+from sqlanon.partitions import increment as queries
+from sqlanon.partitions.fit import refuse_other_types
+from sqlanon.partitions.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment
+from sqlanon.partitions.places import Place, place_of
+from sqlanon.partitions.sidecar import Entry, Sidecar, opened, release_at
+from sqlanon.partitions.taxonomies import refuse_other_taxonomies, taxonomies_of_fit
+from sqlanon.publish.provenance import provenance
+from sqlanon.publish.targets import Target, target_for
+from sqlanon.queries.bind import BoundPolicy
+from sqlanon.queries.kit.nodes import Step
+from sqlanon.queries.release.rows import KEPT_CLASSES
+from sqlanon.verification.measure import Beside
+from sqlanon.verification.verify import verify
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition that is to be published, and what it joins.
+
+    Attributes:
+        sidecar: the fit and the counts of what was published with it.
+        bound: the policy of the fit, bound to the partition.
+        place: where it goes.
+        rows, fingerprint: how many rows it has, and what tells them from others.
+        others: what stays published beside it.
+        replaced: the entry that it takes the place of.
+    """
+
+    sidecar: Sidecar
+    bound: BoundPolicy
+    place: Place
+    rows: int
+    fingerprint: str
+    others: tuple[Entry, ...]
+    replaced: Entry | None
+
+    @property
+    def fit(self) -> Fit:
+        """The fit."""
+        return self.sidecar.fit
+
+    def has_rows_of(self, entry: Entry) -> bool:
+        """Whether an entry is of the same rows."""
+        return (self.rows, self.fingerprint) == (entry.rows, entry.fingerprint)
+
+    def union(self, own: RowCounts) -> RowCounts:
+        """What became of the rows of all partitions, this one included."""
+        source = own.source + sum(entry.rows for entry in self.others)
+        released = own.released + sum(entry.released for entry in self.others)
+        return RowCounts(source=source, released=released, masked=0, dropped=source - released)
+
+
+def apply(
+    engine: Engine,
+    source: ResolvedSource,
+    sidecar: Path,
+    into: Destination,
+    *,
+    replace: Replace = False,
+    progress: Progress = silent,
+) -> PartitionRelease:
+    """Publish a partition at the node of a fit.
+
+    The rows of a class are published if the class meets every privacy model together with what was published of it
+    before; else they are suppressed, which leaves what was published as good as it was, since each measure of a class
+    follows from the rows of that class alone (and from the reference, which stays as it was).
+
+    Args:
+        engine: the database.
+        source: the partition.
+        sidecar: the file that :func:`fit` has made.
+        into: the target.
+        replace: whether what has that name may be replaced; the rows of a partition that was published there
+            with this fit then count no more.
+        progress: told of every stage.
+
+    Raises:
+        PolicyError: the columns do not fit, or the same rows were published with this fit already.
+        TaxonomyError: a taxonomy is not the one of the fit, or does not cover the partition.
+        UnsatisfiableError: too many rows would be suppressed, or what stays published would fall short without the
+            rows that are replaced.
+        VerificationError: what was written falls short; it was withdrawn.
+        EngineError: the sidecar is in use, or the database or the file system refused a step.
+    """
+    stages = Stages(progress)
+    with stages.watching(engine), opened(engine, sidecar) as known, taxonomies_of_fit(engine, known):
+        partition = _partition(engine, source, known, into, stages)
+        _refuse_rows_published_elsewhere(partition)
+        if partition.replaced is not None and not replace:
+            _refuse_other_rows(engine, partition)
+        if _is_published(engine, partition, replace):
+            return _published_before(engine, partition, stages)
+        return _publish(engine, source, partition, into, stages, replace=replace)
+
+
+def _partition(
+    engine: Engine, source: ResolvedSource, sidecar: Sidecar, into: Destination, stages: Stages
+) -> Partition:
+    """The partition with what it joins, if it fits."""
+    place = place_of(engine, into)
+    bound = prepare(engine, source, sidecar.fit.policy)
+    _refuse_other_taxonomies(sidecar.fit, bound)
+    refuse_other_types(sidecar.fit, bound)
+    with stages.stage("fingerprint"):
+        names = [known.name for known in bound.columns]
+        found = engine.fetch(queries.fingerprint(bound.source, names), "a fingerprint of the rows")[0]
+    entries = sidecar.entries
+    replaced = next((entry for entry in entries if entry.place.same_as(place)), None)
+    others = tuple(entry for entry in entries if entry is not replaced)
+    return Partition(sidecar, bound, place, int(found["rows"]), found["fingerprint"], others, replaced)
+
+
+def _refuse_rows_published_elsewhere(partition: Partition) -> None:
+    for entry in filter(partition.has_rows_of, partition.others):
+        raise PolicyError(
+            f'the rows of {partition.bound.description} were published with this fit already, as "{entry.place.name}": '
+            "published twice, they would count twice"
+        )
+
+
+def _refuse_other_taxonomies(fit: Fit, bound: BoundPolicy) -> None:
+    refuse_other_taxonomies(fit, {name: bound.taxonomy_hashes.get(name, "") for name in fit.taxonomy_sha256})
+
+
+def _is_published(engine: Engine, partition: Partition, replace: Replace) -> bool:
+    """Whether the partition is what is there, and is to be left."""
+    entry = partition.replaced
+    if entry is None or replace not in (False, "changed"):
+        return False
+    return partition.has_rows_of(entry) and release_at(engine, entry.place) == entry.release
+
+
+def _refuse_other_rows(engine: Engine, partition: Partition) -> None:
+    """Refuse to go on where a partition was published, unless it is the same one."""
+    entry, name = partition.replaced, partition.place.name
+    assert entry is not None
+    if release_at(engine, entry.place) != entry.release:
+        raise EngineError(
+            f'a partition was published as "{name}" with this fit and is not there any more, but its rows count: '
+            "bring it back, or publish it anew with replace=True",
+            step="target",
+        )
+    if not partition.has_rows_of(entry):
+        raise EngineError(
+            f'"{name}" is published with this fit, from other rows; give another name, or replace=True', step="target"
+        )
+
+
+def _published_before(engine: Engine, partition: Partition, stages: Stages) -> PartitionRelease:
+    """What was published of the same rows at the same place, measured again."""
+    entry = partition.replaced
+    assert entry is not None
+    with stages.stage("verify"):
+        measurement = _verified(engine, partition, engine.resolve(partition.place.name), entry)
+    note = "these rows were published already: nothing was written"
+    return _release(partition, entry, measurement, partition.place.name, stages, note=note)
+
+
+def _publish(
+    engine: Engine, source: ResolvedSource, partition: Partition, into: Destination, stages: Stages, *, replace: Replace
+) -> PartitionRelease:
+    read = read_by(engine, source, partition.fit.policy)
+    try:
+        with target_for(engine, into, read, replace=replace) as target, _joined(engine, partition, stages) as joined:
+            entry, measurement = _staged(engine, partition, *joined, target, stages)
+    except BaseException:
+        # It may have been published nevertheless. What cannot be settled now stays pending for the next run.
+        with suppress(EngineError):
+            partition.sidecar.settle_all()
+        raise
+    stages.finish()
+    with stages.stage("count"):
+        counted = partition.sidecar.settle(entry)
+    if not counted:
+        raise EngineError(f'"{target.name}" was removed while it was published; it is not counted', step="sidecar")
+    return _release(partition, entry, measurement, target.name, stages)
+
+
+def _staged(
+    engine: Engine, partition: Partition, table: EncodedTable, increment: Increment, target: Target, stages: Stages
+) -> tuple[Entry, Measurement]:
+    """Announce the partition, write it, and prove it; it is published when the block of the target ends."""
+    rows = _decided(engine, partition, increment)
+    entry = partition.sidecar.announce(
+        partition.place,
+        queries.kept_counts(increment, KEPT_CLASSES),
+        rows=partition.rows,
+        released=rows.released,
+        fingerprint=partition.fingerprint,
+        replaces=partition.replaced,
+    )
+    with engine.transaction():
+        _refuse_other_taxonomies(partition.fit, with_present_taxonomies(engine, partition.bound))
+        with stages.stage("release"):
+            written = _written(engine, partition, table, increment, entry, target)
+        with stages.stage("verify"):
+            measurement = _verified(engine, partition, written, entry)
+        stages.begin("publish")
+    return entry, measurement
+
+
+@contextmanager
+def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tuple[EncodedTable, Increment]]:
+    """The cells of the partition and of what was published before, in temporary tables of the block."""
+    fit, bound = partition.fit, partition.bound
+    with engine.scratch():
+        with engine.transaction():
+            _refuse_other_taxonomies(fit, with_present_taxonomies(engine, bound))
+            with stages.stage("encode"):
+                table = encode_table(engine, bound, label_losses=())
+            with stages.stage("join"):
+                published = partition.sidecar.counts([entry.number for entry in partition.others])
+                levels = tuple(fit.node[name] for name in fit.policy.quasi_identifiers)
+                increment = Increment(table.plan, levels, published, partition.sidecar.reference)
+                steps = queries.join(increment)
+                kept = queries.kept_classes(increment, every_partition=fit.every_partition)
+                steps += [Step(KEPT_CLASSES, kept, "kept classes"), queries.published_cells(increment, KEPT_CLASSES)]
+                for step in steps:
+                    # The shares of the partition give way to those of the reference.
+                    engine.drop(step.makes)
+                    engine.run(step)
+        yield table, increment
+
+
+def _decided(engine: Compute, partition: Partition, increment: Increment) -> RowCounts:
+    """How many rows of the partition are published.
+
+    Raises:
+        UnsatisfiableError: too few.
+        VerificationError: the partition is not what it was when its rows were counted first.
+    """
+    policy = partition.fit.policy
+    counts = engine.fetch(queries.kept_rows(increment, KEPT_CLASSES), "rows of kept classes")[0]
+    source, released = int(counts["new_rows"]), int(counts["kept_rows"])
+    if source != partition.rows:
+        raise VerificationError(f"{partition.bound.description} has changed during the run; nothing was published")
+    rows = RowCounts(source=source, released=released, masked=0, dropped=source - released)
+    union = partition.union(rows)
+    allowed = policy.allowed_rows(union.source)
+    if union.dropped > allowed or released == 0:
+        suppressed = (
+            f"with {union.dropped - rows.dropped:,} of {union.source - source:,} rows suppressed before, that is "
+            f"{union.dropped:,} of {union.source:,}, where {allowed:,} may be "
+            f"(suppression_limit {100 * policy.suppression_limit:g} %)"
+        )
+        problems = [
+            f"{rows.dropped:,} of its {source:,} rows are in classes that fall short",
+            suppressed if union.dropped > allowed else "nothing would be left to publish",
+            *_blocking(engine, partition, increment),
+            "what can help: a partition of more rows, a fit of a more general node, or a larger suppression_limit",
+        ]
+        raise UnsatisfiableError(f"{partition.bound.description} cannot be published with this fit:", problems)
+    _refuse_what_falls_short(engine, partition, increment)
+    return rows
+
+
+def _blocking(engine: Compute, partition: Partition, increment: Increment) -> list[str]:
+    """The rows that each privacy model stands in the way of."""
+    places = {"together with what was published": UNION_CELLS}
+    if partition.fit.every_partition:
+        places["on its own"] = NEW_CELLS
+    lines = []
+    for place, cells in places.items():
+        blocked = engine.fetch(queries.blocked_rows(increment, cells), "blocked rows")[0]
+        lines += [
+            f"{model}: {blocked[f'blocked_{index}']:,} of its rows are in classes that violate it {place}"
+            for index, model in enumerate(partition.fit.policy.privacy)
+            if blocked[f"blocked_{index}"]
+        ]
+    return lines
+
+
+def _refuse_what_falls_short(engine: Compute, partition: Partition, increment: Increment) -> None:
+    """Rows that are replaced may be needed by classes that other partitions have rows in."""
+    short = engine.fetch(queries.left_short(increment), "classes left short")[0]
+    if short["classes"]:
+        raise UnsatisfiableError(
+            f'"{partition.place.name}" cannot be replaced by {partition.bound.description}:',
+            [
+                f"{short['rows']:,} rows of other partitions, in {short['classes']:,} classes, would fall short "
+                "without the rows that are there now; leave them there, and publish the others under a new name"
+            ],
+        )
+
+
+def _written(
+    engine: Compute,
+    partition: Partition,
+    table: EncodedTable,
+    increment: Increment,
+    entry: Entry,
+    target: Target,
+) -> ResolvedSource:
+    attained = attained_measures(engine, increment.classes(PUBLISHED_CELLS))
+    rows = _rows(entry)
+    beside = {
+        "release": entry.release,
+        "partitions": len(partition.others) + 1,
+        "every_partition": partition.fit.every_partition,
+        "rows": partition.union(rows).model_dump(),
+    }
+    note = provenance(table.plan.bound, increment.levels, attained, rows, fit=beside)
+    publishing.group_rows(engine, table, increment.levels, masked=False)
+    query = publishing.released_rows(engine, table.plan, target.takes_enums)
+    return target.write(query, note, streamed=True)
+
+
+def _verified(engine: Engine, partition: Partition, written: ResolvedSource, entry: Entry) -> Measurement:
+    """What was written, measured together with what was published before.
+
+    Raises:
+        VerificationError: it falls short of the policy, or is not what is counted.
+    """
+    policy, sidecar = partition.fit.policy, partition.sidecar
+    others = sidecar.counts([other.number for other in partition.others])
+    union = ResolvedSource(
+        queries.with_rows(written.relation, others), f"{written.description} with what was published"
+    )
+    compared = any(model.compares_with_source for model in policy.privacy)
+    beside = Beside(source=queries.as_rows(sidecar.reference) if compared else None)
+    verification = verify(engine, union, policy, beside)
+    shortfalls = list(verification.shortfalls)
+    if partition.fit.every_partition:
+        alone = verify(engine, written, policy, beside)
+        shortfalls += [f"on its own, {shortfall}" for shortfall in alone.shortfalls]
+    own = sidecar.counts([entry.number]).this
+    differences = engine.fetch(queries.differences(queries.counts_of(written.relation, policy), own), "counts")[0]
+    if differences["differences"]:
+        shortfalls.append("its rows are not those that were counted")
+    if shortfalls:
+        raise VerificationError(
+            f"{written.description} does not meet its policy together with what was published; did a source or a "
+            "release change?",
+            shortfalls,
+        )
+    return verification.measurement
+
+
+def _rows(entry: Entry) -> RowCounts:
+    return RowCounts(source=entry.rows, released=entry.released, masked=0, dropped=entry.rows - entry.released)
+
+
+def _release(
+    partition: Partition,
+    entry: Entry,
+    measurement: Measurement,
+    into: str,
+    stages: Stages,
+    note: str | None = None,
+) -> PartitionRelease:
+    fit, rows, partitions = partition.fit, _rows(entry), len(partition.others) + 1
+    report = PartitionReport(
+        source=partition.bound.description,
+        into=into,
+        release=entry.release,
+        partitions=partitions,
+        rows=rows,
+        union=partition.union(rows),
+        suppression_limit=fit.policy.suppression_limit,
+        models=measurement.models,
+        class_count=measurement.class_count,
+        min_class_size=measurement.k or 0,
+        seconds=dict(stages.seconds),
+        notes=() if note is None else (note,),
+    )
+    replaced = any(known.replaces is not None for known in (*partition.others, entry))
+    promised = guarantee_of_partitions(fit, partitions, replaced=replaced)
+    return PartitionRelease(into=into, node=fit.node, guarantee=promised, report=report)

@@ -1,0 +1,171 @@
+"""Finding a node once, for partitions that are still to come: nothing is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlanon.binding.carried_taxonomies import with_own_taxonomies
+from sqlanon.binding.prepare import prepare, refuse_method, with_present_taxonomies
+from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.errors import PolicyError
+from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.full_domain import choice
+from sqlanon.methods.full_domain.given_node import given_levels
+from sqlanon.methods.full_domain.method import searched
+from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns_of_source
+from sqlanon.methods.full_domain.report import doubts, found_by
+from sqlanon.methods.stages import Progress, Stages, silent
+from sqlanon.methods.stopping import Stopped, never
+from sqlanon.model.events import proven_gap
+from sqlanon.model.fit import Fit, refuse_unfit
+from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.policy.policy import Policy
+from sqlanon.partitions.sidecar import created, write_fit
+from sqlanon.publish.provenance import installed_version
+from sqlanon.queries.bind import BoundPolicy
+from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.kit.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, text
+from sqlanon.queries.release.kept_columns import released_value
+from sqlanon.search import SearchOutcome
+
+
+@dataclass(frozen=True)
+class Found:
+    """A node, and how it was found."""
+
+    table: EncodedTable
+    node: NodeSummary
+    search: str
+    checked_nodes: int
+    proven_optimal: bool
+    gap: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+@with_own_taxonomies
+def fit(
+    engine: Engine,
+    source: ResolvedSource,
+    policy: Policy,
+    sidecar: Path,
+    *,
+    node: Mapping[str, int] | None = None,
+    every_partition: bool = False,
+    progress: Progress = silent,
+    stopped: Stopped = never,
+) -> Fit:
+    """Find the node of a source that :func:`anonymize` would publish, or check a given one, and store it.
+
+    Args:
+        engine: the database.
+        source: what the node is to suit.
+        policy: what every release at the node is to guarantee.
+        sidecar: the file to store it in.
+        node: the level of every quasi-identifier, if there is nothing to search for.
+        every_partition: whether each partition is to meet the privacy models on its own, too.
+        progress: told of every stage.
+        stopped: asked after every batch of nodes whether to make do with the best one so far.
+
+    Raises:
+        PolicyError, TaxonomyError: the policy, a taxonomy or the given node does not fit the source, or the policy
+            cannot be applied to partitions.
+        UnsatisfiableError: no node meets the policy, or the given one does not.
+        EngineError: the sidecar exists, or the database or the file system refused a step.
+    """
+    refuse_unfit(policy)
+    stages = Stages(progress)
+    refuse_method(policy, "fit")
+    bound = prepare(engine, source, policy)
+    if node is not None:
+        given_levels(bound, node)
+    with stages.watching(engine), created(engine, sidecar), engine.transaction(), engine.scratch():
+        bound = with_present_taxonomies(engine, bound)
+        given = None if node is None else given_levels(bound, node)
+        with stages.stage("encode"):
+            table = encode_table(engine, bound, label_losses=policy.quality.label_losses)
+        outcome, best = searched(engine, table, stages, stopped, given)
+        found = _found(policy, *choice.settled(engine, table, best), outcome)
+        found = replace(found, notes=(*found.notes, *_told(engine, found)))
+        fitted = _fit(found, every_partition=every_partition, seconds=stages.seconds)
+        _store(engine, found, fitted)
+    return fitted
+
+
+def kept_types(bound: BoundPolicy) -> dict[str, str]:
+    """The types of the columns that are published as they are, and of those that are compared: texts for an ENUM."""
+    policy = bound.policy
+    types = {found.name: found.traits.released_as if found.traits.is_enum else found.type for found in bound.columns}
+    kept = dict.fromkeys((*policy.protected_columns, *policy.sensitive, *policy.insensitive))
+    return {name: types[name] for name in kept}
+
+
+def refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
+    """Refuse a partition whose columns have other types than what was published with a fit.
+
+    Raises:
+        PolicyError: names the columns.
+    """
+    found = kept_types(bound)
+    changed = [
+        f'"{name}" is {found[name]}, where the fit has {known}; cast it in a view or a query'
+        for name, known in fit.types.items()
+        if found[name] != known
+    ]
+    if changed:
+        raise PolicyError(f"{bound.description} does not fit what was published:", changed)
+
+
+def _found(policy: Policy, table: EncodedTable, node: NodeSummary, outcome: SearchOutcome) -> Found:
+    gap = proven_gap(outcome.loss, outcome.lower_bound)
+    notes = doubts(policy, outcome)
+    return Found(table, node, found_by(policy, outcome), outcome.checked_nodes, outcome.proven_optimal, gap, notes)
+
+
+def _told(engine: Compute, found: Found) -> tuple[str, ...]:
+    """What the columns of the source will and will not tell of the rows of partitions."""
+    unique = nearly_unique_columns_of_source(engine, found.table)
+    return (*columns_at_the_top(found.table.context.lattice, found.node.levels), *unique)
+
+
+def _fit(found: Found, *, every_partition: bool, seconds: Mapping[str, float]) -> Fit:
+    bound, context = found.table.plan.bound, found.table.context
+    policy, lattice = bound.policy, context.lattice
+    return Fit(
+        source=bound.description,
+        rows=context.row_count,
+        suppressed_rows=found.node.suppressed_rows,
+        policy=policy,
+        policy_sha256=policy.sha256(),
+        every_partition=every_partition,
+        node=lattice.named(found.node.levels),
+        heights=lattice.named(lattice.heights),
+        domains={name: shape.domain for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)},
+        taxonomy_sha256=bound.taxonomy_hashes,
+        types=kept_types(bound),
+        quality=policy.quality.measure,
+        loss=policy.quality.loss(found.node, context),
+        search=found.search,
+        lattice_nodes=lattice.size,
+        checked_nodes=found.checked_nodes,
+        proven_optimal=found.proven_optimal,
+        gap=found.gap,
+        version=installed_version(),
+        seconds=dict(seconds),
+        notes=found.notes,
+    )
+
+
+def _store(engine: Engine, found: Found, fitted: Fit) -> None:
+    """Write the sidecar: the fit, tables for counts, and the counts of the values that classes are compared with."""
+    plan = found.table.plan
+    columns = {known.name: known for known in plan.bound.columns}
+    labels = [aliased(text(column(name)), name) for name in fitted.policy.quasi_identifiers]
+    values = [aliased(released_value(columns[name], column(name)), name) for name in fitted.policy.protected_columns]
+    shape = select([*labels, *values], plan.bound.source.copy())
+    compared = [aliased(cast(column(name), fitted.types[name]), name) for name in plan.compared_columns]
+    # Also by their texts, which the macros compare: equal values can have different ones.
+    keys = [key for item in compared for key in (item.this.copy(), exact_text(item.this.copy()))]
+    reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], plan.bound.source.copy()), keys)
+    write_fit(engine, fitted, shape.limit(0), reference)

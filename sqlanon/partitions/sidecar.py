@@ -1,0 +1,297 @@
+"""The private file beside the partitions of a table: the fit, and the counts of all that was published with it.
+
+A run that dies between the publication of a partition and its entry here must not leave the counts wrong. So an entry
+is made first, as *pending*, and settled afterwards; whoever opens the file next looks at the target of a pending entry
+and keeps it just if the release there carries its identity.
+
+It has the taxonomies of the fit, too, so that partitions can be published wherever they are.
+
+The file is a DuckDB database that is attached for the time of one run, which locks it. It is written without a
+write-ahead log, which would be a second file with the permissions of the process: a change is there once the database
+has made its checkpoint, in one step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+from sqlglot import exp
+
+from sqlanon.engines.base import NOTE_KEY, Compute, Engine, Warehouse
+from sqlanon.errors import EngineError, Refusal
+from sqlanon.model.fit import Fit
+from sqlanon.model.names import possible
+from sqlanon.partitions.increment import counted_columns
+from sqlanon.partitions.places import Place, note_at
+from sqlanon.publish.files import staged_file
+from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
+from sqlanon.queries.kit.nodes import aliased, cast, column, grouped, identifier, number, select, string, subquery
+from sqlanon.queries.tables.taxonomies import domains_of
+
+CATALOG = "anon_fit"
+"""The name under which the file is attached."""
+
+FORMAT = 1
+
+OWNER_ONLY = 0o600
+TAXONOMY, TAXONOMY_DOMAIN = "taxonomy", "taxonomy_domain"
+RELEASE = "anon_release"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A partition that was published, or is about to be.
+
+    Attributes:
+        number: counts the entries of the file.
+        release: the identity of the release.
+        pending: whether it is not known yet to be published.
+        place: where it was published.
+        replaces: the number of the entry that it takes the place of, None if of none.
+        rows, released: of the partition, and how many of them were published.
+        fingerprint: of its rows.
+    """
+
+    number: int
+    release: str
+    pending: bool
+    place: Place
+    replaces: int | None
+    rows: int
+    released: int
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """An open sidecar, for this run alone."""
+
+    engine: Engine
+    path: Path
+    fit: Fit
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All entries, in their order."""
+        rows = self.engine.fetch(select([exp.Star()], _table("releases")), "the entries of the sidecar")
+        found = [Entry(**{**row, "place": Place.model_validate_json(row["place"])}) for row in rows]
+        return sorted(found, key=lambda entry: entry.number)
+
+    @property
+    def reference(self) -> exp.Table:
+        """The counts of the values that classes are compared with."""
+        return _table("reference")
+
+    @property
+    def taxonomies(self) -> exp.Table | None:
+        """The taxonomies of the fit, beside which it says where their domains come from; None in a file of old."""
+        tables = _table(TAXONOMY), _table(TAXONOMY_DOMAIN)
+        return tables[0] if all(map(self.engine.find, tables)) else None
+
+    def counts(self, numbers: Collection[int]) -> exp.Subquery:
+        """The counts of some entries together: labels, protected values, ``anon_row_count``."""
+        columns = [column(name) for name in counted_columns(self.fit.policy)]
+        chosen = exp.In(this=column(RELEASE), expressions=[number(chosen) for chosen in numbers])
+        query = select([*columns, row_sum()], _table("counts")).where(chosen if numbers else exp.false(), copy=False)
+        return subquery(grouped(query, [key.copy() for key in columns]), "anon_published")
+
+    def announce(
+        self,
+        place: Place,
+        counts: exp.Query,
+        *,
+        rows: int,
+        released: int,
+        fingerprint: str,
+        replaces: Entry | None,
+    ) -> Entry:
+        """Make a pending entry of a partition and its counts."""
+        last = max((entry.number for entry in self.entries), default=0)
+        values = {
+            "number": number(last + 1),
+            "release": cast(exp.func("uuid"), "VARCHAR"),
+            "pending": exp.true(),
+            "place": string(place.model_dump_json()),
+            "replaces": exp.null() if replaces is None else number(replaces.number),
+            "rows": number(rows),
+            "released": number(released),
+            "fingerprint": string(fingerprint),
+        }
+        entry = exp.Select(expressions=[aliased(value, name) for name, value in values.items()])
+        numbered = select([aliased(number(last + 1), RELEASE), exp.Star()], subquery(counts, "anon_kept_counts"))
+        with self._written():
+            self.engine.execute(exp.Insert(this=_table("releases"), expression=entry, by_name=True), "the sidecar")
+            self.engine.execute(exp.Insert(this=_table("counts"), expression=numbered, by_name=True), "the sidecar")
+        return self.entries[-1]
+
+    def settle(self, entry: Entry) -> bool:
+        """Keep a pending entry if its release is published, drop it if not.
+
+        Returns:
+            whether it was kept.
+
+        Raises:
+            EngineError: the place of the release cannot be looked at from here.
+        """
+        published = release_at(self.engine, entry.place) == entry.release
+        with self._written():
+            if published:
+                self._drop(entry.replaces)
+                settled = exp.EQ(this=column("pending"), expression=exp.false())
+                chosen = column("number").eq(number(entry.number))
+                update = exp.Update(this=_table("releases"), expressions=[settled], where=exp.Where(this=chosen))
+                self.engine.execute(update, "the sidecar")
+            else:
+                self._drop(entry.number)
+        return published
+
+    def settle_all(self) -> None:
+        """Settle what runs that were cut short have left pending."""
+        for entry in self.entries:
+            if entry.pending:
+                self.settle(entry)
+
+    def _drop(self, dropped: int | None) -> None:
+        if dropped is None:
+            return
+        for table, key in (("counts", RELEASE), ("releases", "number")):
+            chosen = exp.Where(this=column(key).eq(number(dropped)))
+            self.engine.execute(exp.Delete(this=_table(table), where=chosen), "the sidecar")
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """A transaction that is durable when the block ends."""
+        with self.engine.transaction():
+            yield
+        self.engine.save(CATALOG)
+
+
+@contextmanager
+def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
+    """Open a sidecar for one run; entries that a dead run has left pending are settled first.
+
+    Raises:
+        EngineError: it is not there, is no sidecar, is in use, or a pending release cannot be looked at.
+    """
+    possible(path, "sidecar")
+    if not os.path.exists(path):  # noqa: PTH110 (that of a Path raises where a name is too long)
+        raise EngineError(f"there is no fit at {path}; make one with `sqlanon fit` or Session.fit", step="sidecar")
+    with _attached(engine, path):
+        sidecar = Sidecar(engine, path, _read_fit(engine, path))
+        sidecar.settle_all()
+        yield sidecar
+
+
+@contextmanager
+def created(engine: Warehouse, path: Path) -> Iterator[None]:
+    """A new sidecar, attached and empty; it appears under its name when the block ends, not at all when it fails.
+
+    Raises:
+        EngineError: there is a file of that name, or none can be written.
+    """
+    possible(path, "sidecar")
+    if os.path.lexists(path) and not path.is_dir():
+        raise EngineError(
+            f"the file {path} exists; give another name, or remove it if nothing that is still published was "
+            "published with it",
+            step="sidecar",
+        )
+    with staged_file(path, replace=False) as staged, _attached(engine, staged, new=True):
+        staged.chmod(OWNER_ONLY)
+        yield
+
+
+def write_fit(engine: Engine, fit: Fit, counts: exp.Query, reference: exp.Query) -> None:
+    """Fill a new sidecar, within the transaction of the run.
+
+    Args:
+        engine: the database.
+        fit: the fit.
+        counts: a query of no rows with the counted columns as they are published.
+        reference: the counts of the values that classes are compared with.
+    """
+    releases = {
+        "number": "INTEGER",
+        "release": "VARCHAR",
+        "pending": "BOOLEAN",
+        "place": "VARCHAR",
+        "replaces": "INTEGER",
+        "rows": "BIGINT",
+        "released": "BIGINT",
+        "fingerprint": "VARCHAR",
+    }
+    empty = exp.Select(expressions=[aliased(cast(exp.null(), kind), name) for name, kind in releases.items()])
+    extra = [aliased(cast(number(0), "INTEGER"), RELEASE), exp.Star(), aliased(cast(number(0), "BIGINT"), ROW_COUNT)]
+    document = exp.Select(
+        expressions=[aliased(number(FORMAT), "format"), aliased(string(fit.model_dump_json()), "document")]
+    )
+    queries = {
+        "fit": document,
+        "releases": empty.limit(0),
+        "counts": select(extra, subquery(counts, "anon_shape")).limit(0),
+        "reference": reference,
+        TAXONOMY: _of_fit(engine.taxonomy, fit),
+        TAXONOMY_DOMAIN: _of_fit(domains_of(engine.taxonomy), fit),
+    }
+    for name, query in queries.items():
+        engine.execute(exp.Create(this=_table(name), kind="TABLE", expression=query), "the sidecar")
+
+
+def _of_fit(table: exp.Table, fit: Fit) -> exp.Select:
+    """The rows of the taxonomies that a fit uses."""
+    used = exp.In(this=column("attribute"), expressions=[string(name) for name in fit.taxonomy_sha256])
+    return select([exp.Star()], table.copy()).where(used, copy=False)
+
+
+def release_at(engine: Engine, place: Place) -> str | None:
+    """The identity of the release at a place, as its provenance names it; None without one.
+
+    Raises:
+        EngineError: the place cannot be looked at from here.
+    """
+    try:
+        found = json.loads(note_at(engine, place) or "null")[NOTE_KEY]["fit"]["release"]
+    except (ValueError, TypeError, KeyError):
+        return None
+    return found if isinstance(found, str) else None
+
+
+@contextmanager
+def _attached(engine: Warehouse, path: Path, *, new: bool = False) -> Iterator[None]:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(engine.attached(path, CATALOG, new=new))
+        except EngineError as error:
+            raise _not_opened(path, error) from None
+        yield
+
+
+def _not_opened(path: Path, error: EngineError) -> EngineError:
+    match error.refusal:
+        case Refusal.LOCKED | Refusal.OPEN:
+            reason = f"{path} is in use by another run{error.held_by}: partitions are published one after another, so "
+            return error.reworded(f"{reason}wait for it", "sidecar")
+        case Refusal.UNWRITABLE:
+            return error.reworded(f"{path} cannot be written, which publishing a partition does", "sidecar")
+        case _:
+            return error.reworded(str(error), "sidecar")
+
+
+def _read_fit(engine: Compute, path: Path) -> Fit:
+    try:
+        found = engine.fetch(select([exp.Star()], _table("fit")), "the fit")[0]
+        if found["format"] == FORMAT:
+            return Fit.model_validate_json(found["document"])
+    except (EngineError, KeyError, IndexError, ValidationError):
+        raise EngineError(f"{path} is not what `sqlanon fit` makes", step="sidecar") from None
+    raise EngineError(f"{path} was made by a newer sqlanon; upgrade", step="sidecar")
+
+
+def _table(name: str) -> exp.Table:
+    return exp.Table(this=identifier(name), db=identifier("main"), catalog=identifier(CATALOG))

@@ -1,0 +1,213 @@
+"""Publishing files: staged beside the target under a hidden name, made durable, then renamed in one step."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Literal
+
+from sqlglot import exp
+
+from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.paths import STAGE, is_glob
+from sqlanon.engines.processes import is_running
+from sqlanon.errors import EngineError
+from sqlanon.publish.globs import is_matched
+
+RUNS = itertools.count()
+"""Keeps the stages of several runs in one process apart."""
+
+IN_USE: set[Path] = set()
+"""The stages of this process; another one of its number is of a process that is dead, and had the same number."""
+
+
+@contextmanager
+def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
+    """A path to write to; it becomes ``target`` when the block ends, and is removed when the block fails.
+
+    Raises:
+        EngineError: the target exists and may not be replaced, its folder is missing, or the disk is full.
+    """
+    with cannot_be_written(target, "target"):
+        tidy(target)
+        refuse_file(target, replace=replace)
+    with hidden(target, "staged") as staged:
+        yield staged
+        publish(staged, target, replace=replace)
+
+
+@contextmanager
+def hidden(target: Path, state: Literal["staged", "previous"]) -> Iterator[Path]:
+    """A hidden name beside the target; what is there when the block ends is removed, unless it is all that there is."""
+    path = target.with_name(f".{target.name}.{os.getpid()}.{next(RUNS)}.{state}")
+    IN_USE.add(path)
+    try:
+        yield path
+    finally:
+        if state == "staged" or os.path.lexists(target):
+            _remove(path)
+        IN_USE.discard(path)
+
+
+@contextmanager
+def cannot_be_written(target: Path, step: str) -> Iterator[None]:
+    """Tell of what the file system refuses inside the block."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+        reason = "the disk is full" if full else getattr(error, "strerror", None) or error
+        raise EngineError(f"{target} cannot be written: {reason}", step=step, original=error) from None
+
+
+def tidy(target: Path) -> None:
+    """Put right what runs to the same target left behind when they were killed.
+
+    A target that was moved away comes back if nothing has taken its place; all else that is hidden goes.
+    """
+    for path in _left_behind(target):
+        if path.name.endswith(".previous") and not os.path.lexists(target):
+            with suppress(FileNotFoundError):  # another run does the same
+                path.rename(target)
+        else:
+            _remove(path)
+
+
+def bring_back(source: str) -> None:
+    """As :func:`tidy`, for a folder that is to be read; nothing happens if it is there, or never was."""
+    try:
+        target = Path(os.path.abspath(source))  # noqa: PTH100
+        if is_glob(source) or not target.name or os.path.lexists(target):
+            return
+        if any(path.name.endswith(".previous") for path in _left_behind(target)):
+            tidy(target)
+    except (OSError, ValueError):
+        return  # not a path at all
+
+
+def _left_behind(target: Path) -> Iterator[Path]:
+    if not target.parent.is_dir():
+        return
+    for path in target.parent.iterdir():
+        found = STAGE.fullmatch(path.name)
+        if found and found["target"] == target.name and not _is_in_use(path, int(found["process"])):
+            yield path
+
+
+def _is_in_use(path: Path, process: int) -> bool:
+    return path in IN_USE if process == os.getpid() else is_running(process)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+
+
+def refuse_file(target: Path, *, replace: bool) -> None:
+    """Refuse a target that exists, is a folder, or lies in a folder that is missing or read-only."""
+    refuse_place(target)
+    if target.is_dir():
+        raise EngineError(f"{target} is a folder; give the name of a file", step="target")
+    if target.exists() and not replace:
+        raise taken(target)
+
+
+def taken(target: Path) -> EngineError:
+    """The error of a target that exists and may not be replaced."""
+    return EngineError(f"the file {target} exists; give another name, or replace=True", step="target")
+
+
+def refuse_place(target: Path) -> None:
+    """Refuse a target whose folder is missing or read-only."""
+    if "\0" in str(target):
+        raise EngineError("a file name cannot hold a NUL character", step="target")
+    if not target.parent.is_dir():
+        raise EngineError(f"the folder {target.parent} does not exist", step="target")
+    if not os.access(target.parent, os.W_OK):
+        raise EngineError(f"the folder {target.parent} cannot be written", step="target")
+
+
+def refuse_own_source(
+    target: Path, source: ResolvedSource, role: str, origins: Sequence[str] = (), *, folder: bool = False
+) -> None:
+    """Refuse a target that is, or would be, among the files of the source, or of whatever else its role is.
+
+    Args:
+        target: where the release goes.
+        source: what is read.
+        role: what for, in words.
+        origins: the files under a source that is a query, a view or a frame.
+        folder: whether the target is a folder.
+
+    Raises:
+        EngineError: it is.
+    """
+    tables = list(source.relation.find_all(exp.Table))
+    spelled = [node.name for table in tables for node in (table, *table.find_all(exp.Literal)) if node.name]
+    files = (*spelled, *source.files, *source.read, *origins)
+    if target.exists() and any(_same_file(path, target) for path in files):
+        raise EngineError(f"the release would replace its own {role} {target}; write it to another file", step="target")
+    for text in spelled:
+        if is_glob(text) and is_matched(target, text, folder=folder):
+            raise EngineError(
+                f"{target} would be among the files of the {role}, {text}, and be read by the next run; write it "
+                "to another folder",
+                step="target",
+            )
+
+
+def _same_file(text: str, target: Path) -> bool:
+    try:
+        return target.samefile(text)
+    except (OSError, ValueError):
+        return False  # not a path, or not of a file
+
+
+def publish(staged: Path, target: Path, *, replace: bool) -> None:
+    """Make a staged file durable, and give it its name.
+
+    Raises:
+        EngineError: there is a file of that name by now, which may not be replaced; or the file system refused a step.
+    """
+    try:
+        with cannot_be_written(target, "publish"):
+            flush(staged)
+            if replace:
+                staged.replace(target)
+            else:
+                _rename_without_replacing(staged, target)
+            flush(target.parent)
+    except EngineError as error:
+        if isinstance(error.original, FileExistsError):
+            raise taken(target) from None
+        raise
+
+
+def _rename_without_replacing(staged: Path, target: Path) -> None:
+    """A link fails where a rename would overwrite what another program has put there meanwhile."""
+    try:
+        os.link(staged, target)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
+            raise
+        # A file system without links: the best that is left is to look again, right before the rename.
+        if target.exists():
+            raise FileExistsError from None
+        staged.rename(target)
+
+
+def flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,239 @@
+"""Publishing folders: staged beside the target under a hidden name, then swapped with it in one step."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.base import NOTE_KEY
+from sqlanon.engines.paths import marked
+from sqlanon.errors import EngineError
+from sqlanon.model.destination import FILE_SUFFIX, MARKER
+from sqlanon.publish.exchange import exchange
+from sqlanon.publish.files import cannot_be_written, flush, hidden, refuse_place, tidy
+
+STAGED_SUFFIX = ".staged"
+"""What data files end in until they are published: a glob of ``**/*.parquet`` enters hidden folders as well."""
+
+
+@dataclass
+class StagedFolder:
+    """A folder that is being written.
+
+    Attributes:
+        path: where.
+        note: the document that its marker is to hold.
+        layout: what a reader of its files needs to know: the types of its ``columns``, and which ones it is
+            partitioned by.
+    """
+
+    path: Path
+    note: dict[str, Any] = field(default_factory=dict)
+    layout: dict[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def staged_folder(target: Path, *, replace: bool) -> Iterator[StagedFolder]:
+    """A folder to write to; it becomes ``target`` when the block ends, and is removed when the block fails.
+
+    Raises:
+        EngineError: the target may not be replaced, the folder that it is in is missing, or the disk is full.
+    """
+    with cannot_be_written(target, "target"):
+        tidy(target)
+        refuse_folder(target, replace=replace)
+    with hidden(target, "staged") as path:
+        with cannot_be_written(target, "target"):
+            path.mkdir()
+        staged = StagedFolder(path)
+        yield staged
+        with cannot_be_written(target, "publish"):
+            _seal(staged)
+            _publish(path, target, replace=replace)
+
+
+def refuse_folder(target: Path, *, replace: bool) -> None:
+    """Refuse a folder that holds anything but a release of ours as it was written, and any that may not be replaced."""
+    refuse_place(target)
+    if target.is_symlink():
+        raise EngineError(f"{target} is a symbolic link; give the folder that it leads to", step="target")
+    if target.exists() and not target.is_dir():
+        raise EngineError(f"{target} is a file; give the name of a folder", step="target")
+    if not target.name or (target.exists() and Path.cwd().is_relative_to(target)):
+        raise EngineError(f"{target} is the working folder, or one that it is in; give another", step="target")
+    if is_empty(target):
+        return
+    _refuse_changed(target, target)
+    if not replace:
+        raise EngineError(f"the folder {target} exists; give another name, or replace=True", step="target")
+
+
+def _refuse_changed(folder: Path, target: Path) -> None:
+    """Refuse to replace a target, which is at ``folder`` by now, that is anything but a release as it was written."""
+    if not is_whole(folder):
+        raise EngineError(
+            f"the folder {target} holds files that are not of a release, or a release that was changed since; it is "
+            "not replaced: give another name, or empty it yourself",
+            step="target",
+        )
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether there is no such folder, or nothing in it."""
+    return not folder.exists() or not any(folder.iterdir())
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether a folder holds a release of ours, with all its files and no other."""
+    try:
+        note = marked(folder)
+    except EngineError:
+        return False
+    return note is not None and note["folder"].get("files") == listing(folder)
+
+
+def changes_of(folder: Path) -> tuple[str, ...]:
+    """How the files of a release folder differ from those that were written, in a sentence; nothing if they do not."""
+    note, found = marked(folder), listing(folder)
+    written = None if note is None else note["folder"].get("files")
+    if written == found:
+        return ()
+    if not isinstance(written, dict) or not isinstance(written.get("count"), int):
+        return (f"its {MARKER} does not tell which files were written",)
+    if found["count"] == written["count"]:
+        return ("its files have other names or sizes than those that were written",)
+    fewer_or_more = "fewer" if int(found["count"]) < written["count"] else "more"
+    return (
+        f"it has {fewer_or_more} files than were written: {found['count']:,} where there were {written['count']:,}",
+    )
+
+
+def note_of(folder: Path) -> str | None:
+    """The marker of a release folder, None without one."""
+    try:
+        return (folder / MARKER).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+def listing(folder: Path) -> dict[str, int | str]:
+    """How many files but the marker there are in a folder, their bytes, and a hash of their names and sizes.
+
+    Not the names: those of partitions are values of the release. Links to folders and empty folders count as files:
+    none are written, and their names can tell as much.
+    """
+    digest = hashlib.sha256()
+    count = size = 0
+    for path in sorted([*_files(folder), *_odd_folders(folder)]):
+        if path != folder / MARKER:
+            length = path.lstat().st_size
+            digest.update(json.dumps([path.relative_to(folder).as_posix(), length]).encode())
+            count, size = count + 1, size + length
+    return {"count": count, "bytes": size, "sha256": digest.hexdigest()}
+
+
+def part(folder: Path, number: int) -> Path:
+    """The file of a folder that is being written with a number, from 0."""
+    return folder / f"part-{number:05}{STAGED_SUFFIX}"
+
+
+def number_files(folder: Path, piece: str) -> None:
+    """Number the files in each folder of partitions, whatever the database has called them.
+
+    Args:
+        folder: what is being written.
+        piece: folders ``<piece>=<number>`` tell the order of the files of a partition, and are taken away.
+    """
+    prefix = f"{piece}="
+    found: dict[Path, list[tuple[int, str, Path]]] = {}
+    for path in _files(folder):
+        place = path.parent
+        inside = place.name.startswith(prefix)
+        order = int(place.name.removeprefix(prefix)) if inside else 0
+        found.setdefault(place.parent if inside else place, []).append((order, path.name, path))
+    for place, files in found.items():
+        for number, (_, _, path) in enumerate(sorted(files)):
+            path.rename(part(place, number))
+            if path.parent != place:
+                with suppress(OSError):  # there are more files in it
+                    path.parent.rmdir()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All that is in a folder but folders; links to folders are among it."""
+    for place, below, names in os.walk(folder):
+        paths = [Path(place, name) for name in (*below, *names)]
+        yield from (path for path in paths if not path.is_dir() or path.is_symlink())
+
+
+def _odd_folders(folder: Path) -> Iterator[Path]:
+    """The links to folders and the empty folders below a folder: no release has any."""
+    for place, folders, names in os.walk(folder):
+        if not folders and not names and Path(place) != folder:
+            yield Path(place)
+        yield from (path for path in (Path(place, name) for name in folders) if path.is_symlink())
+
+
+def _seal(staged: StagedFolder) -> None:
+    """Give the data its final names, add the marker, and wait until all of it is on the disk."""
+    for path in list(_files(staged.path)):
+        path.rename(path.with_name(path.name.removesuffix(STAGED_SUFFIX) + FILE_SUFFIX))
+    layout = {**staged.layout, "files": listing(staged.path)}
+    for path in _files(staged.path):
+        flush(path)
+    document = {NOTE_KEY: {**staged.note[NOTE_KEY], "folder": layout}}
+    # Not sorted: the columns are in the order of the release.
+    (staged.path / MARKER).write_text(f"{json.dumps(document)}\n", encoding="utf-8")
+    flush(staged.path / MARKER)
+    for place, _, _ in os.walk(staged.path, topdown=False):
+        flush(Path(place))
+
+
+def _publish(staged: Path, target: Path, *, replace: bool) -> None:
+    # A folder takes the place of an empty one, and of nothing else.
+    if is_empty(target):
+        try:
+            staged.rename(target)
+        except OSError as error:
+            if is_empty(target):
+                raise
+            reason = f"the folder {target} exists; give another name, or replace=True"
+            raise EngineError(reason, step="target", original=error) from None
+    else:
+        refuse_folder(target, replace=replace)
+        _swap(staged, target)
+    flush(target.parent)
+
+
+def _swap(staged: Path, target: Path) -> None:
+    """Put a folder in place of another, which is looked at once more when nobody can reach it any longer."""
+    if not exchange(staged, target):
+        _swap_in_two_steps(staged, target)
+        return
+    try:
+        _refuse_changed(staged, target)
+    except EngineError:
+        exchange(staged, target)
+        raise
+
+
+def _swap_in_two_steps(staged: Path, target: Path) -> None:
+    """Move the old folder away, and the new one in: between the two, a run that is killed leaves neither in place.
+
+    The old one then waits under its hidden name for the next run or reader to bring it back.
+    """
+    with hidden(target, "previous") as previous:
+        try:
+            target.rename(previous)
+            _refuse_changed(previous, target)
+            staged.rename(target)
+        finally:
+            if not os.path.lexists(target):
+                previous.rename(target)
+        flush(target.parent)

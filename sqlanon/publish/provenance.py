@@ -1,0 +1,87 @@
+"""Where a release comes from, as JSON that travels with it: hashes, counts and thresholds, never a cell value."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from sqlanon.engines.base import NOTE_KEY
+from sqlanon.model.lattice import Levels
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release import RowCounts
+from sqlanon.publish.policy_files import without_places
+from sqlanon.queries.bind import BoundPolicy
+from sqlanon.queries.kit.macros import sql_folder
+
+
+def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: RowCounts, **more: object) -> str:
+    """The provenance of a release.
+
+    Args:
+        bound: what was asked for.
+        levels: the node.
+        attained: what the kept classes attain, in the order of the bounds of the policy; of a partition, together with
+            those published before.
+        rows: what became of the rows.
+        more: what a release of its kind has to say besides.
+    """
+    policy = bound.policy
+    asked = [(model, each.measure.name, each.required) for model in policy.privacy for each in model.bounds]
+    return note_by_policy(
+        policy,
+        taxonomy_sha256={
+            name: shape.sha256 for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)
+        },
+        node=bound.lattice.named(levels),
+        privacy=[
+            {"model": str(model), "measure": measure, "required": required, "attained": value}
+            for (model, measure, required), value in zip(asked, attained, strict=True)
+        ],
+        rows=rows.model_dump(),
+        **more,
+    )
+
+
+def note_by_policy(policy: Policy, **facts: object) -> str:
+    """What travels with what was made by a policy: the policy and its hash, and the facts, with no path of a file."""
+    document = {"policy": policy.model_dump(mode="json"), "policy_sha256": policy.sha256(), **facts}
+    return note(**without_places(policy, document))
+
+
+def note(**facts: object) -> str:
+    """What travels with a table or file of ours: facts as one line of JSON under the key ``sqlanon``."""
+    document = {"version": installed_version(), "code_sha256": code_sha256(), **facts}
+    # In their own order: that of a node is the policy's, and the report of a release that is there is read off it.
+    return json.dumps({NOTE_KEY: document})
+
+
+def noted(text: str | None) -> dict[str, Any]:
+    """The facts in a note; none if the text is another one, such as a comment of the user's own."""
+    try:
+        facts = json.loads(text or "null")[NOTE_KEY]
+    except (ValueError, TypeError, KeyError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def installed_version() -> str:
+    """The version of this package, ``unknown`` if it is run without being installed."""
+    try:
+        return version("sqlanon")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@cache
+def code_sha256() -> str:
+    """A hash of every SQL and Python file of this package."""
+    digest = hashlib.sha256()
+    for folder, pattern in ((sql_folder(), "**/*.sql"), (Path(__file__).parents[1], "**/*.py")):
+        for path in sorted(folder.glob(pattern)):
+            digest.update(path.relative_to(folder).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,199 @@
+"""Binding a policy to a source and its taxonomies: all names known, all gaps refused, before any row is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.model.lattice import Lattice, Levels
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.searches import HOLD_EVERY_NODE
+
+MAXIMUM_NODES = 4_000_000
+"""Lattices above this are refused where every node is held: by some searches, and by a lattice table."""
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What is to be known of the type of a column, whatever an engine calls it.
+
+    Attributes:
+        is_text: its values are texts.
+        is_enum: they are texts out of a list that the type holds.
+        is_json: they are documents of JSON.
+        is_float: they are floating-point numbers.
+        has_one_text: two values are equal just when their texts are.
+        has_one_form: two values are equal just when their bytes are, with texts compared by these.
+        has_name: values have an exact name, by which a folder can be called.
+        released_as: the type that the column is released in: with texts in place of what is out of a list.
+    """
+
+    is_text: bool
+    is_enum: bool
+    is_json: bool
+    is_float: bool
+    has_one_text: bool
+    has_one_form: bool
+    has_name: bool
+    released_as: str
+
+
+@dataclass(frozen=True)
+class SourceColumn:
+    """A column of the source: its name, its type as the engine spells it, and what is to be known of that."""
+
+    name: str
+    type: str
+    traits: Traits
+
+
+@dataclass(frozen=True)
+class TaxonomyShape:
+    """What binding needs to know of a taxonomy.
+
+    Attributes:
+        label_counts: how many labels each level has, from level 0 to the top.
+        domain_size: values of level 0, which is the number of leaves.
+        domain: ``declared``, ``stated`` or ``observed``.
+        sha256: a hash of its rows.
+        origin: the file that states its values; None unless the domain is ``stated``.
+    """
+
+    label_counts: tuple[int, ...]
+    domain_size: int
+    domain: str
+    sha256: str
+    origin: str | None = None
+
+    @property
+    def height(self) -> int:
+        """The number of the top level."""
+        return len(self.label_counts) - 1
+
+
+@dataclass(frozen=True)
+class BoundPolicy:
+    """A policy that fits its source.
+
+    Attributes:
+        policy: the policy.
+        source: the source as a relation that can stand in FROM.
+        description: the source in words, for messages.
+        columns: its columns, in order.
+        shapes: per quasi-identifier, in the policy's order, the shape of its taxonomy.
+        sensitive_shapes: the shapes of the taxonomies of sensitive columns that a privacy model needs.
+        population: the population as a relation, if a privacy model compares with one.
+        taxonomy: the table that holds the taxonomies.
+    """
+
+    policy: Policy
+    source: exp.Table | exp.Subquery
+    description: str
+    columns: tuple[SourceColumn, ...]
+    shapes: tuple[TaxonomyShape, ...]
+    sensitive_shapes: Mapping[str, TaxonomyShape]
+    taxonomy: exp.Table
+    population: exp.Expr | None = None
+
+    @property
+    def lattice(self) -> Lattice:
+        """The lattice of the policy's quasi-identifiers, within its bounds on levels."""
+        policy = self.policy
+        names = policy.quasi_identifiers
+        minimum = tuple(policy.minimum_levels.get(name, 0) for name in names)
+        maximum = tuple(
+            policy.maximum_levels.get(name, height) for name, height in zip(names, self.heights, strict=True)
+        )
+        return Lattice(names, self.heights, minimum, maximum)
+
+    @property
+    def heights(self) -> Levels:
+        """The height of each quasi-identifier's taxonomy."""
+        return tuple(shape.height for shape in self.shapes)
+
+    @property
+    def all_shapes(self) -> dict[str, TaxonomyShape]:
+        """The shape of every taxonomy that the policy uses, by the column that it is for."""
+        named = zip(self.policy.quasi_identifiers, self.shapes, strict=True)
+        return {**dict(named), **self.sensitive_shapes}
+
+    @property
+    def taxonomy_hashes(self) -> dict[str, str]:
+        """The hash of every taxonomy that the policy uses."""
+        return {name: shape.sha256 for name, shape in self.all_shapes.items()}
+
+
+def bind(
+    policy: Policy,
+    source: exp.Table | exp.Subquery,
+    description: str,
+    columns: Sequence[SourceColumn],
+    shapes: Mapping[str, TaxonomyShape],
+    taxonomy: exp.Table,
+    population: exp.Expr | None = None,
+) -> BoundPolicy:
+    """Fit a policy to a source whose columns it matches (:meth:`Policy.check_columns`).
+
+    Raises:
+        PolicyError: a bound on levels is above its taxonomy, or the lattice is too large for its search.
+        TaxonomyError: a column has no taxonomy, or a sensitive one a taxonomy that tells no distances.
+    """
+    missing = [name for name in (*policy.quasi_identifiers, *policy.sensitive_taxonomies) if name not in shapes]
+    if missing:
+        raise TaxonomyError(
+            "columns without a taxonomy; load one for each with load_taxonomy or `sqlanon taxonomy`:",
+            [f'"{name}"' for name in missing],
+        )
+    flat = [name for name in policy.sensitive_taxonomies if shapes[name].height == 0]
+    if flat:
+        raise TaxonomyError(
+            "hierarchical distances need taxonomies with a level above the values; these have none:",
+            [f'"{name}"' for name in flat],
+        )
+    _refuse_levels(policy, shapes)
+    bound = BoundPolicy(
+        policy=policy,
+        source=source,
+        description=description,
+        columns=tuple(columns),
+        shapes=tuple(shapes[name] for name in policy.quasi_identifiers),
+        sensitive_shapes={name: shapes[name] for name in policy.sensitive_taxonomies},
+        taxonomy=taxonomy,
+        population=population,
+    )
+    if is_too_wide(policy, bound.lattice):
+        other = "" if policy.search == "inverse-ola" else 'take the search "optimal", which can; or '
+        refuse_wide(bound.lattice, f'the search "{policy.search}"', other)
+    return bound
+
+
+def is_too_wide(policy: Policy, lattice: Lattice) -> bool:
+    """Whether a lattice has more nodes than the search of a policy can hold."""
+    return lattice.size > MAXIMUM_NODES and policy.search in HOLD_EVERY_NODE
+
+
+def refuse_wide(lattice: Lattice, holder: str, instead: str = "") -> None:
+    """Refuse a lattice of more nodes than can be held; does nothing if they can.
+
+    Raises:
+        PolicyError: naming what holds them, and what to do ``instead``.
+    """
+    if lattice.size > MAXIMUM_NODES:
+        raise PolicyError(
+            f"the lattice has {lattice.size:,} nodes, more than the {MAXIMUM_NODES:,} that {holder} can hold: {instead}"
+            "use fewer quasi-identifiers, taxonomies with fewer levels, or bounds on levels"
+        )
+
+
+def _refuse_levels(policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> None:
+    problems = [
+        f'{field}: "{name}" has levels 0 to {shapes[name].height}, so not {level}'
+        for field in ("minimum_levels", "maximum_levels")
+        for name, level in getattr(policy, field).items()
+        if level > shapes[name].height
+    ]
+    if problems:
+        raise PolicyError("the policy does not fit the taxonomies:", problems)

@@ -1,0 +1,81 @@
+"""How many rows an individual has: no more than a bound, chosen at random, before anything is counted."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.queries.bind import BoundPolicy
+from sqlanon.queries.kit.nodes import (
+    aliased,
+    ascending,
+    column,
+    count_distinct,
+    count_rows,
+    exact_text,
+    filtered,
+    grouped,
+    number,
+    select,
+    string,
+    subquery,
+    text,
+    union_all,
+)
+
+
+def anonymous_rows(source: exp.Table | exp.Subquery, individual: str) -> exp.Query:
+    """One row, ``rows``: how many belong to nobody."""
+    nobody = column(individual).is_(exp.null())
+    return select([aliased(count_rows(), "rows")], source.copy()).where(nobody, copy=False)
+
+
+def crowded(source: exp.Table | exp.Subquery, individual: str, most: int) -> exp.Query:
+    """One row, ``individuals``: how many have more rows than that."""
+    owner = exact_text(column(individual))
+    many = grouped(select([aliased(owner, "anon_owner")], source.copy()), [owner])
+    many.set("having", exp.Having(this=exp.GT(this=count_rows(), expression=number(most))))
+    return select([aliased(count_rows(), "individuals")], subquery(many, "anon_crowded"))
+
+
+def differences(first: BoundPolicy, second: BoundPolicy) -> exp.Query:
+    """One row, ``differing``: how many rows two sources differ by, or individuals if the policy tells whose they are.
+
+    An individual that both have with different rows counts as two: one that leaves, and one that comes.
+    """
+    policy = first.policy
+    individual = () if policy.individual is None else (policy.individual,)
+    names = [*policy.quasi_identifiers, *policy.sensitive, *individual]
+
+    def signed(bound: BoundPolicy, sign: int) -> exp.Select:
+        rows = [aliased(exact_text(column(name)), f"anon_{place}") for place, name in enumerate(names)]
+        return select([*rows, aliased(number(sign), "anon_sign")], bound.source.copy())
+
+    keys = [column(f"anon_{place}") for place in range(len(names))]
+    total = aliased(exp.Sum(this=column("anon_sign")), "anon_more")
+    changed = grouped(
+        select([*keys, total], subquery(union_all([signed(first, 1), signed(second, -1)]), "anon_both")), keys
+    )
+    if not individual:
+        counted: exp.Expr = exp.Sum(this=exp.Abs(this=column("anon_more")))
+    else:
+        last = column(f"anon_{len(names) - 1}")
+        signs = exp.Tuple(expressions=[last, exp.func("sign", column("anon_more"))])
+        moved = exp.NEQ(this=column("anon_more"), expression=number(0))
+        counted = filtered(count_distinct(signs), moved)
+    columns = [aliased(exp.func("coalesce", counted, number(0)), "differing")]
+    return select(columns, subquery(changed, "anon_changed"))
+
+
+def bounded_rows(source: exp.Table | exp.Subquery, individual: str, most: int, seed: int) -> exp.Subquery:
+    """A source with at most so many rows of each individual.
+
+    Which ones depends on the rows of that individual and on the seed alone, so that those of others stay the same when
+    an individual comes or goes. Individuals are told apart by exact text, as :func:`differences` does: under the
+    collation of a column two of them could share the bound, and one who leaves would make room for rows of the other.
+    """
+    row = text(column("anon_source"))
+    drawn = exp.func("md5", exp.DPipe(this=string(f"{seed} "), expression=row))
+    place = exp.Window(this=exp.RowNumber(), partition_by=[exact_text(column(individual))], order=ascending(drawn))
+    rows = select([exp.Star()], exp.alias_(source.copy(), "anon_source", table=True))
+    rows.set("qualify", exp.Qualify(this=exp.LTE(this=place, expression=number(most))))
+    return subquery(rows, "anon_bounded")

@@ -1,0 +1,197 @@
+"""The names of a run's temporary tables and of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sqlglot import exp
+
+from sqlanon.model.privacy import CLASS_SIZE, Measure
+from sqlanon.queries.bind import BoundPolicy, Traits
+from sqlanon.queries.cells.keys import KeyLayout
+from sqlanon.queries.kit.nodes import Relation, aliased, cast, column, count_distinct
+
+LossStep = tuple[tuple[int, ...], float]
+"""The last bits of a step, by word, and what the labels up to there lose."""
+
+ROW_COUNT = "anon_row_count"
+WEIGHT = "anon_weight"
+INDIVIDUAL = "anon_individual"
+PEOPLE = "anon_people"
+VALUE = "value"
+IS_UNMAPPED = "anon_is_unmapped"
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The temporary tables of a run and the names of their columns.
+
+    Attributes:
+        bound: the policy and what it is bound to.
+        labels: the label of every value of every quasi-identifier (``position``) at every level (``depth``): its
+            ``code``, which ``child`` of the label above it is, what it loses, and the words of its key.
+        cells: the cells.
+        population_cells: the cells of the population, if the policy has one.
+        label_losses: the losses of labels that the measures of every node need, if any: ``lm``, ``ncp``, and
+            ``information``, which they lose where they are suppressed.
+        keys: where the labels of a cell stand in its key.
+        loss_steps: by measure, quasi-identifier and level, what the labels lose as a step function of their bits in
+            the key: the last bits of each step by word, and its loss. Missing where there are too many steps to tell.
+    """
+
+    bound: BoundPolicy
+    labels: Relation
+    cells: Relation
+    population_cells: Relation
+    label_losses: tuple[str, ...]
+    keys: KeyLayout = field(default_factory=KeyLayout)
+    loss_steps: Mapping[tuple[str, int, int], tuple[LossStep, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures that a class needs a column of its own for: all but its size."""
+        measures = dict.fromkeys(bound.measure for bound in self.bound.policy.bounds)
+        return tuple(measure for measure in measures if measure != CLASS_SIZE)
+
+    @cached_property
+    def traits(self) -> Mapping[str, Traits]:
+        """What is to be known of the types of the source's columns."""
+        return {found.name: found.traits for found in self.bound.columns}
+
+    @cached_property
+    def holds_release(self) -> bool:
+        """Whether cells have all that a release shows, so that it can be rebuilt from their counts.
+
+        Columns that cells are not told apart by are not in them, nor are values of which several are equal.
+        """
+        policy = self.bound.policy
+        shown = policy.released_columns - {*policy.quasi_identifiers}
+        exact = (self.traits[name].has_one_text or self.traits[name].is_text for name in shown)
+        return shown <= {*policy.protected_columns} and all(exact)
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """All temporary tables of a run but those of its search."""
+        positions = range(len(self.bound.shapes))
+        made = [self.labels, *map(self.node_labels, positions), self.cells]
+        made += map(self.sensitive_codes, self.bound.sensitive_shapes)
+        made += map(self.values, self.compared_columns)
+        return (*made, *(() if self.bound.population is None else (self.population_cells,)))
+
+    @property
+    def told_apart(self) -> tuple[str, ...]:
+        """The columns that tell cells apart besides those of quasi-identifiers."""
+        individual = () if self.bound.policy.individual is None else (INDIVIDUAL,)
+        return (*map(self.sensitive, self.bound.policy.protected_columns), *individual)
+
+    @property
+    def sensitive_labels(self) -> tuple[str, ...]:
+        """The columns with the codes of the labels of sensitive values."""
+        shapes = self.bound.sensitive_shapes
+        return tuple(self.sensitive_label(name, depth) for name in shapes for depth in self.sensitive_depths(name))
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """The columns of cells that classes are measured by."""
+        weight = () if self.bound.policy.row_weight is None else (WEIGHT,)
+        return (*self.told_apart, *self.sensitive_labels, ROW_COUNT, *weight)
+
+    @property
+    def compared_columns(self) -> tuple[str, ...]:
+        """The sensitive columns whose values in a class are compared with those of the whole table."""
+        models = [model for model in self.bound.policy.privacy if model.compares_with_source]
+        return tuple(dict.fromkeys(column for model in models for column in model.columns))
+
+    def code(self, position: int, depth: int) -> str:
+        """The column of classes with the code of a quasi-identifier's label at a level."""
+        return f"anon_code_{position}_{depth}"
+
+    def depths(self, position: int) -> range:
+        """The levels that labels have codes of: those below the top, whose one label tells nothing apart."""
+        return range(max(self.bound.shapes[position].height, 1))
+
+    def key(self, word: int) -> str:
+        """The column of ``cells`` with a word of the key."""
+        return f"anon_key_{word}"
+
+    def node_labels(self, position: int) -> Relation:
+        """The values of a quasi-identifier with their codes and labels at the node of a release."""
+        return Relation(f"anon_labels_{position}", "node")
+
+    def label(self, position: int) -> str:
+        """The column with the labels of a quasi-identifier in the rows of a release."""
+        return f"anon_label_{position}"
+
+    def label_type(self, position: int) -> str:
+        """The temporary ENUM type of these labels."""
+        return f"anon_label_type_{position}"
+
+    def published_type(self, name: str) -> str:
+        """The temporary ENUM type of the texts of a column that are published, and of no others."""
+        place = [found.name for found in self.bound.columns].index(name)
+        return f"anon_published_type_{place}"
+
+    def loss_varies(self, measure: str, position: int, depth: int) -> bool:
+        """Whether labels of a level can lose different amounts: those between the values and the top can.
+
+        Values tell different amounts of information as well, though none of them loses anything.
+        """
+        least = 0 if measure == "information" else 1
+        return least <= depth < self.bound.shapes[position].height
+
+    def sensitive(self, name: str) -> str:
+        """The column of ``cells`` with the code of a protected column; codes are in the order of its values."""
+        return f"anon_sensitive_{self._sensitive_position(name)}"
+
+    def raw(self, name: str) -> str:
+        """The column of ``cells`` with the values of a protected column, if they hold the release."""
+        return f"anon_raw_{self._sensitive_position(name)}"
+
+    def sensitive_label(self, name: str, level: int) -> str:
+        """The column with the code of a protected column's label at a level of its taxonomy."""
+        return f"{self.sensitive(name)}_{level}" if level else self.sensitive(name)
+
+    def sensitive_height(self, name: str) -> int:
+        """The height of the taxonomy of a protected column, 0 without one."""
+        shape = self.bound.sensitive_shapes.get(name)
+        return 0 if shape is None else shape.height
+
+    def sensitive_depths(self, name: str) -> range:
+        """The levels whose codes cells carry: those between values and top; level 1 always, to find unmapped values."""
+        return range(1, max(self.sensitive_height(name), 2))
+
+    def sensitive_codes(self, name: str) -> Relation:
+        """The values of a protected column with the codes of their labels."""
+        return Relation(f"anon_sensitive_codes_{self._sensitive_position(name)}", "node")
+
+    def values(self, name: str) -> Relation:
+        """The values of a compared column, by code, with their shares of the whole table."""
+        return Relation(f"anon_values_{self._sensitive_position(name)}", "node")
+
+    def label_share(self, level: int) -> str:
+        """The column of ``values`` with the share of a value's label at a level."""
+        return f"anon_share_{level}" if level else "anon_share"
+
+    def _sensitive_position(self, name: str) -> int:
+        return self.bound.policy.protected_columns.index(name)
+
+
+def encoding(bound: BoundPolicy, *, label_losses: tuple[str, ...]) -> Encoding:
+    """Names for the temporary tables of a run."""
+    labels = Relation("anon_labels", "node")
+    cells, population_cells = Relation("anon_cells", "cell"), Relation("anon_population_cells", "cell")
+    return Encoding(bound, labels, cells, population_cells, label_losses)
+
+
+def row_sum(rows: str = ROW_COUNT, name: str = ROW_COUNT) -> exp.Alias:
+    """The rows of a group of cells, in half the bytes of a sum."""
+    return aliased(cast(exp.Sum(this=column(rows)), "BIGINT"), name)
+
+
+def counted(plan: Encoding) -> exp.Expr:
+    """What groups of cells count: their rows, or their distinct individuals."""
+    if plan.bound.policy.individual is not None:
+        return count_distinct(column(INDIVIDUAL))
+    return exp.Sum(this=column(ROW_COUNT))

@@ -1,0 +1,180 @@
+"""Taxonomies → codes: every label of every level as a small integer, with its bits in a key and with what it loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlglot import exp
+
+from sqlanon.queries.cells.encoding import VALUE, Encoding
+from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.nodes import (
+    DIALECT,
+    Relation,
+    Step,
+    aliased,
+    ascending,
+    cast,
+    column,
+    copies,
+    count_rows,
+    filtered,
+    grouped,
+    identifier,
+    number,
+    over_relations,
+    select,
+    string,
+    subquery,
+    values,
+)
+from sqlanon.queries.tables import taxonomies
+
+CODE_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
+
+LABEL_LOSSES = ("lm", "ncp")
+"""Losses of labels that taxonomies tell."""
+
+CODED_LABELS = Relation("anon_coded_labels", "node")
+"""The labels before their keys are laid out."""
+
+
+MOST_STEPS = 64
+"""In up to so many steps what labels lose is spelled out in the query of a node; else it is looked up."""
+
+
+def encode_labels(plan: Encoding) -> list[Step]:
+    """The steps that make :data:`CODED_LABELS` and the codes of sensitive labels, from the taxonomies alone."""
+    steps = [Step(CODED_LABELS, _coded_labels(plan), "labels of the quasi-identifiers, with their codes")]
+    steps += [
+        Step(plan.sensitive_codes(name), _sensitive_codes(plan, name), f'codes of "{name}"')
+        for name in plan.bound.sensitive_shapes
+    ]
+    return steps
+
+
+def last_children() -> exp.Query:
+    """position, depth, last_child: the largest number that a label has among those under the same one."""
+    place = [column("position"), column("depth")]
+    last = aliased(exp.Max(this=column("child")), "last_child")
+    return grouped(select([*place, last], CODED_LABELS.table), [each.copy() for each in place])
+
+
+def key_labels(plan: Encoding) -> Step:
+    """The step that makes the labels with their keys from :data:`CODED_LABELS`.
+
+    The key of a label has the bits of its own field and of those of all labels above it.
+    """
+    fields = [(*place, field.word, field.shift) for place, field in plan.keys.fields.items() if field.width]
+    words = [aliased(_word(word), plan.key(word)) for word in range(plan.keys.word_count)]
+    coded = exp.alias_(CODED_LABELS.table, "anon_coded", table=True)
+    columns = [column(name, "anon_coded") for name in ("position", "depth", VALUE, "label", "code", *LABEL_LOSSES)]
+    query = select([*columns, *words], coded)
+    if fields:
+        names = ("position", "depth", "word", "shift")
+        placed = values("anon_fields", names, ([*map(number, field)] for field in fields))
+        using: list[str | exp.Expr | int] = [identifier("position"), identifier("depth")]
+        query = query.join(placed, using=using, join_type="left", copy=False)
+    return Step(plan.labels, query, "their keys")
+
+
+def loss_steps(plan: Encoding, measures: Sequence[str]) -> exp.Query:
+    """position, depth, last_bits and a column per measure: what labels lose, see :class:`Encoding`.
+
+    Those of levels with too many steps are left out.
+    """
+    words = [column(plan.key(word)) for word in range(plan.keys.word_count)]
+    losses = [column(name) for name in measures]
+    place = [column("position"), column("depth")]
+    labels = select([*place, *words, *losses], plan.labels.table).distinct(copy=False)
+    order = ascending(*copies(words)) if words else None
+    following = [
+        exp.Window(this=exp.func("lead", loss.copy()), partition_by=copies(place), order=order) for loss in losses
+    ]
+    differs = exp.NullSafeNEQ(this=exp.Tuple(expressions=copies(losses)), expression=exp.Tuple(expressions=following))
+    last_bits = aliased(cast(exp.Array(expressions=copies(words)), "BIGINT[]"), "last_bits")
+    steps = select([*copies(place), last_bits, *copies(losses)], subquery(labels, "anon_labels"))
+    steps.set("qualify", exp.Qualify(this=differs))
+    few = select([exp.Star()], subquery(steps, "anon_steps"))
+    count = exp.Window(this=count_rows(), partition_by=copies(place))
+    few.set("qualify", exp.Qualify(this=exp.LTE(this=count, expression=number(MOST_STEPS))))
+    return few
+
+
+def at_level(
+    plan: Encoding, position: int, depth: int, columns: Iterable[exp.Expr], *conditions: exp.Expr
+) -> exp.Select:
+    """Some columns of the labels of a level that meet some conditions, a row per value."""
+    here = column("position").eq(number(position)), column("depth").eq(number(depth))
+    return select(columns, plan.labels.table).where(*here, *conditions, copy=False)
+
+
+def label_bits(plan: Encoding, position: int, depth: int, columns: Iterable[exp.Expr]) -> exp.Select:
+    """Some columns of the labels of a level, and their bits in the words of the key."""
+    words = [column(plan.key(word)) for word in plan.keys.label_masks(position, depth)]
+    return at_level(plan, position, depth, [*words, *columns]).distinct(copy=False)
+
+
+def code(plan: Encoding, position: int, depth: int) -> exp.Alias:
+    """The code of a label, as classes have it."""
+    return aliased(column("code"), plan.code(position, depth))
+
+
+def _coded_labels(plan: Encoding) -> exp.Query:
+    bound = plan.bound
+    names = bound.policy.quasi_identifiers
+    shapes = [
+        [number(position), string(name), number(shape.height), number(shape.domain_size)]
+        for position, (name, shape) in enumerate(zip(names, bound.shapes, strict=True))
+    ]
+    given = values("anon_taxonomies", ("position", "attribute", "height", "domain_size"), shapes)
+    labels = subquery(taxonomies.all_labels(bound.taxonomy, names), "anon_taxonomy_labels")
+    return over_relations(template("labels"), {"anon_taxonomies": given, labels.alias: labels})
+
+
+def _word(word: int) -> exp.Expr:
+    """A word of the key of a label: the bits of its own field and of those above."""
+    child = exp.Paren(this=exp.BitwiseLeftShift(this=column("child"), expression=column("shift")))
+    above = exp.Ordered(this=column("depth"), desc=True, nulls_first=False)
+    own = filtered(exp.func("bit_or", child, dialect=DIALECT), column("word").eq(number(word)))
+    partition: list[exp.Expr] = [column("position"), column(VALUE)]
+    bits = exp.Window(this=own, partition_by=partition, order=exp.Order(expressions=[above]))
+    return exp.func("coalesce", bits, number(0))
+
+
+def _sensitive_codes(plan: Encoding, name: str) -> exp.Query:
+    """The values of a protected column: per level that cells carry the code of the label.
+
+    The codes of a level are in the order of the leaves under its labels.
+    """
+    depths = plan.sensitive_depths(name)
+    counts = plan.bound.sensitive_shapes[name].label_counts[: depths.stop]
+    order = ascending(column("leaf_count"), column("label"), nulls_first=True)
+    code = exp.Window(this=exp.func("dense_rank"), partition_by=[column("level")], order=order)
+    labels = subquery(taxonomies.levels(plan.bound.taxonomy, name), "anon_taxonomy")
+    coded = select([column("level"), column("value"), aliased(code, "code")], labels)
+    columns = [aliased(column("value"), VALUE)]
+    columns += [
+        aliased(_code(depth, label_count), plan.sensitive_label(name, depth))
+        for depth, label_count in enumerate(counts)
+        if depth in depths
+    ]
+    found = select(columns, subquery(coded, "anon_coded"))
+    found = found.where(exp.LT(this=column("level"), expression=number(len(counts))), copy=False)
+    return grouped(found, [column("value")]).having(count_rows().eq(number(len(counts))), copy=False)
+
+
+def _code(depth: int, label_count: int) -> exp.Cast:
+    """The code of a value's label at a level."""
+    code = filtered(exp.Max(this=column("code")), column("level").eq(number(depth)))
+    return cast(code, _code_type(label_count))
+
+
+def dense_rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:
+    """The place of some values among all that are different, from 1."""
+    return exp.Window(this=exp.func("dense_rank"), order=ascending(*values, nulls_first=nulls_first))
+
+
+def _code_type(label_count: int) -> str:
+    # One more than there are labels, for the NULL that every level knows.
+    return next((name for largest, name in CODE_TYPES if label_count + 1 <= largest), "UBIGINT")

@@ -1,0 +1,237 @@
+"""Rows → cells: the one scan of the source.
+
+A cell is a distinct combination of quasi-identifiers (and of the sensitive columns that a privacy model looks at, and
+of the individual, if classes count individuals) with its number of rows. The labels of all quasi-identifiers at every
+level stand in the bits of its key, so that a node of the lattice is one GROUP BY over a number or two. Cells for a
+search are in the order of their keys, in which those of a class stand close together.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.queries.cells.encoding import (
+    INDIVIDUAL,
+    IS_UNMAPPED,
+    PEOPLE,
+    ROW_COUNT,
+    VALUE,
+    WEIGHT,
+    Encoding,
+    counted,
+)
+from sqlanon.queries.cells.labels import dense_rank
+from sqlanon.queries.kit.nodes import (
+    Step,
+    aliased,
+    all_bits,
+    all_of,
+    ascending,
+    cast,
+    column,
+    count_rows,
+    exact_text,
+    filtered,
+    grouped,
+    identifier,
+    left_join,
+    made_once,
+    number,
+    same,
+    select,
+    string,
+    subquery,
+)
+
+COMBINATIONS = "anon_rows"
+
+
+def encode_rows(plan: Encoding) -> list[Step]:
+    """The steps that make the cells, and what classes are compared with."""
+    bound = plan.bound
+    steps = [Step(plan.cells, _cells(plan), "cells")]
+    steps += shares(plan)
+    if bound.population is not None:
+        steps.append(Step(plan.population_cells, _population_cells(plan, bound.population), "population"))
+    return steps
+
+
+def shares(plan: Encoding) -> list[Step]:
+    """The steps that make what classes are compared with, from the cells."""
+    return [Step(plan.values(name), _values(plan, name), f'shares of "{name}"') for name in plan.compared_columns]
+
+
+def cell_counts(plan: Encoding) -> exp.Query:
+    """One row: cells, rows, and how many of these have an unmapped value, a bad weight, or no individual."""
+    policy = plan.bound.policy
+    labels = [column(plan.sensitive_label(name, 1)) for name in plan.bound.sensitive_shapes]
+    unmapped = exp.or_(column(IS_UNMAPPED), *(label.is_(exp.null()) for label in labels), copy=False)
+    counts = {"unmapped": unmapped}
+    if policy.row_weight is not None:
+        counts["unweighted"] = column(WEIGHT).is_(exp.null())
+    if policy.individual is not None:
+        counts["anonymous"] = column(INDIVIDUAL).is_(exp.null())
+    columns = [aliased(count_rows(), "cells"), aliased(_count_of_rows(), "rows")]
+    columns += [aliased(_count_of_rows(condition), name) for name, condition in counts.items()]
+    return select(columns, plan.cells.table)
+
+
+def unmapped_people(plan: Encoding) -> exp.Query:
+    """One row: people of the population with a value that no taxonomy knows."""
+    people = exp.func("coalesce", filtered(exp.Sum(this=column(PEOPLE)), column(IS_UNMAPPED)), number(0))
+    return select([aliased(people, "unmapped")], plan.population_cells.table)
+
+
+def _count_of_rows(condition: exp.Expr | None = None) -> exp.Expr:
+    rows = exp.Sum(this=column(ROW_COUNT))
+    return exp.func("coalesce", rows if condition is None else filtered(rows, condition), number(0))
+
+
+def _cells(plan: Encoding) -> exp.Query:
+    """Group the rows by raw values first, then look up the codes of the few combinations that are left."""
+    policy = plan.bound.policy
+    if policy.protected_columns:
+        query = _looked_up(plan, exp.Table(this=identifier(COMBINATIONS)))
+        ranks = [made_once(_ranks_alias(plan, name), _ranks(plan, name)) for name in policy.protected_columns]
+        query.set("with_", exp.With(expressions=[made_once(COMBINATIONS, _combinations(plan)), *ranks]))
+    else:
+        query = _looked_up(plan, subquery(_combinations(plan), COMBINATIONS))
+    for name in policy.protected_columns:
+        query = _with_rank(plan, query, name)
+        if plan.holds_release:
+            query = query.select(aliased(column(name, COMBINATIONS), plan.raw(name)), copy=False)
+    for name in plan.bound.sensitive_shapes:
+        query = _with_labels(plan, query, name)
+    if policy.individual is not None:
+        query = query.select(aliased(column(policy.individual, COMBINATIONS), INDIVIDUAL), copy=False)
+    if policy.row_weight is not None:
+        query = query.select(column(WEIGHT, COMBINATIONS), copy=False)
+    query = query.select(column(ROW_COUNT, COMBINATIONS), copy=False)
+    words = [column(plan.key(word)) for word in range(plan.keys.word_count)]
+    if words and not policy.has_private_method:  # private methods sort by keys of their own
+        query.set("order", ascending(*words))
+    return query
+
+
+def _looked_up(plan: Encoding, combinations: exp.Expr) -> exp.Select:
+    """The words of the keys of combinations of raw values, and whether a taxonomy does not know one of these."""
+    query = select([], combinations)
+    codes = []
+    for position, name in enumerate(plan.bound.policy.quasi_identifiers):
+        alias = plan.node_labels(position).name
+        lookup = exp.alias_(plan.labels.table, alias, table=True)
+        raw = exact_text(column(name, COMBINATIONS))
+        here = column("position", alias).eq(number(position)), column("depth", alias).eq(number(0))
+        query = left_join(query, lookup, all_of([*here, same(column(VALUE, alias), raw)]))
+        codes.append(column("code", alias))
+    is_unmapped = exp.or_(*(code.is_(exp.null()) for code in codes), copy=False)
+    words = [_key_word(plan, word) for word in range(plan.keys.word_count)]
+    return query.select(*words, aliased(is_unmapped, IS_UNMAPPED), copy=False)
+
+
+def _key_word(plan: Encoding, word: int) -> exp.Alias:
+    """A word of the key of a cell: the bits of its quasi-identifiers there."""
+    key = plan.key(word)
+    positions = [place for place in range(len(plan.bound.shapes)) if word in plan.keys.label_masks(place, 0)]
+    return aliased(all_bits(column(key, plan.node_labels(position).name) for position in positions), key)
+
+
+def _ranks(plan: Encoding, name: str) -> exp.Select:
+    """The values of a protected column by their order, each ranked once: to sort all combinations takes longer."""
+    values = select([column(name)], exp.Table(this=identifier(COMBINATIONS))).distinct(copy=False)
+    rank = cast(dense_rank(column(name), nulls_first=False), "UINTEGER")
+    return select([column(name), aliased(rank, plan.sensitive(name))], subquery(values, "anon_values"))
+
+
+def _with_rank(plan: Encoding, query: exp.Select, name: str) -> exp.Select:
+    """The place of a protected column's value in the order of its values."""
+    alias = _ranks_alias(plan, name)
+    on = same(column(name, alias), column(name, COMBINATIONS))
+    query = query.join(exp.Table(this=identifier(alias)), on=on, copy=False)
+    return query.select(column(plan.sensitive(name), alias), copy=False)
+
+
+def _with_labels(plan: Encoding, query: exp.Select, name: str) -> exp.Select:
+    """The codes of a protected column's labels."""
+    relation = plan.sensitive_codes(name)
+    lookup = exp.alias_(relation.table, relation.name, table=True)
+    raw = exact_text(column(name, COMBINATIONS))
+    query = left_join(query, lookup, same(column(VALUE, relation.name), raw))
+    labels = [plan.sensitive_label(name, depth) for depth in plan.sensitive_depths(name)]
+    return query.select(*(column(label, relation.name) for label in labels), copy=False)
+
+
+def _combinations(plan: Encoding) -> exp.Query:
+    policy = plan.bound.policy
+    individual = () if policy.individual is None else (policy.individual,)
+    keys = {name: _key(plan, name) for name in policy.quasi_identifiers}
+    keys |= {name: _key(plan, name) if plan.holds_release else column(name) for name in policy.protected_columns}
+    keys |= {name: column(name) for name in individual}
+    columns = [aliased(key.copy(), name) for name, key in keys.items()]
+    columns.append(aliased(count_rows(), ROW_COUNT))
+    if policy.row_weight is not None:
+        columns.append(aliased(_weight(column(policy.row_weight)), WEIGHT))
+    return grouped(select(columns, plan.bound.source.copy()), list(keys.values()))
+
+
+def _weight(weight: exp.Expr) -> exp.Expr:
+    """The weight of a cell; NULL where a row has a weight that cannot be one."""
+    valid = exp.and_(
+        exp.GT(this=weight, expression=number(0)),
+        exp.LT(this=cast(weight.copy(), "DOUBLE"), expression=cast(string("infinity"), "DOUBLE")),
+    )
+    return exp.Case(
+        ifs=[
+            exp.If(
+                this=exp.func("bool_and", exp.func("coalesce", valid, exp.false())),
+                true=exp.Sum(this=cast(weight.copy(), "DOUBLE")),
+            )
+        ]
+    )
+
+
+def _key(plan: Encoding, name: str) -> exp.Expr:
+    """A column to group by: as text where equal values can have different texts.
+
+    Such as 0.0 and -0.0, one month and thirty days, or a and A under a collation.
+    """
+    return column(name) if plan.traits[name].has_one_text else exact_text(column(name))
+
+
+def _values(plan: Encoding, name: str) -> exp.Query:
+    """The values of a compared column: code, share of the table, cumulative share, and the shares of its labels."""
+    code = plan.sensitive(name)
+    labels = [plan.sensitive_label(name, level) for level in range(1, plan.sensitive_height(name))]
+    carried = [aliased(exp.AnyValue(this=column(label)), label) for label in labels]
+    rows = aliased(counted(plan), "anon_rows")
+    counts = grouped(select([column(code), *carried, rows], plan.cells.table), [column(code)])
+    shares = [
+        aliased(_share(), "anon_share"),
+        aliased(_share(order=ascending(column(code))), "anon_cumulative"),
+        *(
+            aliased(_share(partition_by=[column(label)]), plan.label_share(level))
+            for level, label in enumerate(labels, 1)
+        ),
+    ]
+    return select([column(code), *(column(label) for label in labels), *shares], subquery(counts, "anon_counts"))
+
+
+def _share(partition_by: list[exp.Expr] | None = None, order: exp.Order | None = None) -> exp.Expr:
+    """The rows of a value, of its label, or of the values up to it, as a share of the whole table."""
+    rows: exp.Expr = column("anon_rows")
+    if partition_by is not None or order is not None:
+        rows = exp.Window(this=exp.Sum(this=rows), partition_by=partition_by or [], order=order)
+    return exp.Div(this=rows, expression=exp.Window(this=exp.Sum(this=column("anon_rows"))))
+
+
+def _population_cells(plan: Encoding, population: exp.Expr) -> exp.Query:
+    """The cells of the population, over the quasi-identifiers alone."""
+    names = plan.bound.policy.quasi_identifiers
+    keys = [exact_text(column(name)) for name in names]
+    columns = [aliased(key.copy(), name) for key, name in zip(keys, names, strict=True)]
+    people = grouped(select([*columns, aliased(count_rows(), PEOPLE)], population.copy()), keys)
+    return _looked_up(plan, subquery(people, COMBINATIONS)).select(column(PEOPLE, COMBINATIONS), copy=False)
+
+
+def _ranks_alias(plan: Encoding, name: str) -> str:
+    return f"{plan.sensitive(name)}_ranks"

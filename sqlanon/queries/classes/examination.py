@@ -1,0 +1,162 @@
+"""Classes → everything that can be said of a node: its summary, how strict its bounds can be, and what blocks it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.model.lattice import Levels
+from sqlanon.model.privacy import CLASS_SIZE, Bound, KAnonymity
+from sqlanon.model.privacy.base import at_least
+from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.classes.classes import KEPT, measure_of, within
+from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE, Grouping, at_node
+from sqlanon.queries.classes.summaries import OUT_OF_BOUNDS, classes_and_summaries, worst_of
+from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.nodes import (
+    aliased,
+    ascending,
+    cast,
+    column,
+    filtered,
+    grouped,
+    identifier,
+    made_once,
+    number,
+    select,
+    string,
+    subquery,
+)
+
+ANY_K = at_least(CLASS_SIZE, 1)
+"""The bound of k-anonymity, whatever its k."""
+
+CLASSES = "anon_classes"
+BORNE = "anon_borne"
+REJECTED = "anon_rejected"
+ROWS_UP_TO = "anon_rows_up_to"
+
+
+def examined(plan: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
+    """The summaries of a batch of nodes, with what stands in the way of each.
+
+    Besides the columns of a summary: ``best_k``, the largest k with which the node satisfies the policy; for every
+    bound ``worst_<bound>``, its worst measure over all classes, and ``violating_<bound>``, the rows of classes out of
+    it; for every privacy model ``blocked_<model>``, the rows of classes that violate it.
+    """
+    policy = plan.bound.policy
+    grouping = at_node(plan, plan.bound.lattice.bottom)
+    columns = {f"worst_{index}": worst_of(grouping, bound) for index, bound in enumerate(policy.bounds)}
+    columns |= {f"violating_{index}": _rows_out_of(grouping, [bound]) for index, bound in enumerate(policy.bounds)}
+    columns |= {f"blocked_{index}": _rows_out_of(grouping, model.bounds) for index, model in enumerate(policy.privacy)}
+    others = [bound for model in policy.privacy if not isinstance(model, KAnonymity) for bound in model.bounds]
+    borne = {"best_k": _Borne(grouping, ANY_K, others, min(allowed_rows, row_count - 1))}
+    return _summaries(plan, batch, row_count, columns, borne)
+
+
+def attainable(plan: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
+    """Summaries with ``attainable_<bound>``: the strictest that a bound can be while all others stay as they are.
+
+    NULL where these alone are too much for the node.
+    """
+    bounds = plan.bound.policy.bounds
+    grouping = at_node(plan, plan.bound.lattice.bottom)
+    columns, borne = {}, {}
+    for index, bound in enumerate(bounds):
+        name = f"attainable_{index}"
+        if bound.grain == "node":
+            columns[name] = filtered(worst_of(grouping, bound), column(KEPT))
+        else:
+            others = [other for other in bounds if other is not bound]
+            borne[name] = _Borne(grouping, bound, others, min(allowed_rows, row_count - 1))
+    return _summaries(plan, batch, row_count, columns, borne)
+
+
+class _Borne:
+    """How strict a bound can be where other bounds hold; the larger, the stricter.
+
+    Each class bears its own measure, and nothing if it violates another bound. A node bears what the smallest class
+    does that cannot be suppressed together with all that bear less. The rows of what bears alike are added up first:
+    sorting all classes of a batch would take longer than making them.
+    """
+
+    def __init__(self, grouping: Grouping, bound: Bound, others: Sequence[Bound], most_rows: int) -> None:
+        self._sign = 1 if bound.at_least else -1
+        self._most_rows = most_rows
+        self._measure = measure_of(grouping, bound)
+        self._others = within(grouping, [other for other in others if other.grain == "class"]) if others else None
+        self._can_be_rejected = any(other.grain == "node" for other in others)
+
+    @property
+    def nothing(self) -> exp.Expr:
+        return number(0) if self._sign > 0 else cast(string("-infinity"), "DOUBLE")
+
+    def by_class(self) -> exp.Expr:
+        """What a class bears."""
+        measure = self._signed(self._measure.copy())
+        if self._others is None:
+            return measure
+        return exp.Case(ifs=[exp.If(this=self._others.copy(), true=measure)], default=self.nothing)
+
+    def by_node(self) -> exp.Select:
+        """``anon_node``, ``anon_borne``: what a node bears, NULL if that is nothing."""
+        alike = select(
+            [
+                column(NODE),
+                column(BORNE),
+                aliased(exp.Sum(this=column(CLASS_ROWS)), CLASS_ROWS),
+                aliased(exp.LogicalOr(this=column(OUT_OF_BOUNDS)), REJECTED),
+            ],
+            subquery(
+                select([exp.Star(), aliased(self.by_class(), BORNE)], exp.Table(this=identifier(CLASSES))), "anon_all"
+            ),
+        )
+        rows = exp.Window(
+            this=exp.Sum(this=column(CLASS_ROWS)),
+            partition_by=[column(NODE)],
+            order=ascending(column(BORNE)),
+        )
+        sums = select(
+            [exp.Star(), aliased(rows, ROWS_UP_TO)],
+            subquery(grouped(alike, [column(NODE), column(BORNE)]), "anon_alike"),
+        )
+        best = scalar_call("best_k_of", column(BORNE), column(ROWS_UP_TO), number(self._most_rows))
+        found = exp.Case(ifs=[exp.If(this=exp.GT(this=best, expression=self._floor()), true=self._signed(best.copy()))])
+        return grouped(select([column(NODE), aliased(found, BORNE)], subquery(sums, "anon_sums")), [column(NODE)])
+
+    def _floor(self) -> exp.Expr:
+        """What a node has to bear more than: else a kept class is out of a bound of the node."""
+        if not self._can_be_rejected:
+            return self.nothing
+        return exp.func("coalesce", filtered(exp.Max(this=column(BORNE)), column(REJECTED)), self.nothing)
+
+    def _signed(self, value: exp.Expr) -> exp.Expr:
+        return value if self._sign > 0 else exp.Neg(this=value)
+
+
+def _summaries(
+    plan: Encoding,
+    batch: Sequence[Levels],
+    row_count: int,
+    columns: Mapping[str, exp.Expr],
+    borne: Mapping[str, _Borne],
+) -> exp.Select:
+    """The summaries of a batch with more aggregates over its classes, which are made once for all of them."""
+    classes, summaries = classes_and_summaries(plan, batch, row_count)
+    summaries.select(*(aliased(value, name) for name, value in columns.items()), copy=False)
+    query = select(
+        [exp.Column(this=exp.Star(), table=identifier("anon_summaries"))], subquery(summaries, "anon_summaries")
+    )
+    for name, found in borne.items():
+        same = column(NODE, f"anon_{name}").eq(column("node", "anon_summaries"))
+        query = query.join(subquery(found.by_node(), f"anon_{name}"), on=same, copy=False)
+        query = query.select(aliased(column(BORNE, f"anon_{name}"), name), copy=False)
+    query.set("with_", exp.With(expressions=[made_once(CLASSES, classes)]))
+    return query
+
+
+def _rows_out_of(grouping: Grouping, bounds: Sequence[Bound]) -> exp.Expr:
+    """The rows of the classes that are out of some of the bounds."""
+    rows = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=within(grouping, bounds))))
+    return exp.func("coalesce", rows, number(0))

@@ -1,0 +1,200 @@
+"""How cells are grouped into the classes of a node, or of several nodes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.model.lattice import Levels
+from sqlanon.model.privacy import CLASS_SIZE, Measure
+from sqlanon.queries.cells.encoding import PEOPLE, Encoding
+from sqlanon.queries.cells.labels import code, label_bits
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    aliased,
+    all_of,
+    bits,
+    cast,
+    column,
+    cross_join,
+    grouped,
+    left_join,
+    number,
+    select,
+    subquery,
+    union_all,
+    values,
+)
+
+NODE = "anon_node"
+"""The position of a node among those that are counted together."""
+
+NODES = "anon_nodes"
+CLASS_ROWS = "anon_class_size"
+INDIVIDUALS = "anon_individuals"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class."""
+
+    plan: Encoding
+    keys: tuple[str, ...]
+    cells: Callable[[], exp.Expr]
+    people: Callable[[], exp.Expr]
+
+    def columns(self, table: str | None = None) -> list[exp.Expr]:
+        """The key columns."""
+        return [column(key, table) for key in self.keys]
+
+    def select(self, columns: Iterable[exp.Expr], relation: exp.Expr, *others: exp.Expr) -> exp.Select:
+        """``SELECT keys, columns FROM relation GROUP BY keys, others``; the others are selected too."""
+        grouping = [*self.columns(), *others]
+        return grouped(select([*(key.copy() for key in grouping), *columns], relation), grouping)
+
+    def measure(self, measure: Measure) -> str:
+        """The column of the class relation that holds a measure."""
+        if measure == CLASS_SIZE:
+            return INDIVIDUALS if self.plan.bound.policy.individual else CLASS_ROWS
+        return f"anon_measure_{self.plan.measures.index(measure)}"
+
+
+def at_node(plan: Encoding, levels: Levels) -> Grouping:
+    """Cells that have the codes of a node, as those of increments do, grouped by these, which lead to labels.
+
+    Those of a source have none: of them it tells no more than how keys and measures are named.
+    """
+    keys = tuple(key for _, key in node_keys(plan, levels))
+    return Grouping(plan, keys, lambda: plan.cells.table, lambda: coded(plan, levels, plan.population_cells, [PEOPLE]))
+
+
+def by_key(
+    plan: Encoding, levels: Levels, cells: Relation | None = None, carried: Sequence[str] | None = None
+) -> Grouping:
+    """All cells, grouped by the bits of their keys at a node; the key columns hold the words of the class's key.
+
+    Args:
+        plan: the encoding of the run.
+        levels: the node.
+        cells: cells rolled up to a node that is no more general; those of the source if None.
+        carried: the other columns of these that are wanted; those that classes are measured by if None.
+    """
+    masks: dict[int, exp.Expr] = {word: number(mask) for word, mask in plan.keys.node_masks(levels).items()}
+    return _masked(plan, masks, cells, carried=carried)
+
+
+def by_any_key(plan: Encoding, cells: Relation, words: Sequence[int], before: int) -> Grouping:
+    """The same at any node: the masks of these words of its key are parameters, so many of which come before."""
+    masks = (cast(exp.Placeholder(this=str(before + place)), "BIGINT") for place in range(1, len(words) + 1))
+    return _masked(plan, dict(zip(words, masks, strict=True)), cells)
+
+
+def by_keys(plan: Encoding, batch: Sequence[Levels], cells: Relation | None = None) -> Grouping:
+    """The same at all nodes of a batch: each cell once for every node, and the node as a key besides.
+
+    So a batch takes one query to plan and one pass over the cells, where few cells leave little else to do.
+    """
+    masks = [plan.keys.node_masks(levels) for levels in batch]
+    words = sorted({word for of_node in masks for word in of_node})
+    rows = [[number(index), *(number(of_node.get(word, 0)) for word in words)] for index, of_node in enumerate(masks)]
+    nodes = values(NODES, (NODE, *(f"anon_mask_{word}" for word in words)), rows)
+    return _masked(plan, {word: column(f"anon_mask_{word}", NODES) for word in words}, cells, nodes)
+
+
+def of_all_nodes(
+    plan: Encoding,
+    batch: Sequence[Levels],
+    cells: Relation | None,
+    relation: Callable[[Grouping], exp.Select],
+    *,
+    apart: bool,
+) -> exp.Query:
+    """A relation of classes at all nodes of a batch, each row with its node and the words of its key.
+
+    Args:
+        plan: the encoding of the run.
+        batch: the nodes.
+        cells: cells rolled up to a node below all of them; those of the source if None.
+        relation: makes the relation, with its keys, from cells that are grouped.
+        apart: one node after the other.
+    """
+    if apart or len(batch) == 1:
+        return union_all(
+            of_one_node(plan, relation(by_key(plan, levels, cells)), index) for index, levels in enumerate(batch)
+        )
+    return relation(by_keys(plan, batch, cells))
+
+
+def of_one_node(plan: Encoding, classes: exp.Select, index: int) -> exp.Select:
+    """Classes with the position of their node in a batch; words of keys in which the node tells nothing are 0."""
+    names = [plan.key(word) for word in range(plan.keys.word_count)]
+    words = [column(name) if name in classes.named_selects else aliased(number(0), name) for name in names]
+    others = [column(name) for name in classes.named_selects if name not in names]
+    return select([*words, *others, aliased(number(index), NODE)], subquery(classes, "anon_classes_of_node"))
+
+
+def coded(plan: Encoding, levels: Levels, relation: Relation, carried: Iterable[str]) -> exp.Subquery:
+    """Some columns of a relation with keys, and the codes of its labels at a node."""
+    query = select(
+        (column(name, "anon_keyed") for name in carried), exp.alias_(relation.table, "anon_keyed", table=True)
+    )
+    return subquery(with_codes(plan, levels, query, "anon_keyed"), relation.name)
+
+
+def with_codes(plan: Encoding, levels: Levels, query: exp.Select, table: str) -> exp.Select:
+    """The query of a table with keys, and the codes of its labels at a node."""
+    for position, name in node_keys(plan, levels):
+        alias, depth = plan.node_labels(position).name, levels[position]
+        lookup = subquery(label_bits(plan, position, depth, [code(plan, position, depth)]), alias)
+        query = left_join(query, lookup, with_bits(plan, position, depth, table, alias))
+        query = query.select(column(name, alias), copy=False)
+    return query
+
+
+def with_bits(plan: Encoding, position: int, depth: int, table: str, labels: str) -> exp.Expr:
+    """Whether the key of one table has the bits of a label of a level, which another holds."""
+    return all_of(
+        [
+            exp.Paren(this=bits(column(plan.key(word), table), number(mask))).eq(column(plan.key(word), labels))
+            for word, mask in plan.keys.label_masks(position, depth).items()
+        ]
+    )
+
+
+def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:
+    """Position and code column of every quasi-identifier that still tells rows apart at a node.
+
+    A quasi-identifier at its top level has one label for all, so it is left out; a taxonomy of level 0 alone has none
+    for NULL, which then stands apart.
+    """
+    return [
+        (position, plan.code(position, depth))
+        for position, depth in enumerate(levels)
+        if depth in plan.depths(position)
+    ]
+
+
+def _masked(
+    plan: Encoding,
+    masks: dict[int, exp.Expr],
+    cells: Relation | None,
+    nodes: exp.Values | None = None,
+    carried: Sequence[str] | None = None,
+) -> Grouping:
+    """Cells, grouped by those bits of their keys that a mask of each word shows, and by the node if there are more."""
+
+    def masked(relation: Relation, others: Iterable[str]) -> exp.Subquery:
+        words = [aliased(bits(column(plan.key(word)), mask.copy()), plan.key(word)) for word, mask in masks.items()]
+        query = select([*words, *map(column, others)], relation.table)
+        if nodes is not None:
+            query = cross_join(query.select(column(NODE, NODES), copy=False), nodes.copy())
+        return subquery(query, relation.name)
+
+    return Grouping(
+        plan,
+        (*([] if nodes is None else [NODE]), *map(plan.key, masks)),
+        lambda: masked(plan.cells if cells is None else cells, plan.carried if carried is None else carried),
+        lambda: masked(plan.population_cells, [PEOPLE]),
+    )

@@ -1,0 +1,284 @@
+"""Classes → node summaries, and what a node that was chosen keeps: the queries of a search, flat and in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.model.lattice import Asked, Levels
+from sqlanon.model.privacy import CLASS_SIZE, Bound
+from sqlanon.model.quality import ClassLoss
+from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.cells.information import labelled_values
+from sqlanon.queries.classes.classes import CLASS_WEIGHT, KEPT, class_relation, measure_of, within
+from sqlanon.queries.classes.grouping import (
+    CLASS_ROWS,
+    NODE,
+    Grouping,
+    at_node,
+    by_any_key,
+    by_key,
+    coded,
+    of_all_nodes,
+    with_codes,
+)
+from sqlanon.queries.classes.label_losses import LabelLosses
+from sqlanon.queries.kit.macros import scalar_call, template
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    aliased,
+    all_of,
+    ascending,
+    column,
+    filtered,
+    number,
+    over,
+    select,
+    subquery,
+    union_all,
+)
+
+CERTAINLY_KEPT = "anon_certainly_kept"
+OUT_OF_BOUNDS = "anon_out_of_bounds"
+OF_LABELS = {"lm": "lm", "ncp": "ncp", "information": "suppressed_information"}
+"""Losses of labels, and what a summary makes of each."""
+
+ALL_ROWS = "anon_all_rows"
+"""What stands for the codes, or the key, of a class where there is one class for all."""
+
+
+def level_losses(plan: Encoding) -> exp.Query:
+    """Position, depth, separable losses and distinct labels of every quasi-identifier at every level, in one query."""
+    return over(template("level_losses"), labelled_values(plan))
+
+
+def node_summaries(
+    plan: Encoding,
+    batch: Sequence[Levels],
+    row_count: int,
+    *,
+    cells: Relation | None = None,
+    asked: Asked = "everything",
+    attainable_within: int | None = None,
+) -> exp.Query:
+    """The summaries of a batch of nodes; ``node`` is the position in the batch.
+
+    Args:
+        plan: the encoding of the run.
+        batch: the nodes.
+        row_count: rows of the source.
+        cells: cells rolled up to a node below all of the batch; those of the source if None.
+        asked: leave out what is not asked.
+        attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
+    """
+    losses = LabelLosses(plan, batch, () if asked == "counts" else plan.label_losses)
+    summary = _Summary(plan, losses, asked, row_count, attainable_within)
+    if len(batch) > 1:
+        return summary.of(losses.beside(of_all_nodes(plan, batch, cells, _keyed_classes, apart=False)))
+    classes = class_relation(by_key(plan, batch[0], cells), with_keys=asked != "counts")
+    return summary.of_one(losses.beside(classes), 0)
+
+
+def classes_and_summaries(plan: Encoding, batch: Sequence[Levels], row_count: int) -> tuple[exp.Select, exp.Select]:
+    """The classes of a batch of nodes, with their node and whether they are out of a bound of it; and the summaries.
+
+    The summaries are of a table ``anon_classes``, in whose place the classes are to stand.
+    """
+    losses = LabelLosses(plan, batch, plan.label_losses)
+    classes = losses.beside(of_all_nodes(plan, batch, None, _keyed_classes, apart=False))
+    summary = _Summary(plan, losses, "everything", row_count, None)
+    return summary.judged(classes, {OUT_OF_BOUNDS}), summary.query
+
+
+def any_node_summaries(
+    plan: Encoding,
+    count: int,
+    row_count: int,
+    cells: Relation,
+    words: Sequence[int],
+    asked: Asked,
+    attainable_within: int | None,
+) -> exp.Query:
+    """The same of so many nodes, to be prepared: its parameters are the masks of some words of the key of each node.
+
+    These are the words that the cells have. What labels lose differs in its text from node to node, so that it is left
+    out.
+    """
+
+    def of_node(index: int) -> exp.Query:
+        classes = class_relation(by_any_key(plan, cells, words, index * len(words)))
+        return _Summary(plan, None, asked, row_count, attainable_within).of_one(classes, index)
+
+    return union_all(map(of_node, range(count)))
+
+
+def attained(grouping: Grouping) -> exp.Query:
+    """One row, ``attained_<bound>``: the worst value of each bound's measure over the classes that are kept."""
+    plan = grouping.plan
+    columns = [
+        aliased(filtered(worst_of(grouping, bound), column(KEPT)), f"attained_{index}")
+        for index, bound in enumerate(plan.bound.policy.bounds)
+    ]
+    return select(columns, subquery(_judged(plan, class_relation(grouping), {KEPT}), "anon_judged"))
+
+
+def kept_classes(plan: Encoding, levels: Levels) -> exp.Query:
+    """The codes of the classes that are kept at a node."""
+    kept = with_codes(plan, levels, select([], subquery(kept_keys(by_key(plan, levels)), "anon_kept")), "anon_kept")
+    return kept if kept.expressions else kept.select(column(ALL_ROWS, "anon_kept"), copy=False)
+
+
+def kept_keys(grouping: Grouping) -> exp.Select:
+    """The keys of the classes of a grouping that are kept; ``anon_all_rows`` if it has none."""
+    columns = grouping.columns() or [aliased(exp.true(), ALL_ROWS)]
+    judged = _judged(grouping.plan, class_relation(grouping, with_keys=True), {KEPT})
+    return select(columns, subquery(judged, "anon_judged")).where(column(KEPT), copy=False)
+
+
+def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
+    """The classes that are suppressed at a node, seen as the one class that masking would make of them.
+
+    One row: ``row_count`` and, as ``attained_<bound>``, the measure of each bound.
+    """
+    grouping = at_node(plan, levels)
+    on = all_of([column(key, "anon_cells").eq(column(key, "anon_kept")) for key in grouping.keys])
+    suppressed = (
+        exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("anon_cells", quoted=True)))
+        .from_(coded(plan, levels, plan.cells, plan.carried))
+        .join(exp.alias_(kept, "anon_kept", table=True), on=on, join_type="anti")
+    )
+    masked = replace(grouping, keys=(), cells=lambda: subquery(suppressed.copy(), "anon_suppressed"))
+    columns = [
+        aliased(measure_of(masked, bound), f"attained_{index}") for index, bound in enumerate(plan.bound.policy.bounds)
+    ]
+    return select([aliased(column(CLASS_ROWS), "row_count"), *columns], subquery(class_relation(masked), "anon_class"))
+
+
+class _Summary:
+    """What is asked of the classes of nodes: aggregates of template ``node_summary``, over classes that are judged.
+
+    Attributes:
+        query: the aggregates, by node.
+    """
+
+    def __init__(
+        self,
+        plan: Encoding,
+        losses: LabelLosses | None,
+        asked: Asked,
+        row_count: int,
+        attainable_within: int | None,
+    ) -> None:
+        self._plan = plan
+        self._attainable_within = attainable_within
+        unused = _unused(plan, losses, asked, attainable=attainable_within is not None)
+        self.query = template("node_summary", without=unused)
+        if asked == "everything":
+            self.query = self.query.select(*map(_class_loss, plan.bound.policy.class_losses), copy=False)
+        combined = losses.combined() if losses else []
+        shown = (each for each in combined if asked == "everything" or each.alias != "lm")
+        self.query = self.query.select(*shown, copy=False)
+        # Numbers for columns: a class need not carry what is the same for all.
+        known = {"anon_row_count": number(row_count), "anon_k": number(plan.bound.policy.k)}
+        if attainable_within is not None:
+            known["anon_allowed_rows"] = number(attainable_within)
+        policy = plan.bound.policy
+        if list(policy.certain_bounds) == [bound for bound in policy.bounds if bound.grain == "class"]:
+            # The same rows are suppressed for certain: they are summed once.
+            known[CERTAINLY_KEPT] = exp.column(KEPT)
+        self._fill_in(known)
+
+    def of(self, classes: exp.Query) -> exp.Select:
+        """The summaries of nodes, from their classes."""
+        return over(self.query, self.judged(classes))
+
+    def of_one(self, classes: exp.Query, node: int) -> exp.Select:
+        """The summary of one node: to aggregate a single group without a key takes a tenth less time."""
+        self._fill_in({NODE: number(node)})
+        self.query.set("group", None)
+        return self.of(classes)
+
+    def judged(self, classes: exp.Query, others: Set[str] = frozenset()) -> exp.Select:
+        """Classes with what the summary and others need to know of them."""
+        judged = _judged(self._plan, classes, {each.name for each in self.query.find_all(exp.Column)} | others)
+        if self._attainable_within is None:
+            return judged
+        keys: list[exp.Expr] = [column(NODE)] if NODE in classes.named_selects else []
+        return select([exp.Star(), *_strictness(self._plan, keys)], subquery(judged, "anon_judged"))
+
+    def _fill_in(self, known: Mapping[str, exp.Expr]) -> None:
+        for mentioned in list(self.query.find_all(exp.Column)):
+            if mentioned.name in known:
+                mentioned.replace(known[mentioned.name].copy())
+
+
+def _class_loss(loss: ClassLoss) -> exp.Alias:
+    return aliased(scalar_call(loss.macro, *map(column, loss.of)), loss.name)
+
+
+def _unused(plan: Encoding, losses: LabelLosses | None, asked: Asked, *, attainable: bool) -> set[str]:
+    """The columns of a summary that are not asked for."""
+    policy = plan.bound.policy
+    unused = {*OF_LABELS.values()} - {OF_LABELS[name] for name in (losses.measures if losses else ())}
+    if asked != "everything":
+        unused.add("min_class_size")
+    if all(bound.grain == "class" for bound in policy.bounds):
+        unused.add("rejected")
+    if not policy.quality.counts_suppressed_weight:
+        unused.add("suppressed_share")
+    if not attainable:
+        unused.add("attainable")
+    return unused
+
+
+def _keyed_classes(grouping: Grouping) -> exp.Select:
+    return class_relation(grouping, with_keys=True)
+
+
+def _judged(plan: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Select:
+    """Classes with what is wanted of their judgement, such as whether they keep the bounds of the privacy models.
+
+    ``anon_certainly_kept`` is false where no less general node can do better, see :attr:`Policy.certain_bounds`.
+    """
+    policy = plan.bound.policy
+    grouping = at_node(plan, plan.bound.lattice.bottom)
+    columns = []
+    if KEPT in wanted:
+        of_classes = (bound for bound in policy.bounds if bound.grain == "class")
+        columns.append(aliased(within(grouping, of_classes), KEPT))
+    if CERTAINLY_KEPT in wanted:
+        columns.append(aliased(within(grouping, policy.certain_bounds), CERTAINLY_KEPT))
+    if OUT_OF_BOUNDS in wanted:
+        of_nodes = (bound for bound in policy.bounds if bound.grain == "node")
+        columns.append(aliased(exp.Not(this=exp.Paren(this=within(grouping, of_nodes))), OUT_OF_BOUNDS))
+    if CLASS_WEIGHT in wanted and policy.row_weight is None:
+        columns.append(aliased(column(CLASS_ROWS), CLASS_WEIGHT))
+    return select([exp.Star(), *columns], subquery(classes, "anon_classes"))
+
+
+def _strictness(plan: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
+    """How strict a bound each class can bear, and the rows of the classes of its node that can bear no more.
+
+    A class that violates another model cannot be published, so it bears nothing.
+    """
+    grouping = at_node(plan, plan.bound.lattice.bottom)
+    concealing = [bound for bound in plan.bound.policy.bounds if bound.measure.name == "concealing"]
+    borne: exp.Expr = column(grouping.measure(CLASS_SIZE))
+    if concealing:
+        risk = exp.func("greatest", *(measure_of(grouping, bound) for bound in concealing))
+        borne = exp.Div(this=number(1.0), expression=risk)
+    strictness = exp.Case(ifs=[exp.If(this=column(KEPT), true=borne)], default=number(0))
+    order = ascending(strictness.copy())
+    rows = exp.Window(this=exp.Sum(this=column(CLASS_ROWS)), partition_by=node, order=order)
+    return [
+        aliased(strictness, "anon_strictness"),
+        aliased(rows, "anon_rows_up_to"),
+    ]
+
+
+def worst_of(grouping: Grouping, bound: Bound) -> exp.Expr:
+    """The worst measure of some classes (an aggregate)."""
+    aggregate = exp.Min if bound.at_least else exp.Max
+    return aggregate(this=measure_of(grouping, bound))

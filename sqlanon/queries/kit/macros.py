@@ -1,0 +1,281 @@
+"""The macros of ``sql/macros`` as values: parsed once, listed, documented, and expanded into plain SQL.
+
+DuckDB users call the macros. The engine runs the same text expanded: every call replaced by the macro's body,
+so that it works on a database where nothing is installed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import cast
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.errors import SqlanonError
+from sqlanon.queries.kit.columns import resolve_columns
+from sqlanon.queries.kit.nodes import DIALECT
+
+SCHEMA = "anon"
+
+MACRO = re.compile(
+    rf"(?P<comment>(?:^--[^\n]*\n)*)(?P<statement>^CREATE OR REPLACE MACRO {SCHEMA}\.(?P<name>\w+)\(.*?);$",
+    re.MULTILINE | re.DOTALL,
+)
+"""The statement of a macro in its file: the only semicolon at the end of a line ends it."""
+
+
+def sql_folder() -> Path:
+    """The folder ``sql``: inside the package in a wheel, beside it in a working copy."""
+    packaged = Path(__file__).parents[2] / "sql"
+    return packaged if packaged.is_dir() else Path(__file__).parents[3] / "sql"
+
+
+@dataclass(frozen=True)
+class Macro:
+    """One macro: its name, parameters, body and the comment above it."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: exp.Expr
+    is_table: bool
+    comment: str
+
+    @property
+    def example(self) -> str:
+        """The SQL after ``Example:`` in the comment."""
+        return self.comment.partition("Example:\n")[2].strip()
+
+
+_added: list[Path] = []
+
+
+def macro_files() -> list[Path]:
+    """The macro files in the order of their numbers, which is the order of installation; then those that were added."""
+    return [*sorted((sql_folder() / "macros").glob("*.sql")), *_added]
+
+
+def add_macros(path: Path) -> None:
+    """Have the macros of another file installed and expanded as those of this package are.
+
+    Args:
+        path: a file of statements ``CREATE OR REPLACE MACRO anon.<name>(...) AS ...;``, each with its comment above.
+
+    Raises:
+        SqlanonError: there is none in it, or one has the name of a macro that is there already.
+    """
+    found = [match["name"] for match in _macros_in(path)]
+    others = {match["name"] for file in macro_files() if file != path for match in _macros_in(file)}
+    if problems := [f'"{name}" is the name of a macro already' for name in found if name in others]:
+        raise SqlanonError(f"the macros of {path} cannot be added:", problems)
+    if not found:
+        raise SqlanonError(f"{path} has no macro of schema {SCHEMA}; write each as those in sql/macros are written")
+    _added[:] = [*(other for other in _added if other != path), path]
+    _forget()
+
+
+def remove_macros(path: Path) -> None:
+    """Forget the macros of a file that was added."""
+    _added[:] = [other for other in _added if other != path]
+    _forget()
+
+
+def _forget() -> None:
+    """Read anew what depends on which files there are."""
+    for known in (macros, macro, _texts, _call_of_literals, install_statements):
+        known.cache_clear()
+
+
+def _macros_in(path: Path) -> Iterator[re.Match[str]]:
+    return MACRO.finditer(path.read_text(encoding="utf-8"))
+
+
+@cache
+def macros() -> dict[str, Macro]:
+    """All macros by name, in the order of installation."""
+    return {name: macro(name) for name in _texts()}
+
+
+@cache
+def macro(name: str) -> Macro:
+    """A macro; it is parsed when it is first asked for, for a run needs few of them."""
+    comment, text = _texts()[name]
+    statement = sqlglot.parse_one(text, read=DIALECT)
+    assert isinstance(statement, exp.Create)
+    return Macro(
+        name=name,
+        parameters=tuple(parameter.name for parameter in statement.this.expressions),
+        body=_bare(statement.expression),
+        is_table=isinstance(statement.expression, exp.Query) and not isinstance(statement.expression, exp.Subquery),
+        comment="\n".join(line.removeprefix("--").removeprefix(" ") for line in comment.splitlines()),
+    )
+
+
+@cache
+def _texts() -> dict[str, tuple[str, str]]:
+    """By name, the block of ``--`` lines right above the statement that creates a macro, and the statement."""
+    found = (match for path in macro_files() for match in _macros_in(path))
+    return {match["name"]: (match["comment"], match["statement"]) for match in found}
+
+
+def install_script() -> str:
+    """One SQL script that creates schema ``anon`` with every macro and its comment; fit for ``.read``."""
+    parts = [path.read_text(encoding="utf-8").strip() for path in macro_files()]
+    comments = [_comment_statement(macro).sql(DIALECT) + ";" for macro in macros().values()]
+    return "\n\n".join([*parts, "\n".join(comments)]) + "\n"
+
+
+@cache
+def install_statements() -> tuple[str, ...]:
+    """The statements of :func:`install_script`, one by one."""
+    macro_statements = [statement for path in macro_files()[1:] for statement in _statements(path)]
+    comments = [_comment_statement(macro).sql(DIALECT) for macro in macros().values()]
+    return (*schema_statements(), *macro_statements, *comments)
+
+
+@cache
+def schema_statements() -> tuple[str, ...]:
+    """The statements that create schema ``anon`` and its tables, without the macros."""
+    return tuple(_statements(macro_files()[0]))
+
+
+def _statements(path: Path) -> list[str]:
+    parsed = sqlglot.parse(path.read_text(encoding="utf-8"), read=DIALECT)
+    return [statement.sql(DIALECT, comments=False) for statement in parsed if statement is not None]
+
+
+def table_call(name: str, *arguments: exp.Expr) -> exp.Query:
+    """The query that the table macro ``anon.<name>`` stands for, fully expanded."""
+    if all(isinstance(argument, exp.Literal) for argument in arguments):
+        literals = tuple((argument.name, argument.is_string) for argument in arguments)
+        return cast(exp.Query, _call_of_literals(name, literals).copy())
+    return cast(exp.Query, _substituted(macro(name), arguments))
+
+
+@lru_cache(maxsize=512)
+def _call_of_literals(name: str, literals: tuple[tuple[str, bool], ...]) -> exp.Expr:
+    """A call that runs make again and again, as of one level of a taxonomy: a copy takes a quarter of the time."""
+    arguments = (exp.Literal(this=text, is_string=is_string) for text, is_string in literals)
+    return _substituted(macro(name), arguments)
+
+
+def scalar_call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """The expression that the scalar macro ``anon.<name>`` stands for, fully expanded."""
+    return exp.paren(_substituted(macro(name), arguments), copy=False)
+
+
+@cache
+def _template(name: str) -> exp.Expr:
+    path = sql_folder() / "templates" / f"{name}.sql"
+    return expand(_bare(sqlglot.parse_one(path.read_text(encoding="utf-8"), read=DIALECT)))
+
+
+def template(name: str, without: Container[str] = ()) -> exp.Select:
+    """The query in ``sql/templates/<name>.sql``, with its macro calls expanded, and without some of its columns."""
+    whole = cast(exp.Select, _template(name))
+    if not without:
+        return whole.copy()
+    # Not copied as a whole: that would take longer than all else of a query.
+    clauses = {key: clause.copy() for key, clause in whole.args.items() if isinstance(clause, exp.Expr)}
+    return exp.Select(**clauses, expressions=[each.copy() for each in whole.expressions if each.alias not in without])
+
+
+@cache
+def template_text(name: str) -> str:
+    """The text of such a query, as those have it that a run asks the catalog again and again."""
+    return template(name).sql(DIALECT)
+
+
+def expand(tree: exp.Expr) -> exp.Expr:
+    """A copy of ``tree`` in which no macro of schema ``anon`` is called any more."""
+    return _expanded(tree.copy())
+
+
+def _expanded(tree: exp.Expr) -> exp.Expr:
+    """The same in place."""
+    # A root to hang the tree on: a node without a parent cannot be replaced in place.
+    root = exp.Paren(this=tree)
+    # Before the calls: in a body that is a subquery COLUMNS would no longer mean the caller's columns.
+    resolve_columns(root)
+    for call in _calls(root):
+        _replace_call(call)
+    return _unrooted(root)
+
+
+def _comment_statement(macro: Macro) -> exp.Comment:
+    kind = "MACRO TABLE" if macro.is_table else "MACRO"
+    return exp.Comment(
+        this=exp.to_table(f"{SCHEMA}.{macro.name}"), kind=kind, expression=exp.Literal.string(macro.comment)
+    )
+
+
+def _bare(tree: exp.Expr) -> exp.Expr:
+    """Without comments and places in the file, in place: copying these would take longer than copying the tree."""
+    for node in tree.walk():
+        node.comments = None
+        node._meta = None
+    return tree
+
+
+def _calls(tree: exp.Expr) -> list[exp.Expr]:
+    """Calls of macros in ``tree``, scalar and table, innermost first, so that arguments come before their call."""
+    functions = [node for node in tree.find_all(exp.Anonymous, bfs=True) if node.name.lower() in _texts()]
+    calls = [function.parent for function in reversed(functions)]
+    return [call for call in calls if call is not None and _is_ours(call)]
+
+
+def _is_ours(call: exp.Expr) -> bool:
+    """Whether a call is qualified by the schema of the macros, as a table function or as a scalar one."""
+    if isinstance(call, exp.Table):
+        return call.db == SCHEMA
+    return isinstance(call, exp.Dot) and call.this.name == SCHEMA
+
+
+def _replace_call(call: exp.Expr) -> None:
+    function = call.this if isinstance(call, exp.Table) else call.expression
+    if function.name.lower() == "listed" and isinstance(function.expressions[0], exp.Array):
+        call.replace(function.expressions[0])  # a list that is spelled out is one
+        return
+    body = _substituted(macro(function.name.lower()), function.expressions)
+    if isinstance(call, exp.Table):
+        alias = call.args.get("alias") or exp.TableAlias(this=exp.to_identifier(f"{SCHEMA}_{function.name.lower()}"))
+        relation: exp.Expr = exp.Subquery(this=body)
+        if any(argument.find(exp.Column) for argument in function.expressions):
+            relation = exp.Lateral(this=relation)
+        relation.set("alias", alias)
+        call.replace(relation)
+    else:
+        call.replace(exp.paren(body, copy=False))
+
+
+def _substituted(called: Macro, arguments: Iterable[exp.Expr]) -> exp.Expr:
+    """The body of a macro with an argument in place of each parameter, itself expanded."""
+    values = dict(zip(called.parameters, arguments, strict=True))
+    root = exp.Paren(this=called.body.copy())
+    for column in list(root.find_all(exp.Column)):
+        if not column.table and column.name in values:
+            _put(column, values[column.name].copy())
+    return _expanded(_unrooted(root))
+
+
+def _put(column: exp.Column, value: exp.Expr) -> None:
+    """Replace a parameter by its value; a relation takes the place of the ``query_table`` around the parameter."""
+    function = column.parent
+    reads = isinstance(function, exp.Anonymous) and function.name.lower() == "query_table"
+    if reads and isinstance(value, exp.Table | exp.Subquery):
+        assert isinstance(function, exp.Anonymous)
+        source = function.parent
+        assert isinstance(source, exp.Table)
+        value.set("alias", source.args.get("alias") or value.args.get("alias"))
+        source.replace(value)
+    else:
+        column.replace(exp.paren(value, copy=False) if isinstance(value, exp.Binary) else value)
+
+
+def _unrooted(root: exp.Paren) -> exp.Expr:
+    tree: exp.Expr = root.this
+    return tree.pop()

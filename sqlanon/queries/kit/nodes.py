@@ -1,0 +1,205 @@
+"""Small builders of sqlglot nodes: quoted identifiers, literals, and relations that steps refer to by object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, reduce
+from typing import Literal
+
+from sqlglot import exp
+
+DIALECT = "duckdb"
+"""The dialect of SQL in which templates and macros are written, and statements are sent."""
+
+Grain = Literal["row", "cell", "class", "node", "count"]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A temporary table that a step makes: its name, and what one of its rows stands for."""
+
+    name: str
+    grain: Grain
+
+    @property
+    def table(self) -> exp.Table:
+        """The table as a node; temporary tables live in their own catalog, so no user table can stand in its way."""
+        return exp.Table(this=identifier(self.name), db=identifier("main"), catalog=identifier("temp"))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement of a plan: the relation that it makes and the query that makes it."""
+
+    makes: Relation
+    query: exp.Query
+    purpose: str
+
+
+def identifier(name: str) -> exp.Identifier:
+    """A quoted identifier, whatever the name."""
+    return exp.Identifier(this=name, quoted=True)
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """A quoted column, of a table alias if one is given."""
+    return exp.Column(this=identifier(name), table=identifier(table) if table else None)
+
+
+def aliased(expression: exp.Expr, name: str) -> exp.Alias:
+    """``expression AS "name"``."""
+    return exp.Alias(this=expression, alias=identifier(name))
+
+
+def copies(expressions: Iterable[exp.Expr]) -> list[exp.Expr]:
+    """Copies of some expressions: a node stands in one place of one tree."""
+    return [expression.copy() for expression in expressions]
+
+
+def select(columns: Iterable[exp.Expr], relation: exp.Expr) -> exp.Select:
+    """``SELECT columns FROM relation``, without the copies that sqlglot's builder makes: a search renders thousands."""
+    return exp.Select(expressions=list(columns), from_=exp.From(this=relation))
+
+
+def grouped(query: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
+    """The query with ``GROUP BY keys``, if there are any."""
+    if keys:
+        query.set("group", exp.Group(expressions=list(keys)))
+    return query
+
+
+def left_join(query: exp.Select, relation: exp.Expr, condition: exp.Expr) -> exp.Select:
+    """``query LEFT JOIN relation ON condition``, in place; sqlglot's builder parses the words of it each time."""
+    query.append("joins", exp.Join(this=relation, side="LEFT", on=condition))
+    return query
+
+
+def cross_join(query: exp.Select, relation: exp.Expr) -> exp.Select:
+    """``query CROSS JOIN relation``, in place."""
+    query.append("joins", exp.Join(this=relation, kind="CROSS"))
+    return query
+
+
+def over(query: exp.Select, relation: exp.Query) -> exp.Select:
+    """A query over one table, a template, with another relation in its place."""
+    table = query.find(exp.Table)
+    assert table is not None
+    table.replace(subquery(relation, table.name))
+    return query
+
+
+def over_relations(query: exp.Select, relations: Mapping[str, exp.Expr]) -> exp.Select:
+    """A query over tables that it names, a template, with other relations in their places; each keeps the alias."""
+    for table in list(query.find_all(exp.Table)):
+        if not table.db and table.name in relations:
+            table.replace(relations[table.name].copy())
+    return query
+
+
+def values(name: str, columns: Sequence[str], rows: Iterable[Sequence[exp.Expr]]) -> exp.Values:
+    """``(VALUES row, ...) AS "name"("column", ...)``."""
+    alias = exp.TableAlias(this=identifier(name), columns=[identifier(each) for each in columns])
+    return exp.Values(expressions=[exp.Tuple(expressions=list(row)) for row in rows], alias=alias)
+
+
+def ascending(*keys: exp.Expr, nulls_first: bool = False) -> exp.Order:
+    """``ORDER BY key ASC NULLS LAST, ...``, whatever a connection says of the order that it takes if none is given."""
+    return exp.Order(expressions=[exp.Ordered(this=key, desc=False, nulls_first=nulls_first) for key in keys])
+
+
+def union_all(queries: Iterable[exp.Query]) -> exp.Query:
+    """``query UNION ALL query ...``."""
+    return reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), queries)
+
+
+def subquery(query: exp.Query, alias: str) -> exp.Subquery:
+    """``(query) AS "alias"``."""
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
+
+
+def made_once(name: str, query: exp.Query) -> exp.CTE:
+    """``name AS MATERIALIZED (query)``, for a WITH."""
+    return exp.CTE(this=query, alias=exp.TableAlias(this=identifier(name)), materialized=True)
+
+
+def string(value: str) -> exp.Literal:
+    """A string literal."""
+    return exp.Literal.string(value)
+
+
+def number(value: int | float) -> exp.Expr:
+    """A numeric literal."""
+    return exp.convert(value)
+
+
+def double(value: float) -> exp.Expr:
+    """A literal of type DOUBLE: without an exponent it would be a DECIMAL, whose sums can overflow."""
+    text = repr(float(value))
+    return exp.Literal.number(text if "e" in text else f"{text}e0")
+
+
+def names(values: tuple[str, ...] | list[str]) -> exp.Array:
+    """A list of names, as the macros take them."""
+    return exp.Array(expressions=[string(value) for value in values])
+
+
+def cast(expression: exp.Expr, type_name: str) -> exp.Cast:
+    """The expression in a type of DuckDB."""
+    return exp.cast(expression, _type(type_name).copy(), copy=False)
+
+
+@cache
+def _type(name: str) -> exp.DataType:
+    """A type, parsed once."""
+    return exp.DataType.build(name, dialect=DIALECT)
+
+
+def text(expression: exp.Expr) -> exp.Cast:
+    """The expression as text, the form in which taxonomies know values."""
+    return cast(expression, "VARCHAR")
+
+
+def exact_text(expression: exp.Expr) -> exp.Collate:
+    """The expression as text that is compared byte by byte, whatever the collation of its column."""
+    return exp.Collate(this=text(expression), expression=identifier("binary"))
+
+
+def same(left: exp.Expr, right: exp.Expr) -> exp.NullSafeEQ:
+    """Equal, with NULL equal to NULL."""
+    return exp.NullSafeEQ(this=left, expression=right)
+
+
+def all_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
+    """The conditions joined by AND; TRUE if there are none."""
+    return exp.and_(*conditions, copy=False) if conditions else exp.true()
+
+
+def bits(expression: exp.Expr, mask: exp.Expr) -> exp.BitwiseAnd:
+    """The bits of a number that a mask shows."""
+    return exp.BitwiseAnd(this=expression, expression=mask)
+
+
+def all_bits(expressions: Iterable[exp.Expr]) -> exp.Expr:
+    """The bits that any of some numbers has."""
+    return reduce(lambda left, right: exp.BitwiseOr(this=left, expression=right), expressions)
+
+
+def unnested(items: Iterable[exp.Expr]) -> exp.Explode:
+    """A row for each item."""
+    return exp.Explode(this=exp.Array(expressions=list(items)))
+
+
+def count_rows() -> exp.Count:
+    """``count(*)``."""
+    return exp.Count(this=exp.Star(), big_int=True)
+
+
+def count_distinct(expression: exp.Expr) -> exp.Count:
+    """``count(DISTINCT expression)``."""
+    return exp.Count(this=exp.Distinct(expressions=[expression]), big_int=True)
+
+
+def filtered(aggregate: exp.Expr, condition: exp.Expr) -> exp.Filter:
+    """``aggregate FILTER (WHERE condition)``."""
+    return exp.Filter(this=aggregate, expression=exp.Where(this=condition))

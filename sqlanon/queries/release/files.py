@@ -1,0 +1,128 @@
+"""Queries that lay the rows of a release out in files: so many rows each, or by the values of columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.errors import PolicyError
+from sqlanon.model.base import did_you_mean
+from sqlanon.model.policy.policy import Policy
+from sqlanon.queries.bind import SourceColumn
+from sqlanon.queries.kit.nodes import DIALECT, Relation, aliased, ascending, column, number, select, string, subquery
+
+ROW = "anon_row"
+"""The column with the number of a row. Not DuckDB's own, which starts anywhere inside a transaction."""
+
+PIECE = "anon_file"
+"""The column with the number of the file that a row of a partition goes to."""
+
+LONGEST_NAME = 255
+"""Bytes of the longest name that file systems take."""
+
+PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
+"""Names of columns that are part of the name of a folder as they are: DuckDB encodes others, and never decodes them."""
+
+
+def refuse_columns(policy: Policy, columns: Sequence[SourceColumn], partition_by: Sequence[str]) -> None:
+    """Refuse to partition by what is not in the release, or cannot be the name of a folder.
+
+    Args:
+        policy: the policy of the release.
+        columns: the columns of its source.
+        partition_by: the columns to partition by.
+
+    Raises:
+        PolicyError: lists every problem.
+    """
+    problems = [*_unreleased(policy, partition_by)]
+    nested = {found.name: found.type for found in columns if not found.traits.has_name}
+    problems += [
+        f'column "{name}" is of type {nested[name]}, whose values are no names of folders'
+        for name in partition_by
+        if name in nested and name not in policy.quasi_identifiers and name in policy.released_columns
+    ]
+    problems += [
+        f'column "{name}" has a name that readers of folders misread; rename it in a view, with letters of ASCII, '
+        "digits and _ - . ~ alone"
+        for name in partition_by
+        if name in policy.released_columns and not PLAIN.fullmatch(name)
+    ]
+    if partition_by and policy.released_columns <= set(partition_by):
+        problems.append("no column would be left to stand in the files")
+    if problems:
+        raise PolicyError("the release cannot be partitioned:", problems)
+
+
+def _unreleased(policy: Policy, partition_by: Sequence[str]) -> list[str]:
+    found = []
+    for name in partition_by:
+        if name in policy.identifiers:
+            found.append(f'column "{name}" is an identifier, which is not released')
+        elif name not in policy.released_columns:
+            found.append(f'column "{name}" is not in the release{did_you_mean(name, policy.released_columns)}')
+    return found
+
+
+def numbered(query: exp.Query) -> exp.Query:
+    """The rows of a release with their numbers from 1, in its order."""
+    row = aliased(exp.Window(this=exp.RowNumber()), ROW)
+    return select([exp.Star(), row], subquery(query, "anon_release"))
+
+
+def piece(table: Relation, names: Sequence[str], first: int, last: int) -> exp.Query:
+    """The rows of :func:`numbered` from a number to another."""
+    rows = select([column(name) for name in names], table.table)
+    return rows.where(column(ROW).between(first, last), copy=False)
+
+
+def guarded(
+    query: exp.Query, columns: Sequence[SourceColumn], partition_by: Sequence[str], rows_per_file: int | None
+) -> exp.Query:
+    """The rows of a release for folders of partitions, with the number of their file if its rows are limited.
+
+    It fails where a value could not be told from NULL by readers of such folders, or is too long for a name.
+    """
+    texts = {found.name for found in columns if found.traits.is_text}
+    wanted: list[exp.Expr] = [
+        aliased(_readable(found.name), found.name)
+        if found.name in partition_by and found.name in texts
+        else column(found.name)
+        for found in columns
+    ]
+    if rows_per_file is not None:
+        names = [found.name for found in columns]
+        wanted.append(aliased(_piece(names, partition_by, rows_per_file), PIECE))
+    return select(wanted, subquery(query, "anon_release"))
+
+
+def _piece(names: Sequence[str], partition_by: Sequence[str], rows_per_file: int) -> exp.Expr:
+    """The number of the file of a row: its place in its partition, by the values of all other columns."""
+    keys = [column(name) for name in partition_by]
+    others = [column(name) for name in names if name not in partition_by]
+    row = exp.Window(this=exp.RowNumber(), partition_by=keys, order=ascending(*others))
+    return exp.IntDiv(this=exp.Paren(this=exp.Sub(this=row, expression=number(1))), expression=number(rows_per_file))
+
+
+def _readable(name: str) -> exp.Expr:
+    """A column of text, or an error that quotes none of it."""
+    value = column(name)
+    null = exp.In(
+        this=exp.func("upper", value.copy(), dialect=DIALECT),
+        expressions=[string("NULL"), string("__HIVE_DEFAULT_PARTITION__")],
+    )
+    room = LONGEST_NAME - len(f"{name}=")
+    encoded = exp.Anonymous(this="strlen", expressions=[exp.Anonymous(this="url_encode", expressions=[value.copy()])])
+    quoted = f'attribute "{name}" cannot partition the release:'
+    return (
+        exp.case()
+        .when(null, _error(f"{quoted} it has the text NULL, which readers of partitions take for no value"))
+        .when(encoded > number(room), _error(f"{quoted} it has values too long for the name of a folder"))
+        .else_(value)
+    )
+
+
+def _error(text: str) -> exp.Expr:
+    return exp.Anonymous(this="error", expressions=[string(text)])

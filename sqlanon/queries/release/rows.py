@@ -1,0 +1,238 @@
+"""The release: the rows of the kept classes with their labels, in the order of their own columns.
+
+It says nothing of the order of the source: published rows are counted in groups of equal ones, which are sorted, and
+are repeated as they are written. Where cells hold all that is shown, the source is not read again.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Container, Sequence
+
+from sqlglot import exp
+
+from sqlanon.model.lattice import Levels
+from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding, row_sum
+from sqlanon.queries.cells.keys import WORD_BITS
+from sqlanon.queries.classes.grouping import node_keys, with_bits
+from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    aliased,
+    all_bits,
+    all_of,
+    ascending,
+    cast,
+    column,
+    count_rows,
+    exact_text,
+    grouped,
+    left_join,
+    number,
+    over,
+    same,
+    select,
+    string,
+    subquery,
+    text,
+)
+from sqlanon.queries.release.kept_columns import Shown, can_be_grouped, plain_value, shown_columns
+from sqlanon.queries.release.labels import MASK, as_label, labels_by_bits, labels_by_code
+from sqlanon.queries.release.text_types import as_typed
+
+EQUAL_ROWS = Relation("anon_equal_rows", "class")
+"""The published rows in groups of equal ones, with their number."""
+
+KEPT_CLASSES = Relation("anon_kept", "class")
+"""The classes of the chosen node that are published."""
+
+IS_KEPT = "anon_is_kept"
+
+
+def equal_rows(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool, is_grouped: bool = True) -> exp.Query:
+    """The published rows in groups of equal ones with their number, in the order of their own columns.
+
+    Args:
+        plan: the encoding of the run; the tables and types of its labels are made.
+        levels: the chosen node.
+        kept: the codes of the classes that are kept there.
+        masked: whether the rows of other classes stay, masked, or go.
+        is_grouped: whether there are fewer groups than rows; else each row may be one of its own.
+    """
+    shown = shown_columns(plan, of_cells=plan.holds_release)
+    rows = _rows_of_cells(plan, levels, shown) if plan.holds_release else _rows_of_source(plan, levels, shown)
+    groups = _grouped(plan, levels, shown, rows) if is_grouped and can_be_grouped(shown) else rows
+    keys = [name for each in shown for name in each.key_names]
+    values = [each.name for each in shown]
+    published = _published(plan, levels, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked)
+    labels = [plan.label(position) for position in range(len(levels))]
+    query = select((column(name) for name in (*labels, *values, ROW_COUNT)), subquery(published, "anon_published"))
+    order = order_of_groups(plan, levels, shown, masked=masked)
+    if order:
+        query.set("order", ascending(*order))
+    return query
+
+
+def expected_groups(plan: Encoding, kept: Relation) -> exp.Query | None:
+    """One row, ``groups``: how many there would be if values were independent of classes; None if cells tell more."""
+    shown = shown_columns(plan, of_cells=False)
+    if plan.holds_release or not shown or not can_be_grouped(shown):
+        return None
+    classes = exp.Subquery(this=select([count_rows()], kept.table))
+    groups: exp.Expr = cast(classes, "DOUBLE")
+    for each in shown:
+        groups = exp.Mul(this=groups, expression=cast(exp.ApproxDistinct(this=each.value), "DOUBLE"))
+    source = exp.alias_(plan.bound.source.copy(), "anon_source", table=True)
+    return select([aliased(groups, "groups")], source)
+
+
+def release(plan: Encoding, typed: Container[str] = ()) -> exp.Query:
+    """The published rows, from ``EQUAL_ROWS``: labels for quasi-identifiers, others as they are, no identifiers.
+
+    Args:
+        plan: the encoding of the run.
+        typed: the columns whose texts are values of the types of what is published.
+    """
+    groups = select([*released_columns(plan, typed), column(ROW_COUNT)], EQUAL_ROWS.table)
+    return over(template("repeated_rows"), groups)
+
+
+def with_individuals(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool) -> exp.Query:
+    """The published rows, in no order, with the column of individuals although it is not published: for measuring."""
+    shown = shown_columns(plan, of_cells=False)
+    individual = plan.bound.policy.individual
+    added = [] if individual is None or individual in plan.bound.policy.released_columns else [individual]
+    rows = _rows_of_source(plan, levels, shown).select(*(column(name, "anon_source") for name in added), copy=False)
+    names = [*(each.name for each in shown), *added]
+    published = _published(plan, levels, rows, names, kept, masked=masked)
+    return select([*released_columns(plan), *(column(name) for name in added)], subquery(published, "anon_published"))
+
+
+def _rows_of_source(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> exp.Select:
+    """Every row of the source with its labels below the top and what is shown of it.
+
+    Lookups are LEFT joins although every value is found: DuckDB keeps their order, where it would join the small
+    tables among each other first.
+    """
+    query = select([], exp.alias_(plan.bound.source.copy(), "anon_source", table=True))
+    for position, _ in node_keys(plan, levels):
+        alias = plan.node_labels(position).name
+        raw = exact_text(column(plan.bound.policy.quasi_identifiers[position], "anon_source"))
+        lookup = exp.alias_(plan.node_labels(position).table, alias, table=True)
+        query = left_join(query, lookup, same(column(VALUE, alias), raw))
+        query = query.select(column(plan.label(position), alias), copy=False)
+    return _with_shown(query, shown).select(aliased(number(1), ROW_COUNT), copy=False)
+
+
+def _rows_of_cells(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> exp.Select:
+    """The same of the cells, with their number of rows."""
+    query = select([column(ROW_COUNT, "anon_cells")], exp.alias_(plan.cells.table, "anon_cells", table=True))
+    for position, _ in node_keys(plan, levels):
+        alias, depth = plan.node_labels(position).name, levels[position]
+        lookup = subquery(labels_by_bits(plan, position, depth), alias)
+        on = with_bits(plan, position, depth, "anon_cells", alias)
+        query = left_join(query, lookup, on)
+        query = query.select(column(plan.label(position), alias), copy=False)
+    return _with_shown(query, shown)
+
+
+def _with_shown(query: exp.Select, shown: Sequence[Shown]) -> exp.Select:
+    values = (aliased(each.value.copy(), each.name) for each in shown)
+    return query.select(*values, *(key.copy() for each in shown for key in each.keys), copy=False)
+
+
+def with_labels(plan: Encoding, levels: Levels, query: exp.Select, table: str) -> exp.Select:
+    """The query of a table of codes with the labels below the top."""
+    for position, code in node_keys(plan, levels):
+        alias = plan.node_labels(position).name
+        lookup = subquery(labels_by_code(plan, position, levels[position]), alias)
+        query = left_join(query, lookup, column(code, alias).eq(column(code, table)))
+        query = query.select(column(plan.label(position), alias), copy=False)
+    return query
+
+
+def with_top_label(plan: Encoding, position: int, depth: int, query: exp.Select) -> exp.Select:
+    """The query joined with the one label of a quasi-identifier at its top."""
+    top = subquery(labels_by_code(plan, position, depth), plan.node_labels(position).name)
+    return left_join(query, top, exp.true())
+
+
+def _grouped(plan: Encoding, levels: Levels, shown: Sequence[Shown], rows: exp.Select) -> exp.Select:
+    """Groups of rows that a release shows alike."""
+    labels = [plan.label(position) for position, _ in node_keys(plan, levels)]
+    names = [*labels, *(name for each in shown for name in each.key_names)]
+    keys = [column(name) for name in names]
+    values = [aliased(exp.AnyValue(this=column(each.name)), each.name) for each in shown if each.keys]
+    query = select([*(key.copy() for key in keys), *values, row_sum()], subquery(rows, "anon_labelled_rows"))
+    return grouped(query, keys)
+
+
+def _published(
+    plan: Encoding, levels: Levels, rows: exp.Query, names: Sequence[str], kept: Relation, *, masked: bool
+) -> exp.Select:
+    """The rows, or groups of them, that are published: all labels, masked where they are not kept, and the columns."""
+    keys = dict(node_keys(plan, levels))
+    classes = select([aliased(exp.true(), IS_KEPT)], exp.alias_(kept.table, "anon_codes", table=True))
+    classes = with_labels(plan, levels, classes, "anon_codes")
+    labels = [plan.label(position) for position in keys]
+    same_class = all_of([same(column(label, "anon_kept"), column(label, "anon_rows")) for label in labels])
+    query = select([column(name, "anon_rows") for name in names], subquery(rows, "anon_rows"))
+    query = query.join(subquery(classes, "anon_kept"), on=same_class, join_type="left" if masked else "", copy=False)
+    for position, depth in enumerate(levels):
+        place, name = "anon_rows", plan.label(position)
+        if position not in keys:
+            place = plan.node_labels(position).name
+            query = with_top_label(plan, position, depth, query)
+        label: exp.Expr = column(name, place)
+        if masked:
+            is_kept = column(IS_KEPT, "anon_kept")
+            label = exp.case().when(is_kept, label).else_(as_label(plan, position, string(MASK)))
+        query = query.select(aliased(label, name), copy=False)
+    return query
+
+
+def order_of_groups(plan: Encoding, levels: Levels, shown: Sequence[Shown], *, masked: bool) -> list[exp.Expr]:
+    """What groups are ordered by, column after column of the source; at the top all labels are the same."""
+    positions = range(len(levels)) if masked else [position for position, _ in node_keys(plan, levels)]
+    labels = {plan.bound.policy.quasi_identifiers[position]: position for position in positions}
+    keys = {each.name: [column(key) for key in each.key_names] for each in shown}
+    order: list[exp.Expr] = []
+    for are_labels, found in itertools.groupby(plan.bound.columns, key=lambda found: found.name in labels):
+        if are_labels:
+            order += _side_by_side(plan, levels, [labels[each.name] for each in found])
+        else:
+            order += (key for each in found for key in keys.get(each.name, ()))
+    return order
+
+
+def _side_by_side(plan: Encoding, levels: Levels, positions: Sequence[int]) -> list[exp.Expr]:
+    """The codes of labels in the bits of a number, or of a few, which are sorted much faster than the labels."""
+    words: list[list[exp.Expr]] = []
+    free = 0
+    for position in positions:
+        # As many as there are labels at most, the mask is one more, and NULL comes last.
+        last = plan.bound.shapes[position].label_counts[levels[position]] + 1
+        code = exp.func(
+            "coalesce", exp.Anonymous(this="enum_code", expressions=[column(plan.label(position))]), number(last)
+        )
+        width = last.bit_length()
+        if width > free:
+            words.append([])
+            free = WORD_BITS
+        free -= width
+        words[-1].append(exp.Paren(this=exp.BitwiseLeftShift(this=cast(code, "BIGINT"), expression=number(free))))
+    return [all_bits(word) for word in words]
+
+
+def released_columns(plan: Encoding, typed: Container[str] = ()) -> list[exp.Alias]:
+    """The columns of the release, in the order of the source; see :func:`release`."""
+    policy = plan.bound.policy
+    labels = {name: text(column(plan.label(position))) for position, name in enumerate(policy.quasi_identifiers)}
+    return [
+        aliased(
+            as_typed(plan, found.name) if found.name in typed else labels.get(found.name) or plain_value(found),
+            found.name,
+        )
+        for found in plan.bound.columns
+        if found.name in policy.released_columns
+    ]

@@ -1,0 +1,62 @@
+"""Texts that are published as values of ENUM types: Parquet files keep them as texts, in an eighth of the time.
+
+DuckDB writes more of a type to its files than the values that occur, so that there are types of what is published, and
+of nothing else.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.queries.bind import SourceColumn
+from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
+from sqlanon.queries.kit.nodes import aliased, column, count_rows, number, select, text
+from sqlanon.queries.release.labels import enum_type
+
+
+def published_texts(plan: Encoding) -> dict[str, exp.Expr]:
+    """The released columns that are texts, with what groups of equal rows have of them: labels, or the texts."""
+    policy = plan.bound.policy
+    labels = {name: column(plan.label(position)) for position, name in enumerate(policy.quasi_identifiers)}
+    return {
+        found.name: labels.get(found.name, column(found.name))
+        for found in plan.bound.columns
+        if found.name in policy.released_columns and (found.name in labels or _becomes_text(found))
+    }
+
+
+def group_sizes(rows: exp.Table) -> exp.Query:
+    """One row: ``rows`` that are published, and the ``groups`` of equal ones that they are kept in."""
+    published = exp.func("coalesce", exp.Sum(this=column(ROW_COUNT)), number(0))
+    return select([aliased(published, "rows"), aliased(count_rows(), "groups")], rows)
+
+
+def text_counts(plan: Encoding, names: list[str], rows: exp.Table) -> exp.Query:
+    """One row: about how many texts of some columns are published, ``count_<place>``.
+
+    And how many bytes the longest has, ``bytes_<place>``; labels are taken to be short.
+    """
+    values, labels = published_texts(plan), plan.bound.policy.quasi_identifiers
+    found = []
+    for place, name in enumerate(names):
+        length = number(0) if name in labels else exp.Anonymous(this="strlen", expressions=[values[name].copy()])
+        found.append(aliased(exp.ApproxDistinct(this=values[name]), f"count_{place}"))
+        found.append(aliased(exp.Max(this=length), f"bytes_{place}"))
+    return select(found, rows)
+
+
+def text_type(plan: Encoding, name: str, rows: exp.Table) -> exp.Create:
+    """The statement that makes the type of the texts of a column that are published."""
+    value = published_texts(plan)[name]
+    texts = select([aliased(text(value), "label")], rows).where(value.is_(exp.null()).not_(), copy=False)
+    return enum_type(plan.published_type(name), texts.distinct(copy=False))
+
+
+def as_typed(plan: Encoding, name: str) -> exp.Cast:
+    """A column of texts as values of that type."""
+    return exp.Cast(this=published_texts(plan)[name], to=exp.DataType.build(plan.published_type(name), udt=True))
+
+
+def _becomes_text(source_column: SourceColumn) -> bool:
+    """Whether a column that is released as it is is text then."""
+    return source_column.traits.is_text or source_column.traits.is_enum

@@ -1,0 +1,118 @@
+"""A taxonomy value → the query that makes its rows: level, value, label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from sqlglot import exp
+
+from sqlanon.model.taxonomy.taxonomy import TOP, DateRange, IntegerRange, LabelRule
+from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.nodes import (
+    DIALECT,
+    aliased,
+    ascending,
+    cast,
+    column,
+    exact_text,
+    number,
+    string,
+    subquery,
+    text,
+    union_all,
+)
+
+LONG_COLUMNS = ("level", "value", "label")
+
+
+def integers(domain: IntegerRange) -> exp.Query:
+    """The values of a declared range of integers, as text."""
+    source = exp.Table(this=exp.func("range", number(domain.minimum), number(domain.maximum + 1), dialect=DIALECT))
+    return exp.select(aliased(text(exp.column("anon_number")), "value")).from_(_named(source, "anon_number"))
+
+
+def days(domain: DateRange) -> exp.Query:
+    """Every day of a declared range of dates, as text."""
+    bounds = [cast(string(day.isoformat()), "DATE") for day in (domain.first, domain.last)]
+    step = exp.Interval(this=string("1"), unit=exp.var("DAY"))
+    source = exp.Table(this=exp.func("generate_series", *bounds, step, dialect=DIALECT))
+    return exp.select(aliased(text(cast(exp.column("anon_day"), "DATE")), "value")).from_(_named(source, "anon_day"))
+
+
+def observed(source: exp.Table | exp.Subquery, name: str) -> exp.Query:
+    """The distinct values of a column, as text, NULL left out: every taxonomy knows it."""
+    values = exp.select(aliased(exact_text(column(name)), "value")).from_(source.copy()).distinct()
+    return (
+        exp.select(column("value")).from_(subquery(values, "anon_values")).where(column("value").is_(exp.null()).not_())
+    )
+
+
+def labelled(domain: exp.Query, rules: Sequence[LabelRule]) -> exp.Query:
+    """level, value, label: the values themselves, one level per rule, and the top."""
+    levels = [_level(0, column("value", "anon_domain"))]
+    for depth, rule in enumerate(rules, start=1):
+        arguments = [_literal(argument) for argument in rule.arguments]
+        levels.append(_level(depth, scalar_call(rule.macro, column("value", "anon_domain"), *arguments)))
+    levels.append(_level(len(rules) + 1, string(TOP)))
+    return union_all(levels).with_("anon_domain", as_=domain)
+
+
+def unpivoted(wide: exp.Query, columns: Sequence[str]) -> exp.Query:
+    """level, value, label from a relation of values followed by their labels; ``columns`` are its names."""
+    levels = [
+        exp.select(
+            aliased(number(depth), "level"),
+            aliased(text(column(columns[0])), "value"),
+            aliased(text(column(name)), "label"),
+        ).from_(exp.to_table("anon_wide"))
+        for depth, name in enumerate(columns)
+    ]
+    return union_all(levels).with_("anon_wide", as_=wide)
+
+
+def long(query: exp.Query) -> exp.Query:
+    """level, value, label from a relation that has these columns."""
+    return exp.select(
+        exp.TryCast(this=column("level"), to=exp.DataType.build("INTEGER")).as_("level"),
+        text(column("value")).as_("value"),
+        text(column("label")).as_("label"),
+    ).from_(subquery(query, "anon_long"))
+
+
+def wide(taxonomy: exp.Table, attribute: str, height: int) -> exp.Query:
+    """A stored taxonomy as an ARX hierarchy: a row per value, a column per level, NULL first."""
+    columns = [
+        aliased(
+            exp.Filter(
+                this=exp.Max(this=column("label")),
+                expression=exp.Where(this=column("level").eq(number(depth))),
+            ),
+            f"level_{depth}",
+        )
+        for depth in range(1, height + 1)
+    ]
+    query = exp.select(aliased(column("value"), "level_0"), *columns).from_(taxonomy.copy())
+    query = query.where(column("attribute").eq(string(attribute))).group_by(column("value"))
+    query.set("order", ascending(column("level_0"), nulls_first=True))
+    return query
+
+
+def _level(depth: int, label: exp.Expr) -> exp.Query:
+    return exp.select(aliased(number(depth), "level"), column("value", "anon_domain"), aliased(label, "label")).from_(
+        exp.to_table("anon_domain")
+    )
+
+
+def _named(source: exp.Table, name: str) -> exp.Table:
+    source.set("alias", exp.TableAlias(this=exp.to_identifier("anon_range"), columns=[exp.to_identifier(name)]))
+    return source
+
+
+def _literal(argument: int | Decimal | str | None) -> exp.Expr:
+    if argument is None:
+        return exp.null()
+    if isinstance(argument, str):
+        return string(argument)
+    literal = exp.Literal.number(str(abs(argument)))
+    return exp.Neg(this=literal) if argument < 0 else literal

@@ -1,0 +1,134 @@
+"""Measuring a table as it is: the public macros, expanded over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import CLASS_SIZE, Bound, Measure
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.nodes import aliased, all_of, cast, column, exact_text, names, number, select, string, subquery
+from sqlanon.queries.release.labels import MASK
+from sqlanon.queries.tables import taxonomies
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a table is measured against.
+
+    Attributes:
+        taxonomy: the table of taxonomies.
+        source: the table that it was made from, None to compare it with itself.
+        population: the population, its quasi-identifiers spelled as in the table.
+        labelled_source: the source with the quasi-identifiers of the table, before anything was suppressed; None to
+            take the table for it.
+    """
+
+    taxonomy: exp.Table
+    source: exp.Expr | None = None
+    population: exp.Expr | None = None
+    labelled_source: exp.Expr | None = None
+
+
+def attained(table: exp.Expr, policy: Policy, bound: Bound, comparison: Comparison) -> exp.Query:
+    """One row, ``attained``: the worst value of a bound's measure over the classes of a table as it is."""
+    measure = bound.measure
+    table, source = table.copy(), table if comparison.source is None else comparison.source
+    if policy.individual is not None:
+        table = _once_each(table, policy, measure)
+        source = _once_each(source, policy, measure, of_classes=False)
+    call = _measured(table, source.copy(), policy, bound, comparison)
+    return taxonomies.at(call, comparison.taxonomy)
+
+
+def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> dict[str, exp.Query]:
+    """The measures that need no privacy model: k-anonymity, prosecutor risk, uniqueness; one row each."""
+    return {
+        "k_anonymity": table_call("k_anonymity", source.copy(), names(quasi_identifiers)),
+        "prosecutor_risk": table_call("prosecutor_risk", source.copy(), names(quasi_identifiers)),
+        "sample_uniqueness": table_call("sample_uniqueness", source.copy(), names(quasi_identifiers)),
+    }
+
+
+def foreign_labels(table: exp.Expr, node: Mapping[str, int], taxonomy: exp.Table) -> exp.Query:
+    """``anon.foreign_labels``: attribute, foreign_labels, foreign_rows."""
+    return taxonomies.at(table_call("foreign_labels", table.copy(), level_map(node)), taxonomy)
+
+
+def masked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Select:
+    """The rows with the mask in every quasi-identifier."""
+    return select([exp.Star()], table.copy()).where(_is_masked(quasi_identifiers), copy=False)
+
+
+def unmasked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Select:
+    """The other rows, those with a NULL among them."""
+    masked = exp.func("coalesce", _is_masked(quasi_identifiers), exp.false())
+    return select([exp.Star()], table.copy()).where(exp.not_(masked), copy=False)
+
+
+def generalized(table: exp.Expr, node: Mapping[str, int], taxonomy: exp.Table) -> exp.Subquery:
+    """The quasi-identifiers of a table as labels at a node."""
+    query = table_call("generalize", table.copy(), level_map(node))
+    columns: list[exp.Expr] = [column(name) for name in node]
+    return subquery(select(columns, subquery(taxonomies.at(query, taxonomy), "anon_rows")), "anon_generalized")
+
+
+def as_enums(table: exp.Expr, types: Mapping[str, str]) -> exp.Expr:
+    """A table with columns of text as the ENUM types that its source has for them: they tell the order of values."""
+    if not types:
+        return table
+    typed = [aliased(cast(column(name), type_name), name) for name, type_name in types.items()]
+    return subquery(select([exp.Star(replace=typed)], table.copy()), "anon_typed")
+
+
+def level_map(node: Mapping[str, int]) -> exp.Expr:
+    """A node as a MAP."""
+    return _map({name: number(level) for name, level in node.items()})
+
+
+def _measured(table: exp.Expr, source: exp.Expr, policy: Policy, bound: Bound, comparison: Comparison) -> exp.Query:
+    measure, keys = bound.measure, names(policy.quasi_identifiers)
+    macro, result = measure.of_table
+    if measure == CLASS_SIZE and policy.individual is not None:
+        return _one(table_call("k_anonymity_of_individuals", table, keys, string(policy.individual)), column("k"))
+    if measure.view == "population":
+        assert comparison.population is not None
+        if measure.name == "presence" and bound.at_least:
+            result = "smallest_published"
+        # Before suppression: a class whose rows were all suppressed is not absent.
+        if bound.grain == "node" and comparison.labelled_source is not None:
+            table = comparison.labelled_source.copy()
+        return _one(table_call(macro, table, keys, comparison.population.copy()), column(result))
+    if measure.view == "attacker":
+        assert isinstance(measure.argument, tuple)
+        prior = _map({name: number(probability) for name, probability in measure.argument})
+        return _one(table_call(macro, table, keys, prior), column(result))
+    arguments: list[exp.Expr] = [] if measure.column is None else [string(measure.column)]
+    arguments += [] if measure.view in ("size", "values") else [source]
+    arguments += [] if measure.argument is None else [exp.convert(measure.argument)]
+    return _one(table_call(macro, table, keys, *arguments), column(result))
+
+
+def _is_masked(quasi_identifiers: Sequence[str]) -> exp.Expr:
+    return all_of([exact_text(column(name)).eq(string(MASK)) for name in quasi_identifiers])
+
+
+def _once_each(table: exp.Expr, policy: Policy, measure: Measure, *, of_classes: bool = True) -> exp.Subquery:
+    """The table with each individual once in a class, or once with each of its sensitive values there."""
+    assert policy.individual is not None
+    kept = [*(policy.quasi_identifiers if of_classes else ()), policy.individual]
+    kept += [] if measure.column is None else [measure.column]
+    once = select([column(name) for name in dict.fromkeys(kept)], table.copy()).distinct(copy=False)
+    return subquery(once, "anon_once")
+
+
+def _one(query: exp.Query, result: exp.Expr) -> exp.Query:
+    return exp.select(aliased(result, "attained")).from_(subquery(query, "anon_measured"))
+
+
+def _map(values: Mapping[str, exp.Expr]) -> exp.Expr:
+    entries = [exp.PropertyEQ(this=string(name), expression=value) for name, value in values.items()]
+    return exp.ToMap(this=exp.Struct(expressions=entries))

@@ -1,0 +1,101 @@
+"""One run, whatever its method: prepare, encode, charge, choose, draw, write, verify, publish; in one transaction.
+
+What differs from method to method is behind the verbs of :mod:`sqlanon.methods.base`; in which order they are asked
+for, what is taken back when one fails, and when the target changes, is here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlanon.binding.carried_taxonomies import with_own_taxonomies
+from sqlanon.binding.prepare import read_by
+from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.methods import publishing
+from sqlanon.methods.base import Prepared, Request
+from sqlanon.methods.registry import method_of
+from sqlanon.methods.stages import Progress, Stages, silent
+from sqlanon.model.destination import Destination, Replace
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release import Release
+from sqlanon.publish.targets import Target, target_for
+from sqlanon.queries.release.files import refuse_columns
+from sqlanon.run.unchanged import made_from, published_earlier
+
+NOTHING_ASKED = Request()
+
+
+@with_own_taxonomies
+def anonymize(
+    engine: Engine,
+    source: ResolvedSource,
+    policy: Policy,
+    into: Destination,
+    request: Request = NOTHING_ASKED,
+    *,
+    replace: Replace,
+    progress: Progress = silent,
+) -> Release:
+    """Publish what the method of a policy makes of a source, unless the target holds it already.
+
+    Args:
+        engine: the database.
+        source: what to anonymize.
+        policy: what to guarantee, and by which method.
+        into: the target.
+        request: what else is asked of the run.
+        replace: whether an existing table, file or folder of that name may be replaced.
+        progress: told of every stage; what it raises ends the run, except after the last stage has finished.
+
+    Raises:
+        PolicyError, TaxonomyError: the policy, a taxonomy or the request does not fit the source.
+        BudgetError: the data set has less left than the method spends; nothing was spent.
+        UnsatisfiableError: nothing meets the policy.
+        VerificationError: what was written falls short; it was withdrawn, and what was spent is spent.
+        EngineError: the database or the file system refused a step. The target is as it was before in every case.
+    """
+    method, stages = method_of(policy), Stages(progress)
+    with stages.watching(engine):
+        prepared = method.prepare(engine, source, policy, request)
+        bound = prepared.bound
+        into = into.spelled_like(bound.policy.columns)
+        refuse_columns(bound.policy, bound.columns, into.partition_by)
+        read = read_by(engine, source, policy)
+        inputs: Mapping[str, Any] = {}
+        if method.is_repeatable:
+            inputs = made_from(bound, read, into, prepared.node)
+            earlier = published_earlier(engine, source, into, inputs, replace=replace)
+            if earlier is not None:
+                return earlier
+        with prepared.answering(), target_for(engine, into, read, replace=replace) as target:
+            release = run(engine, prepared, target, inputs, stages)
+    stages.finish()
+    return release
+
+
+def run(engine: Compute, prepared: Prepared, target: Target, inputs: Mapping[str, Any], stages: Stages) -> Release:
+    """The stages up to the last one, which has begun and ends where the target is left.
+
+    Raises:
+        SqlanonError: as :func:`anonymize`.
+    """
+    with engine.transaction(), engine.scratch():
+        prepared = prepared.with_present_taxonomies()
+        inputs = {**inputs, "taxonomy_sha256": prepared.bound.taxonomy_hashes}
+        with stages.stage("encode"):
+            encoded = prepared.encode()
+        chosen = encoded.charge().choose(stages)
+        with stages.stage("release"):
+            drawn = chosen.draw()
+            draft = drawn.note(drawn.draft(target.name), inputs)
+            rows = publishing.released_rows(engine, drawn.plan, target.takes_enums)
+            written = target.write(rows, draft, streamed=True)
+        with stages.stage("verify"):
+            verified = drawn.verify(written)
+        report = verified.report(target.name, stages.seconds)
+        note = drawn.note(report, inputs)
+        if note != draft:
+            target.amend(note)
+        stages.begin("publish")
+    return Release(into=target.name, node=report.node, guarantee=verified.guarantee(report), report=report)

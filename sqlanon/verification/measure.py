@@ -1,0 +1,176 @@
+"""Measuring a table as it is, with the public macros over a fresh read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from sqlanon.binding.prepare import refuse_method, resolve_population, spelled_like_taxonomies
+from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.errors import PolicyError
+from sqlanon.model.base import did_you_mean, respelled
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import Bound, PrivacyModel
+from sqlanon.model.release import Measurement, ModelResult
+from sqlanon.queries.bind import SourceColumn
+from sqlanon.queries.kit.spelling import spelled
+from sqlanon.queries.tables import measures as queries
+from sqlanon.queries.tables.measures import Comparison, generalized
+
+COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with the table itself: no source was given"
+ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be counted in a table without it'
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a release is measured with, besides itself.
+
+    Attributes:
+        source: the table that it was made from, with which some models compare its classes.
+        population: the population of the policy, its quasi-identifiers spelled as in the release.
+        labelled_source: the source with the quasi-identifiers of the release, for models of a population.
+        with_individuals: the rows of the release with the column of individuals, which it does not have itself.
+        enums: the types of the source's ENUM columns, whose order their values in the release have as well.
+    """
+
+    source: exp.Expr | None = None
+    population: exp.Expr | None = None
+    labelled_source: exp.Expr | None = None
+    with_individuals: exp.Expr | None = None
+    enums: Mapping[str, str] = field(default_factory=dict)
+
+
+def beside_release(
+    engine: Engine, policy: Policy, node: Mapping[str, int] | None, source: ResolvedSource | None
+) -> Beside:
+    """What a release that was published earlier is measured with.
+
+    Args:
+        engine: the database.
+        policy: its policy.
+        node: its node, None if it is not known.
+        source: the table that it was made from, if it is still there.
+
+    Raises:
+        PolicyError: the policy has a population, and the node that it is to be generalized to is not known.
+    """
+    policy = spelled_like_taxonomies(engine, policy)
+    node = None if node is None else _node_of(policy, node)
+    if policy.population is not None and node is None:
+        raise PolicyError(
+            f'the population "{policy.population}" cannot be compared with a release whose node is not known: '
+            "it has no provenance"
+        )
+    population = resolve_population(engine, policy)
+    relation: exp.Expr | None = None
+    columns: list[SourceColumn] = []
+    if source is not None:
+        relation, columns = spelled(source.relation, engine.describe(source.relation), policy.columns)
+    return measured_beside(policy, engine.taxonomy, node or {}, relation, columns, population)
+
+
+def measured_beside(
+    policy: Policy,
+    taxonomy: exp.Table,
+    node: Mapping[str, int],
+    source: exp.Expr | None,
+    columns: Sequence[SourceColumn],
+    population: exp.Expr | None,
+) -> Beside:
+    """What a release at a node is measured with, from its source with its columns and its population."""
+    labelled = None if source is None or population is None else generalized(source, node, taxonomy)
+    people = None if population is None else generalized(population, node, taxonomy)
+    enums = {
+        column.name: column.type
+        for column in columns
+        if column.name in policy.protected_columns and column.traits.is_enum
+    }
+    return Beside(source=source, population=people, labelled_source=labelled, enums=enums)
+
+
+def _node_of(policy: Policy, node: Mapping[str, int]) -> dict[str, int] | None:
+    """A node with its quasi-identifiers as the policy spells them; None if it has others."""
+    found: dict[str, int] = respelled(dict(node), policy.quasi_identifiers)
+    return found if found.keys() == set(policy.quasi_identifiers) else None
+
+
+def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Measurement:
+    """What a table gives away as it is.
+
+    Raises:
+        PolicyError: the table lacks a quasi-identifier or a protected sensitive column, or the population one.
+    """
+    refuse_method(policy, "measure")
+    beside = beside or Beside()
+    policy = spelled_like_taxonomies(engine, policy)
+    table, columns = _spelled(engine, table, policy)
+    relation: exp.Expr = table.relation
+    counted, notes = policy, []
+    if policy.individual is not None and beside.with_individuals is not None:
+        relation = beside.with_individuals
+    elif policy.individual is not None and policy.individual not in columns:
+        counted = policy.model_copy(update={"individual": None})
+        notes.append(ROWS_COUNTED.format(policy.individual))
+    if beside.source is None and any(model.compares_with_source for model in policy.privacy):
+        notes.append(COMPARED_WITH_ITSELF)
+    population = resolve_population(engine, policy) if beside.population is None else beside.population
+    comparison = Comparison(engine.taxonomy, beside.source, population, beside.labelled_source)
+    found = {
+        name: engine.fetch(query, f"measure {name}")[0]
+        for name, query in queries.risks(table.relation, policy.quasi_identifiers).items()
+    }
+    return Measurement(
+        source=table.description,
+        row_count=found["k_anonymity"]["row_count"],
+        class_count=found["k_anonymity"]["class_count"],
+        k=found["k_anonymity"]["k"],
+        models=tuple(
+            _result(engine, queries.as_enums(relation, beside.enums), counted, model, bound, comparison)
+            for model in policy.privacy
+            for bound in model.bounds
+        ),
+        highest_prosecutor_risk=_number(found["prosecutor_risk"]["highest_risk"]),
+        average_prosecutor_risk=_number(found["prosecutor_risk"]["average_risk"]),
+        unique_rows=found["sample_uniqueness"]["unique_rows"],
+        unique_share=_number(found["sample_uniqueness"]["unique_share"]),
+        notes=tuple(notes),
+    )
+
+
+def _spelled(engine: Compute, table: ResolvedSource, policy: Policy) -> tuple[ResolvedSource, list[str]]:
+    """The table with its columns as the policy spells them, and their names.
+
+    Raises:
+        PolicyError: what is to be measured is not among them.
+    """
+    relation, columns = spelled(table.relation, engine.describe(table.relation), policy.columns)
+    names = [column.name for column in columns]
+    missing = [name for name in (*policy.quasi_identifiers, *policy.protected_columns) if name not in names]
+    if missing:
+        raise PolicyError(
+            f"{table.description} cannot be measured by this policy:",
+            [f'column "{name}" is not there{did_you_mean(name, names)}' for name in missing],
+        )
+    return replace(table, relation=relation), names
+
+
+def _result(
+    engine: Compute, relation: exp.Expr, policy: Policy, model: PrivacyModel, bound: Bound, comparison: Comparison
+) -> ModelResult:
+    query = queries.attained(relation, policy, bound, comparison)
+    attained = engine.fetch(query, f"measure {model}")[0]["attained"]
+    return ModelResult(
+        model=str(model),
+        measure=bound.measure.name,
+        column=bound.measure.column,
+        comparison=bound.comparison,
+        required=float(bound.required),
+        attained=_number(attained),
+        met=attained is None or bound.met_by(attained),
+    )
+
+
+def _number(value: int | float | None) -> float | None:
+    return None if value is None else float(value)

@@ -1,0 +1,156 @@
+"""Releases that were published earlier, as they are found: what is in them, and what travels with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine, Files, ResolvedSource, Writer
+from sqlanon.engines.csv_notes import is_csv, look_at
+from sqlanon.engines.paths import is_folder, marked, pattern_below
+from sqlanon.errors import EngineError
+from sqlanon.model.datasets import PARQUET_SUFFIXES
+from sqlanon.publish.file_notes import note_of_file
+from sqlanon.publish.folders import changes_of, note_of
+from sqlanon.verification.record import Record, record_of, together
+
+
+@dataclass(frozen=True)
+class Published:
+    """A release as it is found.
+
+    Attributes:
+        source: what is to be measured.
+        columns: the names of all columns that its table or its files have.
+        record: what its provenance records, of all of its parts together; None if there is nothing to compare.
+        policies: the hashes of the policies that it was made by.
+        shortfalls: how it is not the release that was written.
+        notes: why it is compared with no provenance, or with that of a part.
+    """
+
+    source: ResolvedSource
+    columns: tuple[str, ...]
+    record: Record | None = None
+    policies: frozenset[str] = frozenset()
+    shortfalls: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def published(engine: Engine, release: Any, resolve: Callable[[Any], ResolvedSource]) -> Published:
+    """A release, whatever was done to it since it was written; ``resolve`` finds all that is not a folder of ours.
+
+    Raises:
+        EngineError: there is none, or it cannot be read.
+    """
+    name = str(release) if isinstance(release, str | Path) else None
+    if name is not None and is_folder(name) and engine.find(name) is None and marked(name) is not None:
+        return _folder(engine, name)
+    source = resolve(release)
+    found = _recorded(source, columns_of(engine, source), notes_of(engine, source))
+    return _with_shortfalls(found, _changed(source))
+
+
+def columns_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
+    """The columns of a source; those of a file alone, without what the folders that it is in may be called."""
+    is_file = len(source.files) == 1 and source.files[0].lower().endswith(PARQUET_SUFFIXES)
+    relation = engine.read_files(Files(source.files)) if is_file else source.relation
+    return tuple(column.name for column in engine.describe(relation))
+
+
+def notes_of(engine: Engine, source: ResolvedSource) -> list[str | None]:
+    """The notes that travel with a table, or with each file of a source; none with a query."""
+    if source.files:
+        return [_note_of_file(engine, file) for file in source.files]
+    if isinstance(source.relation, exp.Table) and source.relation.name:
+        found = engine.find(source.relation)
+        return [None if found is None else found.comment]
+    return []
+
+
+def _note_of_file(engine: Writer, file: str) -> str | None:
+    return note_of_file(engine, file) if is_csv(file) or file.lower().endswith(PARQUET_SUFFIXES) else None
+
+
+def _changed(source: ResolvedSource) -> tuple[str, ...]:
+    """How CSV files differ from those that their notes are about."""
+    changed = sum(look_at(file).is_changed for file in source.files if is_csv(file))
+    if not changed:
+        return ()
+    if len(source.files) == 1:
+        return ("its file was changed since it was written: the note beside it is about another content",)
+    return (f"{changed:,} of its files were changed since they were written: their notes are about another content",)
+
+
+def _folder(engine: Engine, name: str) -> Published:
+    """A release that is a folder: all of its files are looked at, whatever its marker says of them."""
+    folder, pattern = Path(name), pattern_below(name)
+    note = marked(folder)
+    assert note is not None
+    layout = note["folder"]
+    changes = changes_of(folder)
+    written = Files(pattern, columns=layout["columns"], partition_by=tuple(layout["partition_by"]), by_name=True)
+    relation = engine.read_files(written)
+    try:
+        engine.describe(relation)
+        found = engine.describe(engine.read_files(Files(pattern)))
+    except EngineError as error:
+        reason = f"the release in {name} cannot be read as it was written"
+        raise error.reworded("; ".join((reason, *changes)), "source") from None
+    columns = dict.fromkeys([*(column.name for column in found), *layout["partition_by"]])
+    source = ResolvedSource(relation, f"Parquet folder {name}")
+    return _with_shortfalls(_recorded(source, tuple(columns), [note_of(folder)]), changes)
+
+
+def _with_shortfalls(found: Published, shortfalls: Sequence[str]) -> Published:
+    return Published(
+        found.source,
+        found.columns,
+        found.record,
+        found.policies,
+        (*shortfalls, *found.shortfalls),
+        found.notes,
+    )
+
+
+def _recorded(source: ResolvedSource, columns: tuple[str, ...], notes: Sequence[str | None]) -> Published:
+    """A release with what its parts record."""
+    try:
+        records = [record for record in map(record_of, notes) if record is not None]
+    except ValidationError:
+        return Published(source, columns, shortfalls=("its provenance is not what a run writes",))
+    policies = frozenset[str]().union(*(record.policies for record in records))
+    record = together(records) if records and len(records) == len(notes) else None
+    shortfalls = _repeated(notes)
+    return Published(source, columns, record, policies, shortfalls, tuple(_missing(records, record, len(notes))))
+
+
+def _repeated(notes: Sequence[str | None]) -> tuple[str, ...]:
+    """Every part has a provenance of its own, with what its run took or with an identity."""
+    given = [note for note in notes if note is not None and record_of(note) is not None]
+    repeated = len(given) - len(set(given))
+    if not repeated:
+        return ()
+    return (f"a part is there more than once: {repeated:,} of its files have the provenance of another one",)
+
+
+def _missing(records: Sequence[Record], record: Record | None, parts: int) -> Iterator[str]:
+    """What is not known of a release."""
+    compared = "the number of its rows, its node and its labels are not compared with what was released"
+    if not records:
+        yield f"it has no provenance: {compared}"
+    elif len(records) < parts:
+        yield f"{parts - len(records):,} of its {parts:,} files have no provenance: {compared}"
+    elif record is None:
+        yield f"its parts are at several nodes, or of several taxonomies: {compared}"
+    fits = [part.fit for part in records if part.fit is not None]
+    known = max((fit.partitions for fit in fits), default=0)
+    if fits and known > len(fits):
+        yield (
+            f"it is {len(fits):,} of {known:,} partitions that were published with one fit, which meet the policy "
+            "together: verify all of them at once, by a glob or a query"
+        )

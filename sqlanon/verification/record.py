@@ -1,0 +1,108 @@
+"""What the provenance of a release records of it, as far as a release can be held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sqlanon.model.base import Level, respelled
+from sqlanon.publish.provenance import noted
+
+Count = Annotated[int, Field(ge=0, strict=True)]
+
+
+class _Facts(BaseModel):
+    """A part of a provenance; what else it says does not matter here."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Rows(_Facts):
+    """How many rows were released, and how many of them masked."""
+
+    released: Count
+    masked: Count = 0
+
+
+class Classes(_Facts):
+    """How many classes there are, and how many rows the smallest has; private methods tell neither."""
+
+    class_count: Count | None = None
+    min_class_size: Count | None = None
+
+
+class Origin(_Facts):
+    """The policy that was given, where the one that was met is another, as after Inverse OLA."""
+
+    policy_sha256: str | None = None
+
+
+class Partition(_Facts):
+    """A partition of a fit, and how many there were when it was published."""
+
+    release: str
+    partitions: Count
+
+
+class Record(_Facts):
+    """What is recorded of a release; what older versions did not record is missing.
+
+    Attributes:
+        node: the level of every quasi-identifier.
+        rows: None if it was not recorded.
+        taxonomy_sha256: the hash of each taxonomy.
+        policy_sha256, made_from: the hashes of its policy.
+        report: None for partitions of a fit.
+        fit: None for a release that is no partition of a fit.
+    """
+
+    node: dict[str, Level]
+    rows: Rows | None = None
+    taxonomy_sha256: dict[str, str] = Field(default_factory=dict)
+    policy_sha256: str | None = None
+    made_from: Origin | None = None
+    report: Classes | None = None
+    fit: Partition | None = None
+
+    @property
+    def policies(self) -> frozenset[str]:
+        """The hashes of the policies that it was made by."""
+        given = None if self.made_from is None else self.made_from.policy_sha256
+        return frozenset(found for found in (self.policy_sha256, given) if found is not None)
+
+    def spelled_like(self, names: Sequence[str]) -> Record:
+        """The same with the names of columns as they are spelled elsewhere."""
+        hashes = respelled(self.taxonomy_sha256, names)
+        return self.model_copy(update={"node": respelled(self.node, names), "taxonomy_sha256": hashes})
+
+
+def record_of(note: str | None) -> Record | None:
+    """What a note records of a release; None if it is not that of a release.
+
+    Raises:
+        pydantic.ValidationError: it is none that a run writes.
+    """
+    facts = noted(note)
+    return Record.model_validate(facts) if "node" in facts else None
+
+
+def together(records: Sequence[Record]) -> Record | None:
+    """What is recorded of several parts as one release; None if they are not at one node, with the same taxonomies."""
+    first, *others = records
+    if not others:
+        return first
+    if any((other.node, other.taxonomy_sha256) != (first.node, first.taxonomy_sha256) for other in others):
+        return None
+    return first.model_copy(update={"rows": _sum(part.rows for part in records), "report": None, "fit": None})
+
+
+def _sum(parts: Iterable[Rows | None]) -> Rows | None:
+    """The rows of all parts, None if one does not tell."""
+    released = masked = 0
+    for part in parts:
+        if part is None:
+            return None
+        released, masked = released + part.released, masked + part.masked
+    return Rows(released=released, masked=masked)

@@ -1,0 +1,153 @@
+"""Verifying a release: held against its policy, and against what was recorded of it when it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.binding import taxonomies
+from sqlanon.binding.prepare import spelled_like_taxonomies
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.model.names import folded
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release import Measurement, Verification
+from sqlanon.queries.kit.nodes import aliased, count_rows, select, subquery
+from sqlanon.queries.tables import measures as queries
+from sqlanon.verification.measure import Beside, measure
+from sqlanon.verification.published import Published, columns_of
+from sqlanon.verification.record import Record
+
+OTHER_POLICY = "it was made by another policy than the one that it is held against here"
+
+NOT_COVERED = (
+    "whether the sensitive and insensitive values are true: the privacy models and the provenance are checked, and "
+    "nothing is compared with the rows of the source",
+    "who wrote the provenance: it is not signed, so that whoever can change the release can change it as well",
+)
+
+
+def verify(engine: Engine, release: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Verification:
+    """Hold a release against its policy: the privacy models, and the columns that must and must not be there.
+
+    Raises:
+        PolicyError: the release lacks a quasi-identifier or a protected sensitive column.
+    """
+    return verify_published(engine, Published(release, columns_of(engine, release)), policy, beside)
+
+
+def verify_published(engine: Engine, found: Published, policy: Policy, beside: Beside | None = None) -> Verification:
+    """The same, and hold it against what its provenance records.
+
+    Raises:
+        PolicyError: as :func:`verify`.
+    """
+    measurement = measure(engine, found.source, policy, beside)
+    hashes = {policy.sha256()}
+    policy = spelled_like_taxonomies(engine, policy)
+    hashes.add(policy.sha256())
+    shortfalls = [*found.shortfalls, *misfits(policy, found.columns)]
+    if measurement.row_count == 0:
+        shortfalls.append("it has no rows")
+    shortfalls += [
+        f"{result.model}: attained {result.attained:g}"
+        for result in measurement.models
+        if not result.met and result.attained is not None
+    ]
+    notes = list(found.notes)
+    if found.policies and hashes.isdisjoint(found.policies):
+        notes.append(OTHER_POLICY)
+    if found.record is not None:
+        record = found.record.spelled_like(policy.quasi_identifiers)
+        shortfalls += [*_other_counts(record, policy, measurement), *_other_levels(record, policy)]
+        foreign, unknown = _foreign_labels(engine, found.source.relation, policy, record)
+        shortfalls += foreign
+        notes += unknown
+    return Verification(
+        source=found.source.description,
+        measurement=measurement,
+        shortfalls=tuple(shortfalls),
+        notes=tuple(notes),
+        not_covered=NOT_COVERED,
+    )
+
+
+def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
+    """Columns that the policy does not release, and those that it does and that are not there."""
+    released = {folded(name) for name in policy.released_columns}
+    identifiers = {folded(name): name for name in policy.identifiers}
+    there = {folded(name) for name in columns}
+    for name in columns:
+        if folded(name) in identifiers:
+            yield f'it has the identifier "{identifiers[folded(name)]}"'
+        elif folded(name) not in released:
+            yield f'it has the column "{name}", to which the policy gives no role'
+    for name in (*policy.quasi_identifiers, *policy.sensitive, *policy.insensitive):
+        if folded(name) not in there:
+            yield f'it lacks the column "{name}", which the policy releases'
+
+
+def _other_counts(record: Record, policy: Policy, measurement: Measurement) -> Iterator[str]:
+    if record.rows is not None and record.rows.released != measurement.row_count:
+        yield f"it has {measurement.row_count:,} rows where {record.rows.released:,} were released"
+    if record.report is None or set(record.node) != set(policy.quasi_identifiers):
+        return
+    classes, smallest = record.report.class_count, record.report.min_class_size
+    if classes is not None and classes != measurement.class_count:
+        yield f"it has {measurement.class_count:,} equivalence classes where {classes:,} were released"
+    if smallest is not None and smallest != (measurement.k or 0):
+        yield f"its smallest class has {measurement.k or 0:,} rows where that of the release had {smallest:,}"
+
+
+def _other_levels(record: Record, policy: Policy) -> Iterator[str]:
+    """Levels that the policy does not allow."""
+    for name, level in record.node.items():
+        least, most = policy.minimum_levels.get(name, level), policy.maximum_levels.get(name, level)
+        if level < least:
+            yield f'"{name}" is at level {level}, where the policy asks for {least} at least'
+        if level > most:
+            yield f'"{name}" is at level {level}, where the policy allows {most} at most'
+
+
+def _foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: Record) -> tuple[list[str], list[str]]:
+    """Labels that are none of the node, as shortfalls; and a note on those that cannot be compared."""
+    names = policy.quasi_identifiers
+    shapes = taxonomies.shapes(engine, names)
+    node = {
+        name: record.node[name]
+        for name in names
+        if name in record.node and name in shapes and shapes[name].sha256 == record.taxonomy_sha256.get(name)
+    }
+    unknown = ", ".join(f'"{name}"' for name in names if name not in node)
+    notes = [
+        f"the labels of {unknown} are not compared with their taxonomies: those that the release was made with are not "
+        "loaded here"
+    ]
+    if not node:
+        return [], notes
+    masked = 0 if record.rows is None else record.rows.masked
+    shortfalls = [*_other_masks(engine, relation, names, node, masked)] if masked else []
+    if masked:
+        relation = subquery(queries.unmasked_rows(relation, names), "anon_unmasked")
+    for row in _foreign(engine, relation, node):
+        shortfalls.append(
+            f'column "{row["attribute"]}" has {row["foreign_labels"]:,} labels, in {row["foreign_rows"]:,} rows, that '
+            f"its taxonomy does not have at level {node[row['attribute']]}, that of the release"
+        )
+    return shortfalls, notes if unknown else []
+
+
+def _other_masks(
+    engine: Engine, relation: exp.Expr, names: tuple[str, ...], node: Mapping[str, int], masked: int
+) -> Iterator[str]:
+    """More or fewer masked rows than were released, unless the mask is a label of the node: then they are a class."""
+    rows = subquery(queries.masked_rows(relation, names), "anon_masked")
+    count = int(engine.fetch(select([aliased(count_rows(), "rows")], rows), "masked rows")[0]["rows"])
+    if count != masked and (count == 0 or _foreign(engine, rows, node)):
+        yield f"it has {count:,} masked rows where {masked:,} were released"
+
+
+def _foreign(engine: Engine, relation: exp.Expr, node: Mapping[str, int]) -> list[dict[str, Any]]:
+    query = queries.foreign_labels(relation, node, engine.taxonomy)
+    return [row for row in engine.fetch(query, "verify labels") if row["foreign_rows"]]

@@ -1,0 +1,87 @@
+"""Explain is the run: what it shows is what a run sends, in the order in which it does, and no row is read for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from tests.conftest import clinic_policy
+from tests.golden.plans import PLANS
+from tests.golden.recording import Recorder
+
+POLICIES = {
+    "k": clinic_policy(sa.KAnonymity(2), suppression_limit=0.3),
+    "masked": clinic_policy(
+        sa.KAnonymity(2), sa.DistinctLDiversity("diagnosis", 2), suppression="mask", suppression_limit=0.3
+    ),
+    "closeness": clinic_policy(sa.KAnonymity(2), sa.TCloseness("diagnosis", 0.9), suppression_limit=0.3),
+    "inverse": clinic_policy(search="inverse-ola", max_loss=1.0, quality=sa.Prec(), suppression_limit=0.3),
+    "ipa": clinic_policy(method=sa.IPA(budget=sa.Budget(2, "0.001"), accept_observed_domain=True)),
+    "histogram": clinic_policy(method=sa.Histogram(budget=sa.Budget(2, "0.001"), accept_observed_domain=True)),
+    "as published": clinic_policy(method=sa.IPA(variant="paper")),
+}
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+def test_every_table_of_a_run_is_explained(clinic: sa.Session, policy: sa.Policy) -> None:
+    """But for what is made for single nodes of a search, a run makes the tables that are explained, in their order."""
+    explained = [step.makes for step in clinic.explain("visits", policy) if step.makes]
+    recorder = Recorder(clinic.connection)
+    with sa.connect(recorder) as session:  # type: ignore[arg-type]
+        source = None if policy.method is None else sa.SeededSource(1)
+        session.anonymize("visits", policy, "released", random_source=source)
+    made = [name for name in (_made(statement) for statement in recorder.statements) if name]
+    assert explained[-1] == "the_release"
+    assert [name for name in made if name in explained] == explained[:-1]
+    # Numbers that are drawn come through a view of their values.
+    drawn = {f"{name}_values" for name in explained}
+    assert {name for name in made if not name.startswith("anon_rolled_up")} <= {*explained, *drawn, "released"}
+
+
+def test_no_row_is_read(tmp_path: Path) -> None:
+    """A source of which every row is an error can be explained: even its population is left alone."""
+    with sa.connect(tmp_path / "w.duckdb") as session:
+        session.install()
+        session.connection.execute("CREATE TABLE ages AS SELECT i AS age FROM range(20) AS t(i)")
+        session.load_taxonomy("age", sa.Taxonomy.intervals([5, 10]), source="ages")
+        session.connection.execute("CREATE VIEW trap AS SELECT error('a row was read')::INT AS age FROM ages")
+        policy = sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2), sa.KMap(2, "trap")])
+        steps = session.explain("trap", policy)
+        with pytest.raises(sa.EngineError, match="stopped at cells"):
+            session.anonymize("trap", policy, "released")
+    assert any('"trap"' in step.sql for step in steps)
+    assert not any("FALSE" in step.sql.upper().split("WHERE")[-1][:10] for step in steps)
+
+
+def test_nothing_is_left(clinic: sa.Session) -> None:
+    before = clinic.connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    types = clinic.connection.execute("SELECT count(*) FROM duckdb_types()").fetchall()
+    for policy in POLICIES.values():
+        clinic.explain("visits", policy)
+    assert clinic.connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == before
+    assert clinic.connection.execute("SELECT count(*) FROM duckdb_types()").fetchall() == types
+
+
+def test_a_warehouse_that_is_read_only_can_be_explained(tmp_path: Path) -> None:
+    plan = PLANS["k_anonymity"]
+    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+        plan.prepare(connection)
+    with sa.connect(tmp_path / "w.duckdb", read_only=True) as session:
+        policy = sa.Policy(
+            quasi_identifiers=["age", "sex", "zip"],
+            sensitive=["diagnosis"],
+            rest="identifier",
+            privacy=[sa.KAnonymity(5)],
+        )
+        assert session.explain("visits", policy)
+
+
+def _made(statement: str) -> str | None:
+    """The temporary table that a statement makes."""
+    words = statement.split(maxsplit=4)
+    if words[:2] == ["CREATE", "TEMPORARY"] and words[2] == "TABLE":
+        return words[3].split(".")[-1].strip('"')
+    return None

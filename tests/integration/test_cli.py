@@ -555,6 +555,27 @@ def test_interrupted_in_the_middle_of_a_run(clinic: Path) -> None:
     assert tables(clinic / "clinic.duckdb") == before
 
 
+def test_interrupted_in_the_middle_of_an_import(clinic: Path) -> None:
+    # As DuckDB 1.5 does for the first value that is bound: it takes what is raised there for a sign that there is none.
+    pandas = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(0.1)\n"
+    (clinic / "pandas.py").write_text(pandas)
+    command = ["sqlanon", *published("run", "--into", "t", "--json")]
+    swallowing = (
+        f"import sys, duckdb; sys.argv = {command}; from sqlanon.cli import app\n"
+        "given = app.with_database_option\n"
+        "def importing(arguments):\n"
+        "    try: import pandas\n"
+        "    except BaseException: pass\n"
+        "    return given(arguments)\n"
+        "app.with_database_option = importing\n"
+        "app.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", swallowing], cwd=clinic, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, document(done)["error"]["kind"]) == (130, "Interrupted")
+
+
 def wait_until_open(process: int, name: str) -> None:
     """Wait until a process has opened a file, and has had a moment to work on it."""
     deadline = time.monotonic() + 10

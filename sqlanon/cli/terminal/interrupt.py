@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
 import socket
 import threading
@@ -11,26 +12,50 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 PATIENCE = 5.0
-"""Seconds after Ctrl-C in which it does nothing when it is pressed again: that is time to clean up."""
+"""Seconds after Ctrl-C in which it does nothing when it is pressed again: that is time to clean up, or to import."""
 
 INTERRUPTS = [number for number in signal.Signals if number.name in ("SIGINT", "SIGTERM", "SIGHUP")]
 """Ctrl-C, what schedulers send before they kill, and a terminal that is closed, which not every system tells."""
 
 
 def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
-    """Let Ctrl-C interrupt the program as always, but not the cleaning up that follows."""
-    earliest = clock()
+    """Let Ctrl-C interrupt the program as always, but not the cleaning up that follows, nor an import.
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        nonlocal earliest
-        if (now := clock()) >= earliest:
-            earliest = now + PATIENCE
-            raise KeyboardInterrupt
+    An import may swallow what is raised in it: DuckDB 1.5 imports pandas when it is given the first value to bind, and
+    does without if that fails. So Ctrl-C waits for the end of the import.
+    """
+    earliest = clock()
+    end_of_import: float | None = None
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal earliest, end_of_import
+        now = clock()
+        if now < earliest:
+            return
+        end_of_import = end_of_import or now + PATIENCE
+        if now < end_of_import and _is_importing(frame):
+            # Not a threading.Timer: the main thread, which waits for this one, may hold the lock that it takes.
+            _thread.start_new_thread(_press_again, (number,))
+            return
+        earliest, end_of_import = now + PATIENCE, None
+        raise KeyboardInterrupt
 
     for number in INTERRUPTS:
         # A job in the background ignores Ctrl-C, and one under nohup the end of its terminal.
         if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
             signal.signal(number, interrupt)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether a frame is one of an import, or was called by one."""
+    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return frame is not None
+
+
+def _press_again(number: int) -> None:
+    time.sleep(0.05)
+    signal.raise_signal(number)
 
 
 def ignore_interrupts() -> None:

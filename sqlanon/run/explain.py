@@ -93,8 +93,7 @@ class Rehearsal:
         self._engine.prepare(name, query, purpose)
 
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
-        if not isinstance(statement, exp.Drop):
-            self._note(purpose, statement)
+        self._note(purpose, statement)
         self._engine.execute(statement, purpose, parameters)
 
     def put(self, relation: Relation, table: pa.Table) -> None:

@@ -72,15 +72,6 @@ class Encoding:
         return shown <= {*policy.protected_columns} and all(exact)
 
     @property
-    def relations(self) -> tuple[Relation, ...]:
-        """All temporary tables of a run but those of its search."""
-        positions = range(len(self.bound.shapes))
-        made = [self.labels, *map(self.node_labels, positions), self.cells]
-        made += map(self.sensitive_codes, self.bound.sensitive_shapes)
-        made += map(self.values, self.compared_columns)
-        return (*made, *(() if self.bound.population is None else (self.population_cells,)))
-
-    @property
     def told_apart(self) -> tuple[str, ...]:
         """The columns that tell cells apart besides those of quasi-identifiers."""
         individual = () if self.bound.policy.individual is None else (INDIVIDUAL,)

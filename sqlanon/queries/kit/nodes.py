@@ -185,11 +185,6 @@ def all_bits(expressions: Iterable[exp.Expr]) -> exp.Expr:
     return reduce(lambda left, right: exp.BitwiseOr(this=left, expression=right), expressions)
 
 
-def unnested(items: Iterable[exp.Expr]) -> exp.Explode:
-    """A row for each item."""
-    return exp.Explode(this=exp.Array(expressions=list(items)))
-
-
 def count_rows() -> exp.Count:
     """``count(*)``."""
     return exp.Count(this=exp.Star(), big_int=True)

@@ -1,4 +1,4 @@
-"""Resolving ``COLUMNS(list)`` whose list is known: one projection per name, as any engine understands it."""
+"""Resolving lists of columns that are known: one projection per name, as any engine understands it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,20 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 
+def resolve_lists(tree: exp.Expr) -> None:
+    """Replace, in place, every ``anon.listed`` of a list that is spelled out by the list: it is one."""
+    for call in list(tree.find_all(exp.Dot)):
+        function = call.expression
+        if isinstance(function, exp.Anonymous) and function.name.lower() == "listed":
+            (given,) = function.expressions
+            if isinstance(given, exp.Array):
+                call.replace(given)
+
+
 def resolve_columns(tree: exp.Expr) -> None:
     """Replace, in place, every ``COLUMNS`` over a constant list of names by those columns.
 
-    ``COLUMNS(['a', 'b'])``, also within ``anon.listed``, and ``COLUMNS(map_keys(MAP {...}))`` repeat the projection
+    ``COLUMNS(['a', 'b'])`` and ``COLUMNS(map_keys(MAP {...}))`` repeat the projection
     that they stand in, with ``alias(COLUMNS(...))`` as the name; ``f(*COLUMNS(...))`` becomes several arguments; and
     ``COLUMNS(lambda c: NOT list_contains(names, c))`` becomes ``* EXCLUDE``.
     """
@@ -75,8 +85,6 @@ def _constant_names(names: exp.Expr) -> list[str] | None:
         return _map_keys(names.this)
     if isinstance(names, exp.Array):
         return _strings(names.expressions)
-    if isinstance(names, exp.Dot) and names.expression.name.lower() == "listed":
-        return _constant_names(names.expression.expressions[0])
     return None
 
 

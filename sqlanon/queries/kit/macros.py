@@ -17,7 +17,7 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.errors import SqlanonError
-from sqlanon.queries.kit.columns import resolve_columns
+from sqlanon.queries.kit.columns import resolve_columns, resolve_lists
 from sqlanon.queries.kit.nodes import DIALECT
 
 SCHEMA = "anon"
@@ -200,6 +200,7 @@ def _expanded(tree: exp.Expr) -> exp.Expr:
     # A root to hang the tree on: a node without a parent cannot be replaced in place.
     root = exp.Paren(this=tree)
     # Before the calls: in a body that is a subquery COLUMNS would no longer mean the caller's columns.
+    resolve_lists(root)
     resolve_columns(root)
     for call in _calls(root):
         _replace_call(call)
@@ -237,9 +238,6 @@ def _is_ours(call: exp.Expr) -> bool:
 
 def _replace_call(call: exp.Expr) -> None:
     function = call.this if isinstance(call, exp.Table) else call.expression
-    if function.name.lower() == "listed" and isinstance(function.expressions[0], exp.Array):
-        call.replace(function.expressions[0])  # a list that is spelled out is one
-        return
     body = _substituted(macro(function.name.lower()), function.expressions)
     if isinstance(call, exp.Table):
         alias = call.args.get("alias") or exp.TableAlias(this=exp.to_identifier(f"{SCHEMA}_{function.name.lower()}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqlanon.methods.registry import add_method, remove_method
+from sqlanon.model.base import name_of_kind
 from sqlanon.model.policy.kinds import add_kind, remove_kind
 from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.privacy import PrivacyModel
@@ -36,7 +37,7 @@ def register(
         add_macros(Path(macros))
     add_kind(kind)
     if method is not None:
-        add_method(str(kind.model_fields["model"].default), method)
+        add_method(name_of_kind(kind), method)
 
 
 def unregister(
@@ -50,4 +51,4 @@ def unregister(
     if macros is not None:
         remove_macros(Path(macros))
     if method is not None:
-        remove_method(str(kind.model_fields["model"].default))
+        remove_method(name_of_kind(kind))

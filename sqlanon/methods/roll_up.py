@@ -12,11 +12,13 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.engines.base import Compute
+from sqlanon.methods.cells import EncodedTable
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.roll_up import counted_rows, distinct_others, rolled_up
@@ -96,6 +98,12 @@ class RollUps:
     cell_count: int
     label_counts: Sequence[Sequence[int]]
     _made: list[RolledUp] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, engine: Compute, table: EncodedTable) -> Self:
+        """The cells of a table, and nothing else yet."""
+        context = table.context
+        return cls(engine, table.plan, context.row_count, table.cell_count, context.losses.distinct_labels)
 
     def __post_init__(self) -> None:
         self._cells = RolledUp((0,) * len(self.label_counts), self.plan.cells, self.cell_count)

@@ -65,6 +65,11 @@ class PolicyValue(BaseModel):
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
 
+def name_of_kind(kind: type[PolicyValue]) -> str:
+    """The name by which a policy tells a kind from others of its field, such as ``k-anonymity``."""
+    return str(kind.model_fields["model"].default)
+
+
 def respelled(value: Any, known: Sequence[str]) -> Any:
     """Names of columns, or a part of a policy with all that it has, spelled like known names in whatever case.
 

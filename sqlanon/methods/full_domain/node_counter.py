@@ -20,7 +20,7 @@ from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches
 
 PREPARED_NODES = 2
-"""Of how many nodes big relations are counted at once, so that a thread has work while others end a node."""
+"""How many nodes of a big relation are counted in one statement: a thread has work while others end a node."""
 
 
 class NodeCounter:
@@ -31,12 +31,9 @@ class NodeCounter:
     """
 
     def __init__(self, engine: Compute, table: EncodedTable) -> None:
-        context = table.context
         self._engine = engine
         self.table = table
-        self._roll_ups = RollUps(
-            engine, table.plan, context.row_count, table.cell_count, context.losses.distinct_labels
-        )
+        self._roll_ups = RollUps.of(engine, table)
 
     def answer(self, inquiry: Inquiry) -> list[NodeSummary]:
         """What is asked of some nodes, in their order."""

@@ -112,8 +112,7 @@ def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> 
     losses = Losses(context.lattice, context.row_count, *_level_losses(engine, table), reach)
     with engine.scratch():
         combined = _by_combination(engine, table)
-        distinct_labels = combined.context.losses.distinct_labels
-        roll_ups = RollUps(engine, combined.plan, context.row_count, combined.cell_count, distinct_labels)
+        roll_ups = RollUps.of(engine, combined)
         for nodes in losses.batches():
             for levels, at_risk, loss in _counted(engine, combined, roll_ups, threshold, nodes):
                 losses.learn(levels, at_risk, loss)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import SHORT_TAGS, PolicyValue
+from sqlanon.model.base import SHORT_TAGS, PolicyValue, name_of_kind
 from sqlanon.model.fit import Fit
 from sqlanon.model.policy.methods import METHODS
 from sqlanon.model.policy.policy import METHOD_TAGS, PRIVACY_TAGS, QUALITY_TAGS, Policy, letters
@@ -47,33 +47,30 @@ def add_kind(kind: type[PolicyValue]) -> None:
             "a field model, a Literal with its name as the default"
         )
     field, ours, tags = BASES[base]
-    if tag in {own.model_fields["model"].default for own in ours}:
+    if tag in set(map(name_of_kind, ours)):
         raise PolicyError(f'{kind.__name__} has the name "{tag}", which is that of a kind of {field} of this package')
-    _added[:] = [other for other in _added if not (issubclass(other, base) and _tag(other) == tag)] + [kind]
+    _added[:] = [other for other in _added if not (issubclass(other, base) and name_of_kind(other) == tag)] + [kind]
     tags[letters(tag)] = tag
     SHORT_TAGS.add(tag)
-    _rebuild(field, (*ours, *(other for other in _added if issubclass(other, base))))
+    _rebuild(base)
 
 
 def remove_kind(kind: type[PolicyValue]) -> None:
     """Have policies hold no values of a class that was added."""
     base = next(base for base in BASES if issubclass(kind, base))
-    field, ours, tags = BASES[base]
+    _, _, tags = BASES[base]
     _added[:] = [other for other in _added if other is not kind]
-    tags.pop(letters(_tag(kind)), None)
-    SHORT_TAGS.discard(_tag(kind))
-    _rebuild(field, (*ours, *(other for other in _added if issubclass(other, base))))
+    tags.pop(letters(name_of_kind(kind)), None)
+    SHORT_TAGS.discard(name_of_kind(kind))
+    _rebuild(base)
 
 
-def _rebuild(field: str, kinds: tuple[type[PolicyValue], ...]) -> None:
-    """Have the policy, and what holds one, know these kinds."""
-    union: Any = reduce(or_, kinds)
+def _rebuild(base: type[PolicyValue]) -> None:
+    """Have the policy, and what holds one, know the kinds of a base that there are now."""
+    field, ours, _ = BASES[base]
+    union: Any = reduce(or_, (*ours, *(other for other in _added if issubclass(other, base))))
     tagged: Any = Annotated[union, Field(discriminator="model")]
     found = {"privacy": tuple[tagged, ...], "quality": union, "method": tagged | None}
     Policy.model_fields[field].annotation = found[field]
     for model in (Policy, Fit):
         model.model_rebuild(force=True)
-
-
-def _tag(kind: type[PolicyValue]) -> str:
-    return str(kind.model_fields["model"].default)

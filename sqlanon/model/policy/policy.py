@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_va
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import Level, Number, PolicyValue, did_you_mean, failed_checks, respelled
+from sqlanon.model.base import Level, Number, PolicyValue, did_you_mean, failed_checks, name_of_kind, respelled
 from sqlanon.model.budget import WrittenFloat
 from sqlanon.model.names import folded
 from sqlanon.model.policy.contradictions import contradictions
@@ -364,7 +364,7 @@ def _is_share(number: str | float) -> bool:
 
 def _tags(models: Iterable[type[PolicyValue]]) -> dict[str, str]:
     """The names of kinds as they are spelled in a policy, by their letters alone: ``dmstar`` → ``dm-star``."""
-    return {letters(tag): tag for model in models for tag in (model.model_fields["model"].default,)}
+    return {letters(tag): tag for tag in map(name_of_kind, models)}
 
 
 def letters(name: str) -> str:

@@ -127,8 +127,8 @@ def _all_perturbed(
     engine: Compute, table: EncodedTable, draws: Draws, runs: int
 ) -> Iterator[tuple[list[Levels], Integers, Perturbation]]:
     """All nodes, so many at a time: how many classes each has, and what chance gives for them, class after class."""
-    context, plan = table.context, table.plan
-    roll_ups = RollUps(engine, plan, context.row_count, table.cell_count, context.losses.distinct_labels)
+    context = table.context
+    roll_ups = RollUps.of(engine, table)
     with engine.scratch():
         for batch in batches(context.lattice.nodes(), max(1, NODES_AT_ONCE // runs)):
             for source, nodes in roll_ups.statements(batch):

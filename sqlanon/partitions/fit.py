@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
-from sqlanon.binding.prepare import prepare, refuse_method, with_present_taxonomies
+from sqlanon.binding.prepare import refuse_method
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.full_domain import choice
-from sqlanon.methods.full_domain.given_node import given_levels
-from sqlanon.methods.full_domain.method import searched
+from sqlanon.methods.base import Request
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.full_domain.method import Chosen, FullDomain
 from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns_of_source
 from sqlanon.methods.full_domain.report import doubts, found_by
 from sqlanon.methods.stages import Progress, Stages, silent
@@ -28,7 +27,6 @@ from sqlanon.queries.bind import BoundPolicy
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, text
 from sqlanon.queries.release.kept_columns import released_value
-from sqlanon.search import SearchOutcome
 
 
 @dataclass(frozen=True)
@@ -75,19 +73,15 @@ def fit(
         EngineError: the sidecar exists, or the database or the file system refused a step.
     """
     refuse_unfit(policy)
-    stages = Stages(progress)
     refuse_method(policy, "fit")
-    bound = prepare(engine, source, policy)
-    if node is not None:
-        given_levels(bound, node)
+    stages = Stages(progress)
+    prepared = FullDomain().prepare(engine, source, policy, Request(node=node, stopped=stopped))
     with stages.watching(engine), created(engine, sidecar), engine.transaction(), engine.scratch():
-        bound = with_present_taxonomies(engine, bound)
-        given = None if node is None else given_levels(bound, node)
+        prepared = prepared.with_present_taxonomies()
         with stages.stage("encode"):
-            table = encode_table(engine, bound, label_losses=policy.quality.label_losses)
-        outcome, best = searched(engine, table, stages, stopped, given)
-        found = _found(policy, *choice.settled(engine, table, best), outcome)
-        found = replace(found, notes=(*found.notes, *_told(engine, found)))
+            encoded = prepared.encode()
+        chosen = encoded.charge().choose(stages)
+        found = _found(engine, policy, chosen)
         fitted = _fit(found, every_partition=every_partition, seconds=stages.seconds)
         _store(engine, found, fitted)
     return fitted
@@ -117,16 +111,15 @@ def refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
         raise PolicyError(f"{bound.description} does not fit what was published:", changed)
 
 
-def _found(policy: Policy, table: EncodedTable, node: NodeSummary, outcome: SearchOutcome) -> Found:
+def _found(engine: Compute, policy: Policy, chosen: Chosen) -> Found:
+    """The node that was chosen, with what the columns of the source tell of the rows of partitions."""
+    outcome, (table, node) = chosen.outcome, chosen.settled()
     gap = proven_gap(outcome.loss, outcome.lower_bound)
-    notes = doubts(policy, outcome)
-    return Found(table, node, found_by(policy, outcome), outcome.checked_nodes, outcome.proven_optimal, gap, notes)
-
-
-def _told(engine: Compute, found: Found) -> tuple[str, ...]:
-    """What the columns of the source will and will not tell of the rows of partitions."""
-    unique = nearly_unique_columns_of_source(engine, found.table)
-    return (*columns_at_the_top(found.table.context.lattice, found.node.levels), *unique)
+    notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels)]
+    notes += nearly_unique_columns_of_source(engine, table)
+    return Found(
+        table, node, found_by(policy, outcome), outcome.checked_nodes, outcome.proven_optimal, gap, tuple(notes)
+    )
 
 
 def _fit(found: Found, *, every_partition: bool, seconds: Mapping[str, float]) -> Fit:

@@ -97,7 +97,19 @@ class Encoded:
         return self
 
     def choose(self, stages: Stages) -> Chosen:
-        return Chosen(self.engine, self.table, *searched(self.engine, self.table, stages, self.stopped, self.given))
+        """See :class:`sqlanon.methods.base.Paid`; also if the node that was given does not meet the policy."""
+        with stages.stage("search"):
+            outcome = self._outcome(stages)
+            stages.concluded(outcome)
+        if outcome.best is None:
+            with stages.stage("explain"):
+                raise unsatisfiable(self.engine, self.table, outcome, stages.counted)
+        return Chosen(self.engine, self.table, outcome, outcome.best)
+
+    def _outcome(self, stages: Stages) -> SearchOutcome:
+        if self.given is not None:
+            return check_given(self.engine, self.table, self.given)
+        return choose_node(self.engine, self.table, stages.checked, self.stopped)
 
 
 @dataclass(frozen=True)
@@ -143,9 +155,17 @@ class Chosen:
     best: NodeSummary
     rehearsed: bool = False
 
+    def settled(self) -> tuple[EncodedTable, NodeSummary]:
+        """The cells under the policy that is to be published, and the node with all its measures.
+
+        Raises:
+            UnsatisfiableError: the most private release within the loss protects nobody.
+        """
+        return settled(self.engine, self.table, self.best)
+
     def draw(self) -> Drawn:
         engine = self.engine
-        table, node = settled(engine, self.table, self.best)
+        table, node = self.settled()
         kept = keep_classes(engine, table, node.levels)
         decision = _decide(engine, table, self.outcome, node)
         publishing.group_rows(engine, table, node.levels, masked=decision.masked)
@@ -211,26 +231,6 @@ class Verified:
     def guarantee(self, report: AnyReport) -> AnyGuarantee:
         assert isinstance(report, Report)
         return guarantee(self.drawn.plan.bound.policy, report)
-
-
-def searched(
-    engine: Engine, table: EncodedTable, stages: Stages, stopped: Stopped, given: Levels | None
-) -> tuple[SearchOutcome, NodeSummary]:
-    """The outcome of a search, and the node that it found: the one that was given, if there is one.
-
-    Raises:
-        UnsatisfiableError: it found none, or the given one does not meet the policy.
-    """
-    with stages.stage("search"):
-        if given is None:
-            outcome = choose_node(engine, table, stages.checked, stopped)
-        else:
-            outcome = check_given(engine, table, given)
-        stages.concluded(outcome)
-    if outcome.best is None:
-        with stages.stage("explain"):
-            raise unsatisfiable(engine, table, outcome, stages.counted)
-    return outcome, outcome.best
 
 
 def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: NodeSummary) -> Decision:

@@ -162,7 +162,7 @@ def blocked_rows(increment: Increment, cells: Relation) -> exp.Query:
         grouping.columns(),
     )
     blocked = [
-        aliased(_rows_outside(column("anon_new_rows"), within(grouping, model.bounds)), f"blocked_{index}")
+        aliased(_rows_outside(column("anon_new_rows"), within(grouping.plan, model.bounds)), f"blocked_{index}")
         for index, model in enumerate(increment.plan.bound.policy.privacy)
     ]
     on = all_of([column(key, "anon_rows").eq(column(key, "anon_classes")) for key in grouping.keys])
@@ -180,7 +180,7 @@ def published_cells(increment: Increment, kept: Relation) -> Step:
 def left_short(increment: Increment) -> exp.Query:
     """One row: ``classes`` that are to be published and violate a privacy model, and the ``rows`` in them."""
     grouping = increment.classes(PUBLISHED_CELLS)
-    met = within(grouping, increment.plan.bound.policy.bounds)
+    met = within(grouping.plan, increment.plan.bound.policy.bounds)
     rows = exp.func("coalesce", exp.Sum(this=column(CLASS_ROWS)), number(0))
     query = select(
         [aliased(count_rows(), "classes"), aliased(rows, "rows")],

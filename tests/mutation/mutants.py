@@ -930,8 +930,8 @@ MODELS = [
         ),
         (
             "any-bound-is-enough",
-            "return all_of([_kept(measure_of(grouping, bound), bound) for bound in bounds])",
-            "return all_of([_kept(measure_of(grouping, bound), bound) for bound in [*bounds][:1]])",
+            "return all_of([_kept(measure_of(plan, bound), bound) for bound in bounds])",
+            "return all_of([_kept(measure_of(plan, bound), bound) for bound in [*bounds][:1]])",
             "a class has to keep one of several bounds",
             "tests/integration/test_kept_classes.py::test_all_bounds_are_kept",
         ),

@@ -16,8 +16,8 @@ from math import prod
 from sqlglot import exp
 
 from sqlanon.model.privacy import Bound, Measure, View
-from sqlanon.queries.cells.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, counted, row_sum
-from sqlanon.queries.classes.grouping import CLASS_ROWS, INDIVIDUALS, NODE, Grouping
+from sqlanon.queries.cells.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, Encoding, counted, row_sum
+from sqlanon.queries.classes.grouping import CLASS_ROWS, INDIVIDUALS, NODE, Grouping, measure_column
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
     aliased,
@@ -63,14 +63,14 @@ def class_relation(grouping: Grouping, *, with_keys: bool = False) -> exp.Select
     return query
 
 
-def measure_of(grouping: Grouping, bound: Bound) -> exp.Column:
+def measure_of(plan: Encoding, bound: Bound) -> exp.Column:
     """The measure of a class that a bound is on."""
-    return column(grouping.measure(bound.measure))
+    return column(measure_column(plan, bound.measure))
 
 
-def within(grouping: Grouping, bounds: Iterable[Bound]) -> exp.Expr:
+def within(plan: Encoding, bounds: Iterable[Bound]) -> exp.Expr:
     """Whether a class keeps all of these bounds."""
-    return all_of([_kept(measure_of(grouping, bound), bound) for bound in bounds])
+    return all_of([_kept(measure_of(plan, bound), bound) for bound in bounds])
 
 
 def _kept(measure: exp.Expr, bound: Bound) -> exp.Expr:
@@ -137,7 +137,7 @@ def _value_measure(grouping: Grouping, measure: Measure) -> exp.Alias:
     arguments += [column(VALUE_SIZE)] if measure.view == "sized shares" else []
     arguments += [] if measure.view == "values" else [column("anon_share")]
     arguments += [] if measure.argument is None else [exp.convert(measure.argument)]
-    return aliased(scalar_call(measure.of_class, *arguments), grouping.measure(measure))
+    return _as_measure(grouping, measure, scalar_call(measure.of_class, *arguments))
 
 
 def _values(grouping: Grouping, name: str, carried: Sequence[exp.Alias] = ()) -> exp.Select:
@@ -186,7 +186,7 @@ def _ordered_view(grouping: Grouping, measure: Measure) -> exp.Select:
     positions = grouped(positions, [*(key.copy() for key in keys), column(code, "anon_known")])
     assert measure.of_class is not None
     distance = scalar_call(measure.of_class, column("anon_reached"), column("anon_cumulative"))
-    return grouping.select([aliased(distance, grouping.measure(measure))], subquery(positions, "anon_positions"))
+    return grouping.select([_as_measure(grouping, measure, distance)], subquery(positions, "anon_positions"))
 
 
 def _hierarchical_view(grouping: Grouping, measure: Measure) -> exp.Select:
@@ -199,7 +199,7 @@ def _hierarchical_view(grouping: Grouping, measure: Measure) -> exp.Select:
         this=scalar_call(measure.of_class, column(ROWS), column(VALUE_SIZE), column("anon_share")),
         expression=number(height),
     )
-    return grouping.select([aliased(distance, grouping.measure(measure))], subquery(levels, "anon_labels"))
+    return grouping.select([_as_measure(grouping, measure, distance)], subquery(levels, "anon_labels"))
 
 
 def _label_shares(grouping: Grouping, name: str, level: int) -> exp.Select:
@@ -249,7 +249,7 @@ def _concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
     # The probabilities of all states may sum to a last digit more than 1.
     risk = exp.func("least", total, number(1.0))
     exposed = select([*grouping.columns(), aliased(risk, "anon_risk")], subquery(records, "anon_records"))
-    worst = aliased(exp.Max(this=column("anon_risk")), grouping.measure(measure))
+    worst = _as_measure(grouping, measure, exp.Max(this=column("anon_risk")))
     return grouping.select([worst], subquery(exposed, "anon_exposed"))
 
 
@@ -276,10 +276,14 @@ def _population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Sel
         [aliased(_sum(ROW_COUNT), "anon_class_rows"), aliased(_sum(PEOPLE), PEOPLE)],
         subquery(both, "anon_both"),
     )
-    columns = [aliased(expressions[measure.name].copy(), grouping.measure(measure)) for measure in measures]
+    columns = [_as_measure(grouping, measure, expressions[measure.name].copy()) for measure in measures]
     counts = select([exp.Star(), aliased(absent, "anon_absent")], subquery(matched, "anon_matched"))
     present = exp.GT(this=column("anon_class_rows"), expression=number(0))
     return select([*grouping.columns(), *columns], subquery(counts, "anon_counts")).where(present, copy=False)
+
+
+def _as_measure(grouping: Grouping, measure: Measure, value: exp.Expr) -> exp.Alias:
+    return aliased(value, measure_column(grouping.plan, measure))
 
 
 def _weight(grouping: Grouping, name: str) -> list[exp.Alias]:

@@ -11,7 +11,7 @@ from sqlanon.model.privacy import CLASS_SIZE, Bound, KAnonymity
 from sqlanon.model.privacy.base import at_least
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.classes import KEPT, measure_of, within
-from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE, Grouping, at_node
+from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE
 from sqlanon.queries.classes.summaries import OUT_OF_BOUNDS, classes_and_summaries, worst_of
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
@@ -46,12 +46,11 @@ def examined(plan: Encoding, batch: Sequence[Levels], row_count: int, allowed_ro
     it; for every privacy model ``blocked_<model>``, the rows of classes that violate it.
     """
     policy = plan.bound.policy
-    grouping = at_node(plan, plan.bound.lattice.bottom)
-    columns = {f"worst_{index}": worst_of(grouping, bound) for index, bound in enumerate(policy.bounds)}
-    columns |= {f"violating_{index}": _rows_out_of(grouping, [bound]) for index, bound in enumerate(policy.bounds)}
-    columns |= {f"blocked_{index}": _rows_out_of(grouping, model.bounds) for index, model in enumerate(policy.privacy)}
+    columns = {f"worst_{index}": worst_of(plan, bound) for index, bound in enumerate(policy.bounds)}
+    columns |= {f"violating_{index}": _rows_out_of(plan, [bound]) for index, bound in enumerate(policy.bounds)}
+    columns |= {f"blocked_{index}": _rows_out_of(plan, model.bounds) for index, model in enumerate(policy.privacy)}
     others = [bound for model in policy.privacy if not isinstance(model, KAnonymity) for bound in model.bounds]
-    borne = {"best_k": _Borne(grouping, ANY_K, others, min(allowed_rows, row_count - 1))}
+    borne = {"best_k": _Borne(plan, ANY_K, others, min(allowed_rows, row_count - 1))}
     return _summaries(plan, batch, row_count, columns, borne)
 
 
@@ -61,15 +60,14 @@ def attainable(plan: Encoding, batch: Sequence[Levels], row_count: int, allowed_
     NULL where these alone are too much for the node.
     """
     bounds = plan.bound.policy.bounds
-    grouping = at_node(plan, plan.bound.lattice.bottom)
     columns, borne = {}, {}
     for index, bound in enumerate(bounds):
         name = f"attainable_{index}"
         if bound.grain == "node":
-            columns[name] = filtered(worst_of(grouping, bound), column(KEPT))
+            columns[name] = filtered(worst_of(plan, bound), column(KEPT))
         else:
             others = [other for other in bounds if other is not bound]
-            borne[name] = _Borne(grouping, bound, others, min(allowed_rows, row_count - 1))
+            borne[name] = _Borne(plan, bound, others, min(allowed_rows, row_count - 1))
     return _summaries(plan, batch, row_count, columns, borne)
 
 
@@ -81,11 +79,11 @@ class _Borne:
     sorting all classes of a batch would take longer than making them.
     """
 
-    def __init__(self, grouping: Grouping, bound: Bound, others: Sequence[Bound], most_rows: int) -> None:
+    def __init__(self, plan: Encoding, bound: Bound, others: Sequence[Bound], most_rows: int) -> None:
         self._sign = 1 if bound.at_least else -1
         self._most_rows = most_rows
-        self._measure = measure_of(grouping, bound)
-        self._others = within(grouping, [other for other in others if other.grain == "class"]) if others else None
+        self._measure = measure_of(plan, bound)
+        self._others = within(plan, [other for other in others if other.grain == "class"]) if others else None
         self._can_be_rejected = any(other.grain == "node" for other in others)
 
     @property
@@ -156,7 +154,7 @@ def _summaries(
     return query
 
 
-def _rows_out_of(grouping: Grouping, bounds: Sequence[Bound]) -> exp.Expr:
+def _rows_out_of(plan: Encoding, bounds: Sequence[Bound]) -> exp.Expr:
     """The rows of the classes that are out of some of the bounds."""
-    rows = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=within(grouping, bounds))))
+    rows = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=within(plan, bounds))))
     return exp.func("coalesce", rows, number(0))

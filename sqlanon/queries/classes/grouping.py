@@ -54,18 +54,16 @@ class Grouping:
         grouping = [*self.columns(), *others]
         return grouped(select([*(key.copy() for key in grouping), *columns], relation), grouping)
 
-    def measure(self, measure: Measure) -> str:
-        """The column of the class relation that holds a measure."""
-        if measure == CLASS_SIZE:
-            return INDIVIDUALS if self.plan.bound.policy.individual else CLASS_ROWS
-        return f"anon_measure_{self.plan.measures.index(measure)}"
+
+def measure_column(plan: Encoding, measure: Measure) -> str:
+    """The column of the class relation that holds a measure."""
+    if measure == CLASS_SIZE:
+        return INDIVIDUALS if plan.bound.policy.individual else CLASS_ROWS
+    return f"anon_measure_{plan.measures.index(measure)}"
 
 
 def at_node(plan: Encoding, levels: Levels) -> Grouping:
-    """Cells that have the codes of a node, as those of increments do, grouped by these, which lead to labels.
-
-    Those of a source have none: of them it tells no more than how keys and measures are named.
-    """
+    """Cells that have the codes of a node, as those of increments do, grouped by these, which lead to labels."""
     keys = tuple(key for _, key in node_keys(plan, levels))
     return Grouping(plan, keys, lambda: plan.cells.table, lambda: coded(plan, levels, plan.population_cells, [PEOPLE]))
 

@@ -21,6 +21,7 @@ from sqlanon.queries.classes.grouping import (
     by_any_key,
     by_key,
     coded,
+    measure_column,
     of_all_nodes,
     with_codes,
 )
@@ -118,7 +119,7 @@ def attained(grouping: Grouping) -> exp.Query:
     """One row, ``attained_<bound>``: the worst value of each bound's measure over the classes that are kept."""
     plan = grouping.plan
     columns = [
-        aliased(filtered(worst_of(grouping, bound), column(KEPT)), f"attained_{index}")
+        aliased(filtered(worst_of(plan, bound), column(KEPT)), f"attained_{index}")
         for index, bound in enumerate(plan.bound.policy.bounds)
     ]
     return select(columns, subquery(_judged(plan, class_relation(grouping), {KEPT}), "anon_judged"))
@@ -151,7 +152,7 @@ def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
     )
     masked = replace(grouping, keys=(), cells=lambda: subquery(suppressed.copy(), "anon_suppressed"))
     columns = [
-        aliased(measure_of(masked, bound), f"attained_{index}") for index, bound in enumerate(plan.bound.policy.bounds)
+        aliased(measure_of(plan, bound), f"attained_{index}") for index, bound in enumerate(plan.bound.policy.bounds)
     ]
     return select([aliased(column(CLASS_ROWS), "row_count"), *columns], subquery(class_relation(masked), "anon_class"))
 
@@ -243,16 +244,15 @@ def _judged(plan: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Select:
     ``anon_certainly_kept`` is false where no less general node can do better, see :attr:`Policy.certain_bounds`.
     """
     policy = plan.bound.policy
-    grouping = at_node(plan, plan.bound.lattice.bottom)
     columns = []
     if KEPT in wanted:
         of_classes = (bound for bound in policy.bounds if bound.grain == "class")
-        columns.append(aliased(within(grouping, of_classes), KEPT))
+        columns.append(aliased(within(plan, of_classes), KEPT))
     if CERTAINLY_KEPT in wanted:
-        columns.append(aliased(within(grouping, policy.certain_bounds), CERTAINLY_KEPT))
+        columns.append(aliased(within(plan, policy.certain_bounds), CERTAINLY_KEPT))
     if OUT_OF_BOUNDS in wanted:
         of_nodes = (bound for bound in policy.bounds if bound.grain == "node")
-        columns.append(aliased(exp.Not(this=exp.Paren(this=within(grouping, of_nodes))), OUT_OF_BOUNDS))
+        columns.append(aliased(exp.Not(this=exp.Paren(this=within(plan, of_nodes))), OUT_OF_BOUNDS))
     if CLASS_WEIGHT in wanted and policy.row_weight is None:
         columns.append(aliased(column(CLASS_ROWS), CLASS_WEIGHT))
     return select([exp.Star(), *columns], subquery(classes, "anon_classes"))
@@ -263,11 +263,10 @@ def _strictness(plan: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
 
     A class that violates another model cannot be published, so it bears nothing.
     """
-    grouping = at_node(plan, plan.bound.lattice.bottom)
     concealing = [bound for bound in plan.bound.policy.bounds if bound.measure.name == "concealing"]
-    borne: exp.Expr = column(grouping.measure(CLASS_SIZE))
+    borne: exp.Expr = column(measure_column(plan, CLASS_SIZE))
     if concealing:
-        risk = exp.func("greatest", *(measure_of(grouping, bound) for bound in concealing))
+        risk = exp.func("greatest", *(measure_of(plan, bound) for bound in concealing))
         borne = exp.Div(this=number(1.0), expression=risk)
     strictness = exp.Case(ifs=[exp.If(this=column(KEPT), true=borne)], default=number(0))
     order = ascending(strictness.copy())
@@ -278,7 +277,7 @@ def _strictness(plan: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
     ]
 
 
-def worst_of(grouping: Grouping, bound: Bound) -> exp.Expr:
+def worst_of(plan: Encoding, bound: Bound) -> exp.Expr:
     """The worst measure of some classes (an aggregate)."""
     aggregate = exp.Min if bound.at_least else exp.Max
-    return aggregate(this=measure_of(grouping, bound))
+    return aggregate(this=measure_of(plan, bound))

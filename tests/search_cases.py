@@ -312,7 +312,7 @@ def suppressed_information(task: Task, node: Measured, classes: Sequence[Rows]) 
 
 def certainly_kept(task: Task, node: Measured, members: Rows) -> bool:
     """Whether a class keeps all bounds from which the engine concludes something about less general nodes."""
-    certain = task.policy.certain_bounds
+    certain = task.policy.criteria.certain_bounds
     return all(
         kept or bound not in certain
         for model in task.policy.privacy

@@ -5,13 +5,14 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
+from sqlanon.binding.bound import BoundPolicy, bind
 from sqlanon.engines.base import Engine, ResolvedSource, Warehouse
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import spelled_like
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.bind import BoundPolicy, TaxonomyShape, bind
 from sqlanon.queries.kit.spelling import spelled
+from sqlanon.queries.source import TaxonomyShape
 
 
 def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:

@@ -18,8 +18,8 @@ from sqlanon.model.names import folded, possible, spelled_like
 from sqlanon.model.taxonomy.notes import note_beside, note_text
 from sqlanon.model.taxonomy.taxonomy import DateRange, IntegerRange, Taxonomy
 from sqlanon.publish.files import staged_file
-from sqlanon.queries.bind import TaxonomyShape
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, count_rows, string
+from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import generate, taxonomies
 
 GIVEN = Relation("anon_given", "node")

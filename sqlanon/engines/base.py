@@ -16,8 +16,8 @@ from typing import Any, Literal, Protocol
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.queries.bind import SourceColumn
 from sqlanon.queries.kit.nodes import Grain, Relation, Step, identifier
+from sqlanon.queries.source import SourceColumn
 
 NOTE_KEY = "sqlanon"
 """The key under which a note of ours travels with a file, and the provenance in it."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource, Source
 from sqlanon.engines.frames import is_stream
@@ -22,7 +23,6 @@ from sqlanon.methods.registry import method_of
 from sqlanon.model.budget import Budget
 from sqlanon.model.policy.given import GivenPolicy, policy_of
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.bind import BoundPolicy
 from sqlanon.queries.cells.contributions import crowded, differences
 from sqlanon.queries.noise.combinations import outcomes
 
@@ -72,7 +72,7 @@ class AuditedPolicy:
         engine, resolve = self._session._engine, self._session._resolve
         with self._session._engine.reading_frames():
             first, second = (prepared(engine, resolve(name), self._policy) for name in (table, neighbour))
-            found = engine.fetch(differences(first, second), "differences")[0]
+            found = engine.fetch(differences(first.cells, second.cells), "differences")[0]
         individual = self._policy.individual
         what = "rows" if individual is None else f'values of "{individual}" with other rows'
         if found["differing"] != 1:
@@ -107,7 +107,7 @@ class AuditedPolicy:
         found: list[tuple[object, int]] = []
         with engine.transaction(), engine.scratch():
             encoded = encode_table(
-                engine, bounded(engine, bound, self._source), label_losses=("ncp",), may_be_empty=True
+                engine, bound, bounded(engine, bound, self._source), label_losses=("ncp",), may_be_empty=True
             )
             for node, query in _drawn(engine, encoded, draws, runs, self._salt):
                 found += _counted(engine, query, node)
@@ -153,7 +153,7 @@ def _drawn(
     engine: Engine, encoded: EncodedTable, draws: Draws, runs: int, salt: int
 ) -> Iterator[tuple[DrawnNode, exp.Query]]:
     """The nodes that are drawn, each with the query that counts what its runs show."""
-    method = method_of(encoded.plan.bound.policy)
+    method = method_of(encoded.bound.policy)
     assert isinstance(method, Private)
     algorithm = method.algorithm
     for node in algorithm.drawn_nodes(engine, encoded, draws, algorithm.public_domains(engine, encoded), runs):

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Guarantee, PrivateGuarantee, PrivateReport, Report
-from sqlanon.queries.bind import BoundPolicy
 from sqlanon.queries.cells.encoding import Encoding
 
 AnyReport: TypeAlias = Report | PrivateReport

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.lattice import LevelLosses, LossContext
-from sqlanon.queries.bind import BoundPolicy
+from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.encoding import Encoding, LossStep, encoding
 from sqlanon.queries.cells.information import INFORMATION, encode_information, with_information
 from sqlanon.queries.cells.keys import key_layout
@@ -21,6 +22,7 @@ from sqlanon.queries.cells.labels import (
     loss_steps,
 )
 from sqlanon.queries.cells.rows import cell_counts, encode_rows, unmapped_people
+from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.classes import summaries as evaluate
 from sqlanon.queries.tables import taxonomies
 
@@ -34,31 +36,53 @@ NO_ROWS = dict.fromkeys(
 class EncodedTable:
     """A source as cells, with what the losses of its nodes need."""
 
+    bound: BoundPolicy
     plan: Encoding
     context: LossContext
     cell_count: int
 
+    def under(self, policy: Policy) -> EncodedTable:
+        """The same cells under a policy that asks for more or less, of the same columns."""
+        bound = replace(self.bound, policy=policy)
+        context = replace(
+            self.context, lattice=bound.lattice, allowed_rows=policy.allowed_rows(self.context.row_count), k=policy.k
+        )
+        return replace(self, bound=bound, plan=replace(self.plan, criteria=policy.criteria), context=context)
+
 
 def encode_table(
-    engine: Compute, bound: BoundPolicy, *, label_losses: tuple[str, ...], may_be_empty: bool = False
+    engine: Compute,
+    bound: BoundPolicy,
+    spec: CellSpec | None = None,
+    *,
+    label_losses: tuple[str, ...],
+    may_be_empty: bool = False,
 ) -> EncodedTable:
     """Read the rows once.
+
+    Args:
+        engine: the database.
+        bound: the policy, bound to the source.
+        spec: which cells are made of it; if None, those that the policy needs.
+        label_losses: the losses of labels that the measures of every node need.
+        may_be_empty: whether there may be no rows.
 
     Raises:
         PolicyError: the source has no rows, and may not be without.
         TaxonomyError: it has values that a taxonomy does not know.
     """
-    plan = encode_taxonomies(engine, encoding(bound, label_losses=label_losses))
+    spec = bound.cells if spec is None else spec
+    plan = encode_taxonomies(engine, encoding(spec, bound.policy.criteria, label_losses=label_losses))
     for step in encode_rows(plan):
         engine.run(step)
     counts = engine.fetch(cell_counts(plan), "cells")[0]
     if counts["rows"] == 0 and not may_be_empty:
         raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
     if counts["unmapped"] > 0:
-        _refuse_unmapped(engine, bound)
-    _refuse_uncountable(bound, counts)
-    if bound.population is not None:
-        _refuse_unmapped_people(engine, plan)
+        _refuse_unmapped(engine, spec, bound.description)
+    _refuse_uncountable(spec, bound.description, counts)
+    if spec.population is not None:
+        _refuse_unmapped_people(engine, plan, bound.policy.population)
     row_count = int(counts["rows"])
     losses = _level_losses(engine, plan)
     if INFORMATION in label_losses:
@@ -70,7 +94,7 @@ def encode_table(
         allowed_rows=bound.policy.allowed_rows(row_count),
         k=bound.policy.k,
     )
-    return EncodedTable(plan, context, int(counts["cells"]))
+    return EncodedTable(bound, plan, context, int(counts["cells"]))
 
 
 def encode_taxonomies(engine: Compute, plan: Encoding) -> Encoding:
@@ -115,9 +139,9 @@ def _with_loss_steps(engine: Compute, plan: Encoding, measures: Sequence[str]) -
 def _level_losses(engine: Compute, plan: Encoding) -> LevelLosses:
     rows = engine.fetch(evaluate.level_losses(plan), "losses of levels", "node")
     found = {(row["position"], row["depth"]): row for row in rows}
-    shapes = plan.bound.shapes
+    shapes = plan.spec.shapes
     width = len(shapes)
-    unweighted = plan.bound.policy.row_weight is None
+    unweighted = plan.spec.row_weight is None
 
     def table(measure: str, scale: float) -> tuple[tuple[float, ...], ...]:
         return tuple(
@@ -141,39 +165,37 @@ def _level_losses(engine: Compute, plan: Encoding) -> LevelLosses:
     )
 
 
-def _refuse_unmapped(engine: Compute, bound: BoundPolicy) -> None:
-    columns = (*bound.policy.quasi_identifiers, *bound.sensitive_shapes)
-    query = taxonomies.unmapped_values(bound.source, columns, bound.taxonomy)
+def _refuse_unmapped(engine: Compute, spec: CellSpec, description: str) -> None:
+    columns = (*spec.quasi_identifiers, *spec.protected_shapes)
+    query = taxonomies.unmapped_values(spec.source, columns, spec.taxonomy)
     gaps = engine.fetch(query, "values without a label")
     raise TaxonomyError(
-        f"values of {bound.description} that their taxonomy does not know; values are compared as text, so check "
+        f"values of {description} that their taxonomy does not know; values are compared as text, so check "
         "spelling, white space and type. The queries list them in a session that has the taxonomies:",
         [
             f'"{gap["attribute"]}": {gap["unmapped_values"]:,} distinct values in {gap["unmapped_rows"]:,} rows: '
-            + taxonomies.listing(bound.source, gap["attribute"], bound.taxonomy, gap["attribute"])
+            + taxonomies.listing(spec.source, gap["attribute"], spec.taxonomy, gap["attribute"])
             for gap in gaps
             if gap["unmapped_values"]
         ],
     )
 
 
-def _refuse_uncountable(bound: BoundPolicy, counts: dict[str, int]) -> None:
+def _refuse_uncountable(spec: CellSpec, description: str, counts: dict[str, int]) -> None:
     """Refuse weights that are none, and rows of nobody."""
-    policy = bound.policy
     problems = []
     if counts.get("unweighted"):
         rows = counts["unweighted"]
-        problems.append(f'"{policy.row_weight}": NULL, not positive or infinite in the cells of {rows:,} rows')
+        problems.append(f'"{spec.row_weight}": NULL, not positive or infinite in the cells of {rows:,} rows')
     if counts.get("anonymous"):
-        problems.append(f'"{policy.individual}": NULL in {counts["anonymous"]:,} rows, which belong to no individual')
+        problems.append(f'"{spec.individual}": NULL in {counts["anonymous"]:,} rows, which belong to no individual')
     if problems:
-        raise PolicyError(f"the policy does not fit {bound.description}:", problems)
+        raise PolicyError(f"the policy does not fit {description}:", problems)
 
 
-def _refuse_unmapped_people(engine: Compute, plan: Encoding) -> None:
+def _refuse_unmapped_people(engine: Compute, plan: Encoding, name: str | None) -> None:
     people = engine.fetch(unmapped_people(plan), "the population")[0]["unmapped"]
     if people > 0:
-        name = plan.bound.policy.population
         raise TaxonomyError(
             f'the population "{name}" has {people:,} people with a value that a taxonomy does not know',
             ["load taxonomies that cover it, with its values spelled as in the source"],

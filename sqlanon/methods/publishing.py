@@ -67,7 +67,7 @@ def _typed(engine: Compute, plan: Encoding, names: list[str]) -> list[str]:
     rows = EQUAL_ROWS.table
     sizes = engine.fetch(group_sizes(rows), "published rows")[0]
     if sizes["groups"] == 0 or sizes["groups"] > TYPED_GROUPS * sizes["rows"]:
-        names = [name for name in names if name in plan.bound.policy.quasi_identifiers]
+        names = [name for name in names if name in plan.spec.quasi_identifiers]
     if not names:
         return []
     counts = engine.fetch(text_counts(plan, names, rows), "published texts", "node")[0]

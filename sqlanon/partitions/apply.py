@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, read_by, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError, UnsatisfiableError, VerificationError
@@ -26,7 +27,6 @@ from sqlanon.partitions.sidecar import Entry, Sidecar, opened, release_at
 from sqlanon.partitions.taxonomies import refuse_other_taxonomies, taxonomies_of_fit
 from sqlanon.publish.provenance import provenance
 from sqlanon.publish.targets import Target, target_for
-from sqlanon.queries.bind import BoundPolicy
 from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.release.rows import KEPT_CLASSES
 from sqlanon.verification.measure import Beside
@@ -319,7 +319,9 @@ def _written(
         "every_partition": partition.fit.every_partition,
         "rows": partition.union(rows).model_dump(),
     }
-    note = provenance(table.plan.bound, increment.levels, attained, rows, fit=beside)
+    bound = table.bound
+    node = bound.lattice.named(increment.levels)
+    note = provenance(bound.policy, bound.taxonomy_hashes, node, attained, rows, fit=beside)
     publishing.group_rows(engine, table, increment.levels, masked=False)
     query = publishing.released_rows(engine, table.plan, target.takes_enums)
     return target.write(query, note, streamed=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.prepare import refuse_method
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
@@ -23,7 +24,6 @@ from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.partitions.sidecar import created, write_fit
 from sqlanon.publish.provenance import installed_version
-from sqlanon.queries.bind import BoundPolicy
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, text
 from sqlanon.queries.release.kept_columns import released_value
@@ -123,7 +123,7 @@ def _found(engine: Compute, policy: Policy, chosen: Chosen) -> Found:
 
 
 def _fit(found: Found, *, every_partition: bool, seconds: Mapping[str, float]) -> Fit:
-    bound, context = found.table.plan.bound, found.table.context
+    bound, context = found.table.bound, found.table.context
     policy, lattice = bound.policy, context.lattice
     return Fit(
         source=bound.description,
@@ -153,12 +153,12 @@ def _fit(found: Found, *, every_partition: bool, seconds: Mapping[str, float]) -
 def _store(engine: Engine, found: Found, fitted: Fit) -> None:
     """Write the sidecar: the fit, tables for counts, and the counts of the values that classes are compared with."""
     plan = found.table.plan
-    columns = {known.name: known for known in plan.bound.columns}
+    columns = {known.name: known for known in plan.spec.columns}
     labels = [aliased(text(column(name)), name) for name in fitted.policy.quasi_identifiers]
     values = [aliased(released_value(columns[name], column(name)), name) for name in fitted.policy.protected_columns]
-    shape = select([*labels, *values], plan.bound.source.copy())
-    compared = [aliased(cast(column(name), fitted.types[name]), name) for name in plan.compared_columns]
+    shape = select([*labels, *values], plan.spec.source.copy())
+    compared = [aliased(cast(column(name), fitted.types[name]), name) for name in plan.spec.compared]
     # Also by their texts, which the macros compare: equal values can have different ones.
     keys = [key for item in compared for key in (item.this.copy(), exact_text(item.this.copy()))]
-    reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], plan.bound.source.copy()), keys)
+    reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], plan.spec.source.copy()), keys)
     write_fit(engine, fitted, shape.limit(0), reference)

@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.quality import Entropy
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding, row_sum
 from sqlanon.queries.cells.labels import at_level, code
 from sqlanon.queries.cells.rows import shares
@@ -77,12 +76,12 @@ class Increment:
     @property
     def protected(self) -> tuple[str, ...]:
         """The protected columns."""
-        return self.plan.bound.policy.protected_columns
+        return self.plan.spec.protected
 
     def over(self, cells: Relation) -> Encoding:
         """The encoding of other cells at this node, for judging their classes: nothing is lost or weighed here."""
-        policy = self.plan.bound.policy.model_copy(update={"quality": Entropy(), "row_weight": None})
-        return replace(self.plan, bound=replace(self.plan.bound, policy=policy), cells=cells, label_losses=())
+        spec = replace(self.plan.spec, row_weight=None)
+        return replace(self.plan, spec=spec, cells=cells, label_losses=())
 
     def classes(self, cells: Relation) -> Grouping:
         """Other cells at this node, grouped into its classes."""
@@ -118,7 +117,7 @@ def join(increment: Increment) -> list[Step]:
         Step(OLD_CELLS, _old_cells(increment), "cells published before"),
         Step(UNION_CELLS, _by_name([_all(NEW_CELLS), _all(OLD_CELLS)]), "cells of both"),
     ]
-    if increment.plan.compared_columns:
+    if increment.plan.spec.compared:
         steps.append(Step(REFERENCE_CELLS, _reference_cells(increment), "cells of the reference"))
         steps += shares(increment.over(REFERENCE_CELLS))
     return steps
@@ -138,7 +137,7 @@ def kept_classes(increment: Increment, *, every_partition: bool) -> exp.Query:
 
 def kept_counts(increment: Increment, kept: Relation) -> exp.Query:
     """The counts of the partition's rows in kept classes: labels, protected values and ``anon_row_count``."""
-    names = (*counted_columns(increment.plan.bound.policy), ROW_COUNT)
+    names = (*increment.plan.spec.quasi_identifiers, *increment.protected, ROW_COUNT)
     return _kept(increment, [column(name, COUNTS.name) for name in names], COUNTS, kept)
 
 
@@ -163,7 +162,7 @@ def blocked_rows(increment: Increment, cells: Relation) -> exp.Query:
     )
     blocked = [
         aliased(_rows_outside(column("anon_new_rows"), within(grouping.plan, model.bounds)), f"blocked_{index}")
-        for index, model in enumerate(increment.plan.bound.policy.privacy)
+        for index, model in enumerate(increment.plan.criteria.models)
     ]
     on = all_of([column(key, "anon_rows").eq(column(key, "anon_classes")) for key in grouping.keys])
     classes = subquery(class_relation(grouping, with_keys=True), "anon_classes")
@@ -180,7 +179,7 @@ def published_cells(increment: Increment, kept: Relation) -> Step:
 def left_short(increment: Increment) -> exp.Query:
     """One row: ``classes`` that are to be published and violate a privacy model, and the ``rows`` in them."""
     grouping = increment.classes(PUBLISHED_CELLS)
-    met = within(grouping.plan, increment.plan.bound.policy.bounds)
+    met = within(grouping.plan, increment.plan.criteria.bounds)
     rows = exp.func("coalesce", exp.Sum(this=column(CLASS_ROWS)), number(0))
     query = select(
         [aliased(count_rows(), "classes"), aliased(rows, "rows")],
@@ -257,7 +256,7 @@ def _partition_counts(increment: Increment) -> exp.Query:
 
 def _with_labels(increment: Increment, query: exp.Select) -> exp.Select:
     keys = dict(node_keys(increment.plan, increment.levels))
-    for position, name in enumerate(increment.plan.bound.policy.quasi_identifiers):
+    for position, name in enumerate(increment.plan.spec.quasi_identifiers):
         relation = increment.labels(position)
         # At its top level a quasi-identifier has one label, and cells have no code for it.
         on = (
@@ -271,7 +270,7 @@ def _with_labels(increment: Increment, query: exp.Select) -> exp.Select:
 
 def _decoded(plan: Encoding, name: str) -> exp.Query:
     """The values of a protected column with their codes in the cells of the partition."""
-    return _coded(plan, name, select([column(name)], plan.bound.source.copy()))
+    return _coded(plan, name, select([column(name)], plan.spec.source.copy()))
 
 
 def _coded(plan: Encoding, name: str, values: exp.Query) -> exp.Select:
@@ -287,13 +286,13 @@ def _values(increment: Increment, name: str) -> exp.Query:
     """The values of a protected column, old and new, with a code each and the codes of their labels."""
     plan = increment.plan
     counted = [COUNTS.table, increment.published]
-    if name in plan.compared_columns:
+    if name in plan.spec.compared:
         counted.append(increment.reference)
     coded = _coded(plan, name, union_all([select([column(name)], relation.copy()) for relation in counted]))
     query = select(
         [column("value", "anon_coded"), column(plan.sensitive(name), "anon_coded")], subquery(coded, "anon_coded")
     )
-    if name not in plan.bound.sensitive_shapes:
+    if name not in plan.spec.protected_shapes:
         return query
     lookup = exp.alias_(plan.sensitive_codes(name).table, "anon_codes", table=True)
     on = same(column(VALUE, "anon_codes"), exact_text(column("value", "anon_coded")))
@@ -304,7 +303,7 @@ def _values(increment: Increment, name: str) -> exp.Query:
 
 def _sensitive_columns(increment: Increment, name: str) -> list[str]:
     plan = increment.plan
-    labels = plan.sensitive_depths(name) if name in plan.bound.sensitive_shapes else ()
+    labels = plan.sensitive_depths(name) if name in plan.spec.protected_shapes else ()
     return [plan.sensitive(name), *(plan.sensitive_label(name, level) for level in labels)]
 
 
@@ -322,7 +321,7 @@ def _old_cells(increment: Increment) -> exp.Query:
     query = select([], _as("anon_counted", increment.published))
     for position, key in node_keys(increment.plan, increment.levels):
         relation = increment.labels(position)
-        label = column(increment.plan.bound.policy.quasi_identifiers[position], "anon_counted")
+        label = column(increment.plan.spec.quasi_identifiers[position], "anon_counted")
         lookup = exp.alias_(relation.table, relation.name, table=True)
         query = query.join(lookup, on=same(column("label", relation.name), label), copy=False)
         query = query.select(column(key, relation.name), copy=False)
@@ -333,12 +332,12 @@ def _reference_cells(increment: Increment) -> exp.Query:
     """The reference in the codes of the union, with a cell of no rows for every value that it lacks."""
     plan = increment.plan
     query = select([], _as("anon_counted", increment.reference))
-    query = _with_codes(increment, query, plan.compared_columns).select(column(ROW_COUNT, "anon_counted"), copy=False)
+    query = _with_codes(increment, query, plan.spec.compared).select(column(ROW_COUNT, "anon_counted"), copy=False)
     cells = [query]
-    for name in plan.compared_columns:
+    for name in plan.spec.compared:
         own = _sensitive_columns(increment, name)
         others = [
-            code for other in plan.compared_columns if other != name for code in _sensitive_columns(increment, other)
+            code for other in plan.spec.compared if other != name for code in _sensitive_columns(increment, other)
         ]
         columns = [*(column(code) for code in own), *(aliased(exp.null(), code) for code in others)]
         cells.append(select([*columns, aliased(number(0), ROW_COUNT)], increment.values(name).table))

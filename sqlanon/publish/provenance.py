@@ -4,39 +4,43 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import NOTE_KEY
-from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import RowCounts
 from sqlanon.publish.policy_files import without_places
-from sqlanon.queries.bind import BoundPolicy
 from sqlanon.queries.kit.macros import sql_folder
 
 
-def provenance(bound: BoundPolicy, levels: Levels, attained: list[float], rows: RowCounts, **more: object) -> str:
+def provenance(
+    policy: Policy,
+    taxonomy_sha256: Mapping[str, str],
+    node: Mapping[str, int],
+    attained: Sequence[float],
+    rows: RowCounts,
+    **more: object,
+) -> str:
     """The provenance of a release.
 
     Args:
-        bound: what was asked for.
-        levels: the node.
+        policy: what was asked for.
+        taxonomy_sha256: the hashes of the taxonomies; those of the quasi-identifiers are told.
+        node: the level of every quasi-identifier.
         attained: what the kept classes attain, in the order of the bounds of the policy; of a partition, together with
             those published before.
         rows: what became of the rows.
         more: what a release of its kind has to say besides.
     """
-    policy = bound.policy
     asked = [(model, each.measure.name, each.required) for model in policy.privacy for each in model.bounds]
     return note_by_policy(
         policy,
-        taxonomy_sha256={
-            name: shape.sha256 for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)
-        },
-        node=bound.lattice.named(levels),
+        taxonomy_sha256={name: taxonomy_sha256[name] for name in policy.quasi_identifiers},
+        node=node,
         privacy=[
             {"model": str(model), "measure": measure, "required": required, "attained": value}
             for (model, measure, required), value in zip(asked, attained, strict=True)

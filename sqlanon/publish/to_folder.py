@@ -11,9 +11,9 @@ from sqlanon.engines.base import Engine, Files, ResolvedSource
 from sqlanon.engines.paths import pattern_below
 from sqlanon.model.destination import Destination
 from sqlanon.publish.folders import STAGED_SUFFIX, StagedFolder, number_files, part
-from sqlanon.queries.bind import SourceColumn
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, count_rows, select
 from sqlanon.queries.release import files as partitions
+from sqlanon.queries.source import SourceColumn
 
 WRITTEN = Relation("anon_written", "row")
 

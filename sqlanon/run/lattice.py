@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from sqlanon.binding.bound import refuse_wide
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.prepare import prepare, read_by, refuse_method
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
@@ -22,7 +23,6 @@ from sqlanon.model.lattice import total
 from sqlanon.model.policy.policy import Policy
 from sqlanon.publish.provenance import note_by_policy
 from sqlanon.publish.targets import target_for
-from sqlanon.queries.bind import refuse_wide
 from sqlanon.queries.kit.nodes import DIALECT, Relation, aliased, column, select, string, text
 from sqlanon.search import SearchProblem
 from sqlanon.search.problem import margin
@@ -133,7 +133,7 @@ def _checked(engine: Compute, table: EncodedTable) -> Iterator[pa.RecordBatch]:
 
 
 def _row(table: EncodedTable, node: Examination) -> dict[str, object]:
-    context, policy, summary = table.context, table.plan.bound.policy, node.summary
+    context, policy, summary = table.context, table.bound.policy, node.summary
     satisfies = SearchProblem(policy.quality, context).satisfies(summary)
     blocking_rows = max(node.blocked_rows, default=0)
     blocking = None if satisfies else policy.privacy[node.blocked_rows.index(blocking_rows)]

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 from sqlglot import exp
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine, Files, ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.methods.full_domain.guarantee import guarantee
@@ -24,7 +25,6 @@ from sqlanon.publish.file_notes import note_of_file
 from sqlanon.publish.files import bring_back, tidy
 from sqlanon.publish.folders import is_whole, note_of
 from sqlanon.publish.provenance import code_sha256, noted
-from sqlanon.queries.bind import BoundPolicy
 from sqlanon.queries.kit.nodes import aliased, count_rows, select
 from sqlanon.verification.verify import misfits
 

@@ -14,8 +14,8 @@ from sqlanon.model.base import did_you_mean, respelled
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import Bound, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult
-from sqlanon.queries.bind import SourceColumn
 from sqlanon.queries.kit.spelling import spelled
+from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import measures as queries
 from sqlanon.queries.tables.measures import Comparison, generalized
 

@@ -310,7 +310,7 @@ def checks(engine: DuckDBEngine, table: EncodedTable) -> tuple[int, float, float
 
     What is rolled up for the checks is part of their time. Both are timed batch by batch in turn.
     """
-    policy = table.plan.bound.policy
+    policy = table.bound.policy
     counter = NodeCounter(engine, table)
     make_plain_cells(engine, table)
     search = SEARCHES[policy.search](SearchProblem(policy.quality, table.context))

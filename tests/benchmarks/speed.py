@@ -166,7 +166,7 @@ def check_seconds(engine: DuckDBEngine, table: EncodedTable, batches: list[Seque
 
 def searched(engine: DuckDBEngine, table: EncodedTable) -> tuple[list[Sequence[Levels]], SearchOutcome]:
     """The batches that a search asks for, and its outcome."""
-    bound = table.plan.bound
+    bound = table.bound
     search = SEARCHES[bound.policy.search](SearchProblem(bound.policy.quality, table.context))
     inquiry = next(search)
     batches = [inquiry.nodes]
@@ -198,7 +198,7 @@ def make_plain_cells(engine: DuckDBEngine, table: EncodedTable) -> None:
     keyed = exp.alias_(plan.cells.table, "keyed", table=True)
     labelled = select([column(name, "keyed") for name in (*plan.told_apart, ROW_COUNT)], keyed)
     codes = []
-    for position in range(len(plan.bound.shapes)):
+    for position in range(len(plan.spec.shapes)):
         for depth in plan.depths(position):
             name = plan.code(position, depth)
             lookup = subquery(label_bits(plan, position, depth, [code(plan, position, depth)]), f"of_{name}")

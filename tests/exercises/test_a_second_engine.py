@@ -20,8 +20,8 @@ import sqlanon as sa
 from sqlanon.api.session import Session
 from sqlanon.engines.base import Compute, Database, PreparedQuery, ResolvedSource, Stored, Warehouse, Writer
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.queries.bind import SourceColumn
 from sqlanon.queries.kit.nodes import Grain, Relation, Step
+from sqlanon.queries.source import SourceColumn
 from tests.conftest import clinic_policy, open_clinic
 from tests.fixed_noise import FixedNoise
 

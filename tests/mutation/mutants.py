@@ -606,7 +606,7 @@ COUNTS = [
         ),
         (
             "level-losses-of-all-labels",
-            'in_units(column("anon_ncp"), WHOLE / len(plan.bound.shapes))',
+            'in_units(column("anon_ncp"), WHOLE / len(plan.spec.shapes))',
             'in_units(column("anon_ncp"), WHOLE)',
             "bounds leave nodes out that are near the best, which scores depend on then",
             f"{SCORES}::test_what_labels_lose_is_the_sum_over_levels",
@@ -701,8 +701,8 @@ CONTRIBUTIONS = [
         ),
         (
             "rows-not-bounded",
-            "    return replace(bound, source=rows, policy=",
-            "    return replace(bound, policy=",
+            "    return replace(bound.cells, source=rows, ",
+            "    return replace(bound.cells, ",
             "an individual has more rows than noise is drawn for",
             f"{RUNS}::TestIndividuals::test_no_more_rows_of_one_are_counted_than_is_allowed",
         ),

@@ -42,7 +42,7 @@ def level_losses(case: Case) -> dict[tuple[str, int], dict[str, float]]:
     others = [name for name in case.columns if name not in case.quasi_identifiers]
     policy = sa.Policy(quasi_identifiers=case.quasi_identifiers, insensitive=others, privacy=[sa.KAnonymity(2)])
     bound = prepare(engine(), engine().resolve("raw_data"), policy)
-    plan = encode_taxonomies(engine(), encoding(bound, label_losses=()))
+    plan = encode_taxonomies(engine(), encoding(bound.cells, policy.criteria, label_losses=()))
     for step in encode_rows(plan):
         engine().run(step)
     rows = engine().fetch(evaluate.level_losses(plan), "losses of levels", "node")

@@ -16,10 +16,10 @@ from sqlanon.engines.duckdb.refusals import refused
 from sqlanon.engines.duckdb.types import column_of
 from sqlanon.engines.duckdb.watching import Watcher, ignore
 from sqlanon.errors import EngineError
-from sqlanon.queries.bind import SourceColumn
 from sqlanon.queries.kit.macros import template_text
 from sqlanon.queries.kit.nodes import DIALECT, Grain, Relation, Step, identifier, number, select
 from sqlanon.queries.kit.steps import printed
+from sqlanon.queries.source import SourceColumn
 
 Row = tuple[Any, ...]
 

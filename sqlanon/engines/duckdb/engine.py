@@ -22,9 +22,9 @@ from sqlanon.engines.duckdb.refusals import not_opened
 from sqlanon.engines.duckdb.resources import Resources
 from sqlanon.engines.frames import is_frame
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.queries.bind import SourceColumn
 from sqlanon.queries.kit.macros import install_statements, schema_statements, template_text
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
+from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import taxonomies
 
 MEMORY = ":memory:"

@@ -10,8 +10,8 @@ from sqlglot import exp
 from sqlanon.engines.base import Compute, FileFormat
 from sqlanon.engines.duckdb.types import column_of, types_in
 from sqlanon.errors import EngineError
-from sqlanon.queries.bind import SourceColumn
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, exact_text, select, subquery
+from sqlanon.queries.source import SourceColumn
 
 NOT_IN_PARQUET = frozenset(
     ("HUGEINT", "UHUGEINT", "BIGNUM", "VARINT", "BIT", "UNION", "TUPLE", "TIME WITH TIME ZONE"),

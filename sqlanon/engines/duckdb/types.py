@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from sqlanon.queries.bind import SourceColumn, Traits
 from sqlanon.queries.kit.nodes import DIALECT
+from sqlanon.queries.source import SourceColumn, Traits
 
 ONE_TEXT_PER_VALUE = frozenset(
     (

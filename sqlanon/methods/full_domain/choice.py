@@ -6,7 +6,6 @@ Up go node summaries, down comes a node. Source: Samarati 2001; El Emam et al. 2
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
@@ -35,7 +34,7 @@ def choose_node(
     Returns:
         the outcome, without a node if none satisfies the policy or none was found before the search was stopped.
     """
-    policy = table.plan.bound.policy
+    policy = table.bound.policy
     search = SEARCHES[policy.search](SearchProblem(policy.quality, table.context, policy.max_loss))
     with engine.scratch():
         return _answered(engine, table, search, observer, stopped)
@@ -62,13 +61,8 @@ def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
     Raises:
         UnsatisfiableError: that protects nobody.
     """
-    bound = table.plan.bound
-    policy = bound.policy.model_copy(update={"privacy": _most_private(bound.policy, attainable)})
-    return replace(
-        table,
-        plan=replace(table.plan, bound=replace(bound, policy=policy)),
-        context=replace(table.context, k=policy.k),
-    )
+    policy = table.bound.policy
+    return table.under(policy.model_copy(update={"privacy": _most_private(policy, attainable)}))
 
 
 def _answered(

@@ -50,7 +50,7 @@ def examine_nodes(engine: Compute, table: EncodedTable, batch: Sequence[Levels])
     context = table.context
     query = examine.examined(table.plan, batch, context.row_count, context.allowed_rows)
     rows = engine.fetch(query, "nodes of the lattice", "node")
-    policy = table.plan.bound.policy
+    policy = table.bound.policy
     return [_examination(policy, batch[row.pop("node")], row) for row in sorted(rows, key=lambda row: int(row["node"]))]
 
 
@@ -59,7 +59,7 @@ def attainable_bounds(engine: Compute, table: EncodedTable, batch: Sequence[Leve
     context = table.context
     query = examine.attainable(table.plan, batch, context.row_count, context.allowed_rows)
     rows = engine.fetch(query, "attainable bounds", "node")
-    indexes = range(len(table.plan.bound.policy.bounds))
+    indexes = range(len(table.bound.policy.bounds))
     ordered = sorted(rows, key=lambda row: int(row["node"]))
     return [tuple(row[f"attainable_{index}"] for index in indexes) for row in ordered]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.cells import EncodedTable
@@ -11,7 +12,6 @@ from sqlanon.methods.full_domain.examination import examine_nodes
 from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.model.base import did_you_mean, respelled
 from sqlanon.model.lattice import Levels, NodeSummary
-from sqlanon.queries.bind import BoundPolicy
 from sqlanon.search import SearchOutcome, SearchProblem
 
 GIVEN = "given"
@@ -51,7 +51,7 @@ def check_given(engine: Compute, table: EncodedTable, levels: Levels) -> SearchO
     Raises:
         UnsatisfiableError: it does not meet the policy; names the models that stand in the way.
     """
-    context, policy = table.context, table.plan.bound.policy
+    context, policy = table.context, table.bound.policy
     node = node_summaries(engine, table, [levels])[0]
     if not SearchProblem(policy.quality, context).satisfies(node):
         problems = [
@@ -81,7 +81,7 @@ def only_checked(node: NodeSummary, loss: float) -> SearchOutcome:
 def _in_the_way(engine: Compute, table: EncodedTable, levels: Levels) -> Iterator[str]:
     """A line for every privacy model that classes violate."""
     blocked = examine_nodes(engine, table, [levels])[0].blocked_rows
-    for model, rows in zip(table.plan.bound.policy.privacy, blocked, strict=True):
+    for model, rows in zip(table.bound.policy.privacy, blocked, strict=True):
         if rows:
             yield f"{model}: {rows:,} rows are in classes that violate it"
 

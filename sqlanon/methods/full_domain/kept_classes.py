@@ -21,13 +21,13 @@ def keep_classes(engine: Compute, table: EncodedTable, levels: Levels) -> Relati
 def attained_measures(engine: Compute, grouping: Grouping) -> list[float]:
     """What the classes that are kept attain in each bound of the privacy models, in the policy's order."""
     row = engine.fetch(evaluate.attained(grouping), "attained measures", "node")[0]
-    return [row[f"attained_{index}"] for index in range(len(grouping.plan.bound.policy.bounds))]
+    return [row[f"attained_{index}"] for index in range(len(grouping.plan.criteria.bounds))]
 
 
 def masked_rows_fall_short(engine: Compute, table: EncodedTable, levels: Levels) -> list[PrivacyModel]:
     """The privacy models that the suppressed rows of a node do not meet as one class of their own."""
     row = engine.fetch(evaluate.masked_class(table.plan, levels, KEPT_CLASSES.table), "masked rows", "class")[0]
-    policy = table.plan.bound.policy
+    policy = table.bound.policy
     attained = {bound.measure: row[f"attained_{index}"] for index, bound in enumerate(policy.bounds)}
     return [
         model for model in policy.privacy if not all(bound.met_by(attained[bound.measure]) for bound in model.bounds)

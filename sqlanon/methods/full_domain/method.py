@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError, VerificationError
@@ -28,7 +29,6 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.release import Report, RowCounts, Verification
 from sqlanon.publish.provenance import provenance
-from sqlanon.queries.bind import BoundPolicy
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.grouping import by_key
 from sqlanon.queries.kit.nodes import Relation, subquery
@@ -123,7 +123,7 @@ class Rehearsed:
         return self
 
     def choose(self, stages: Stages) -> Chosen:
-        bottom, policy = self.table.context.lattice.bottom, self.table.plan.bound.policy
+        bottom, policy = self.table.context.lattice.bottom, self.table.bound.policy
         node_summaries(self.engine, self.table, [bottom])
         table = most_private(self.table, SUPPOSED) if policy.search == "inverse-ola" else self.table
         table = replace(table, context=replace(table.context, row_count=1))
@@ -188,12 +188,14 @@ class Drawn:
         return self.table.plan
 
     def draft(self, into: str) -> Report:
-        return report(self.table, self.decision, unmeasured(self.plan.bound.policy), into, seconds={})
+        return report(self.table, self.decision, unmeasured(self.table.bound.policy), into, seconds={})
 
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
+        bound = self.table.bound
         return provenance(
-            self.plan.bound,
-            self.decision.node.levels,
+            bound.policy,
+            bound.taxonomy_hashes,
+            bound.lattice.named(self.decision.node.levels),
             self.decision.attained,
             self.decision.rows,
             made_from=made_from,
@@ -202,14 +204,14 @@ class Drawn:
         )
 
     def verify(self, written: ResolvedSource) -> Verified:
-        verification = verify(self.engine, written, self.plan.bound.policy, self._beside())
+        verification = verify(self.engine, written, self.table.bound.policy, self._beside())
         if not self.rehearsed:
             _refuse_shortfalls(verification, self.decision)
         return Verified(self, verification)
 
     def _beside(self) -> Beside:
         """What the release is compared with when it is measured."""
-        bound, levels = self.plan.bound, self.decision.node.levels
+        bound, levels = self.table.bound, self.decision.node.levels
         node = bound.lattice.named(levels)
         found = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, bound.population)
         if bound.policy.individual is None:
@@ -230,12 +232,12 @@ class Verified:
 
     def guarantee(self, report: AnyReport) -> AnyGuarantee:
         assert isinstance(report, Report)
-        return guarantee(self.drawn.plan.bound.policy, report)
+        return guarantee(self.drawn.table.bound.policy, report)
 
 
 def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: NodeSummary) -> Decision:
     """Settle what becomes of the suppressed rows."""
-    policy = table.plan.bound.policy
+    policy = table.bound.policy
     short: list[PrivacyModel] = []
     if policy.suppression == "mask" and node.suppressed_rows:
         short = masked_rows_fall_short(engine, table, node.levels)

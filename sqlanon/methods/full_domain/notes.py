@@ -50,13 +50,13 @@ def nearly_unique_columns(engine: Compute, table: EncodedTable) -> tuple[str, ..
 def nearly_unique_columns_of_source(engine: Compute, table: EncodedTable) -> tuple[str, ...]:
     """The same of the source."""
     kept = [column(name) for name in _kept_columns(table)]
-    rows = select([*kept, aliased(number(1), ROW_COUNT)], table.plan.bound.source.copy())
+    rows = select([*kept, aliased(number(1), ROW_COUNT)], table.bound.source.copy())
     return _nearly_unique(engine, table, subquery(rows, "anon_rows"), "rows")
 
 
 def _nearly_unique(engine: Compute, table: EncodedTable, rows: exp.Expr, of_what: str) -> tuple[str, ...]:
     """A value is rare if fewer rows have it than a class has, which protects nobody who is known by the value."""
-    names, fewer_than = _kept_columns(table), min(max(table.plan.bound.policy.k, 2), MOST_RARE)
+    names, fewer_than = _kept_columns(table), min(max(table.bound.policy.k, 2), MOST_RARE)
     if not names:
         return ()
     found = engine.fetch(rare_values.distinct_estimates(table.plan, names, rows), "values of kept columns")[0]
@@ -79,7 +79,7 @@ def _nearly_unique(engine: Compute, table: EncodedTable, rows: exp.Expr, of_what
 
 
 def _kept_columns(table: EncodedTable) -> list[str]:
-    policy = table.plan.bound.policy
+    policy = table.bound.policy
     return [*policy.sensitive, *policy.insensitive]
 
 

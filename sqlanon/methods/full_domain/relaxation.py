@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
+from sqlanon.binding.bound import is_too_wide
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.cells import EncodedTable
@@ -21,7 +22,6 @@ from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import Bound, KAnonymity, PrivacyModel
 from sqlanon.model.relaxation import BlockingModel, Explanation, Relaxation, RelaxationKind, changed
-from sqlanon.queries.bind import is_too_wide
 from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.search.problem import margin
 
@@ -43,7 +43,7 @@ def unsatisfiable(
         return _not_found(table, outcome)
     relaxer = _Relaxer.examining(engine, table, outcome, examined)
     explanation = relaxer.explanation()
-    policy, context = table.plan.bound.policy, table.context
+    policy, context = table.bound.policy, table.context
     limit = f"at most {context.allowed_rows:,} rows suppressed (suppression_limit {policy.suppression_limit:g})"
     loss = "" if policy.max_loss is None else f" and a loss of at most {policy.max_loss:g}"
     return UnsatisfiableError(
@@ -53,7 +53,7 @@ def unsatisfiable(
 
 def _not_found(table: EncodedTable, outcome: SearchOutcome) -> UnsatisfiableError:
     """The error of a search that was stopped too early, or that looks at some nodes only."""
-    policy, context = table.plan.bound.policy, table.context
+    policy, context = table.bound.policy, table.context
     lines = [f"required: {_listed(policy.privacy)}"]
     if outcome.closest is not None:
         node, rows = context.lattice.named(outcome.closest.levels), outcome.closest.suppressed_rows
@@ -107,7 +107,7 @@ class _Relaxer:
     @classmethod
     def examining(cls, engine: Compute, table: EncodedTable, outcome: SearchOutcome, examined: Examined) -> _Relaxer:
         """Examine the top alone where it is the best node, else every node if there are few."""
-        policy, lattice = table.plan.bound.policy, table.context.lattice
+        policy, lattice = table.bound.policy, table.context.lattice
         monotonic = all(bound.monotonic for bound in policy.bounds)
         chosen: Iterable[Levels] = dict.fromkeys(
             (lattice.top, *(() if outcome.closest is None else (outcome.closest.levels,)))
@@ -148,7 +148,7 @@ class _Relaxer:
 
     @property
     def _policy(self) -> Policy:
-        return self.table.plan.bound.policy
+        return self.table.bound.policy
 
     @property
     def _proven(self) -> bool:
@@ -259,10 +259,10 @@ class _Relaxer:
     ) -> Iterator[Relaxation]:
         """The relaxation, if the node does satisfy the relaxed policy."""
         try:
-            relaxed = _under(self.table, changed(self._policy, changes))
+            relaxed = self.table.under(changed(self._policy, changes))
         except PolicyError:
             return
-        if is_too_wide(relaxed.plan.bound.policy, relaxed.context.lattice):
+        if is_too_wide(relaxed.bound.policy, relaxed.context.lattice):
             return
         (summary,) = node_summaries(self.engine, relaxed, [levels])
         if not _satisfies(relaxed, summary):
@@ -279,18 +279,9 @@ class _Relaxer:
         )
 
 
-def _under(table: EncodedTable, policy: Policy) -> EncodedTable:
-    """The same cells under another policy."""
-    bound = replace(table.plan.bound, policy=policy)
-    context = replace(
-        table.context, lattice=bound.lattice, allowed_rows=policy.allowed_rows(table.context.row_count), k=policy.k
-    )
-    return replace(table, plan=replace(table.plan, bound=bound), context=context)
-
-
 def _satisfies(table: EncodedTable, summary: NodeSummary) -> bool:
     """Whether a run could publish a node: with Inverse OLA its loss counts too, and it has to protect somebody."""
-    policy = table.plan.bound.policy
+    policy = table.bound.policy
     if not SearchProblem(policy.quality, table.context).satisfies(summary):
         return False
     if policy.max_loss is None:

@@ -37,7 +37,7 @@ def report(
     into: str,
     seconds: Mapping[str, float],
 ) -> Report:
-    bound, node, outcome = table.plan.bound, decision.node, decision.outcome
+    bound, node, outcome = table.bound, decision.node, decision.outcome
     policy, lattice, losses = bound.policy, table.context.lattice, table.context.losses
     return Report(
         source=bound.description,

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Charge
@@ -40,8 +41,6 @@ from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.private.scores import scores
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.methods import CELLS, NODE, ROLLED_UP, PrivateMethod
-from sqlanon.queries.bind import BoundPolicy
-from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.roll_up import counted_rows
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as private
@@ -91,20 +90,20 @@ def public_node(bound: BoundPolicy) -> Levels | None:
     return None if given is None else tuple(given[name] for name in bound.policy.quasi_identifiers)
 
 
-def public_domains(engine: Compute, plan: Encoding) -> Domains:
+def public_domains(engine: Compute, table: EncodedTable) -> Domains:
     """The numbers of labels and values, for a method that shows combinations that nobody has.
 
     Raises:
         PolicyError: there are more combinations than can be numbered.
     """
-    method = plan.bound.policy.method
+    method, plan = table.bound.policy.method, table.plan
     assert method is not None
     if not method.needs_value_domain:
         return Domains({}, 0)
     engine.run(unseen.domain_values(plan))
     rows = engine.fetch(unseen.domain_sizes(plan), "labels", "node")
     found = Domains({(row["position"], row["depth"]): row["labels"] for row in rows}, _count(engine, unseen.VALUES))
-    lowest = public_node(plan.bound) or plan.bound.lattice.bottom
+    lowest = public_node(table.bound) or table.bound.lattice.bottom
     if (size := found.at(lowest).size) > MOST_COMBINATIONS:
         raise PolicyError(
             f"the domain has {size:,} combinations of labels and value, more than can be numbered: take a more general "
@@ -143,8 +142,8 @@ def chosen_nodes(
 
     Their score counts with the threshold of the least general node: it must be public, not the same for all.
     """
-    lattice = table.plan.bound.lattice
-    if (node := public_node(table.plan.bound)) is not None:
+    lattice = table.bound.lattice
+    if (node := public_node(table.bound)) is not None:
         return [(node, runs)]
     if not draws.method.chooses_node:
         return [(lattice.bottom, runs)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.model.budget import one_after_the_other
 from sqlanon.model.policy.methods import PrivateMethod
 from sqlanon.model.release import PrivateGuarantee, PrivateReport
-from sqlanon.queries.bind import BoundPolicy
 
 NOT_PRIVATE = "NOT PRIVATE"
 

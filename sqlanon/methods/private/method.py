@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError, VerificationError, with_spent
 from sqlanon.mechanisms.accountant import Accountant
@@ -36,7 +37,6 @@ from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.methods import ROLLED_UP
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import PrivateReport
-from sqlanon.queries.bind import BoundPolicy
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as queries
@@ -73,8 +73,8 @@ class Algorithm:
         Raises:
             PolicyError: the domain is too large, an ε too small, or the table has too many rows for exact scores.
         """
-        bound = table.plan.bound
-        domains = counts.public_domains(engine, table.plan)
+        bound = table.bound
+        domains = counts.public_domains(engine, table)
         refuse_what_cannot_be_drawn(bound, domains, table.context.row_count)
         return domains
 
@@ -154,7 +154,7 @@ class Prepared:
     def encode(self) -> Encoded:
         engine = self.run.engine
         counted = bounded(engine, self.bound, self.run.chance.source)
-        table = encode_table(engine, counted, label_losses=("ncp",), may_be_empty=True)
+        table = encode_table(engine, self.bound, counted, label_losses=("ncp",), may_be_empty=True)
         return Encoded(self.run, self.bound, table)
 
 
@@ -242,7 +242,7 @@ class Drawn:
         if not private_method(self.bound.policy).reveal_diagnostics:
             return None
         node = self.bound.lattice.named(self.shown.levels)
-        return self.run.engine.fetch(diagnostics(self.bound, node, written.relation), "diagnostics")[0]
+        return self.run.engine.fetch(diagnostics(self.bound.cells, node, written.relation), "diagnostics")[0]
 
 
 @dataclass(frozen=True)

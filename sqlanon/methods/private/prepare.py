@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import BudgetError, PolicyError, TaxonomyError
@@ -15,8 +16,8 @@ from sqlanon.methods.private.scores import MOST_ROWS
 from sqlanon.model.policy.methods import NODE, PrivateMethod
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.units import ROW, Unit
-from sqlanon.queries.bind import BoundPolicy
 from sqlanon.queries.cells.contributions import anonymous_rows, bounded_rows
+from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.noise import combinations as queries
 
 
@@ -57,15 +58,15 @@ def unit_of(policy: Policy) -> Unit:
     return ROW if policy.individual is None else Unit(policy.individual, private_method(policy).rows_per_individual)
 
 
-def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> BoundPolicy:
-    """The same with a source in which no individual has more rows than the method allows, if it knows individuals.
+def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> CellSpec:
+    """Cells that count rows: no more of each individual than the method allows, if it knows individuals.
 
     Raises:
         PolicyError: rows belong to no individual.
     """
     individual = bound.policy.individual
     if individual is None:
-        return bound
+        return bound.cells
     anonymous = engine.fetch(anonymous_rows(bound.source, individual), "individuals")[0]["rows"]
     if anonymous:
         raise PolicyError(
@@ -73,7 +74,7 @@ def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> BoundP
             [f'"{individual}": NULL in {anonymous:,} rows, which belong to no individual'],
         )
     rows = bounded_rows(bound.source, individual, private_method(bound.policy).rows_per_individual, source.seed())
-    return replace(bound, source=rows, policy=bound.policy.model_copy(update={"individual": None}))
+    return replace(bound.cells, source=rows, individual=None)
 
 
 def refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count: int) -> None:

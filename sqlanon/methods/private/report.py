@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.methods.private.chance import Chance
 from sqlanon.methods.private.draws import Draws
@@ -14,7 +15,6 @@ from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.methods import PrivateMethod
 from sqlanon.model.release import PrivateReport, Spent
 from sqlanon.publish.provenance import note_by_policy
-from sqlanon.queries.bind import BoundPolicy
 
 MUCH = 10
 """From this ε on a release can be 20,000 times as likely with a row as without it."""

@@ -16,13 +16,13 @@ from pydantic_core import PydanticCustomError
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import Level, Number, PolicyValue, did_you_mean, failed_checks, name_of_kind, respelled
 from sqlanon.model.budget import WrittenFloat
+from sqlanon.model.criteria import Criteria
 from sqlanon.model.names import folded
 from sqlanon.model.policy.contradictions import contradictions
 from sqlanon.model.policy.methods import METHODS, AnyMethod
 from sqlanon.model.policy.searches import NEED_MONOTONIC_QUALITY, SearchName
 from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.privacy import (
-    CLASS_SIZE,
     PRIVACY_MODELS,
     AnyPrivacyModel,
     Bound,
@@ -31,7 +31,7 @@ from sqlanon.model.privacy import (
     PrivacyModel,
     TCloseness,
 )
-from sqlanon.model.quality import ALWAYS_TOLD, LM, QUALITY_MODELS, AnyQualityModel, ClassLoss, Entropy, QualityModel
+from sqlanon.model.quality import LM, QUALITY_MODELS, AnyQualityModel, ClassLoss, Entropy, QualityModel
 from sqlanon.model.taxonomy.rules import TaxonomyRule, placed
 
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
@@ -240,29 +240,28 @@ class Policy(PolicyValue):
         return frozenset((*self.quasi_identifiers, *self.sensitive, *self.insensitive))
 
     @property
+    def criteria(self) -> Criteria:
+        """What it judges the classes of a node by."""
+        # A bound can be certain although its model is not: that on the size of classes in (α,k)-anonymity.
+        certain = (
+            bound for model in self.privacy for bound in model.bounds if bound.monotonic or self.is_monotonic(model)
+        )
+        return Criteria(self.privacy, tuple(certain), self.quality)
+
+    @property
     def k(self) -> int:
         """The largest k asked for, 1 without k-anonymity."""
-        return max((int(bound.required) for bound in self.bounds if bound.measure == CLASS_SIZE), default=1)
+        return self.criteria.k
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
         """What the privacy models ask of every published class, in their order."""
-        return tuple(bound for model in self.privacy for bound in model.bounds)
-
-    @property
-    def certain_bounds(self) -> tuple[Bound, ...]:
-        """The bounds that, where a node violates them beyond the limit, every less general node violates beyond it too.
-
-        A bound can be one of them although its model is not: that on the size of classes in (α,k)-anonymity.
-        """
-        return tuple(
-            bound for model in self.privacy for bound in model.bounds if bound.monotonic or self.is_monotonic(model)
-        )
+        return self.criteria.bounds
 
     @property
     def class_losses(self) -> tuple[ClassLoss, ...]:
         """What is told of the classes of a node that was chosen: what it always is, and what is minimized."""
-        return tuple(dict.fromkeys((*ALWAYS_TOLD, *self.quality.class_losses)))
+        return self.criteria.class_losses
 
     @property
     def has_private_method(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.queries.bind import BoundPolicy
+from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.kit.nodes import (
     aliased,
     ascending,
@@ -37,18 +37,17 @@ def crowded(source: exp.Table | exp.Subquery, individual: str, most: int) -> exp
     return select([aliased(count_rows(), "individuals")], subquery(many, "anon_crowded"))
 
 
-def differences(first: BoundPolicy, second: BoundPolicy) -> exp.Query:
-    """One row, ``differing``: how many rows two sources differ by, or individuals if the policy tells whose they are.
+def differences(first: CellSpec, second: CellSpec) -> exp.Query:
+    """One row, ``differing``: how many rows two sources differ by, or individuals if it is told whose they are.
 
     An individual that both have with different rows counts as two: one that leaves, and one that comes.
     """
-    policy = first.policy
-    individual = () if policy.individual is None else (policy.individual,)
-    names = [*policy.quasi_identifiers, *policy.sensitive, *individual]
+    individual = () if first.individual is None else (first.individual,)
+    names = [*first.quasi_identifiers, *first.protected, *individual]
 
-    def signed(bound: BoundPolicy, sign: int) -> exp.Select:
+    def signed(spec: CellSpec, sign: int) -> exp.Select:
         rows = [aliased(exact_text(column(name)), f"anon_{place}") for place, name in enumerate(names)]
-        return select([*rows, aliased(number(sign), "anon_sign")], bound.source.copy())
+        return select([*rows, aliased(number(sign), "anon_sign")], spec.source.copy())
 
     keys = [column(f"anon_{place}") for place in range(len(names))]
     total = aliased(exp.Sum(this=column("anon_sign")), "anon_more")

@@ -8,10 +8,12 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from sqlanon.model.criteria import Criteria
 from sqlanon.model.privacy import CLASS_SIZE, Measure
-from sqlanon.queries.bind import BoundPolicy, Traits
 from sqlanon.queries.cells.keys import KeyLayout
+from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.kit.nodes import Relation, aliased, cast, column, count_distinct
+from sqlanon.queries.source import Traits
 
 LossStep = tuple[tuple[int, ...], float]
 """The last bits of a step, by word, and what the labels up to there lose."""
@@ -29,11 +31,12 @@ class Encoding:
     """The temporary tables of a run and the names of their columns.
 
     Attributes:
-        bound: the policy and what it is bound to.
+        spec: which cells they are.
+        criteria: what their classes are judged by.
         labels: the label of every value of every quasi-identifier (``position``) at every level (``depth``): its
             ``code``, which ``child`` of the label above it is, what it loses, and the words of its key.
         cells: the cells.
-        population_cells: the cells of the population, if the policy has one.
+        population_cells: the cells of the population, if there is one.
         label_losses: the losses of labels that the measures of every node need, if any: ``lm``, ``ncp``, and
             ``information``, which they lose where they are suppressed.
         keys: where the labels of a cell stand in its key.
@@ -41,7 +44,8 @@ class Encoding:
             the key: the last bits of each step by word, and its loss. Missing where there are too many steps to tell.
     """
 
-    bound: BoundPolicy
+    spec: CellSpec
+    criteria: Criteria
     labels: Relation
     cells: Relation
     population_cells: Relation
@@ -52,13 +56,13 @@ class Encoding:
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """The measures that a class needs a column of its own for: all but its size."""
-        measures = dict.fromkeys(bound.measure for bound in self.bound.policy.bounds)
+        measures = dict.fromkeys(bound.measure for bound in self.criteria.bounds)
         return tuple(measure for measure in measures if measure != CLASS_SIZE)
 
     @cached_property
     def traits(self) -> Mapping[str, Traits]:
         """What is to be known of the types of the source's columns."""
-        return {found.name: found.traits for found in self.bound.columns}
+        return {found.name: found.traits for found in self.spec.columns}
 
     @cached_property
     def holds_release(self) -> bool:
@@ -66,34 +70,27 @@ class Encoding:
 
         Columns that cells are not told apart by are not in them, nor are values of which several are equal.
         """
-        policy = self.bound.policy
-        shown = policy.released_columns - {*policy.quasi_identifiers}
+        shown = self.spec.released - {*self.spec.quasi_identifiers}
         exact = (self.traits[name].has_one_text or self.traits[name].is_text for name in shown)
-        return shown <= {*policy.protected_columns} and all(exact)
+        return shown <= {*self.spec.protected} and all(exact)
 
     @property
     def told_apart(self) -> tuple[str, ...]:
         """The columns that tell cells apart besides those of quasi-identifiers."""
-        individual = () if self.bound.policy.individual is None else (INDIVIDUAL,)
-        return (*map(self.sensitive, self.bound.policy.protected_columns), *individual)
+        individual = () if self.spec.individual is None else (INDIVIDUAL,)
+        return (*map(self.sensitive, self.spec.protected), *individual)
 
     @property
     def sensitive_labels(self) -> tuple[str, ...]:
         """The columns with the codes of the labels of sensitive values."""
-        shapes = self.bound.sensitive_shapes
+        shapes = self.spec.protected_shapes
         return tuple(self.sensitive_label(name, depth) for name in shapes for depth in self.sensitive_depths(name))
 
     @property
     def carried(self) -> tuple[str, ...]:
         """The columns of cells that classes are measured by."""
-        weight = () if self.bound.policy.row_weight is None else (WEIGHT,)
+        weight = () if self.spec.row_weight is None else (WEIGHT,)
         return (*self.told_apart, *self.sensitive_labels, ROW_COUNT, *weight)
-
-    @property
-    def compared_columns(self) -> tuple[str, ...]:
-        """The sensitive columns whose values in a class are compared with those of the whole table."""
-        models = [model for model in self.bound.policy.privacy if model.compares_with_source]
-        return tuple(dict.fromkeys(column for model in models for column in model.columns))
 
     def code(self, position: int, depth: int) -> str:
         """The column of classes with the code of a quasi-identifier's label at a level."""
@@ -101,7 +98,7 @@ class Encoding:
 
     def depths(self, position: int) -> range:
         """The levels that labels have codes of: those below the top, whose one label tells nothing apart."""
-        return range(max(self.bound.shapes[position].height, 1))
+        return range(max(self.spec.shapes[position].height, 1))
 
     def key(self, word: int) -> str:
         """The column of ``cells`` with a word of the key."""
@@ -121,7 +118,7 @@ class Encoding:
 
     def published_type(self, name: str) -> str:
         """The temporary ENUM type of the texts of a column that are published, and of no others."""
-        place = [found.name for found in self.bound.columns].index(name)
+        place = [found.name for found in self.spec.columns].index(name)
         return f"anon_published_type_{place}"
 
     def loss_varies(self, measure: str, position: int, depth: int) -> bool:
@@ -130,7 +127,7 @@ class Encoding:
         Values tell different amounts of information as well, though none of them loses anything.
         """
         least = 0 if measure == "information" else 1
-        return least <= depth < self.bound.shapes[position].height
+        return least <= depth < self.spec.shapes[position].height
 
     def sensitive(self, name: str) -> str:
         """The column of ``cells`` with the code of a protected column; codes are in the order of its values."""
@@ -146,7 +143,7 @@ class Encoding:
 
     def sensitive_height(self, name: str) -> int:
         """The height of the taxonomy of a protected column, 0 without one."""
-        shape = self.bound.sensitive_shapes.get(name)
+        shape = self.spec.protected_shapes.get(name)
         return 0 if shape is None else shape.height
 
     def sensitive_depths(self, name: str) -> range:
@@ -166,14 +163,14 @@ class Encoding:
         return f"anon_share_{level}" if level else "anon_share"
 
     def _sensitive_position(self, name: str) -> int:
-        return self.bound.policy.protected_columns.index(name)
+        return self.spec.protected.index(name)
 
 
-def encoding(bound: BoundPolicy, *, label_losses: tuple[str, ...]) -> Encoding:
+def encoding(spec: CellSpec, criteria: Criteria, *, label_losses: tuple[str, ...]) -> Encoding:
     """Names for the temporary tables of a run."""
     labels = Relation("anon_labels", "node")
     cells, population_cells = Relation("anon_cells", "cell"), Relation("anon_population_cells", "cell")
-    return Encoding(bound, labels, cells, population_cells, label_losses)
+    return Encoding(spec, criteria, labels, cells, population_cells, label_losses)
 
 
 def row_sum(rows: str = ROW_COUNT, name: str = ROW_COUNT) -> exp.Alias:
@@ -183,6 +180,6 @@ def row_sum(rows: str = ROW_COUNT, name: str = ROW_COUNT) -> exp.Alias:
 
 def counted(plan: Encoding) -> exp.Expr:
     """What groups of cells count: their rows, or their distinct individuals."""
-    if plan.bound.policy.individual is not None:
+    if plan.spec.individual is not None:
         return count_distinct(column(INDIVIDUAL))
     return exp.Sum(this=column(ROW_COUNT))

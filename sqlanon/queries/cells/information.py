@@ -56,7 +56,7 @@ def labelled_values(plan: Encoding) -> exp.Select:
 def value_rows(plan: Encoding) -> exp.Select:
     """position, value, and the rows (or their weight) of each value of every quasi-identifier that occurs."""
     words = [plan.key(word) for word in range(plan.keys.word_count)]
-    keyed = union_all(_keyed_rows(plan, position) for position in range(len(plan.bound.shapes)))
+    keyed = union_all(_keyed_rows(plan, position) for position in range(len(plan.spec.shapes)))
     labels = exp.alias_(plan.labels.table, "anon_labels", table=True)
     on = [column(name, "anon_labels").eq(column(name, "anon_keyed")) for name in ("position", *words)]
     on.append(column("depth", "anon_labels").eq(number(0)))
@@ -66,7 +66,7 @@ def value_rows(plan: Encoding) -> exp.Select:
 
 def _keyed_rows(plan: Encoding, position: int) -> exp.Select:
     """The rows (or their weight) of each value of a quasi-identifier, by its bits in the words of the key."""
-    counted = ROW_COUNT if plan.bound.policy.row_weight is None else WEIGHT
+    counted = ROW_COUNT if plan.spec.row_weight is None else WEIGHT
     masks = plan.keys.label_masks(position, 0)
     words = {
         plan.key(word): bits(column(plan.key(word)), number(masks[word])) if word in masks else number(0)

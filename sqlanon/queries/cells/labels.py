@@ -48,7 +48,7 @@ def encode_labels(plan: Encoding) -> list[Step]:
     steps = [Step(CODED_LABELS, _coded_labels(plan), "labels of the quasi-identifiers, with their codes")]
     steps += [
         Step(plan.sensitive_codes(name), _sensitive_codes(plan, name), f'codes of "{name}"')
-        for name in plan.bound.sensitive_shapes
+        for name in plan.spec.protected_shapes
     ]
     return steps
 
@@ -121,14 +121,14 @@ def code(plan: Encoding, position: int, depth: int) -> exp.Alias:
 
 
 def _coded_labels(plan: Encoding) -> exp.Query:
-    bound = plan.bound
-    names = bound.policy.quasi_identifiers
+    spec = plan.spec
+    names = spec.quasi_identifiers
     shapes = [
         [number(position), string(name), number(shape.height), number(shape.domain_size)]
-        for position, (name, shape) in enumerate(zip(names, bound.shapes, strict=True))
+        for position, (name, shape) in enumerate(zip(names, spec.shapes, strict=True))
     ]
     given = values("anon_taxonomies", ("position", "attribute", "height", "domain_size"), shapes)
-    labels = subquery(taxonomies.all_labels(bound.taxonomy, names), "anon_taxonomy_labels")
+    labels = subquery(taxonomies.all_labels(spec.taxonomy, names), "anon_taxonomy_labels")
     return over_relations(template("labels"), {"anon_taxonomies": given, labels.alias: labels})
 
 
@@ -148,10 +148,10 @@ def _sensitive_codes(plan: Encoding, name: str) -> exp.Query:
     The codes of a level are in the order of the leaves under its labels.
     """
     depths = plan.sensitive_depths(name)
-    counts = plan.bound.sensitive_shapes[name].label_counts[: depths.stop]
+    counts = plan.spec.protected_shapes[name].label_counts[: depths.stop]
     order = ascending(column("leaf_count"), column("label"), nulls_first=True)
     code = exp.Window(this=exp.func("dense_rank"), partition_by=[column("level")], order=order)
-    labels = subquery(taxonomies.levels(plan.bound.taxonomy, name), "anon_taxonomy")
+    labels = subquery(taxonomies.levels(plan.spec.taxonomy, name), "anon_taxonomy")
     coded = select([column("level"), column("value"), aliased(code, "code")], labels)
     columns = [aliased(column("value"), VALUE)]
     columns += [

@@ -1,7 +1,7 @@
 """Rows → cells: the one scan of the source.
 
-A cell is a distinct combination of quasi-identifiers (and of the sensitive columns that a privacy model looks at, and
-of the individual, if classes count individuals) with its number of rows. The labels of all quasi-identifiers at every
+A cell is a distinct combination of quasi-identifiers (and of the protected columns, and of the individual, if
+classes count individuals) with its number of rows. The labels of all quasi-identifiers at every
 level stand in the bits of its key, so that a node of the lattice is one GROUP BY over a number or two. Cells for a
 search are in the order of their keys, in which those of a class stand close together.
 """
@@ -48,28 +48,28 @@ COMBINATIONS = "anon_rows"
 
 def encode_rows(plan: Encoding) -> list[Step]:
     """The steps that make the cells, and what classes are compared with."""
-    bound = plan.bound
+    population = plan.spec.population
     steps = [Step(plan.cells, _cells(plan), "cells")]
     steps += shares(plan)
-    if bound.population is not None:
-        steps.append(Step(plan.population_cells, _population_cells(plan, bound.population), "population"))
+    if population is not None:
+        steps.append(Step(plan.population_cells, _population_cells(plan, population), "population"))
     return steps
 
 
 def shares(plan: Encoding) -> list[Step]:
     """The steps that make what classes are compared with, from the cells."""
-    return [Step(plan.values(name), _values(plan, name), f'shares of "{name}"') for name in plan.compared_columns]
+    return [Step(plan.values(name), _values(plan, name), f'shares of "{name}"') for name in plan.spec.compared]
 
 
 def cell_counts(plan: Encoding) -> exp.Query:
     """One row: cells, rows, and how many of these have an unmapped value, a bad weight, or no individual."""
-    policy = plan.bound.policy
-    labels = [column(plan.sensitive_label(name, 1)) for name in plan.bound.sensitive_shapes]
+    spec = plan.spec
+    labels = [column(plan.sensitive_label(name, 1)) for name in plan.spec.protected_shapes]
     unmapped = exp.or_(column(IS_UNMAPPED), *(label.is_(exp.null()) for label in labels), copy=False)
     counts = {"unmapped": unmapped}
-    if policy.row_weight is not None:
+    if spec.row_weight is not None:
         counts["unweighted"] = column(WEIGHT).is_(exp.null())
-    if policy.individual is not None:
+    if spec.individual is not None:
         counts["anonymous"] = column(INDIVIDUAL).is_(exp.null())
     columns = [aliased(count_rows(), "cells"), aliased(_count_of_rows(), "rows")]
     columns += [aliased(_count_of_rows(condition), name) for name, condition in counts.items()]
@@ -89,26 +89,26 @@ def _count_of_rows(condition: exp.Expr | None = None) -> exp.Expr:
 
 def _cells(plan: Encoding) -> exp.Query:
     """Group the rows by raw values first, then look up the codes of the few combinations that are left."""
-    policy = plan.bound.policy
-    if policy.protected_columns:
+    spec = plan.spec
+    if spec.protected:
         query = _looked_up(plan, exp.Table(this=identifier(COMBINATIONS)))
-        ranks = [made_once(_ranks_alias(plan, name), _ranks(plan, name)) for name in policy.protected_columns]
+        ranks = [made_once(_ranks_alias(plan, name), _ranks(plan, name)) for name in spec.protected]
         query.set("with_", exp.With(expressions=[made_once(COMBINATIONS, _combinations(plan)), *ranks]))
     else:
         query = _looked_up(plan, subquery(_combinations(plan), COMBINATIONS))
-    for name in policy.protected_columns:
+    for name in spec.protected:
         query = _with_rank(plan, query, name)
         if plan.holds_release:
             query = query.select(aliased(column(name, COMBINATIONS), plan.raw(name)), copy=False)
-    for name in plan.bound.sensitive_shapes:
+    for name in plan.spec.protected_shapes:
         query = _with_labels(plan, query, name)
-    if policy.individual is not None:
-        query = query.select(aliased(column(policy.individual, COMBINATIONS), INDIVIDUAL), copy=False)
-    if policy.row_weight is not None:
+    if spec.individual is not None:
+        query = query.select(aliased(column(spec.individual, COMBINATIONS), INDIVIDUAL), copy=False)
+    if spec.row_weight is not None:
         query = query.select(column(WEIGHT, COMBINATIONS), copy=False)
     query = query.select(column(ROW_COUNT, COMBINATIONS), copy=False)
     words = [column(plan.key(word)) for word in range(plan.keys.word_count)]
-    if words and not policy.has_private_method:  # private methods sort by keys of their own
+    if words and spec.in_key_order:
         query.set("order", ascending(*words))
     return query
 
@@ -117,7 +117,7 @@ def _looked_up(plan: Encoding, combinations: exp.Expr) -> exp.Select:
     """The words of the keys of combinations of raw values, and whether a taxonomy does not know one of these."""
     query = select([], combinations)
     codes = []
-    for position, name in enumerate(plan.bound.policy.quasi_identifiers):
+    for position, name in enumerate(plan.spec.quasi_identifiers):
         alias = plan.node_labels(position).name
         lookup = exp.alias_(plan.labels.table, alias, table=True)
         raw = exact_text(column(name, COMBINATIONS))
@@ -132,7 +132,7 @@ def _looked_up(plan: Encoding, combinations: exp.Expr) -> exp.Select:
 def _key_word(plan: Encoding, word: int) -> exp.Alias:
     """A word of the key of a cell: the bits of its quasi-identifiers there."""
     key = plan.key(word)
-    positions = [place for place in range(len(plan.bound.shapes)) if word in plan.keys.label_masks(place, 0)]
+    positions = [place for place in range(len(plan.spec.shapes)) if word in plan.keys.label_masks(place, 0)]
     return aliased(all_bits(column(key, plan.node_labels(position).name) for position in positions), key)
 
 
@@ -162,16 +162,16 @@ def _with_labels(plan: Encoding, query: exp.Select, name: str) -> exp.Select:
 
 
 def _combinations(plan: Encoding) -> exp.Query:
-    policy = plan.bound.policy
-    individual = () if policy.individual is None else (policy.individual,)
-    keys = {name: _key(plan, name) for name in policy.quasi_identifiers}
-    keys |= {name: _key(plan, name) if plan.holds_release else column(name) for name in policy.protected_columns}
+    spec = plan.spec
+    individual = () if spec.individual is None else (spec.individual,)
+    keys = {name: _key(plan, name) for name in spec.quasi_identifiers}
+    keys |= {name: _key(plan, name) if plan.holds_release else column(name) for name in spec.protected}
     keys |= {name: column(name) for name in individual}
     columns = [aliased(key.copy(), name) for name, key in keys.items()]
     columns.append(aliased(count_rows(), ROW_COUNT))
-    if policy.row_weight is not None:
-        columns.append(aliased(_weight(column(policy.row_weight)), WEIGHT))
-    return grouped(select(columns, plan.bound.source.copy()), list(keys.values()))
+    if spec.row_weight is not None:
+        columns.append(aliased(_weight(column(spec.row_weight)), WEIGHT))
+    return grouped(select(columns, plan.spec.source.copy()), list(keys.values()))
 
 
 def _weight(weight: exp.Expr) -> exp.Expr:
@@ -226,7 +226,7 @@ def _share(partition_by: list[exp.Expr] | None = None, order: exp.Order | None =
 
 def _population_cells(plan: Encoding, population: exp.Expr) -> exp.Query:
     """The cells of the population, over the quasi-identifiers alone."""
-    names = plan.bound.policy.quasi_identifiers
+    names = plan.spec.quasi_identifiers
     keys = [exact_text(column(name)) for name in names]
     columns = [aliased(key.copy(), name) for key, name in zip(keys, names, strict=True)]
     people = grouped(select([*columns, aliased(count_rows(), PEOPLE)], population.copy()), keys)

@@ -1,4 +1,4 @@
-"""Cells → equivalence classes at a node, each with every measure that the policy's privacy models bound.
+"""Cells → equivalence classes at a node, each with every measure that privacy models bound.
 
 A class relation has one row per class: its rows, its weight, and a column per measure.
 Measures come from *views* of a class, each a query of its own over the cells: its size, the rows of each value of a
@@ -80,15 +80,15 @@ def _kept(measure: exp.Expr, bound: Bound) -> exp.Expr:
 
 def _merged_column(grouping: Grouping) -> str | None:
     """The sensitive column whose view gives the rows of a class as well, so that cells are grouped once less."""
-    policy = grouping.plan.bound.policy
-    columns = [name for name in policy.protected_columns if _value_measures(grouping, name)]
-    return columns[0] if columns and policy.individual is None else None
+    spec = grouping.plan.spec
+    columns = [name for name in spec.protected if _value_measures(grouping, name)]
+    return columns[0] if columns and spec.individual is None else None
 
 
 def _whole(grouping: Grouping, with_keys: bool) -> exp.Select:
     """What a class is as a whole: rows, individuals, weight."""
     columns = [row_sum(name=CLASS_ROWS)]
-    if grouping.plan.bound.policy.individual is not None:
+    if grouping.plan.spec.individual is not None:
         columns.append(aliased(count_distinct(column(INDIVIDUAL)), INDIVIDUALS))
     columns += _weight(grouping, CLASS_WEIGHT)
     keys = grouping.columns() if with_keys else []
@@ -108,7 +108,7 @@ def _views(grouping: Grouping, merged: str | None) -> list[exp.Select]:
     """One query for each view of a class that some measure needs and the whole does not give already."""
     measures = grouping.plan.measures
     views = []
-    for name in grouping.plan.bound.policy.protected_columns:
+    for name in grouping.plan.spec.protected:
         if name != merged and _value_measures(grouping, name):
             views.append(_values_view(grouping, name))
         own = [measure for measure in measures if measure.column == name]
@@ -287,7 +287,7 @@ def _as_measure(grouping: Grouping, measure: Measure, value: exp.Expr) -> exp.Al
 
 
 def _weight(grouping: Grouping, name: str) -> list[exp.Alias]:
-    return [] if grouping.plan.bound.policy.row_weight is None else [aliased(_sum(WEIGHT), name)]
+    return [] if grouping.plan.spec.row_weight is None else [aliased(_sum(WEIGHT), name)]
 
 
 def _sum(name: str, table: str | None = None) -> exp.Sum:

@@ -41,15 +41,15 @@ ROWS_UP_TO = "anon_rows_up_to"
 def examined(plan: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
     """The summaries of a batch of nodes, with what stands in the way of each.
 
-    Besides the columns of a summary: ``best_k``, the largest k with which the node satisfies the policy; for every
+    Besides the columns of a summary: ``best_k``, the largest k with which the node satisfies the criteria; for every
     bound ``worst_<bound>``, its worst measure over all classes, and ``violating_<bound>``, the rows of classes out of
     it; for every privacy model ``blocked_<model>``, the rows of classes that violate it.
     """
-    policy = plan.bound.policy
-    columns = {f"worst_{index}": worst_of(plan, bound) for index, bound in enumerate(policy.bounds)}
-    columns |= {f"violating_{index}": _rows_out_of(plan, [bound]) for index, bound in enumerate(policy.bounds)}
-    columns |= {f"blocked_{index}": _rows_out_of(plan, model.bounds) for index, model in enumerate(policy.privacy)}
-    others = [bound for model in policy.privacy if not isinstance(model, KAnonymity) for bound in model.bounds]
+    criteria = plan.criteria
+    columns = {f"worst_{index}": worst_of(plan, bound) for index, bound in enumerate(criteria.bounds)}
+    columns |= {f"violating_{index}": _rows_out_of(plan, [bound]) for index, bound in enumerate(criteria.bounds)}
+    columns |= {f"blocked_{index}": _rows_out_of(plan, model.bounds) for index, model in enumerate(criteria.models)}
+    others = [bound for model in criteria.models if not isinstance(model, KAnonymity) for bound in model.bounds]
     borne = {"best_k": _Borne(plan, ANY_K, others, min(allowed_rows, row_count - 1))}
     return _summaries(plan, batch, row_count, columns, borne)
 
@@ -59,7 +59,7 @@ def attainable(plan: Encoding, batch: Sequence[Levels], row_count: int, allowed_
 
     NULL where these alone are too much for the node.
     """
-    bounds = plan.bound.policy.bounds
+    bounds = plan.criteria.bounds
     columns, borne = {}, {}
     for index, bound in enumerate(bounds):
         name = f"attainable_{index}"

@@ -58,7 +58,7 @@ class Grouping:
 def measure_column(plan: Encoding, measure: Measure) -> str:
     """The column of the class relation that holds a measure."""
     if measure == CLASS_SIZE:
-        return INDIVIDUALS if plan.bound.policy.individual else CLASS_ROWS
+        return INDIVIDUALS if plan.spec.individual else CLASS_ROWS
     return f"anon_measure_{plan.measures.index(measure)}"
 
 

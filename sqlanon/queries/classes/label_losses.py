@@ -42,9 +42,9 @@ class LabelLosses:
         self._plan = plan
         self._units = units
         self._wanted = tuple(measures)
-        self._apart = "lm" in measures and plan.bound.policy.quality.by_quasi_identifier
+        self._apart = "lm" in measures and plan.criteria.quality.by_quasi_identifier
         self.measures = [name for name in measures if not (self._apart and name == "lm")]
-        self._nodes_of = [_nodes_by_depth(batch, position) for position in range(len(plan.bound.shapes))]
+        self._nodes_of = [_nodes_by_depth(batch, position) for position in range(len(plan.spec.shapes))]
         self._alike = self._alike_positions()
 
     def beside(self, classes: exp.Query) -> exp.Query:
@@ -65,9 +65,9 @@ class LabelLosses:
         """LM as it is, and weighted or geometric, from the losses of quasi-identifiers apart; else nothing."""
         if not self._apart:
             return []
-        quality = self._plan.bound.policy.quality
+        quality = self._plan.criteria.quality
         assert isinstance(quality, LM)
-        shares = quality.shares(self._plan.bound.policy.quasi_identifiers)
+        shares = quality.shares(self._plan.spec.quasi_identifiers)
         equal = (1 / len(shares),) * len(shares)
         known = tuple(self._alike.get(position) for position in range(len(shares)))
         return [
@@ -153,7 +153,7 @@ class LabelLosses:
         if not self._plan.loss_varies(measure, position, depth):
             if measure == INFORMATION:
                 return 0.0
-            shape = self._plan.bound.shapes[position]
+            shape = self._plan.spec.shapes[position]
             return 1.0 if depth == shape.height > 0 and shape.domain_size > 1 else 0.0
         steps = self._plan.loss_steps.get((measure, position, depth), ())
         return steps[0][1] if len(steps) == 1 else None

@@ -16,7 +16,7 @@ def rolled_up(plan: Encoding, levels: Levels, cells: Relation) -> exp.Query:
     told_apart = [*grouping.columns(), *map(column, plan.told_apart)]
     labels = [aliased(exp.AnyValue(this=column(name)), name) for name in plan.sensitive_labels]
     sums = [row_sum()]
-    if plan.bound.policy.row_weight is not None:
+    if plan.spec.row_weight is not None:
         sums.append(aliased(exp.Sum(this=column(WEIGHT)), WEIGHT))
     return grouped(select([*told_apart, *labels, *sums], grouping.cells()), [key.copy() for key in told_apart])
 

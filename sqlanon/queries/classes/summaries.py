@@ -120,7 +120,7 @@ def attained(grouping: Grouping) -> exp.Query:
     plan = grouping.plan
     columns = [
         aliased(filtered(worst_of(plan, bound), column(KEPT)), f"attained_{index}")
-        for index, bound in enumerate(plan.bound.policy.bounds)
+        for index, bound in enumerate(plan.criteria.bounds)
     ]
     return select(columns, subquery(_judged(plan, class_relation(grouping), {KEPT}), "anon_judged"))
 
@@ -152,7 +152,7 @@ def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
     )
     masked = replace(grouping, keys=(), cells=lambda: subquery(suppressed.copy(), "anon_suppressed"))
     columns = [
-        aliased(measure_of(plan, bound), f"attained_{index}") for index, bound in enumerate(plan.bound.policy.bounds)
+        aliased(measure_of(plan, bound), f"attained_{index}") for index, bound in enumerate(plan.criteria.bounds)
     ]
     return select([aliased(column(CLASS_ROWS), "row_count"), *columns], subquery(class_relation(masked), "anon_class"))
 
@@ -177,16 +177,16 @@ class _Summary:
         unused = _unused(plan, losses, asked, attainable=attainable_within is not None)
         self.query = template("node_summary", without=unused)
         if asked == "everything":
-            self.query = self.query.select(*map(_class_loss, plan.bound.policy.class_losses), copy=False)
+            self.query = self.query.select(*map(_class_loss, plan.criteria.class_losses), copy=False)
         combined = losses.combined() if losses else []
         shown = (each for each in combined if asked == "everything" or each.alias != "lm")
         self.query = self.query.select(*shown, copy=False)
         # Numbers for columns: a class need not carry what is the same for all.
-        known = {"anon_row_count": number(row_count), "anon_k": number(plan.bound.policy.k)}
+        known = {"anon_row_count": number(row_count), "anon_k": number(plan.criteria.k)}
         if attainable_within is not None:
             known["anon_allowed_rows"] = number(attainable_within)
-        policy = plan.bound.policy
-        if list(policy.certain_bounds) == [bound for bound in policy.bounds if bound.grain == "class"]:
+        criteria = plan.criteria
+        if list(criteria.certain_bounds) == [bound for bound in criteria.bounds if bound.grain == "class"]:
             # The same rows are suppressed for certain: they are summed once.
             known[CERTAINLY_KEPT] = exp.column(KEPT)
         self._fill_in(known)
@@ -221,13 +221,13 @@ def _class_loss(loss: ClassLoss) -> exp.Alias:
 
 def _unused(plan: Encoding, losses: LabelLosses | None, asked: Asked, *, attainable: bool) -> set[str]:
     """The columns of a summary that are not asked for."""
-    policy = plan.bound.policy
+    criteria = plan.criteria
     unused = {*OF_LABELS.values()} - {OF_LABELS[name] for name in (losses.measures if losses else ())}
     if asked != "everything":
         unused.add("min_class_size")
-    if all(bound.grain == "class" for bound in policy.bounds):
+    if all(bound.grain == "class" for bound in criteria.bounds):
         unused.add("rejected")
-    if not policy.quality.counts_suppressed_weight:
+    if not criteria.quality.counts_suppressed_weight:
         unused.add("suppressed_share")
     if not attainable:
         unused.add("attainable")
@@ -243,17 +243,17 @@ def _judged(plan: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Select:
 
     ``anon_certainly_kept`` is false where no less general node can do better, see :attr:`Policy.certain_bounds`.
     """
-    policy = plan.bound.policy
+    criteria = plan.criteria
     columns = []
     if KEPT in wanted:
-        of_classes = (bound for bound in policy.bounds if bound.grain == "class")
+        of_classes = (bound for bound in criteria.bounds if bound.grain == "class")
         columns.append(aliased(within(plan, of_classes), KEPT))
     if CERTAINLY_KEPT in wanted:
-        columns.append(aliased(within(plan, policy.certain_bounds), CERTAINLY_KEPT))
+        columns.append(aliased(within(plan, criteria.certain_bounds), CERTAINLY_KEPT))
     if OUT_OF_BOUNDS in wanted:
-        of_nodes = (bound for bound in policy.bounds if bound.grain == "node")
+        of_nodes = (bound for bound in criteria.bounds if bound.grain == "node")
         columns.append(aliased(exp.Not(this=exp.Paren(this=within(plan, of_nodes))), OUT_OF_BOUNDS))
-    if CLASS_WEIGHT in wanted and policy.row_weight is None:
+    if CLASS_WEIGHT in wanted and plan.spec.row_weight is None:
         columns.append(aliased(column(CLASS_ROWS), CLASS_WEIGHT))
     return select([exp.Star(), *columns], subquery(classes, "anon_classes"))
 
@@ -263,7 +263,7 @@ def _strictness(plan: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
 
     A class that violates another model cannot be published, so it bears nothing.
     """
-    concealing = [bound for bound in plan.bound.policy.bounds if bound.measure.name == "concealing"]
+    concealing = [bound for bound in plan.criteria.bounds if bound.measure.name == "concealing"]
     borne: exp.Expr = column(measure_column(plan, CLASS_SIZE))
     if concealing:
         risk = exp.func("greatest", *(measure_of(plan, bound) for bound in concealing))

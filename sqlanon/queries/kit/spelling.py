@@ -9,8 +9,8 @@ from typing import TypeVar
 from sqlglot import exp
 
 from sqlanon.model.names import spelled_like
-from sqlanon.queries.bind import SourceColumn
 from sqlanon.queries.kit.nodes import aliased, column, select, subquery
+from sqlanon.queries.source import SourceColumn
 
 Relation = TypeVar("Relation", bound=exp.Expr)
 

@@ -74,21 +74,20 @@ NOISY_LEFT_OVER = Relation("anon_noisy_left_over", "cell")
 
 def largest_value(plan: Encoding) -> exp.Query:
     """One row, ``largest``: the largest code of a sensitive value."""
-    (name,) = plan.bound.policy.sensitive
+    (name,) = plan.spec.protected
     largest = exp.func("coalesce", exp.Max(this=column(plan.sensitive(name))), number(0))
     return select([aliased(largest, "largest")], plan.cells.table)
 
 
 def by_combination(plan: Encoding, largest: int) -> Encoding:
     """The encoding of :data:`KEYED_CELLS`: its classes are combinations, with the sensitive value in their keys."""
-    counted = plan.bound.policy.model_copy(update={"sensitive": (), "method": None})
-    bound = replace(plan.bound, policy=counted, sensitive_shapes={})
-    return replace(plan, bound=bound, cells=KEYED_CELLS, keys=plan.keys.telling(largest))
+    spec = replace(plan.spec, protected=(), protected_shapes={})
+    return replace(plan, spec=spec, cells=KEYED_CELLS, keys=plan.keys.telling(largest))
 
 
 def keyed_cells(plan: Encoding, combined: Encoding) -> Step:
     """The step that makes :data:`KEYED_CELLS`, in the order of their keys."""
-    (name,) = plan.bound.policy.sensitive
+    (name,) = plan.spec.protected
     place = combined.keys.always
     assert place is not None
     value = cast(column(plan.sensitive(name)), "BIGINT")
@@ -105,7 +104,7 @@ def level_losses(plan: Encoding) -> exp.Query:
 
     In parts of :data:`WHOLE`, rounded as in scores: what the labels of a node lose is the sum over its levels.
     """
-    part = in_units(column("anon_ncp"), WHOLE / len(plan.bound.shapes))
+    part = in_units(column("anon_ncp"), WHOLE / len(plan.spec.shapes))
     values = select([exp.Star(), aliased(part, "anon_part")], subquery(labelled_values(plan), "anon_levels"))
     lost = cast(exp.Sum(this=exp.Mul(this=column("anon_value_rows"), expression=column("anon_part"))), "BIGINT")
     keys = [column("position"), column("depth")]
@@ -286,9 +285,9 @@ def _noisy(counts: Relation, noise: Relation, threshold: int) -> exp.Select:
 
 def _values(plan: Encoding) -> list[str]:
     """The columns of cells with the codes of the sensitive values."""
-    return [plan.sensitive(name) for name in plan.bound.policy.sensitive]
+    return [plan.sensitive(name) for name in plan.spec.protected]
 
 
 def _raw_values(plan: Encoding) -> list[str]:
     """The columns of cells with the sensitive values themselves."""
-    return [plan.raw(name) for name in plan.bound.policy.sensitive]
+    return [plan.raw(name) for name in plan.spec.protected]

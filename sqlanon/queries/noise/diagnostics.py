@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from sqlanon.queries.bind import BoundPolicy
+from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, column, select, string, subquery
 from sqlanon.queries.tables import taxonomies
@@ -15,12 +15,12 @@ from sqlanon.queries.tables.measures import level_map
 MEASURES = ("ncp", "total_variation", "rate", "information_loss", "deletion_rate")
 
 
-def diagnostics(bound: BoundPolicy, node: Mapping[str, int], written: exp.Expr) -> exp.Query:
+def diagnostics(spec: CellSpec, node: Mapping[str, int], written: exp.Expr) -> exp.Query:
     """One row with measures of ``anon.information_loss`` and ``anon.class_changes``; NULL where there are no rows."""
-    (sensitive,) = bound.policy.sensitive
+    (sensitive,) = spec.protected
     loss, changes = (
         subquery(
-            table_call(macro, bound.source.copy(), written.copy(), level_map(node), string(sensitive)), f"anon_{macro}"
+            table_call(macro, spec.source.copy(), written.copy(), level_map(node), string(sensitive)), f"anon_{macro}"
         )
         for macro in ("information_loss", "class_changes")
     )
@@ -29,4 +29,4 @@ def diagnostics(bound: BoundPolicy, node: Mapping[str, int], written: exp.Expr) 
         for name in MEASURES
     ]
     query = select(columns, loss).join(changes, join_type="cross", copy=False)
-    return taxonomies.at(query, bound.taxonomy)
+    return taxonomies.at(query, spec.taxonomy)

@@ -85,7 +85,7 @@ def domain_sizes(plan: Encoding) -> exp.Query:
 
 def domain_values(plan: Encoding) -> Step:
     """The step that makes :data:`VALUES`."""
-    (name,) = plan.bound.policy.sensitive
+    (name,) = plan.spec.protected
     window = exp.Window(this=exp.RowNumber(), order=ascending(column(VALUE)))
     place = aliased(exp.Sub(this=window, expression=number(1)), PLACE_OF_VALUE)
     return Step(VALUES, select([column(VALUE), place], plan.sensitive_codes(name).table), "values of the domain")
@@ -93,7 +93,7 @@ def domain_values(plan: Encoding) -> Step:
 
 def seen(plan: Encoding, levels: Levels, domain: Domain) -> Step:
     """The step that makes :data:`SEEN`: the i-th combination that is there has number - i before it that are not."""
-    (name,) = plan.bound.policy.sensitive
+    (name,) = plan.spec.protected
     index: exp.Expr = column(PLACE_OF_VALUE, "anon_values")
     for position, code in node_keys(plan, levels):
         digit = exp.Paren(this=exp.Sub(this=cast(column(code, "anon_cells"), "BIGINT"), expression=number(1)))
@@ -110,7 +110,7 @@ def seen(plan: Encoding, levels: Levels, domain: Domain) -> Step:
 
 def unseen(plan: Encoding, levels: Levels, domain: Domain) -> Step:
     """The step that makes :data:`UNSEEN` from :data:`DRAWN`: codes, value, run, rows, and that they are shown."""
-    (name,) = plan.bound.policy.sensitive
+    (name,) = plan.spec.protected
     ranked = exp.alias_(DRAWN.table, "anon_drawn", table=True)
     before = exp.Join(
         this=exp.alias_(SEEN.table, "anon_seen", table=True),
@@ -139,7 +139,7 @@ def unseen(plan: Encoding, levels: Levels, domain: Domain) -> Step:
 
 def every_value(plan: Encoding, left_over: exp.Query, runs: int) -> exp.Select:
     """What is left over of every declared value in every run, those of which nothing is left too."""
-    (name,) = plan.bound.policy.sensitive
+    (name,) = plan.spec.protected
     raw = plan.raw(name)
     all_runs = exp.func("unnest", exp.func("range", number(runs), dialect=DIALECT), dialect=DIALECT)
     wanted = select([column(VALUE), aliased(all_runs, RUN)], VALUES.table)

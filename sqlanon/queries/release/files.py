@@ -10,8 +10,8 @@ from sqlglot import exp
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.bind import SourceColumn
 from sqlanon.queries.kit.nodes import DIALECT, Relation, aliased, ascending, column, number, select, string, subquery
+from sqlanon.queries.source import SourceColumn
 
 ROW = "anon_row"
 """The column with the number of a row. Not DuckDB's own, which starts anywhere inside a transaction."""

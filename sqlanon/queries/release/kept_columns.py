@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.queries.bind import SourceColumn, Traits
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.kit.nodes import aliased, cast, column, exact_text, number
+from sqlanon.queries.source import SourceColumn, Traits
 
 NO_SIGN = 0x7FFF_FFFF_FFFF_FFFF
 """All bits of a BIGINT but that of its sign."""
@@ -43,11 +43,11 @@ class Shown:
 
 def shown_columns(plan: Encoding, *, of_cells: bool) -> list[Shown]:
     """The released columns but the quasi-identifiers, from the cells or from the source."""
-    policy = plan.bound.policy
+    spec = plan.spec
     found: list[Shown] = []
-    for source_column in plan.bound.columns:
+    for source_column in spec.columns:
         name = source_column.name
-        if name in policy.released_columns and name not in policy.quasi_identifiers:
+        if name in spec.released and name not in spec.quasi_identifiers:
             raw = column(plan.raw(name), "anon_cells") if of_cells else column(name, "anon_source")
             value = released_value(source_column, raw)
             keys = _keys(source_column.traits, value)

@@ -32,7 +32,7 @@ def label_types(plan: Encoding, levels: Levels) -> list[exp.Create]:
 
 def label_steps(plan: Encoding, levels: Levels) -> list[Step]:
     """The steps that make the tables of labels: those of every value, each with its code and its bits."""
-    attributes = plan.bound.policy.quasi_identifiers
+    attributes = plan.spec.quasi_identifiers
     return [
         Step(plan.node_labels(position), _labels(plan, position, depth), f'labels of "{attributes[position]}"')
         for position, depth in enumerate(levels)

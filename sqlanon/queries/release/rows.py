@@ -82,7 +82,7 @@ def expected_groups(plan: Encoding, kept: Relation) -> exp.Query | None:
     groups: exp.Expr = cast(classes, "DOUBLE")
     for each in shown:
         groups = exp.Mul(this=groups, expression=cast(exp.ApproxDistinct(this=each.value), "DOUBLE"))
-    source = exp.alias_(plan.bound.source.copy(), "anon_source", table=True)
+    source = exp.alias_(plan.spec.source.copy(), "anon_source", table=True)
     return select([aliased(groups, "groups")], source)
 
 
@@ -100,8 +100,8 @@ def release(plan: Encoding, typed: Container[str] = ()) -> exp.Query:
 def with_individuals(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool) -> exp.Query:
     """The published rows, in no order, with the column of individuals although it is not published: for measuring."""
     shown = shown_columns(plan, of_cells=False)
-    individual = plan.bound.policy.individual
-    added = [] if individual is None or individual in plan.bound.policy.released_columns else [individual]
+    individual = plan.spec.individual
+    added = [] if individual is None or individual in plan.spec.released else [individual]
     rows = _rows_of_source(plan, levels, shown).select(*(column(name, "anon_source") for name in added), copy=False)
     names = [*(each.name for each in shown), *added]
     published = _published(plan, levels, rows, names, kept, masked=masked)
@@ -114,10 +114,10 @@ def _rows_of_source(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> e
     Lookups are LEFT joins although every value is found: DuckDB keeps their order, where it would join the small
     tables among each other first.
     """
-    query = select([], exp.alias_(plan.bound.source.copy(), "anon_source", table=True))
+    query = select([], exp.alias_(plan.spec.source.copy(), "anon_source", table=True))
     for position, _ in node_keys(plan, levels):
         alias = plan.node_labels(position).name
-        raw = exact_text(column(plan.bound.policy.quasi_identifiers[position], "anon_source"))
+        raw = exact_text(column(plan.spec.quasi_identifiers[position], "anon_source"))
         lookup = exp.alias_(plan.node_labels(position).table, alias, table=True)
         query = left_join(query, lookup, same(column(VALUE, alias), raw))
         query = query.select(column(plan.label(position), alias), copy=False)
@@ -194,10 +194,10 @@ def _published(
 def order_of_groups(plan: Encoding, levels: Levels, shown: Sequence[Shown], *, masked: bool) -> list[exp.Expr]:
     """What groups are ordered by, column after column of the source; at the top all labels are the same."""
     positions = range(len(levels)) if masked else [position for position, _ in node_keys(plan, levels)]
-    labels = {plan.bound.policy.quasi_identifiers[position]: position for position in positions}
+    labels = {plan.spec.quasi_identifiers[position]: position for position in positions}
     keys = {each.name: [column(key) for key in each.key_names] for each in shown}
     order: list[exp.Expr] = []
-    for are_labels, found in itertools.groupby(plan.bound.columns, key=lambda found: found.name in labels):
+    for are_labels, found in itertools.groupby(plan.spec.columns, key=lambda found: found.name in labels):
         if are_labels:
             order += _side_by_side(plan, levels, [labels[each.name] for each in found])
         else:
@@ -211,7 +211,7 @@ def _side_by_side(plan: Encoding, levels: Levels, positions: Sequence[int]) -> l
     free = 0
     for position in positions:
         # As many as there are labels at most, the mask is one more, and NULL comes last.
-        last = plan.bound.shapes[position].label_counts[levels[position]] + 1
+        last = plan.spec.shapes[position].label_counts[levels[position]] + 1
         code = exp.func(
             "coalesce", exp.Anonymous(this="enum_code", expressions=[column(plan.label(position))]), number(last)
         )
@@ -226,13 +226,13 @@ def _side_by_side(plan: Encoding, levels: Levels, positions: Sequence[int]) -> l
 
 def released_columns(plan: Encoding, typed: Container[str] = ()) -> list[exp.Alias]:
     """The columns of the release, in the order of the source; see :func:`release`."""
-    policy = plan.bound.policy
-    labels = {name: text(column(plan.label(position))) for position, name in enumerate(policy.quasi_identifiers)}
+    spec = plan.spec
+    labels = {name: text(column(plan.label(position))) for position, name in enumerate(spec.quasi_identifiers)}
     return [
         aliased(
             as_typed(plan, found.name) if found.name in typed else labels.get(found.name) or plain_value(found),
             found.name,
         )
-        for found in plan.bound.columns
-        if found.name in policy.released_columns
+        for found in spec.columns
+        if found.name in spec.released
     ]

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.queries.bind import SourceColumn
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, number, select, text
 from sqlanon.queries.release.labels import enum_type
+from sqlanon.queries.source import SourceColumn
 
 
 def published_texts(plan: Encoding) -> dict[str, exp.Expr]:
     """The released columns that are texts, with what groups of equal rows have of them: labels, or the texts."""
-    policy = plan.bound.policy
-    labels = {name: column(plan.label(position)) for position, name in enumerate(policy.quasi_identifiers)}
+    spec = plan.spec
+    labels = {name: column(plan.label(position)) for position, name in enumerate(spec.quasi_identifiers)}
     return {
         found.name: labels.get(found.name, column(found.name))
-        for found in plan.bound.columns
-        if found.name in policy.released_columns and (found.name in labels or _becomes_text(found))
+        for found in spec.columns
+        if found.name in spec.released and (found.name in labels or _becomes_text(found))
     }
 
 
@@ -36,7 +36,7 @@ def text_counts(plan: Encoding, names: list[str], rows: exp.Table) -> exp.Query:
 
     And how many bytes the longest has, ``bytes_<place>``; labels are taken to be short.
     """
-    values, labels = published_texts(plan), plan.bound.policy.quasi_identifiers
+    values, labels = published_texts(plan), plan.spec.quasi_identifiers
     found = []
     for place, name in enumerate(names):
         length = number(0) if name in labels else exp.Anonymous(this="strlen", expressions=[values[name].copy()])

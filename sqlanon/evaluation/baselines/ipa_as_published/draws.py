@@ -95,7 +95,7 @@ def chosen_nodes(engine: Compute, table: EncodedTable, draws: Draws, runs: int =
     the weight of all before, which is the same as to choose among all nodes at the end.
     """
     engine.run(queries.values(table.plan))
-    if (node := public_node(table.plan.bound)) is not None:
+    if (node := public_node(table.bound)) is not None:
         _, perturbation = _perturbed(engine, table, [node], draws, runs)
         return [ChosenNode(node, perturbation)]
     held: list[ChosenNode] = []

@@ -68,7 +68,7 @@ RELATIONS = (VALUES, CELLS, PRESENT, GAPS, CLASSES, THRESHOLDS, UNIFORMS, PERTUR
 
 def values(plan: Encoding) -> Step:
     """The step that makes :data:`VALUES`."""
-    (name,) = plan.bound.policy.sensitive
+    (name,) = plan.spec.protected
     code, raw = column(plan.sensitive(name)), plan.raw(name)
     columns = [aliased(_place(code), PLACE_OF_VALUE), aliased(exp.AnyValue(this=column(raw)), raw), row_sum()]
     return Step(VALUES, grouped(select(columns, plan.cells.table), [code.copy()]), "values of the source")
@@ -127,7 +127,7 @@ def shown_steps(plan: Encoding, levels: Levels) -> list[Step]:
 
 
 def _cells(plan: Encoding, batch: Sequence[Levels], cells: Relation | None, *, apart: bool) -> exp.Query:
-    (name,) = plan.bound.policy.sensitive
+    (name,) = plan.spec.protected
     combinations = of_all_nodes(plan, batch, cells, _rows_by_value, apart=apart)
     keys = [NODE, *(plan.key(word) for word in range(plan.keys.word_count))]
     known = combinations.named_selects
@@ -144,7 +144,7 @@ def _cells(plan: Encoding, batch: Sequence[Levels], cells: Relation | None, *, a
 
 
 def _rows_by_value(grouping: Grouping) -> exp.Select:
-    values = [column(grouping.plan.sensitive(name)) for name in grouping.plan.bound.policy.sensitive]
+    values = [column(grouping.plan.sensitive(name)) for name in grouping.plan.spec.protected]
     return grouping.select([row_sum()], grouping.cells(), *values)
 
 
@@ -162,7 +162,7 @@ def _pooled(plan: Encoding) -> exp.Select:
 
 def _with_values(plan: Encoding, name: str) -> exp.Select:
     """Run, value and rows of a template with places of values, all to be shown."""
-    raw = plan.raw(*plan.bound.policy.sensitive)
+    raw = plan.raw(*plan.spec.protected)
     columns = [
         column(RUN, "anon_counted"),
         column(raw, "anon_values"),

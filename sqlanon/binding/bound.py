@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,67 +12,11 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.searches import HOLD_EVERY_NODE
+from sqlanon.queries.cells.spec import CellSpec
+from sqlanon.queries.source import SourceColumn, TaxonomyShape
 
 MAXIMUM_NODES = 4_000_000
 """Lattices above this are refused where every node is held: by some searches, and by a lattice table."""
-
-
-@dataclass(frozen=True)
-class Traits:
-    """What is to be known of the type of a column, whatever an engine calls it.
-
-    Attributes:
-        is_text: its values are texts.
-        is_enum: they are texts out of a list that the type holds.
-        is_json: they are documents of JSON.
-        is_float: they are floating-point numbers.
-        has_one_text: two values are equal just when their texts are.
-        has_one_form: two values are equal just when their bytes are, with texts compared by these.
-        has_name: values have an exact name, by which a folder can be called.
-        released_as: the type that the column is released in: with texts in place of what is out of a list.
-    """
-
-    is_text: bool
-    is_enum: bool
-    is_json: bool
-    is_float: bool
-    has_one_text: bool
-    has_one_form: bool
-    has_name: bool
-    released_as: str
-
-
-@dataclass(frozen=True)
-class SourceColumn:
-    """A column of the source: its name, its type as the engine spells it, and what is to be known of that."""
-
-    name: str
-    type: str
-    traits: Traits
-
-
-@dataclass(frozen=True)
-class TaxonomyShape:
-    """What binding needs to know of a taxonomy.
-
-    Attributes:
-        label_counts: how many labels each level has, from level 0 to the top.
-        domain_size: values of level 0, which is the number of leaves.
-        domain: ``declared``, ``stated`` or ``observed``.
-        sha256: a hash of its rows.
-        origin: the file that states its values; None unless the domain is ``stated``.
-    """
-
-    label_counts: tuple[int, ...]
-    domain_size: int
-    domain: str
-    sha256: str
-    origin: str | None = None
-
-    @property
-    def height(self) -> int:
-        """The number of the top level."""
-        return len(self.label_counts) - 1
 
 
 @dataclass(frozen=True)
@@ -108,6 +53,27 @@ class BoundPolicy:
             policy.maximum_levels.get(name, height) for name, height in zip(names, self.heights, strict=True)
         )
         return Lattice(names, self.heights, minimum, maximum)
+
+    @property
+    def cells(self) -> CellSpec:
+        """The cells that tell classes as the policy needs them."""
+        policy = self.policy
+        compared = (model.columns for model in policy.privacy if model.compares_with_source)
+        return CellSpec(
+            source=self.source,
+            columns=self.columns,
+            quasi_identifiers=policy.quasi_identifiers,
+            shapes=self.shapes,
+            taxonomy=self.taxonomy,
+            protected=policy.protected_columns,
+            protected_shapes=self.sensitive_shapes,
+            compared=tuple(dict.fromkeys(itertools.chain.from_iterable(compared))),
+            individual=policy.individual,
+            row_weight=policy.row_weight,
+            population=self.population,
+            released=policy.released_columns,
+            in_key_order=not policy.has_private_method,  # which sorts by keys of its own
+        )
 
     @property
     def heights(self) -> Levels:

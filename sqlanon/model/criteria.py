@@ -1,0 +1,39 @@
+"""What the classes of a node are judged by: privacy models and a loss, whoever asks for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlanon.model.privacy import CLASS_SIZE, Bound, PrivacyModel
+from sqlanon.model.quality import ALWAYS_TOLD, ClassLoss, Entropy, QualityModel
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What the classes of a node are judged by; without models every class is kept.
+
+    Attributes:
+        models: a class is kept if it meets all of them.
+        certain_bounds: the bounds that, where a node violates them beyond the suppression limit, every less general
+            node violates beyond it too.
+        quality: the loss that is minimized.
+    """
+
+    models: tuple[PrivacyModel, ...] = ()
+    certain_bounds: tuple[Bound, ...] = ()
+    quality: QualityModel = field(default_factory=Entropy)
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """What the models ask of every class that is kept, in their order."""
+        return tuple(bound for model in self.models for bound in model.bounds)
+
+    @property
+    def k(self) -> int:
+        """The largest k asked for, 1 without k-anonymity."""
+        return max((int(bound.required) for bound in self.bounds if bound.measure == CLASS_SIZE), default=1)
+
+    @property
+    def class_losses(self) -> tuple[ClassLoss, ...]:
+        """What is told of the classes of a node that was chosen: what it always is, and what is minimized."""
+        return tuple(dict.fromkeys((*ALWAYS_TOLD, *self.quality.class_losses)))

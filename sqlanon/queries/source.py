@@ -1,0 +1,63 @@
+"""What queries know of a source before they read it: its columns, and the shapes of the taxonomies of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What is to be known of the type of a column, whatever an engine calls it.
+
+    Attributes:
+        is_text: its values are texts.
+        is_enum: they are texts out of a list that the type holds.
+        is_json: they are documents of JSON.
+        is_float: they are floating-point numbers.
+        has_one_text: two values are equal just when their texts are.
+        has_one_form: two values are equal just when their bytes are, with texts compared by these.
+        has_name: values have an exact name, by which a folder can be called.
+        released_as: the type that the column is released in: with texts in place of what is out of a list.
+    """
+
+    is_text: bool
+    is_enum: bool
+    is_json: bool
+    is_float: bool
+    has_one_text: bool
+    has_one_form: bool
+    has_name: bool
+    released_as: str
+
+
+@dataclass(frozen=True)
+class SourceColumn:
+    """A column of the source: its name, its type as the engine spells it, and what is to be known of that."""
+
+    name: str
+    type: str
+    traits: Traits
+
+
+@dataclass(frozen=True)
+class TaxonomyShape:
+    """What binding needs to know of a taxonomy.
+
+    Attributes:
+        label_counts: how many labels each level has, from level 0 to the top.
+        domain_size: values of level 0, which is the number of leaves.
+        domain: ``declared``, ``stated`` or ``observed``.
+        sha256: a hash of its rows.
+        origin: the file that states its values; None unless the domain is ``stated``.
+    """
+
+    label_counts: tuple[int, ...]
+    domain_size: int
+    domain: str
+    sha256: str
+    origin: str | None = None
+
+    @property
+    def height(self) -> int:
+        """The number of the top level."""
+        return len(self.label_counts) - 1

@@ -17,7 +17,7 @@ from sqlanon.model.release import Measurement, ModelResult
 from sqlanon.queries.kit.spelling import spelled
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import measures as queries
-from sqlanon.queries.tables.measures import Comparison, generalized
+from sqlanon.queries.tables.measures import Comparison, MeasuredClasses, generalized
 
 COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with the table itself: no source was given"
 ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be counted in a table without it'
@@ -107,15 +107,16 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     policy = spelled_like_taxonomies(engine, policy)
     table, columns = _spelled(engine, table, policy)
     relation: exp.Expr = table.relation
-    counted, notes = policy, []
+    individual, notes = policy.individual, []
     if policy.individual is not None and beside.with_individuals is not None:
         relation = beside.with_individuals
     elif policy.individual is not None and policy.individual not in columns:
-        counted = policy.model_copy(update={"individual": None})
+        individual = None
         notes.append(ROWS_COUNTED.format(policy.individual))
     if beside.source is None and any(model.compares_with_source for model in policy.privacy):
         notes.append(COMPARED_WITH_ITSELF)
     population = resolve_population(engine, policy) if beside.population is None else beside.population
+    classes = MeasuredClasses(policy.quasi_identifiers, individual)
     comparison = Comparison(engine.taxonomy, beside.source, population, beside.labelled_source)
     found = {
         name: engine.fetch(query, f"measure {name}")[0]
@@ -127,7 +128,7 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
         class_count=found["k_anonymity"]["class_count"],
         k=found["k_anonymity"]["k"],
         models=tuple(
-            _result(engine, queries.as_enums(relation, beside.enums), counted, model, bound, comparison)
+            _result(engine, queries.as_enums(relation, beside.enums), classes, model, bound, comparison)
             for model in policy.privacy
             for bound in model.bounds
         ),
@@ -157,9 +158,14 @@ def _spelled(engine: Compute, table: ResolvedSource, policy: Policy) -> tuple[Re
 
 
 def _result(
-    engine: Compute, relation: exp.Expr, policy: Policy, model: PrivacyModel, bound: Bound, comparison: Comparison
+    engine: Compute,
+    relation: exp.Expr,
+    classes: MeasuredClasses,
+    model: PrivacyModel,
+    bound: Bound,
+    comparison: Comparison,
 ) -> ModelResult:
-    query = queries.attained(relation, policy, bound, comparison)
+    query = queries.attained(relation, classes, bound, comparison)
     attained = engine.fetch(query, f"measure {model}")[0]["attained"]
     return ModelResult(
         model=str(model),

@@ -1265,7 +1265,7 @@ VERIFICATION = [
         "sqlanon/queries/tables/measures.py",
         (
             "individuals-measured-by-row",
-            "if measure == CLASS_SIZE and policy.individual is not None:",
+            "if measure == CLASS_SIZE and classes.individual is not None:",
             "if False:",
             "rows of nobody count as an individual where releases are verified",
             "tests/integration/test_privacy_models.py::test_rows_of_nobody_add_no_individual_to_a_measurement",

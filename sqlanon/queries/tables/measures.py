@@ -7,12 +7,19 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import CLASS_SIZE, Bound, Measure
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, all_of, cast, column, exact_text, names, number, select, string, subquery
 from sqlanon.queries.release.labels import MASK
 from sqlanon.queries.tables import taxonomies
+
+
+@dataclass(frozen=True)
+class MeasuredClasses:
+    """What the classes of a table are: rows that agree in the quasi-identifiers, or their distinct individuals."""
+
+    quasi_identifiers: tuple[str, ...]
+    individual: str | None = None
 
 
 @dataclass(frozen=True)
@@ -33,14 +40,14 @@ class Comparison:
     labelled_source: exp.Expr | None = None
 
 
-def attained(table: exp.Expr, policy: Policy, bound: Bound, comparison: Comparison) -> exp.Query:
+def attained(table: exp.Expr, classes: MeasuredClasses, bound: Bound, comparison: Comparison) -> exp.Query:
     """One row, ``attained``: the worst value of a bound's measure over the classes of a table as it is."""
     measure = bound.measure
     table, source = table.copy(), table if comparison.source is None else comparison.source
-    if policy.individual is not None:
-        table = _once_each(table, policy, measure)
-        source = _once_each(source, policy, measure, of_classes=False)
-    call = _measured(table, source.copy(), policy, bound, comparison)
+    if classes.individual is not None:
+        table = _once_each(table, classes, measure)
+        source = _once_each(source, classes, measure, of_classes=False)
+    call = _measured(table, source.copy(), classes, bound, comparison)
     return taxonomies.at(call, comparison.taxonomy)
 
 
@@ -89,11 +96,13 @@ def level_map(node: Mapping[str, int]) -> exp.Expr:
     return _map({name: number(level) for name, level in node.items()})
 
 
-def _measured(table: exp.Expr, source: exp.Expr, policy: Policy, bound: Bound, comparison: Comparison) -> exp.Query:
-    measure, keys = bound.measure, names(policy.quasi_identifiers)
+def _measured(
+    table: exp.Expr, source: exp.Expr, classes: MeasuredClasses, bound: Bound, comparison: Comparison
+) -> exp.Query:
+    measure, keys = bound.measure, names(classes.quasi_identifiers)
     macro, result = measure.of_table
-    if measure == CLASS_SIZE and policy.individual is not None:
-        return _one(table_call("k_anonymity_of_individuals", table, keys, string(policy.individual)), column("k"))
+    if measure == CLASS_SIZE and classes.individual is not None:
+        return _one(table_call("k_anonymity_of_individuals", table, keys, string(classes.individual)), column("k"))
     if measure.view == "population":
         assert comparison.population is not None
         if measure.name == "presence" and bound.at_least:
@@ -116,10 +125,10 @@ def _is_masked(quasi_identifiers: Sequence[str]) -> exp.Expr:
     return all_of([exact_text(column(name)).eq(string(MASK)) for name in quasi_identifiers])
 
 
-def _once_each(table: exp.Expr, policy: Policy, measure: Measure, *, of_classes: bool = True) -> exp.Subquery:
+def _once_each(table: exp.Expr, classes: MeasuredClasses, measure: Measure, *, of_classes: bool = True) -> exp.Subquery:
     """The table with each individual once in a class, or once with each of its sensitive values there."""
-    assert policy.individual is not None
-    kept = [*(policy.quasi_identifiers if of_classes else ()), policy.individual]
+    assert classes.individual is not None
+    kept = [*(classes.quasi_identifiers if of_classes else ()), classes.individual]
     kept += [] if measure.column is None else [measure.column]
     once = select([column(name) for name in dict.fromkeys(kept)], table.copy()).distinct(copy=False)
     return subquery(once, "anon_once")

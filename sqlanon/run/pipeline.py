@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlanon.binding.carried_taxonomies import with_own_taxonomies
+from sqlanon.binding.folders import refuse_columns
 from sqlanon.binding.prepare import read_by
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.methods import publishing
@@ -20,7 +21,6 @@ from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Release
 from sqlanon.publish.targets import Target, target_for
-from sqlanon.queries.release.files import refuse_columns
 from sqlanon.run.unchanged import made_from, published_earlier
 
 NOTHING_ASKED = Request()

@@ -13,8 +13,11 @@ from sqlanon.errors import EngineError
 from sqlanon.model.datasets import GLOB_CHARACTERS
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
 
-STAGE = re.compile(r"\.(?P<target>.+)\.(?P<process>\d{1,9})\.\d+\.(?P<state>staged|previous)", re.ASCII)
-"""The hidden name of what is being published to a target, and of what is there no more."""
+STAGE = re.compile(r"\.(?P<target>.+)\.(?:run|\d{1,9})\.\d+\.(?P<state>staged|previous)(?:\.lock)?", re.ASCII)
+"""The hidden name of what is being published to a target, and of what is there no more, or of its lock.
+
+Up to version 0.1 there was the number of a process in place of ``run``, and no lock.
+"""
 
 
 def is_glob(source: str) -> bool:

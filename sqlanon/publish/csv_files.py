@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -12,12 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlanon.engines.csv_notes import Entries, Entry, note_text, read_note, sha256_of
+from sqlanon.engines.locks import held_folder
 from sqlanon.errors import EngineError
 from sqlanon.model.taxonomy.notes import note_beside
 from sqlanon.publish.files import cannot_be_written, flush, hidden, publish, refuse_file, staged_file, taken, tidy
-
-UNLOCKABLE = frozenset((errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS))
-"""How a file system (NFS, for one) says that it has no locks for folders."""
 
 
 @dataclass
@@ -54,7 +50,8 @@ def staged_csv(target: Path, *, replace: bool, anything: bool) -> Iterator[Stage
     with hidden(target, "staged") as path:
         staged = StagedCsv(path)
         yield staged
-        with cannot_be_written(target, "publish"), _locked(target.parent):
+        # A file and its note are replaced one after the other, which no other run may come between.
+        with cannot_be_written(target, "publish"), held_folder(target.parent):
             _refuse_note(target, anything=anything)
             _publish(staged, target, replace=replace)
 
@@ -68,7 +65,7 @@ def tidy_csv(target: Path) -> None:
 def settle(target: Path) -> None:
     """Have the note of a CSV tell about that file alone, after a run was killed right after publishing it."""
     tidy_csv(target)
-    with _locked(target.parent):
+    with held_folder(target.parent):
         entries, digest = read_note(target), sha256_of(target)
         if digest is not None and len(entries) > 1 and entries.get(digest) is not None:
             _write_note(target, {digest: entries[digest]})
@@ -155,18 +152,3 @@ def _refuse_note(target: Path, *, anything: bool) -> None:
             'with replace="anything" that it may go',
             step="target",
         ) from None
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Let no other run publish to a folder meanwhile: a file and its note are replaced one after the other."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except OSError as error:
-            if error.errno not in UNLOCKABLE:
-                raise
-        yield
-    finally:
-        os.close(descriptor)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -14,16 +13,10 @@ from typing import Literal
 from sqlglot import exp
 
 from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.locks import SUFFIX, hold, hold_abandoned
 from sqlanon.engines.paths import STAGE, is_glob
-from sqlanon.engines.processes import is_running
 from sqlanon.errors import EngineError
 from sqlanon.publish.globs import is_matched
-
-RUNS = itertools.count()
-"""Keeps the stages of several runs in one process apart."""
-
-IN_USE: set[Path] = set()
-"""The stages of this process; another one of its number is of a process that is dead, and had the same number."""
 
 
 @contextmanager
@@ -43,15 +36,21 @@ def staged_file(target: Path, *, replace: bool) -> Iterator[Path]:
 
 @contextmanager
 def hidden(target: Path, state: Literal["staged", "previous"]) -> Iterator[Path]:
-    """A hidden name beside the target; what is there when the block ends is removed, unless it is all that there is."""
-    path = target.with_name(f".{target.name}.{os.getpid()}.{next(RUNS)}.{state}")
-    IN_USE.add(path)
+    """A hidden name beside the target, which other runs leave alone.
+
+    What is there when the block ends is removed, unless it is all that there is.
+
+    Raises:
+        EngineError: the folder of the target cannot be written.
+    """
+    with cannot_be_written(target, "target"):
+        held = hold(target.parent, f".{target.name}.run.", f".{state}")
     try:
-        yield path
+        yield held.path
     finally:
         if state == "staged" or os.path.lexists(target):
-            _remove(path)
-        IN_USE.discard(path)
+            _remove(held.path)
+        held.let_go()
 
 
 @contextmanager
@@ -70,12 +69,13 @@ def tidy(target: Path) -> None:
 
     A target that was moved away comes back if nothing has taken its place; all else that is hidden goes.
     """
-    for path in _left_behind(target):
-        if path.name.endswith(".previous") and not os.path.lexists(target):
-            with suppress(FileNotFoundError):  # another run does the same
-                path.rename(target)
-        else:
-            _remove(path)
+    for path in _hidden_beside(target):
+        held = hold_abandoned(path)
+        if held is not None:
+            try:
+                _put_right(path, target)
+            finally:
+                held.let_go()
 
 
 def bring_back(source: str) -> None:
@@ -84,23 +84,30 @@ def bring_back(source: str) -> None:
         target = Path(os.path.abspath(source))  # noqa: PTH100
         if is_glob(source) or not target.name or os.path.lexists(target):
             return
-        if any(path.name.endswith(".previous") for path in _left_behind(target)):
+        if any(_is_previous(path) for path in _hidden_beside(target)):
             tidy(target)
     except (OSError, ValueError):
         return  # not a path at all
 
 
-def _left_behind(target: Path) -> Iterator[Path]:
+def _hidden_beside(target: Path) -> list[Path]:
+    """The hidden names of a target, whether anybody holds them or not; some are those of a lock that was left alone."""
     if not target.parent.is_dir():
-        return
-    for path in target.parent.iterdir():
-        found = STAGE.fullmatch(path.name)
-        if found and found["target"] == target.name and not _is_in_use(path, int(found["process"])):
-            yield path
+        return []
+    stages = filter(None, (STAGE.fullmatch(path.name) for path in target.parent.iterdir()))
+    names = {stage.string.removesuffix(SUFFIX) for stage in stages if stage["target"] == target.name}
+    return [target.with_name(name) for name in sorted(names)]
 
 
-def _is_in_use(path: Path, process: int) -> bool:
-    return path in IN_USE if process == os.getpid() else is_running(process)
+def _is_previous(path: Path) -> bool:
+    return path.suffix == ".previous"
+
+
+def _put_right(path: Path, target: Path) -> None:
+    if _is_previous(path) and os.path.lexists(path) and not os.path.lexists(target):
+        path.rename(target)
+    else:
+        _remove(path)
 
 
 def _remove(path: Path) -> None:

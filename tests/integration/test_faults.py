@@ -164,7 +164,7 @@ class TestKilled:
         target = folder / "published.parquet"
         with running(folder, str(target), "verify") as process:
             wait_for(process, "verify")
-            [stage] = folder.glob(".*")
+            [stage] = folder.glob(".*.staged")
             with duckdb.connect() as connection:
                 session = sa.connect(connection)
                 connection.execute("CREATE TABLE t AS SELECT 1 AS q FROM range(2)")
@@ -176,7 +176,13 @@ class TestKilled:
         assert pq.read_metadata(target).num_rows == ROW_COUNT
 
     def test_files_that_look_like_stages_are_left_alone(self, folder: Path) -> None:
-        names = [".published.parquet.staged", ".published.parquet.x.staged", ".other.parquet.1.staged", "published.1"]
+        names = [
+            ".published.parquet.staged",
+            ".published.parquet.x.staged",
+            ".published.parquet.run.staged",
+            ".other.parquet.1.staged",
+            "published.1",
+        ]
         for name in names:
             (folder / name).write_text("mine")
         with sa.connect(folder / "w.duckdb") as session:

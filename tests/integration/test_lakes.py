@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +22,7 @@ import sqlanon as sa
 from sqlanon.engines.duckdb import lake as lakes
 from sqlanon.publish import folders
 from sqlanon.publish.exchange import exchange
+from tests.conftest import ROOT
 from tests.effort import examples
 
 ROW_COUNT = 3000
@@ -109,7 +112,7 @@ class TestSources:
 
     def test_what_is_hidden_in_a_lake_is_not_read(self, session: sa.Session, lake: Path) -> None:
         """A glob of DuckDB enters hidden folders, those of a run that was killed between two renames, too."""
-        for name in (".old.1.0.staged", ".old.1.0.previous"):
+        for name in (".old.1.0.staged", ".old.1.0.previous", ".old.run.0.staged", ".old.run.0.previous"):
             shutil.copytree(lake / "people" / "year=2020", lake / "people" / name / "year=2020")
         for source in ("people", "people/**/*.parquet"):
             assert session.measure(str(lake / source), POLICY).row_count == ROW_COUNT
@@ -663,12 +666,13 @@ class TestConnecting:
             found = session.connection.execute(
                 "SELECT current_setting('memory_limit'), current_setting('threads'), current_setting('temp_directory')"
             ).fetchone()
-            [spill] = tmp_path.iterdir()
+            [spill] = (path for path in tmp_path.iterdir() if path.is_dir())
             assert found == ("286.1 MiB", 1, str(spill))
             assert spill.stat().st_mode & 0o777 == 0o700
 
     def test_what_does_not_fit_in_memory_is_gone_at_the_end(self, tmp_path: Path) -> None:
-        (tmp_path / "sqlanon-4194305-abcdefgh").mkdir()  # of a process that is dead
+        for name in (f"sqlanon-{os.getppid()}-abcdefgh", "sqlanon-run-0"):
+            (tmp_path / name).mkdir()  # nobody holds it, though a process has the number that one of them is of
         session = sa.connect(memory_limit="30MB", temp_directory=tmp_path, threads=1)
         session.connection.execute("CREATE TABLE t AS SELECT i, md5(i::VARCHAR) AS h FROM range(1500000) AS r (i)")
         assert [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -676,6 +680,22 @@ class TestConnecting:
             policy = sa.Policy(quasi_identifiers=["h"], privacy=[sa.KAnonymity(2)])
             session.measure("SELECT CAST(h AS INTEGER) AS h FROM t ORDER BY h", policy)
         session.close()
+        assert not list(tmp_path.iterdir())
+
+    def test_what_another_process_spills_is_left_alone(self, tmp_path: Path) -> None:
+        program = f"import sqlanon; session = sqlanon.connect(temp_directory={str(tmp_path)!r}); print(); input()"
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, **pipes) as other:
+            assert other.stdout is not None
+            other.stdout.readline()
+            theirs = set(tmp_path.iterdir())
+            sa.connect(temp_directory=tmp_path).close()
+            assert set(tmp_path.iterdir()) == theirs
+            assert any(path.is_dir() for path in theirs)
+            other.kill()
+            other.wait()
+        assert set(tmp_path.iterdir()) == theirs
+        sa.connect(temp_directory=tmp_path).close()
         assert not list(tmp_path.iterdir())
 
     def test_a_full_temporary_directory_is_told_of(self, tmp_path: Path) -> None:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sqlanon as sa
+from sqlanon.engines.locks import hold, hold_abandoned
 from sqlanon.publish.exchange import exchange
-from sqlanon.publish.files import staged_file, tidy
+from sqlanon.publish.files import bring_back, staged_file, tidy
 from sqlanon.publish.globs import is_matched
+from tests.conftest import ROOT
 
 
 def publish(target: Path, text: str, *, replace: bool = False) -> None:
@@ -54,19 +61,119 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["release.parquet"]
 
 
-def test_only_what_dead_runs_left_is_removed(tmp_path: Path) -> None:
-    """Where every program has the same number, as in a container, its own stages are those that it knows of."""
-    dead = 4_194_305  # above the largest number of a process
-    for name in (f".release.{dead}.0.staged", f".release.{os.getpid()}.999999.staged"):
-        (tmp_path / name / "a=b").mkdir(parents=True)
-    for name in (f".release.{os.getppid()}.0.staged", f".release2.{dead}.0.staged", f".release.{dead}.staged"):
-        (tmp_path / name).write_text("not ours, or still in use")
-    kept = sorted(path.name for path in tmp_path.iterdir() if path.is_file())
+OLD_NAMES = (".release.4194305.0", f".release.{os.getppid()}.0", f".release.{os.getpid()}.7")
+"""As versions up to 0.1 called stages, by a process that is dead, one that is alive, and a dead one with our number."""
+
+STAGING = """
+import sys
+from pathlib import Path
+from sqlanon.publish.files import staged_file
+with staged_file(Path(sys.argv[1]), replace=True) as staged:
+    staged.write_text("theirs")
+    print(staged, flush=True)
+    input()
+"""
+
+
+@pytest.fixture
+def other_run(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process, which is publishing to ``release``."""
+    command = [sys.executable, "-c", STAGING, str(tmp_path / "release")]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=ROOT, **pipes) as process:
+        yield process
+        process.kill()
+
+
+def staged_by(process: subprocess.Popen[str]) -> Path:
+    assert process.stdout is not None
+    return Path(process.stdout.readline().strip())
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_dead_runs_left_is_removed(tmp_path: Path) -> None:
+    for name in (*OLD_NAMES, ".release.run.3"):
+        (tmp_path / f"{name}.staged" / "a=b").mkdir(parents=True)
+    (tmp_path / ".release.run.3.staged.lock").touch()
+    (tmp_path / ".release.run.4.staged.lock").touch()
+    for name in (".release2.run.0.staged", ".release2.4.0.staged", ".release.4.staged", ".release.run.staged"):
+        (tmp_path / name).write_text("of another target, or not ours")
+    kept = [path.name for path in tmp_path.iterdir() if path.is_file() and path.suffix == ".staged"]
     with staged_file(tmp_path / "release", replace=False) as staged:
         staged.write_text("ours")
         tidy(tmp_path / "release")
         assert staged.exists()
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, "release"])
+    assert names_in(tmp_path) == sorted([*kept, "release"])
+
+
+@pytest.mark.parametrize("name", [*OLD_NAMES, ".release.run.0"], ids=["dead", "alive", "our number", "of today"])
+def test_what_a_dead_run_moved_away_comes_back(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.previous").mkdir()
+    bring_back(str(tmp_path / "release"))
+    assert names_in(tmp_path) == ["release"]
+
+
+def test_what_another_run_is_writing_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other_run: subprocess.Popen[str]
+) -> None:
+    """Also where its process has no number that is known here, as in another container or on another host."""
+
+    def unknown(_process: int, _signal: int) -> None:
+        raise ProcessLookupError
+
+    staged = staged_by(other_run)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "kill", unknown)
+        publish(tmp_path / "release", "ours")
+    assert staged.read_text() == "theirs"
+    other_run.communicate("\n")
+    assert (tmp_path / "release").read_text() == "theirs"
+    assert names_in(tmp_path) == ["release"]
+
+
+def test_what_a_killed_run_was_writing_is_removed(tmp_path: Path, other_run: subprocess.Popen[str]) -> None:
+    staged = staged_by(other_run)
+    other_run.kill()
+    other_run.wait()
+    assert staged.exists()
+    publish(tmp_path / "release", "ours")
+    assert names_in(tmp_path) == ["release"]
+
+
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There a run cannot know what is in use, and leaves alone what it has not made."""
+
+    def no_locks(_descriptor: int, _how: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    (tmp_path / ".release.run.0.staged").write_text("of whom?")
+    (tmp_path / ".release.run.0.staged.lock").touch()
+    publish(tmp_path / "release", "ours")
+    assert names_in(tmp_path) == [".release.run.0.staged", ".release.run.0.staged.lock", "release"]
+
+
+def test_a_name_whose_lock_was_removed_meanwhile_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another run that tidies may take a lock for one that was left behind, between its creation and its locking."""
+    flock = fcntl.flock
+    removed: list[Path] = []
+
+    def late(descriptor: int, how: int) -> None:
+        if not removed:
+            [lock] = tmp_path.iterdir()
+            lock.unlink()
+            removed.append(lock)
+        flock(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    held = hold(tmp_path, "name-")
+    assert held.path == tmp_path / "name-1"
+    assert hold_abandoned(held.path) is None
+    held.let_go()
+    assert names_in(tmp_path) == []
 
 
 def test_two_folders_trade_places(tmp_path: Path) -> None:

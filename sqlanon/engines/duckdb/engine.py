@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
@@ -19,8 +18,9 @@ from sqlanon.engines.duckdb import attaching, catalog, copying, file_types, lake
 from sqlanon.engines.duckdb.compute import DuckDBCompute, refusals, use
 from sqlanon.engines.duckdb.frames import Frames, rows_of
 from sqlanon.engines.duckdb.refusals import not_opened
-from sqlanon.engines.duckdb.resources import Resources
+from sqlanon.engines.duckdb.resources import Resources, discard
 from sqlanon.engines.frames import is_frame
+from sqlanon.engines.locks import Held
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.queries.kit.macros import install_statements, schema_statements, template_text
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
@@ -40,15 +40,16 @@ class DuckDBEngine(DuckDBCompute):
         *,
         owned: bool,
         read_only: bool = False,
-        spill: Path | None = None,
+        spill: Held | None = None,
     ) -> None:
         super().__init__(connection)
         self._frames = Frames(connection)
         self._owned = owned
         self._read_only = read_only
-        self._spill = spill
         self._name, _ = catalog.current_place(self.rows)
         self.taxonomy = catalog.anon_table("memory" if read_only else self._name, "taxonomy")
+        # A session that is never closed ends with the program.
+        self._discard_spill = None if spill is None else weakref.finalize(self, discard, spill)
 
     @classmethod
     def open(cls, database: str | Path, *, read_only: bool = False, resources: Resources = NO_LIMITS) -> DuckDBEngine:
@@ -69,7 +70,7 @@ class DuckDBEngine(DuckDBCompute):
         engine = None
         try:
             attaching.make_file(opened, duckdb.connect)
-            connection = duckdb.connect(opened, config=resources.configuration(spill))
+            connection = duckdb.connect(opened, config=resources.configuration(None if spill is None else spill.path))
             engine = cls(connection, owned=True, read_only=attached, spill=spill)
             if attached:
                 engine._attach(Path(path))
@@ -78,9 +79,6 @@ class DuckDBEngine(DuckDBCompute):
             if isinstance(error, duckdb.Error):
                 raise not_opened(path, error) from None
             raise
-        if spill is not None:
-            # A session that is never closed ends with the program.
-            weakref.finalize(engine, shutil.rmtree, spill, ignore_errors=True)
         return engine
 
     @cached_property
@@ -151,8 +149,8 @@ class DuckDBEngine(DuckDBCompute):
     def close(self) -> None:
         if self._owned:
             self.connection.close()
-        if self._spill is not None:
-            shutil.rmtree(self._spill, ignore_errors=True)
+        if self._discard_spill is not None:
+            self._discard_spill()
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         self._refuse_read_only(f'write the table "{target}"')
@@ -252,9 +250,9 @@ class DuckDBEngine(DuckDBCompute):
             raise EngineError(reason, step="target")
 
 
-def _give_up(engine: DuckDBEngine | None, spill: Path | None) -> None:
+def _give_up(engine: DuckDBEngine | None, spill: Held | None) -> None:
     """Undo what was done of opening a session."""
     if engine is not None:
         engine.close()
     elif spill is not None:
-        shutil.rmtree(spill, ignore_errors=True)
+        discard(spill)

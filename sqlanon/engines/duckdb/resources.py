@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlanon.engines.processes import is_running
+from sqlanon.engines.locks import SUFFIX, Held, hold, hold_abandoned
 from sqlanon.errors import EngineError
 from sqlanon.model.names import possible
 
 SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?)?B\s*", re.IGNORECASE)
-SPILL = re.compile(r"sqlanon-(\d{1,9})-\w+", re.ASCII)
-"""The name of a folder for what does not fit in memory, with the number of its process."""
+SPILL = re.compile(r"sqlanon-(?:run-\d+|\d{1,9}-\w+)(?:\.lock)?", re.ASCII)
+"""The name of a folder for what does not fit in memory, or of its lock.
+
+Up to version 0.1 there was the number of a process in it, and no lock.
+"""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class Resources:
         }
         return {name: value for name, value in settings.items() if value is not None}
 
-    def spill_folder(self, *, in_memory: bool) -> Path | None:
+    def spill_folder(self, *, in_memory: bool) -> Held | None:
         """A new folder for what does not fit in memory, which nobody else can read; None if DuckDB is to choose.
 
         DuckDB puts it beside the file of a warehouse. A warehouse in memory has no such place, and DuckDB would take
@@ -86,7 +89,7 @@ class Resources:
         try:
             place = tempfile.gettempdir() if self.temp_directory is None else str(self.temp_directory)
             _remove_abandoned(Path(place))
-            return Path(tempfile.mkdtemp(prefix=f"sqlanon-{os.getpid()}-", dir=place)).absolute()
+            return _new_folder(Path(place).absolute())
         except OSError as error:
             if self.temp_directory is None:
                 return None
@@ -94,11 +97,27 @@ class Resources:
             raise EngineError(reason, step="open", original=error) from None
 
 
+def discard(spill: Held) -> None:
+    """Remove a folder for what does not fit in memory, which its session uses no longer."""
+    shutil.rmtree(spill.path, ignore_errors=True)
+    spill.let_go()
+
+
+def _new_folder(place: Path) -> Held:
+    spill = hold(place, "sqlanon-run-")
+    try:
+        spill.path.mkdir(mode=0o700)
+    except BaseException:
+        spill.let_go()
+        raise
+    return spill
+
+
 def _remove_abandoned(place: Path) -> None:
     """Remove the folders of sessions that were killed: there is raw data in them."""
-    for folder in place.iterdir():
-        found = SPILL.fullmatch(folder.name)
-        if found and not is_running(int(found[1])):
-            with suppress(OSError):
-                if not folder.is_symlink() and folder.stat().st_uid == os.getuid():
-                    shutil.rmtree(folder, ignore_errors=True)
+    for found in place.iterdir():
+        with suppress(OSError):
+            if SPILL.fullmatch(found.name) and found.lstat().st_uid == os.getuid():
+                spill = hold_abandoned(found.with_name(found.name.removesuffix(SUFFIX)))
+                if spill is not None:
+                    discard(spill)

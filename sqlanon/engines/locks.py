@@ -1,0 +1,119 @@
+"""Names that are held for as long as a process lives: the system lets go of its locks, however it ends.
+
+The lock of a name is a file of its own beside what has the name: a database may write that anew, as another file.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import itertools
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+SUFFIX = ".lock"
+
+UNLOCKABLE = frozenset((errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS))
+"""How a file system says that it has no locks, or (NFS, for one) none for folders."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A name that nobody else uses until it is let go.
+
+    Attributes:
+        path: what has the name, or is to have it.
+        descriptor: of the locked file.
+    """
+
+    path: Path
+    descriptor: int
+
+    def let_go(self) -> None:
+        """Give the name up, once; what has it is left as it is."""
+        with suppress(OSError):
+            _lock_of(self.path).unlink()
+        os.close(self.descriptor)
+
+
+def hold(folder: Path, prefix: str, suffix: str = "") -> Held:
+    """Hold the first name that is free, of those with a number between a prefix and a suffix.
+
+    A file system without locks gives a name as well, which :func:`hold_abandoned` then refuses to everybody.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    for number in itertools.count():
+        path = folder / f"{prefix}{number}{suffix}"
+        if not os.path.lexists(path):
+            with suppress(FileExistsError):
+                held = _hold(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, without_locks=True)
+                if held is not None:
+                    return held
+    raise AssertionError("there is no last number")
+
+
+def hold_abandoned(path: Path) -> Held | None:
+    """Hold a name that another process had; None while it is held, and where that cannot be known.
+
+    Raises:
+        OSError: the file system refuses a lock that it could give.
+    """
+    # The lock of another user may be readable only, which is enough where locks are not those of a network.
+    for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):
+        with suppress(PermissionError, FileNotFoundError):
+            return _hold(path, flags, without_locks=False)
+    return None
+
+
+@contextmanager
+def held_folder(folder: Path) -> Iterator[None]:
+    """Wait until nobody else holds a folder, and hold it until the block ends; do not wait where it has no lock."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(descriptor, fcntl.LOCK_EX, without_locks=True)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _hold(path: Path, flags: int, *, without_locks: bool) -> Held | None:
+    descriptor = os.open(_lock_of(path), flags, 0o666)
+    held = None
+    try:
+        is_locked = _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, without_locks=without_locks)
+        # Another process may have removed the file before it was locked: the name is then not ours.
+        if is_locked and _is_at(descriptor, _lock_of(path)):
+            held = Held(path, descriptor)
+    finally:
+        if held is None:
+            os.close(descriptor)
+    return held
+
+
+def _lock(descriptor: int, how: int, *, without_locks: bool) -> bool:
+    """Lock a file; whether it is locked, or what to answer on a file system without locks."""
+    try:
+        fcntl.flock(descriptor, how)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in UNLOCKABLE:
+            raise
+        return without_locks
+    return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(path.name + SUFFIX)

@@ -186,4 +186,4 @@ def clinic_policy(*privacy: Any, **options: Any) -> sa.Policy:
 def _load_taxonomies(path: Path, folder: Path, attributes: list[str]) -> None:
     with sa.connect(path) as session:
         for attribute in attributes:
-            session.load_taxonomy(attribute, folder / f"{attribute}.csv", source="adult")
+            session.taxonomies.load(attribute, folder / f"{attribute}.csv", source="adult")

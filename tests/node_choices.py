@@ -50,9 +50,9 @@ class Neighbours:
 @cache
 def _session() -> sa.Session:
     session = sa.connect(duckdb.connect(config={"threads": 1}))
-    session.load_taxonomy("age", sa.Taxonomy.intervals([2], minimum=0, maximum=3))
-    session.load_taxonomy("sex", sa.Taxonomy.flat(["f", "m"]))
-    session.load_taxonomy("diagnosis", sa.Taxonomy.flat(["flu", "cold"]))
+    session.taxonomies.load("age", sa.Taxonomy.intervals([2], minimum=0, maximum=3))
+    session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
+    session.taxonomies.load("diagnosis", sa.Taxonomy.flat(["flu", "cold"]))
     return session
 
 

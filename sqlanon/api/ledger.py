@@ -1,4 +1,4 @@
-"""The Python interface to the ledger, which every session has."""
+"""The Python interface to the ledger of a session."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from sqlanon.api.opened import OpenedEngine
 from sqlanon.engines.base import Engine
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import PolicyError
 from sqlanon.ledger.datasets import known_account, resolved
 from sqlanon.ledger.ledger import WarehouseLedger, open_ledger, read_ledger
 from sqlanon.ledger.notes import could_be_noted
@@ -17,27 +18,26 @@ from sqlanon.model.ledger import Account
 from sqlanon.model.units import Unit
 
 
-class Accounts:
-    """What data sets have spent of their privacy, and may spend.
+class Ledger:
+    """What data sets have spent of their privacy, and may spend: ``session.ledger``.
 
     The ledger is the table ``anon.ledger`` of the warehouse, made with its first row, or that of the DuckDB file that
     the session was given as ``ledger``. A data set is named as it is released: by its table, or by the path, glob or
     folder of its files; or as ``dataset`` was given. Case makes no difference, nor does ``main.``. Files that the
     ledger knows under a data set belong to it by whatever path they are named.
 
+    ``file`` is the path of the DuckDB file, None if it is the warehouse.
+
     Every method raises :class:`sqlanon.EngineError` if the ledger cannot be read, or was tampered with.
     """
 
-    def __init__(self, engine: Engine, ledger: Path | None = None) -> None:
-        self._opened = engine
-        self._is_closed = False
-        self._ledger_file = ledger
+    def __init__(self, opened: OpenedEngine, file: Path | None) -> None:
+        self._opened = opened
+        self.file = file
 
     @property
     def _engine(self) -> Engine:
-        if self._is_closed:
-            raise EngineError("the session is closed; open another one with connect()", step="session")
-        return self._opened
+        return self._opened.engine
 
     def spent(self, dataset: str) -> Budget:
         """What a data set has spent in all: the sum of its charges, which are all about the same unit of privacy."""
@@ -68,7 +68,7 @@ class Accounts:
         if budget is not None and not isinstance(budget, Budget):
             raise PolicyError(f"a cap is a Budget or None, no {type(budget).__name__}")
         unit = None if individual is None else Unit(individual)
-        ledger = open_ledger(self._engine, self._ledger_file)
+        ledger = open_ledger(self._engine, self.file)
         found = known_account(self._engine, ledger, dataset)
         ledger.cap(found.name, budget, unit, found.files)
 
@@ -87,7 +87,7 @@ class Accounts:
         """
         return known_account(self._engine, self._read(), dataset).name
 
-    def ledger(self) -> pa.Table:
+    def entries(self) -> pa.Table:
         """All rows of the ledger, in their order.
 
         Returns:
@@ -99,7 +99,7 @@ class Accounts:
         """
         return table_of(self._read().entries())
 
-    def verify_ledger(self, head: str | None = None) -> str:
+    def verify(self, head: str | None = None) -> str:
         """Check that no row of the ledger was changed, removed, moved or put in.
 
         Args:
@@ -115,16 +115,16 @@ class Accounts:
         return self._read().verify(head)
 
     @property
-    def _could_note_ledger(self) -> bool:
+    def _could_be_noted(self) -> bool:
         """Whether the warehouse knows no ledger that it is charged to, and would if it were open to be written."""
         return could_be_noted(self._engine)
 
-    def _note_ledger(self) -> None:
+    def _note_in_warehouse(self) -> None:
         """Have the warehouse know it before the first charge."""
-        open_ledger(self._engine, self._ledger_file).note_in_warehouse()
+        open_ledger(self._engine, self.file).note_in_warehouse()
 
     def _account(self, dataset: str) -> Account:
         return self._read().account(self.dataset_named(dataset))
 
     def _read(self) -> WarehouseLedger:
-        return read_ledger(self._engine, self._ledger_file)
+        return read_ledger(self._engine, self.file)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Self, cast
 
 import pyarrow as pa
 
-from sqlanon.api.warehouse import WarehouseSession
-from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
-from sqlanon.engines.base import Source
-from sqlanon.engines.frames import is_frame, reading
-from sqlanon.errors import EngineError, VerificationError
+from sqlanon.api.ledger import Ledger
+from sqlanon.api.opened import OpenedEngine
+from sqlanon.api.rows import with_rows
+from sqlanon.api.taxonomies import Taxonomies
+from sqlanon.binding.carried_taxonomies import own_taxonomies
+from sqlanon.engines.base import Engine, Source
+from sqlanon.engines.frames import reading
+from sqlanon.errors import VerificationError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.base import Request
 from sqlanon.methods.registry import method_of
@@ -21,25 +25,25 @@ from sqlanon.model.destination import Replace, destination, replacing
 from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.flatten import Flattened, Flattening
 from sqlanon.model.policy.given import GivenPolicy, policy_of
-from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Measurement, Release, Verification
 from sqlanon.partitions.apply import apply
 from sqlanon.partitions.fit import fit
-from sqlanon.partitions.sidecar import opened
-from sqlanon.publish.file_notes import note_of_file
-from sqlanon.publish.files import bring_back
-from sqlanon.publish.folders import note_of
 from sqlanon.run.explain import ExplainedStep, explain
 from sqlanon.run.flatten import flatten
 from sqlanon.run.lattice import lattice
 from sqlanon.run.pipeline import anonymize
-from sqlanon.verification.measure import beside_release, measure
-from sqlanon.verification.published import notes_of, published
-from sqlanon.verification.verify import verify_published
+from sqlanon.verification.measure import measure
+from sqlanon.verification.published import provenance_at
+from sqlanon.verification.verify import verify_release
+
+if TYPE_CHECKING:
+    from sqlanon.engines.duckdb import Connection
 
 
-class Session(WarehouseSession):
+class Session:
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
+
+    Its ``taxonomies`` and its ``ledger`` have verbs of their own, see :class:`Taxonomies` and :class:`Ledger`.
 
     A *source* is the name of a table or view, the path or glob of Parquet or CSV files, a folder of them, or a SELECT
     query. A folder stands for all files in it and below, which are of one kind; folders ``column=value`` are columns,
@@ -58,6 +62,25 @@ class Session(WarehouseSession):
     provenance: keep the two together. Whatever it is, it is replaced in one step, when all that is new has been
     written and verified.
     """
+
+    def __init__(self, engine: Engine, ledger: Path | None = None) -> None:
+        self._opened = OpenedEngine(engine)
+        self._resolve = self._opened.resolve
+        self.taxonomies = Taxonomies(self._opened)
+        self.ledger = Ledger(self._opened, ledger)
+
+    @property
+    def connection(self) -> Connection:
+        """The DuckDB connection under the session."""
+        return cast("Connection", self._engine.connection)
+
+    def install(self) -> None:
+        """Create schema ``anon`` with all macros in the warehouse, for any DuckDB client to call.
+
+        Raises:
+            EngineError: the warehouse is read-only.
+        """
+        self._engine.install()
 
     @reading
     def lattice(
@@ -181,13 +204,13 @@ class Session(WarehouseSession):
             VerificationError: the written release fell short and was withdrawn.
             EngineError: the database or the file system refused a step.
         """
-        request = Request(node, stopping(time_limit, stop), dataset, random_source, self._ledger_file)
+        request = Request(node, stopping(time_limit, stop), dataset, random_source, self.ledger.file)
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         wanted = policy_of(policy)
         may_go = replacing(replace, tells_changes=method_of(wanted).is_repeatable)
-        resolved = self._resolve(source)
-        release = anonymize(self._engine, resolved, wanted, target, request, replace=may_go, progress=progress)
-        return self._readable(release, target)
+        found = self._resolve(source)
+        release = anonymize(self._engine, found, wanted, target, request, replace=may_go, progress=progress)
+        return with_rows(release, self._opened, target)
 
     @reading
     def fit(
@@ -227,10 +250,9 @@ class Session(WarehouseSession):
         """
         stopped = stopping(time_limit, stop)
         wanted = policy_of(policy)
-        resolved = self._resolve(source)
         return fit(
             self._engine,
-            resolved,
+            self._resolve(source),
             wanted,
             Path(sidecar),
             node=node,
@@ -278,14 +300,8 @@ class Session(WarehouseSession):
         """
         may_go = replacing(replace)
         target = destination(into)
-        resolved = self._resolve(source)
-        release = apply(self._engine, resolved, Path(sidecar), target, replace=may_go, progress=progress)
-        return self._readable(release, target)
-
-    def _policy_of_fit(self, sidecar: str | Path) -> Policy:
-        """The policy that a fit was made with, which tells the taxonomies that a partition needs."""
-        with opened(self._engine, Path(sidecar)) as found:
-            return found.fit.policy
+        release = apply(self._engine, self._resolve(source), Path(sidecar), target, replace=may_go, progress=progress)
+        return with_rows(release, self._opened, target)
 
     @reading
     def flatten(
@@ -360,28 +376,25 @@ class Session(WarehouseSession):
     @reading
     def verification(self, release: Source, policy: GivenPolicy, *, source: Source | None = None) -> Verification:
         """As :meth:`verify`, with the shortfalls in the result instead of an error."""
-        wanted = policy_of(policy)
-        if not is_frame(release):
-            bring_back(str(release))
-        found = published(self._engine, release, self._resolve)
-        original = None if source is None else self._resolve(source)
-        node = None if found.record is None else found.record.node
-        attributes = verified_with(wanted, has_source=original is not None)
-        with own_taxonomies(self._engine, original or found.source, wanted, attributes):
-            return verify_published(self._engine, found, wanted, beside_release(self._engine, wanted, node, original))
+        return verify_release(self._engine, release, policy_of(policy), source, self._resolve)
 
     def provenance(self, release: str | Path) -> str | None:
         """The provenance that travels with a published table, file or folder, as JSON; None without one.
 
         That of a CSV is in the note beside it; it is of no other content than was written.
         """
-        resolved = self._resolve(release)
-        place = destination(release)
-        if place.kind == "folder":
-            return note_of(place.path)
-        if place.kind == "file":
-            return note_of_file(self._engine, place.path)
-        notes = [] if resolved.files else notes_of(self._engine, resolved)
-        if not notes:
-            raise EngineError("only a table, a Parquet or CSV file, or a folder has a provenance", step="provenance")
-        return notes[0]
+        return provenance_at(self._engine, self._resolve(release), destination(release))
+
+    def close(self) -> None:
+        """Close the connection, unless it was lent to the session, which takes no more calls."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def _engine(self) -> Engine:
+        return self._opened.engine

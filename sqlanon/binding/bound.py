@@ -110,7 +110,7 @@ def bind(
     missing = [name for name in (*policy.quasi_identifiers, *policy.sensitive_taxonomies) if name not in shapes]
     if missing:
         raise TaxonomyError(
-            "columns without a taxonomy; load one for each with load_taxonomy or `sqlanon taxonomy`:",
+            "columns without a taxonomy; load one for each with session.taxonomies.load or `sqlanon taxonomy`:",
             [f'"{name}"' for name in missing],
         )
     flat = [name for name in policy.sensitive_taxonomies if shapes[name].height == 0]

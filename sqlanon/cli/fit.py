@@ -90,11 +90,14 @@ def apply(
     """
     from sqlanon.cli.terminal.views import partition_view
     from sqlanon.model.destination import destination
+    from sqlanon.partitions.sidecar import opened
 
     may_go = replacing(replace, replace_if_changed, replace_anything)
     with progress(as_events=as_events, quiet=as_json) as told, writing(database, destination(into)) as session:
         if taxonomies:
-            load_taxonomies(session, read_taxonomies(taxonomies, session._policy_of_fit(sidecar)))
+            with opened(session._engine, sidecar) as found:
+                wanted = found.fit.policy
+            load_taxonomies(session, read_taxonomies(taxonomies, wanted))
         release = session.apply(source, sidecar, into, replace=may_go, progress=told)
     if as_json:
         write_json(release.model_dump(mode="json"))

@@ -80,8 +80,8 @@ def cap(
         raise typer.BadParameter("give --epsilon and --delta, or --lift")
     budget = None if epsilon is None else Budget(epsilon, delta or 0)
     with _opened(database, ledger, read_only=False) as session:
-        is_known = session.knows(dataset)
-        session.cap(dataset, budget, individual=individual)
+        is_known = session.ledger.knows(dataset)
+        session.ledger.cap(dataset, budget, individual=individual)
         name, found = _account(session, dataset)
     if as_json:
         write_json(_json(name, found))
@@ -100,7 +100,7 @@ def remaining(dataset: Dataset, database: Warehouse = None, ledger: LedgerFile =
     Example: sqlanon ledger remaining visits --db clinic.duckdb
     """
     with _opened(database, ledger) as session:
-        is_known = session.knows(dataset)
+        is_known = session.ledger.knows(dataset)
         name, found = _account(session, dataset)
     if not is_known:
         _doubt(name)
@@ -125,7 +125,7 @@ def verify(
     Example: sqlanon ledger verify --db clinic.duckdb
     """
     with _opened(database, ledger) as session:
-        newest = session.verify_ledger(head)
+        newest = session.ledger.verify(head)
     if as_json:
         write_json({"head": newest, "met": True})
     else:
@@ -155,14 +155,14 @@ def _opened(database: Path | None, ledger: Path | None, *, read_only: bool = Tru
 def _entries(session: Session) -> list[Entry]:
     from sqlanon.model.ledger import Entry
 
-    return [Entry(**row) for row in session.ledger().to_pylist()]
+    return [Entry(**row) for row in session.ledger.entries().to_pylist()]
 
 
 def _account(session: Session, dataset: str) -> tuple[str, Account]:
     """The name under which the ledger knows a data set, and its account."""
     from sqlanon.model.ledger import account
 
-    name = session.dataset_named(dataset)
+    name = session.ledger.dataset_named(dataset)
     return name, account(_entries(session), name)
 
 

@@ -251,11 +251,11 @@ def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -
 def _noted(database: Path, ledger: Path) -> Iterator[Session]:
     """A session on a warehouse opened read-only that has noted its ledger, for which it is opened writable once."""
     with existing(database, ledger=ledger) as session:
-        if not session._could_note_ledger:
+        if not session.ledger._could_be_noted:
             yield session
             return
     with _connected(database, ledger=ledger) as session:
-        session._note_ledger()
+        session.ledger._note_in_warehouse()
     with existing(database, ledger=ledger) as session:
         yield session
 
@@ -285,7 +285,7 @@ def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxono
 def load_taxonomies(session: Session, found: Mapping[str, Taxonomy]) -> None:
     """Load taxonomies that were read."""
     for attribute, taxonomy in found.items():
-        session.load_taxonomy(attribute, taxonomy)
+        session.taxonomies.load(attribute, taxonomy)
 
 
 def given_node(given: list[str] | None) -> dict[str, int] | None:

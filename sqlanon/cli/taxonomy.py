@@ -195,8 +195,8 @@ def check(database: Database, as_json: Json = False) -> None:
     Example: sqlanon taxonomy check --db clinic.duckdb
     """
     with existing(database) as session:
-        names = list(session.taxonomies())
-        problems = session.check_taxonomies()
+        names = list(session.taxonomies.list())
+        problems = session.taxonomies.check()
     if as_json:
         write_json({"taxonomies": names, "problems": problems, "met": not problems})
     for line in (line for lines in problems.values() for line in lines):
@@ -218,7 +218,7 @@ def list_(database: Database, as_json: Json = False) -> None:
     Example: sqlanon taxonomy list --db clinic.duckdb
     """
     with existing(database) as session:
-        found = session.taxonomies()
+        found = session.taxonomies.list()
     if as_json:
         write_json({"taxonomies": found})
     elif not found:
@@ -243,7 +243,7 @@ def export(
     Example: sqlanon taxonomy export age age.csv --db clinic.duckdb
     """
     with existing(database) as session:
-        session.export_taxonomy(attribute, file, replace=replace)
+        session.taxonomies.export(attribute, file, replace=replace)
     if as_json:
         write_json({"attribute": attribute, "file": str(file)})
     say(f'Wrote the taxonomy of "{attribute}" to {file}.')
@@ -255,8 +255,8 @@ def _store(
     if column is not None and source is None:
         raise typer.BadParameter("--column names a column of --source, which is missing")
     with existing_or_new(database) as session:
-        session.load_taxonomy(attribute, taxonomy, source=source, column=column)
-        shape = session.taxonomies()[attribute]
+        session.taxonomies.load(attribute, taxonomy, source=source, column=column)
+        shape = session.taxonomies.list()[attribute]
     if as_json:
         write_json({"attribute": attribute, **shape})
     say(f'Stored the taxonomy of "{attribute}": {shape["values"]:,} values, top level {shape["height"]}.')

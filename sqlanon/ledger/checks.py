@@ -89,7 +89,7 @@ def refuse_overspending(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
     if problems:
         raise BudgetError(
             "the ledger has less left than the run needs; ask for less, or have the custodian of the data raise the "
-            "cap (`sqlanon ledger cap` or Session.cap):",
+            "cap (`sqlanon ledger cap` or session.ledger.cap):",
             problems,
         )
 

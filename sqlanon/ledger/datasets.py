@@ -111,7 +111,7 @@ def refuse_undeclared(engine: Warehouse, entries: Sequence[Entry], given: str, n
         raise PolicyError(
             f'nobody has declared the data set "{name}": it is no table or file here, and the ledger does not know it. '
             "If it is spelled right, have the custodian of the data declare it by a cap (`sqlanon ledger cap` or "
-            "Session.cap)"
+            "session.ledger.cap)"
         )
 
 

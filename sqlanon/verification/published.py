@@ -15,6 +15,7 @@ from sqlanon.engines.csv_notes import is_csv, look_at
 from sqlanon.engines.paths import is_folder, marked, pattern_below
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
+from sqlanon.model.destination import Destination
 from sqlanon.publish.file_notes import note_of_file
 from sqlanon.publish.folders import changes_of, note_of
 from sqlanon.verification.record import Record, record_of, together
@@ -70,6 +71,22 @@ def notes_of(engine: Engine, source: ResolvedSource) -> list[str | None]:
         found = engine.find(source.relation)
         return [None if found is None else found.comment]
     return []
+
+
+def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) -> str | None:
+    """The provenance that travels with a source that was published at a place; None without one.
+
+    Raises:
+        EngineError: it is no place of a release, such as a view.
+    """
+    if place.kind == "folder":
+        return note_of(place.path)
+    if place.kind == "file":
+        return note_of_file(engine, place.path)
+    notes = [] if source.files else notes_of(engine, source)
+    if not notes:
+        raise EngineError("only a table, a Parquet or CSV file, or a folder has a provenance", step="provenance")
+    return notes[0]
 
 
 def _note_of_file(engine: Writer, file: str) -> str | None:

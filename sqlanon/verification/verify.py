@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
+from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.prepare import spelled_like_taxonomies
-from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.base import Engine, ResolvedSource, Source
+from sqlanon.engines.frames import is_frame
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Measurement, Verification
+from sqlanon.publish.files import bring_back
 from sqlanon.queries.kit.nodes import aliased, count_rows, select, subquery
 from sqlanon.queries.tables import measures as queries
-from sqlanon.verification.measure import Beside, measure
-from sqlanon.verification.published import Published, columns_of
+from sqlanon.verification.measure import Beside, beside_release, measure
+from sqlanon.verification.published import Published, columns_of, published
 from sqlanon.verification.record import Record
 
 OTHER_POLICY = "it was made by another policy than the one that it is held against here"
@@ -71,6 +74,29 @@ def verify_published(engine: Engine, found: Published, policy: Policy, beside: B
         notes=tuple(notes),
         not_covered=NOT_COVERED,
     )
+
+
+def verify_release(
+    engine: Engine,
+    release: Source,
+    policy: Policy,
+    source: Source | None,
+    resolve: Callable[[Source], ResolvedSource],
+) -> Verification:
+    """The same of what is found under a name, beside the source that it was made from, if that is given.
+
+    Raises:
+        PolicyError: as :func:`verify`, or the policy does not fit the source.
+        EngineError: there is no release, or it cannot be read.
+    """
+    if not is_frame(release):
+        bring_back(str(release))
+    found = published(engine, release, resolve)
+    original = None if source is None else resolve(source)
+    node = None if found.record is None else found.record.node
+    attributes = verified_with(policy, has_source=original is not None)
+    with own_taxonomies(engine, original or found.source, policy, attributes):
+        return verify_published(engine, found, policy, beside_release(engine, policy, node, original))
 
 
 def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:

@@ -12,6 +12,8 @@ import duckdb
 import pytest
 
 import sqlanon as sa
+from sqlanon.api.ledger import Ledger
+from sqlanon.api.taxonomies import Taxonomies
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.one_line
@@ -69,9 +71,12 @@ def names_imported(tree: ast.Module) -> Iterator[str]:
 
 
 def public_members() -> Iterator[tuple[str, object]]:
-    """Every public name with its public methods and properties."""
-    for name in sa.__all__:
-        member = getattr(sa, name)
+    """Every public name, and the parts of a session, with their public methods and properties."""
+    for name, member in {
+        **{name: getattr(sa, name) for name in sa.__all__},
+        "Taxonomies": Taxonomies,
+        "Ledger": Ledger,
+    }.items():
         yield name, member
         if inspect.isclass(member):
             own = [base for base in member.__mro__ if base.__module__.startswith("sqlanon")]
@@ -99,8 +104,13 @@ class TestPublicNames:
         assert {name for line in NAMES_OF_THE_ISSUE for name in line.split()} <= set(sa.__all__)
 
     def test_a_session_does_what_the_issue_says(self) -> None:
-        for method in ("load_taxonomy", "lattice", "measure", "anonymize", "verify"):
+        for method in ("lattice", "measure", "anonymize", "verify"):
             assert callable(getattr(sa.Session, method))
+        for part, verbs in (
+            (Taxonomies, "load make check export list"),
+            (Ledger, "cap spent remaining verify entries"),
+        ):
+            assert all(callable(getattr(part, verb)) for verb in verbs.split())
         assert list(inspect.signature(sa.Session.anonymize).parameters)[:4] == ["self", "source", "policy", "into"]
 
     def test_each_has_a_docstring(self) -> None:

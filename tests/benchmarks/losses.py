@@ -93,7 +93,7 @@ def tables(folder: Path) -> Iterator[tuple[str, Path, str, sa.Policy]]:
     with sa.connect(folder / "hospital.duckdb") as session:
         invent(session._engine, rows=HOSPITAL_ROWS, seed=1)
         for name, taxonomy in TAXONOMIES.items():
-            session.load_taxonomy(name, taxonomy, source="visits")
+            session.taxonomies.load(name, taxonomy, source="visits")
     hospital = sa.Policy(
         quasi_identifiers=list(TAXONOMIES),
         sensitive=["diagnosis"],

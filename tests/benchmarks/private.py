@@ -78,7 +78,7 @@ def hospital(path: Path, rows: int) -> None:
     with sa.connect(path) as session:
         invent(session._engine, rows=rows, seed=1)
         for name, taxonomy in TAXONOMIES.items():
-            session.load_taxonomy(name, taxonomy, source=SOURCE)
+            session.taxonomies.load(name, taxonomy, source=SOURCE)
 
 
 def k_anonymity(path: Path) -> dict[str, object]:
@@ -95,7 +95,7 @@ def released(path: Path, policy: sa.Policy) -> dict[str, object]:
     """How long a run takes, stage by stage."""
     ledger = path.with_name("ledger.duckdb")
     with sa.connect(path, ledger=ledger) as session:
-        session.cap(SOURCE, None)  # so that the warehouse, which is opened read-only below, has noted its ledger
+        session.ledger.cap(SOURCE, None)  # so that the warehouse, which is opened read-only below, has noted its ledger
     with tempfile.TemporaryDirectory() as folder, sa.connect(path, read_only=True, ledger=ledger) as session:
         began = time.perf_counter()
         release = session.anonymize(SOURCE, policy, Path(folder) / "released.parquet")

@@ -84,7 +84,7 @@ def make_warehouse(path: Path) -> Path:
         connection.read_csv(source, header=False, sep=", ", names=UCI_COLUMNS).create("adult")
     with sa.connect(path) as session:
         for name in UCI_QUASI_IDENTIFIERS:
-            session.load_taxonomy(name, DATA / "adult_uci" / "hierarchies" / f"{name}.csv")
+            session.taxonomies.load(name, DATA / "adult_uci" / "hierarchies" / f"{name}.csv")
     return path
 
 
@@ -94,7 +94,7 @@ def make_arx_warehouse(path: Path) -> Path:
         source = str(DATA / "adult_arx" / "adult.csv")
         session.connection.read_csv(source, header=True, sep=";").create("adult")
         for name in ARX_COLUMNS:
-            session.load_taxonomy(name, DATA / "adult_arx" / "hierarchies" / f"{name}.csv", source="adult")
+            session.taxonomies.load(name, DATA / "adult_arx" / "hierarchies" / f"{name}.csv", source="adult")
     return path
 
 

@@ -113,7 +113,7 @@ def _clinic(connection: Connection) -> None:
     connection.execute("ALTER TABLE visits ADD patient INTEGER; ALTER TABLE visits ADD nights INTEGER")
     connection.execute("UPDATE visits SET patient = id // 2, nights = 1 + id % 3")
     rows = [[name, group, "*"] for name, group in (("asthma", "lung"), ("flu", "lung"), ("angina", "heart"))]
-    sa.connect(connection).load_taxonomy("diagnosis", sa.Taxonomy.from_rows(rows))
+    sa.connect(connection).taxonomies.load("diagnosis", sa.Taxonomy.from_rows(rows))
 
 
 def _anonymized(policy: sa.Policy) -> Callable[[sa.Session, Path], object]:

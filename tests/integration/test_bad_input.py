@@ -55,8 +55,8 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"CREATE TABLE people AS SELECT 30 + i % 2 AS age, '{SECRET}' AS city, '{SECRET}' AS illness, "
             f"'{SECRET}' || i AS name FROM range(8) AS r (i)"
         )
-        session.load_taxonomy("age", sa.Taxonomy.intervals([10], minimum=0, maximum=99), source="people")
-        session.load_taxonomy("city", sa.Taxonomy.flat(), source="people")
+        session.taxonomies.load("age", sa.Taxonomy.intervals([10], minimum=0, maximum=99), source="people")
+        session.taxonomies.load("city", sa.Taxonomy.flat(), source="people")
         session.anonymize("people", policy(), into="published")
         session.anonymize("people", policy(), into=folder / "published.parquet")
     return folder
@@ -137,14 +137,14 @@ class TestPolicyAndSource:
             getattr(session, call)("people", wrong, **arguments)
 
     def test_value_not_in_a_taxonomy(self, session: sa.Session, tmp_path: Path) -> None:
-        session.load_taxonomy("city", sa.Taxonomy.flat(["elsewhere"]))
-        session.load_taxonomy("age", sa.Taxonomy.flat([30]))
+        session.taxonomies.load("city", sa.Taxonomy.flat(["elsewhere"]))
+        session.taxonomies.load("age", sa.Taxonomy.flat([30]))
         expected = ('table "people"', '"age": 1 distinct values in 4 rows', '"city": 1 distinct values in 8 rows')
         with refused(session, tmp_path, sa.TaxonomyError, *expected):
             session.anonymize("people", policy(), into="new")
 
     def test_values_not_in_a_taxonomy_come_with_the_query_that_lists_them(self, session: sa.Session) -> None:
-        session.load_taxonomy("city", sa.Taxonomy.flat(["elsewhere"]))
+        session.taxonomies.load("city", sa.Taxonomy.flat(["elsewhere"]))
         with pytest.raises(sa.TaxonomyError) as caught:
             session.anonymize("people", policy(), into="new")
         (problem,) = caught.value.problems
@@ -156,7 +156,7 @@ class TestPolicyAndSource:
         session.connection.execute(f"UPDATE anon.taxonomy SET label = '{SECRET}' WHERE level = 2 AND value = '5'")
         with refused(session, tmp_path, sa.TaxonomyError, '"age" level 2: several top labels (2)', "load"):
             session.anonymize("people", policy(), into="new")
-        assert session.check_taxonomies()["age"]
+        assert session.taxonomies.check()["age"]
 
     @pytest.mark.parametrize("into", ["new", "new.parquet", "published", "published.parquet"])
     def test_empty_table(self, session: sa.Session, tmp_path: Path, into: str) -> None:
@@ -304,13 +304,13 @@ class TestModels:
     def test_hierarchical_distance_of_a_value_that_its_taxonomy_does_not_know(
         self, session: sa.Session, tmp_path: Path, levels: list[str]
     ) -> None:
-        session.load_taxonomy("illness", sa.Taxonomy.from_rows([["flu", *levels], ["gout", *levels]]))
+        session.taxonomies.load("illness", sa.Taxonomy.from_rows([["flu", *levels], ["gout", *levels]]))
         hierarchical = policy(privacy=[sa.TCloseness("illness", 0.5, "hierarchical")])
         with refused(session, tmp_path, sa.TaxonomyError, '"illness": 1 distinct values in 8 rows'):
             session.anonymize("people", hierarchical, into="new")
 
     def test_hierarchical_distance_in_a_taxonomy_of_values_alone(self, session: sa.Session, tmp_path: Path) -> None:
-        session.load_taxonomy("illness", sa.Taxonomy.from_rows([[SECRET]]))
+        session.taxonomies.load("illness", sa.Taxonomy.from_rows([[SECRET]]))
         hierarchical = policy(privacy=[sa.TCloseness("illness", 0.5, "hierarchical")])
         with refused(session, tmp_path, sa.TaxonomyError, "a level above the values", '"illness"'):
             session.anonymize("people", hierarchical, into="new")
@@ -416,9 +416,9 @@ class TestFiles:
     def test_export_over_a_file(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "age.csv").write_text("old")
         with refused(session, tmp_path, sa.EngineError, "exists"):
-            session.export_taxonomy("age", tmp_path / "age.csv")
+            session.taxonomies.export("age", tmp_path / "age.csv")
         with refused(session, tmp_path, sa.TaxonomyError, '"agee"', '"age"'):
-            session.export_taxonomy("agee", tmp_path / "new.csv")
+            session.taxonomies.export("agee", tmp_path / "new.csv")
 
 
 class TestWarehouse:
@@ -514,12 +514,12 @@ class TestTaxonomies:
     def test_rows(self, session: sa.Session, tmp_path: Path, rows: list[tuple[str | None, ...]], problem: str) -> None:
         hidden = [tuple(field and field.replace("3x", SECRET) for field in row) for row in rows]
         with refused(session, tmp_path, sa.TaxonomyError, '"age"', problem):
-            session.load_taxonomy("age", sa.Taxonomy.from_rows(hidden), source="people")
+            session.taxonomies.load("age", sa.Taxonomy.from_rows(hidden), source="people")
 
     def test_all_problems_come_at_once(self, session: sa.Session, tmp_path: Path) -> None:
         rows = [("30", "a", "*"), ("31", "a", "x"), ("32", "", "*"), ("32", "b", "*")]
         with refused(session, tmp_path, sa.TaxonomyError, "not nested", "several top", "empty label", "several labels"):
-            session.load_taxonomy("age", sa.Taxonomy.from_rows(rows))
+            session.taxonomies.load("age", sa.Taxonomy.from_rows(rows))
 
     @pytest.mark.parametrize(
         ("values", "problem"),
@@ -537,31 +537,31 @@ class TestTaxonomies:
     def test_long_relations(self, session: sa.Session, tmp_path: Path, values: str, problem: str) -> None:
         query = f"SELECT * FROM (VALUES {values}) AS t (level, value, label)"
         with refused(session, tmp_path, sa.TaxonomyError, problem):
-            session.load_taxonomy("age", sa.Taxonomy.from_query(query))
+            session.taxonomies.load("age", sa.Taxonomy.from_query(query))
 
     def test_relation_without_rows(self, session: sa.Session, tmp_path: Path) -> None:
         with refused(session, tmp_path, sa.TaxonomyError, "no values"):
-            session.load_taxonomy("age", sa.Taxonomy.from_query("SELECT '30', '*' WHERE false"))
+            session.taxonomies.load("age", sa.Taxonomy.from_query("SELECT '30', '*' WHERE false"))
 
     def test_query_that_is_no_select(self, session: sa.Session, tmp_path: Path) -> None:
         with refused(session, tmp_path, sa.EngineError, "SELECT query"):
-            session.load_taxonomy("age", sa.Taxonomy.from_query("DROP TABLE people"))
+            session.taxonomies.load("age", sa.Taxonomy.from_query("DROP TABLE people"))
 
     def test_it_does_not_cover_the_source(self, session: sa.Session, tmp_path: Path) -> None:
         with refused(
             session, tmp_path, sa.TaxonomyError, 'table "people"', "1 distinct values in 4 rows have no label"
         ):
-            session.load_taxonomy("age", sa.Taxonomy.flat([30]), source="people")
+            session.taxonomies.load("age", sa.Taxonomy.flat([30]), source="people")
 
     def test_unknown_column_of_the_source(self, session: sa.Session, tmp_path: Path) -> None:
         with refused(session, tmp_path, sa.TaxonomyError, '"aeg" is not in table "people"', 'did you mean "age"?'):
-            session.load_taxonomy("aeg", sa.Taxonomy.flat(), source="people")
+            session.taxonomies.load("aeg", sa.Taxonomy.flat(), source="people")
         with refused(session, tmp_path, sa.TaxonomyError, '"people" is not in table "people"'):
-            session.load_taxonomy("age", sa.Taxonomy.flat(), source="people", column="people")
+            session.taxonomies.load("age", sa.Taxonomy.flat(), source="people", column="people")
 
     def test_rule_without_a_domain(self, session: sa.Session, tmp_path: Path) -> None:
         with refused(session, tmp_path, sa.TaxonomyError, '"age" has no declared domain', "source"):
-            session.load_taxonomy("age", sa.Taxonomy.flat())
+            session.taxonomies.load("age", sa.Taxonomy.flat())
 
     @pytest.mark.parametrize(
         "taxonomy",
@@ -578,7 +578,7 @@ class TestTaxonomies:
         self, session: sa.Session, tmp_path: Path, taxonomy: sa.Taxonomy
     ) -> None:
         with refused(session, tmp_path, sa.TaxonomyError, '"city"', "empty label (1)"):
-            session.load_taxonomy("city", taxonomy, source="people")
+            session.taxonomies.load("city", taxonomy, source="people")
 
     @pytest.mark.parametrize(
         ("content", "message"),
@@ -597,22 +597,22 @@ class TestTaxonomies:
         path = tmp_path / "age.csv"
         path.write_bytes(content)
         with refused(session, tmp_path, sa.TaxonomyError, str(path), message):
-            session.load_taxonomy("age", path)
+            session.taxonomies.load("age", path)
 
     def test_csv_that_is_not_there(self, session: sa.Session, tmp_path: Path) -> None:
         for path in (tmp_path / "none.csv", tmp_path):
             with refused(session, tmp_path, sa.TaxonomyError, f"{path} cannot be read"):
-                session.load_taxonomy("age", path)
+                session.taxonomies.load("age", path)
 
     def test_a_first_taxonomy_that_is_refused_leaves_no_schema(self) -> None:
         with duckdb.connect() as connection:
             session = sa.connect(connection)
             with pytest.raises(sa.TaxonomyError):
-                session.load_taxonomy("age", sa.Taxonomy.from_rows([("1", "a"), ("2", "b")]))
+                session.taxonomies.load("age", sa.Taxonomy.from_rows([("1", "a"), ("2", "b")]))
             found = connection.execute("SELECT schema_name FROM duckdb_schemas() WHERE schema_name = 'anon'").fetchall()
             assert found == []
-            assert session.taxonomies() == {}
-            assert session.check_taxonomies() == {}
+            assert session.taxonomies.list() == {}
+            assert session.taxonomies.check() == {}
 
 
 class TestInterruption:

@@ -39,9 +39,9 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Sess
             "FROM range(400) AS r (i)"
         )
         session.connection.execute('CREATE TABLE folk AS SELECT age AS "aGe", "Sex" AS "SEX" FROM people')
-        session.load_taxonomy("aGE", sa.Taxonomy.intervals([10, 20], minimum=0, maximum=39))
-        session.load_taxonomy("SEX", sa.Taxonomy.flat(["f", "m"]))
-        session.load_taxonomy("Illness", sa.Taxonomy.from_rows([(v, "any", "*") for v in ("flu", "cold", "cough")]))
+        session.taxonomies.load("aGE", sa.Taxonomy.intervals([10, 20], minimum=0, maximum=39))
+        session.taxonomies.load("SEX", sa.Taxonomy.flat(["f", "m"]))
+        session.taxonomies.load("Illness", sa.Taxonomy.from_rows([(v, "any", "*") for v in ("flu", "cold", "cough")]))
         yield session
 
 
@@ -148,10 +148,10 @@ def test_flattened_events(session: sa.Session) -> None:
 
 
 def test_taxonomies(session: sa.Session, tmp_path: Path) -> None:
-    session.load_taxonomy("AGE", sa.Taxonomy.intervals([5]), source="people", column="aGe")
-    assert [name for name in session.taxonomies() if name.lower() == "age"] == ["AGE"]
-    session.load_taxonomy("sEx", sa.Taxonomy.flat(), source="people")
-    session.export_taxonomy("Sex", tmp_path / "sex.csv")
+    session.taxonomies.load("AGE", sa.Taxonomy.intervals([5]), source="people", column="aGe")
+    assert [name for name in session.taxonomies.list() if name.lower() == "age"] == ["AGE"]
+    session.taxonomies.load("sEx", sa.Taxonomy.flat(), source="people")
+    session.taxonomies.export("Sex", tmp_path / "sex.csv")
     assert (tmp_path / "sex.csv").read_text() == "f;*\nm;*\n"
 
 

@@ -31,8 +31,8 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Sess
             "CREATE TABLE people AS SELECT i % 4 AS age, ['f', 'm'][1 + i % 2] AS sex, 'flu' AS illness "
             "FROM range(400) AS r (i)"
         )
-        session.load_taxonomy("age", OLD)
-        session.load_taxonomy("sex", sa.Taxonomy.flat(["f", "m"]))
+        session.taxonomies.load("age", OLD)
+        session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
         yield session
 
 
@@ -54,7 +54,7 @@ def before_transaction(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> 
 def change(session: sa.Session, taxonomy: sa.Taxonomy = NEW) -> None:
     """Load another taxonomy by another connection."""
     with sa.connect(session.connection.cursor()) as other:
-        other.load_taxonomy("age", taxonomy)
+        other.taxonomies.load("age", taxonomy)
 
 
 def facts(session: sa.Session, release: str) -> tuple[dict[str, Any], set[str]]:
@@ -109,7 +109,7 @@ def test_one_that_does_not_fit_any_longer(
     with pytest.raises(sa.PolicyError, match='"age" has levels 0 to 1, so not 2'):
         session.anonymize("people", policy, into="release")
     assert session.connection.sql("SELECT * FROM duckdb_tables() WHERE table_name = 'release'").fetchall() == []
-    assert session.spent("people").epsilon == 0
+    assert session.ledger.spent("people").epsilon == 0
 
 
 @pytest.mark.parametrize("node", [None, NODE])

@@ -45,8 +45,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             session.connection.execute(f"COPY folk TO '{folder}/folk{suffix}' (FORMAT csv, DELIMITER E'{delimiter}')")
         session.connection.execute(f"COPY folk TO '{folder}/folk.csv.zst' (FORMAT csv, COMPRESSION zstd)")
         session.connection.execute(f"COPY folk TO '{folder}/parts' (FORMAT csv, PARTITION_BY (visited))")
-        session.load_taxonomy("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
-        session.load_taxonomy("zip", sa.Taxonomy.flat(), source=folder / "folk.csv")
+        session.taxonomies.load("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
+        session.taxonomies.load("zip", sa.Taxonomy.flat(), source=folder / "folk.csv")
     (folder / "folk.tsv.gz").write_bytes(gzip.compress((folder / "folk.tsv").read_bytes()))
     shutil.copy(folder / "folk.csv", folder / "folk.CSV")
     return folder
@@ -96,7 +96,7 @@ class TestSources:
         assert session.verify("part.parquet", POLICY, source="folk.csv").met
         roles = {"individual": "id", "event": "illness", "order": "age", "first": 1}
         assert session.flatten("folk.csv", "flat", **roles).individuals == ROW_COUNT
-        session.load_taxonomy("zip", sa.Taxonomy.flat(), source="parts")
+        session.taxonomies.load("zip", sa.Taxonomy.flat(), source="parts")
 
     def test_the_macros_read_them(self, session: sa.Session) -> None:
         for source in ("folk.csv", "folk.tsv.gz", "parts/*/*.csv"):
@@ -106,7 +106,7 @@ class TestSources:
     def test_options_are_told_by_a_query(self, session: sa.Session, folder: Path) -> None:
         (folder / "odd.csv").write_text("12;flu\n02;flu\n")
         policy = sa.Policy(quasi_identifiers=["zip"], sensitive=["illness"], privacy=[sa.KAnonymity(2)])
-        session.load_taxonomy("zip", sa.Taxonomy.flat(["12", "02"]))
+        session.taxonomies.load("zip", sa.Taxonomy.flat(["12", "02"]))
         names = "names = ['zip', 'illness'], types = {'zip': 'VARCHAR'}"
         query = f"FROM read_csv('odd.csv', delim = ';', header = false, {names})"
         assert session.anonymize(query, policy, "released").node == {"zip": 1}
@@ -123,11 +123,11 @@ class TestSources:
         assert session.anonymize("folk", policy, "released").report.models[0].met
 
     def test_the_ledger_knows_them_by_their_path(self, session: sa.Session, folder: Path) -> None:
-        session.cap("folk.csv", sa.Budget(1))
-        assert session.remaining(str(folder / "folk.csv")) == sa.Budget(1)
-        assert session.remaining("./folk.csv") == sa.Budget(1)
+        session.ledger.cap("folk.csv", sa.Budget(1))
+        assert session.ledger.remaining(str(folder / "folk.csv")) == sa.Budget(1)
+        assert session.ledger.remaining("./folk.csv") == sa.Budget(1)
         (folder / "folk.csv").unlink()
-        assert session.remaining("folk.csv") == sa.Budget(1)
+        assert session.ledger.remaining("folk.csv") == sa.Budget(1)
 
     def test_on_the_command_line(self, folder: Path) -> None:
         (folder / "policy.toml").write_text(

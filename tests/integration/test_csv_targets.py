@@ -51,7 +51,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Sess
     """A session with the table ``given``: every label three times, for ages that are texts of digits."""
     monkeypatch.chdir(tmp_path)
     with sa.connect(threads=1) as session:
-        session.load_taxonomy("age", sa.Taxonomy.flat([str(age) for age in range(10, 13)]))
+        session.taxonomies.load("age", sa.Taxonomy.flat([str(age) for age in range(10, 13)]))
         give(session, LABELS)
         yield session
 
@@ -265,7 +265,7 @@ class TestNote:
             session.verify(INTO, POLICY)
 
     def test_a_taxonomy_that_was_exported(self, session: sa.Session) -> None:
-        session.export_taxonomy("age", INTO)
+        session.taxonomies.export("age", INTO)
         assert session.provenance(INTO) is None
         with pytest.raises(sa.EngineError, match="was not made by sqlanon"):
             session.anonymize("given", POLICY, INTO, replace=True)
@@ -332,7 +332,7 @@ class TestRuns:
         )
         command = ["raw.parquet", "--policy", "policy.toml", "--into", INTO, "--json"]
         assert document(sqlanon("run", *command, folder=tmp_path))["unchanged"] is False
-        session.load_taxonomy("age", sa.Taxonomy.flat([str(age) for age in range(10, 13)]))
+        session.taxonomies.load("age", sa.Taxonomy.flat([str(age) for age in range(10, 13)]))
         assert session.verify(INTO, "policy.toml").met
         Path(INTO).write_text('"age","value"\n"10","x"\n"10","y"\n', encoding="utf-8")
         told = sqlanon("verify", INTO, "--policy", "policy.toml", folder=tmp_path)
@@ -436,7 +436,7 @@ class TestFaults:
 
         def run(k: int) -> int:
             with sa.connect(threads=1) as other:
-                other.load_taxonomy("age", sa.Taxonomy.flat([str(age) for age in range(10, 13)]))
+                other.taxonomies.load("age", sa.Taxonomy.flat([str(age) for age in range(10, 13)]))
                 give(other, LABELS[: k + 3])
                 try:
                     other.anonymize("given", POLICY, INTO, replace=replace)

@@ -94,7 +94,7 @@ def numbers() -> Iterator[sa.Session]:
         session.connection.execute(NUMBERS)
         rows = [(str(value), f"p{value // 2}", f"q{value // 4}", "*") for value in range(8)]
         for name in "abcd":
-            session.load_taxonomy(name, sa.Taxonomy.from_rows(rows), source="numbers")
+            session.taxonomies.load(name, sa.Taxonomy.from_rows(rows), source="numbers")
         yield session
 
 
@@ -171,7 +171,7 @@ class TestInPython:
         policy = sa.Policy(quasi_identifiers=["i"], privacy=[sa.KAnonymity(2)])
         with duckdb.connect() as connection:
             session = sa.connect(connection)
-            session.load_taxonomy("i", sa.Taxonomy.flat(range(10)))
+            session.taxonomies.load("i", sa.Taxonomy.flat(range(10)))
             connection.execute(f"SET enable_progress_bar = {enabled}; SET enable_progress_bar_print = {printed}")
             for source in ("SELECT 1 AS i FROM range(4)", "SELECT CAST('x' AS INTEGER) AS i", "SELECT 99 AS i"):
                 try:
@@ -185,7 +185,7 @@ class TestInPython:
         told: list[sa.Event] = []
         with duckdb.connect() as connection:
             session = sa.connect(connection)
-            session.load_taxonomy("i", sa.Taxonomy.flat(range(10)))
+            session.taxonomies.load("i", sa.Taxonomy.flat(range(10)))
             connection.execute(f"SET {setting} = true")
             policy = sa.Policy(quasi_identifiers=["i"], privacy=[sa.KAnonymity(2)])
             session.anonymize("SELECT 1 AS i FROM range(4)", policy, into="published", progress=told.append)
@@ -199,7 +199,7 @@ class TestInPython:
 
         with duckdb.connect(config={"threads": 1}) as connection:
             session = sa.connect(connection)
-            session.load_taxonomy("i", sa.Taxonomy.flat(range(10)))
+            session.taxonomies.load("i", sa.Taxonomy.flat(range(10)))
             connection.execute("CREATE TABLE published AS SELECT 'old' AS state")
             policy = sa.Policy(quasi_identifiers=["i"], privacy=[sa.KAnonymity(2)])
             endless = "SELECT (a.i * b.i) % 10 AS i FROM range(10000000) AS a (i), range(10000000) AS b (i)"

@@ -46,7 +46,7 @@ def test_no_row_is_read(tmp_path: Path) -> None:
     with sa.connect(tmp_path / "w.duckdb") as session:
         session.install()
         session.connection.execute("CREATE TABLE ages AS SELECT i AS age FROM range(20) AS t(i)")
-        session.load_taxonomy("age", sa.Taxonomy.intervals([5, 10]), source="ages")
+        session.taxonomies.load("age", sa.Taxonomy.intervals([5, 10]), source="ages")
         session.connection.execute("CREATE VIEW trap AS SELECT error('a row was read')::INT AS age FROM ages")
         policy = sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2), sa.KMap(2, "trap")])
         steps = session.explain("trap", policy)

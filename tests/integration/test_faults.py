@@ -57,8 +57,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"CREATE TABLE people AS SELECT hash(i) % 90 AS age, 10000 + hash(i * 3) % 400 AS zip, "
             f"'illness ' || hash(i * 7) % 20 AS illness, i AS id FROM range({ROW_COUNT}) AS r (i)"
         )
-        session.load_taxonomy("age", sa.Taxonomy.intervals([5, 10, 30], minimum=0, maximum=99), source="people")
-        session.load_taxonomy("zip", sa.Taxonomy.zip_codes(), source="people")
+        session.taxonomies.load("age", sa.Taxonomy.intervals([5, 10, 30], minimum=0, maximum=99), source="people")
+        session.taxonomies.load("zip", sa.Taxonomy.zip_codes(), source="people")
         session.anonymize("people", OLD, into="published")
         session.anonymize("people", OLD, into=folder / "published.parquet")
     return folder
@@ -168,7 +168,7 @@ class TestKilled:
             with duckdb.connect() as connection:
                 session = sa.connect(connection)
                 connection.execute("CREATE TABLE t AS SELECT 1 AS q FROM range(2)")
-                session.load_taxonomy("q", sa.Taxonomy.flat([1]))
+                session.taxonomies.load("q", sa.Taxonomy.flat([1]))
                 policy = sa.Policy(quasi_identifiers=["q"], privacy=[sa.KAnonymity(2)])
                 session.anonymize("t", policy, into=target, replace=True)
             assert stage.exists()
@@ -211,7 +211,7 @@ class TestInterrupted:
         """An interrupted query raises KeyboardInterrupt, not an error of the database, and the session goes on."""
         with duckdb.connect(config={"threads": 1}) as connection:
             session = sa.connect(connection)
-            session.load_taxonomy("i", sa.Taxonomy.flat(range(10)))
+            session.taxonomies.load("i", sa.Taxonomy.flat(range(10)))
             policy = sa.Policy(quasi_identifiers=["i"], privacy=[sa.KAnonymity(2)])
             slow = "SELECT (a.i * b.i) % 10 AS i FROM range(200000) AS a (i), range(200000) AS b (i)"
             timer = threading.Timer(0.7, connection.interrupt)
@@ -246,7 +246,7 @@ class TestFullDisk:
             session.connection.execute(
                 "CREATE TABLE people AS SELECT i % 10 AS age, md5(i::VARCHAR) AS illness FROM range(400000) AS r (i)"
             )
-            session.load_taxonomy("age", sa.Taxonomy.flat(), source="people")
+            session.taxonomies.load("age", sa.Taxonomy.flat(), source="people")
             yield session
 
     POLICY = sa.Policy(quasi_identifiers=["age"], sensitive=["illness"], privacy=[sa.KAnonymity(2)])
@@ -293,7 +293,7 @@ class TestFullDisk:
     def test_of_a_warehouse(self, session: sa.Session, small_disk: Path) -> None:
         with duckdb.connect(str(small_disk / "w.duckdb")) as connection:
             warehouse = sa.connect(connection)
-            warehouse.load_taxonomy("age", sa.Taxonomy.flat(range(10)))
+            warehouse.taxonomies.load("age", sa.Taxonomy.flat(range(10)))
             connection.execute("CREATE TABLE published AS SELECT 'old' AS state; CHECKPOINT")
             source = "SELECT i % 10 AS age, md5(i::VARCHAR) AS illness FROM range(400000) AS r (i)"
             with pytest.raises(sa.EngineError, match="the disk is full"):
@@ -308,7 +308,7 @@ class TestAfterAnError:
     def test_the_connection_is_usable(self) -> None:
         with sa.connect() as session:
             session.connection.execute("CREATE TABLE t AS SELECT 'a' AS q FROM range(4)")
-            session.load_taxonomy("q", sa.Taxonomy.flat(["a"]))
+            session.taxonomies.load("q", sa.Taxonomy.flat(["a"]))
             policy = sa.Policy(quasi_identifiers=["q"], privacy=[sa.KAnonymity(2)])
             bad = "SELECT CAST(q AS INTEGER) AS q FROM t"
             for _ in range(3):
@@ -319,7 +319,7 @@ class TestAfterAnError:
                 with pytest.raises(sa.EngineError):
                     session.measure(bad, policy)
                 with pytest.raises(sa.EngineError):
-                    session.load_taxonomy("q", sa.Taxonomy.from_query("SELECT CAST('x' AS INTEGER), '*'"))
+                    session.taxonomies.load("q", sa.Taxonomy.from_query("SELECT CAST('x' AS INTEGER), '*'"))
             session.anonymize("t", policy, into="published")
             assert session.connection.execute("SELECT count(*) FROM published").fetchall() == [(4,)]
 
@@ -342,7 +342,7 @@ class TestAfterAnError:
             session.connection.execute(f"CREATE TABLE t AS SELECT {columns} FROM range(1000) AS r (i)")
             names = [f"q{number}" for number in range(6)]
             for name in names:
-                session.load_taxonomy(name, sa.Taxonomy.flat(), source="t")
+                session.taxonomies.load(name, sa.Taxonomy.flat(), source="t")
             policy = sa.Policy(quasi_identifiers=names, privacy=[sa.KAnonymity(5)], quality=sa.Entropy(), search="ola")
             with pytest.raises(RuntimeError, match="a bug") if fails else nullcontext():
                 session.anonymize("t", policy, into="published")

@@ -64,8 +64,8 @@ def session(shared_session: sa.Session) -> Iterator[sa.Session]:
 
 
 def load_taxonomies(session: sa.Session) -> None:
-    session.load_taxonomy("town", sa.Taxonomy.from_rows(TOWNS))
-    session.load_taxonomy("age", sa.Taxonomy.from_rows(AGES))
+    session.taxonomies.load("town", sa.Taxonomy.from_rows(TOWNS))
+    session.taxonomies.load("age", sa.Taxonomy.from_rows(AGES))
 
 
 @pytest.fixture
@@ -305,8 +305,8 @@ class TestMisfits:
         with sa.connect() as other:
             first = other.apply(visits(("b1", 2, "xy")), sidecar, tmp_path / "october.parquet")
             assert first.report.rows.released == 2
-            assert other.taxonomies() == {}
-            other.load_taxonomy("town", sa.Taxonomy.flat(["a1", "a2", "b1", "b2"]))
+            assert other.taxonomies.list() == {}
+            other.taxonomies.load("town", sa.Taxonomy.flat(["a1", "a2", "b1", "b2"]))
             with pytest.raises(sa.TaxonomyError, match="have changed since the fit"):
                 other.apply(NOVEMBER, sidecar, tmp_path / "november.parquet")
             load_taxonomies(other)
@@ -331,8 +331,8 @@ class TestMisfits:
         assert towns.fetchall() == [("a*",), ("b*",)]
 
     def test_changed_taxonomies_are_all_named(self, session: sa.Session, sidecar: Path) -> None:
-        session.load_taxonomy("town", sa.Taxonomy.from_rows([*TOWNS, ["c1", "C", "*"]]))
-        session.load_taxonomy("age", sa.Taxonomy.from_rows([*AGES, ["3", "*"]]))
+        session.taxonomies.load("town", sa.Taxonomy.from_rows([*TOWNS, ["c1", "C", "*"]]))
+        session.taxonomies.load("age", sa.Taxonomy.from_rows([*AGES, ["3", "*"]]))
         try:
             with pytest.raises(sa.TaxonomyError) as refused:
                 session.apply(NOVEMBER, sidecar, "november")

@@ -133,7 +133,7 @@ class TestResult:
         policy = sa.Policy(quasi_identifiers=sequence, identifiers=["patient"], privacy=[sa.KAnonymity(3)])
         assert session.measure("patients", policy).k == 1
         for name in sequence:
-            session.load_taxonomy(name, sa.Taxonomy.flat(), source="patients")
+            session.taxonomies.load(name, sa.Taxonomy.flat(), source="patients")
         assert session.anonymize("patients", policy, into="published").report.min_class_size == 3
 
     def test_nothing_is_installed_and_nothing_left_behind(self, session: sa.Session) -> None:

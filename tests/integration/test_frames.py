@@ -19,6 +19,8 @@ import pytest
 from pyarrow import dataset
 
 import sqlanon as sa
+from sqlanon.api.ledger import Ledger
+from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.evaluation import CountQuery
 from tests.conftest import clinic_policy, open_clinic
 
@@ -99,7 +101,7 @@ class TestSources:
         clinic.apply(make(clinic), tmp_path / "clinic.fit", tmp_path / "part.parquet")
         roles = {"individual": "id", "event": "diagnosis", "order": "age", "first": 1}
         assert clinic.flatten(make(clinic), tmp_path / "flat.parquet", **roles).individuals == 12
-        clinic.load_taxonomy("sex", sa.Taxonomy.flat(), source=make(clinic))
+        clinic.taxonomies.load("sex", sa.Taxonomy.flat(), source=make(clinic))
         assert clinic.verify("expected", POLICY, source=make(clinic)).met
         assert not clinic.verification(make(clinic), POLICY).met
         workload = [CountQuery(column="sex")]
@@ -124,7 +126,7 @@ class TestSources:
     def test_a_warehouse_that_is_read_only_reads_it_too(self, clinic: Session, tmp_path: Path, kind: str) -> None:
         sa.connect(tmp_path / "w.duckdb").close()
         with sa.connect(tmp_path / "w.duckdb", read_only=True) as session:
-            session.load_taxonomy("sex", sa.Taxonomy.flat(), source=FRAMES[kind](clinic))
+            session.taxonomies.load("sex", sa.Taxonomy.flat(), source=FRAMES[kind](clinic))
             policy = sa.Policy(
                 quasi_identifiers=["sex"], identifiers=["id", "age", "zip", "diagnosis"], privacy=[sa.KAnonymity(2)]
             )
@@ -269,25 +271,28 @@ CALLS: dict[str, Callable[[Session], object]] = {
     "verification": lambda session: session.verification("expected", POLICY),
     "provenance": lambda session: session.provenance("expected"),
     "install": lambda session: session.install(),
-    "load_taxonomy": lambda session: session.load_taxonomy("age", sa.Taxonomy.flat([1])),
-    "taxonomies": lambda session: session.taxonomies(),
-    "check_taxonomies": lambda session: session.check_taxonomies(),
-    "export_taxonomy": lambda session: session.export_taxonomy("age", "age.csv"),
+    "taxonomies.load": lambda session: session.taxonomies.load("age", sa.Taxonomy.flat([1])),
+    "taxonomies.make": lambda session: session.taxonomies.make("age", "flat", values=[1]),
+    "taxonomies.list": lambda session: session.taxonomies.list(),
+    "taxonomies.check": lambda session: session.taxonomies.check(),
+    "taxonomies.export": lambda session: session.taxonomies.export("age", "age.csv"),
     "connection": lambda session: session.connection,
-    "spent": lambda session: session.spent("visits"),
-    "remaining": lambda session: session.remaining("visits"),
-    "cap": lambda session: session.cap("visits", None),
-    "knows": lambda session: session.knows("visits"),
-    "dataset_named": lambda session: session.dataset_named("visits"),
-    "ledger": lambda session: session.ledger(),
-    "verify_ledger": lambda session: session.verify_ledger(),
+    "ledger.spent": lambda session: session.ledger.spent("visits"),
+    "ledger.remaining": lambda session: session.ledger.remaining("visits"),
+    "ledger.cap": lambda session: session.ledger.cap("visits", None),
+    "ledger.knows": lambda session: session.ledger.knows("visits"),
+    "ledger.dataset_named": lambda session: session.ledger.dataset_named("visits"),
+    "ledger.entries": lambda session: session.ledger.entries(),
+    "ledger.verify": lambda session: session.ledger.verify(),
 }
 
 
 class TestClosedSessions:
     def test_all_that_is_public_is_tried(self) -> None:
-        public = {name for name, _ in inspect.getmembers(sa.Session) if not name.startswith("_")}
-        assert public - {"close"} <= set(CALLS)
+        verbs = {name for name, _ in inspect.getmembers(sa.Session) if not name.startswith("_")}
+        for part in (Ledger, Taxonomies):
+            verbs |= {f"{part.__name__.lower()}.{name}" for name in vars(part) if not name.startswith("_")}
+        assert verbs - {"close"} == set(CALLS)
 
     def test_they_say_so(self, clinic: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)

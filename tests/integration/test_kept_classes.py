@@ -19,7 +19,7 @@ def session() -> Iterator[sa.Session]:
             "('f', 'flu', 1), ('f', 'cold', 1), ('f', 'flu', 2), ('m', 'flu', 3), ('m', 'cold', 3), ('m', 'x', 3), "
             "('m', 'y', 3), ('x', 'flu', 4), ('x', 'flu', 5), ('x', 'flu', 6)"
         )
-        session.load_taxonomy("sex", sa.Taxonomy.flat(["f", "m", "x"]))
+        session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m", "x"]))
         yield session
 
 

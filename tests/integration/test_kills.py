@@ -122,7 +122,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     with sa.connect("w.duckdb") as session:
-        session.load_taxonomy("age", sa.Taxonomy.flat(range(9)))
+        session.taxonomies.load("age", sa.Taxonomy.flat(range(9)))
         session.connection.execute(
             f"COPY (SELECT hash(i) % 9 AS age, 'illness ' || hash(i * 7) % 3 AS illness, i AS id "
             f"FROM range({ROW_COUNT}) AS r (i)) TO '{SOURCE}'"

@@ -70,8 +70,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             [ILLNESSES],
         )
         session.connection.execute(f"COPY folk TO '{folder}/people' (FORMAT parquet, PARTITION_BY (year))")
-        session.load_taxonomy("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
-        session.load_taxonomy("zip", sa.Taxonomy.prefixes([1]), source="folk")
+        session.taxonomies.load("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
+        session.taxonomies.load("zip", sa.Taxonomy.prefixes([1]), source="folk")
     return folder
 
 
@@ -399,7 +399,7 @@ class TestLayouts:
 
     def test_columns_with_names_that_need_care(self, session: sa.Session, lake: Path) -> None:
         renamed = 'SELECT * RENAME (illness AS "a b/c=d\'", cost AS rowid, zip AS "Ünï") FROM w.folk'
-        session.load_taxonomy("Ünï", sa.Taxonomy.prefixes([1]), source="w.folk", column="zip")
+        session.taxonomies.load("Ünï", sa.Taxonomy.prefixes([1]), source="w.folk", column="zip")
         policy = sa.Policy(
             quasi_identifiers=["age", "Ünï"],
             insensitive=["a b/c=d'", "rowid", "year"],
@@ -561,8 +561,8 @@ class TestUnchanged:
     def test_a_table_and_models_that_are_measured_beside_the_source(self, session: sa.Session, lake: Path) -> None:
         policy = POLICY.model_copy(update={"individual": "id", "privacy": (sa.TCloseness("illness", 0.5),)})
         with sa.connect(lake / "other.duckdb") as writable:
-            writable.load_taxonomy("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
-            writable.load_taxonomy("zip", sa.Taxonomy.prefixes([1]), source="people")
+            writable.taxonomies.load("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
+            writable.taxonomies.load("zip", sa.Taxonomy.prefixes([1]), source="people")
             first = writable.anonymize("people", policy, into="release")
             again = writable.anonymize("people", policy, into="release")
         assert again == first.model_copy(update={"unchanged": True})
@@ -577,8 +577,8 @@ class TestUnchanged:
     )
     def test_a_table_that_was_altered_since(self, lake: Path, session: sa.Session, alteration: str) -> None:
         with sa.connect(lake / "other.duckdb") as writable:
-            writable.load_taxonomy("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
-            writable.load_taxonomy("zip", sa.Taxonomy.prefixes([1]), source="people")
+            writable.taxonomies.load("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99))
+            writable.taxonomies.load("zip", sa.Taxonomy.prefixes([1]), source="people")
             writable.anonymize("people", POLICY, into="release")
             writable.connection.execute(alteration)
             with pytest.raises(sa.EngineError, match="altered since it was made; give another name"):
@@ -623,7 +623,7 @@ class TestUnchanged:
         assert "made from other files" in refused("people/year=2020/", POLICY)
         os.utime(next((lake / "people").rglob("*.parquet")), ns=(1, 1))
         assert "from files that have changed since;" in refused("people", POLICY)
-        session.load_taxonomy("age", sa.Taxonomy.intervals([10, 20], minimum=0, maximum=99))
+        session.taxonomies.load("age", sa.Taxonomy.intervals([10, 20], minimum=0, maximum=99))
         assert "with other taxonomies" in refused("people", POLICY)
 
 
@@ -701,7 +701,7 @@ class TestConnecting:
     def test_a_full_temporary_directory_is_told_of(self, tmp_path: Path) -> None:
         with sa.connect(memory_limit="30MB", temp_directory=tmp_path, threads=1) as session:
             session.connection.execute("SET max_temp_directory_size = '1MB'")
-            session.load_taxonomy("i", sa.Taxonomy.from_rows([["0", "*"]]))
+            session.taxonomies.load("i", sa.Taxonomy.from_rows([["0", "*"]]))
             policy = sa.Policy(quasi_identifiers=["i"], identifiers=["h"], privacy=[sa.KAnonymity(2)])
             with pytest.raises(sa.EngineError, match="its temp_directory is full"):
                 session.anonymize("SELECT hash(i) AS i, 1 AS h FROM range(3000000) AS r (i)", policy, "released")

@@ -115,7 +115,7 @@ def test_best_k_counts_individuals() -> None:
     with duckdb.connect() as connection:
         session = sa.connect(connection)
         connection.execute("CREATE TABLE t AS SELECT i % 2 AS q, i // 4 AS person FROM range(40) AS r (i)")
-        session.load_taxonomy("q", sa.Taxonomy.flat(), source="t")
+        session.taxonomies.load("q", sa.Taxonomy.flat(), source="t")
         roles = {"quasi_identifiers": ["q"], "identifiers": ["person"], "privacy": [sa.KAnonymity(2)]}
         by_row = session.lattice("t", sa.Policy(**roles))
         by_person = session.lattice("t", sa.Policy(**roles, individual="person"))

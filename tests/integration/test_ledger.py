@@ -238,21 +238,21 @@ class TestUnits:
             for statement in OLD_LEDGER.read_text().split(";"):
                 connection.execute(statement)
         with sa.connect(path) if place == "warehouse" else sa.connect(ledger=path) as session:
-            old = session.ledger().to_pylist()
+            old = session.ledger.entries().to_pylist()
             assert [(row["kind"], row["epsilon"], row["unit"]) for row in old] == [
                 ("cap", "3", None), ("charge", "0.1", None), ("charge", "0.6", None), ("charge", "0.3", None)
             ]  # fmt: skip
-            assert session.spent("visits") == sa.Budget(1, "0.000001")
-            head = session.verify_ledger()
-            ledger = open_ledger(session._engine, session._ledger_file)
+            assert session.ledger.spent("visits") == sa.Budget(1, "0.000001")
+            head = session.ledger.verify()
+            ledger = open_ledger(session._engine, session.ledger.file)
             assert ledger.account("visits").unit == ROW
             with pytest.raises(sa.PolicyError, match="different units"):
                 ledger.commit([expense(1, unit=self.PERSON)])
             assert ledger.commit([expense(1)]) == [4]
-            assert session.verify_ledger(head) == ledger.entries()[-1].sha256
+            assert session.ledger.verify(head) == ledger.entries()[-1].sha256
             with pytest.raises(sa.BudgetError):
                 ledger.commit([expense("1.5")])
-            assert session.ledger().to_pylist()[:4] == old
+            assert session.ledger.entries().to_pylist()[:4] == old
         change(path, "UPDATE anon.ledger SET unit = 'row' WHERE position = 1")
         with pytest.raises(sa.EngineError, match="row 1 "):
             at(path).verify()
@@ -273,7 +273,7 @@ class TestUnits:
             engines = [DuckDBEngine(session.connection.cursor(), owned=True) for _ in range(4)]
             positions = pool.map(lambda engine: open_ledger(engine, None).commit([expense("0.5")]), engines)
             assert sorted(position for [position] in positions) == [4, 5, 6, 7]
-            assert session.spent("visits").epsilon == 3
+            assert session.ledger.spent("visits").epsilon == 3
 
 
 @pytest.fixture(scope="module")
@@ -653,45 +653,45 @@ class TestDataSets:
 class TestSessions:
     def test_a_custodian_sees_and_bounds_what_is_spent(self, tmp_path: Path) -> None:
         with sa.connect(ledger=tmp_path / "b.duckdb") as session:
-            assert session.ledger().num_rows == 0
-            session.cap("Visits", sa.Budget(2, "1e-6"))
-            open_ledger(session._engine, session._ledger_file).commit([expense("0.5", "1e-7")])
-            assert session.spent("main.visits") == sa.Budget("0.5", "1e-7")
-            assert session.remaining("visits") == sa.Budget("1.5", "9e-7")
-            assert session.remaining("patients") is None
-            rows = session.ledger()
+            assert session.ledger.entries().num_rows == 0
+            session.ledger.cap("Visits", sa.Budget(2, "1e-6"))
+            open_ledger(session._engine, session.ledger.file).commit([expense("0.5", "1e-7")])
+            assert session.ledger.spent("main.visits") == sa.Budget("0.5", "1e-7")
+            assert session.ledger.remaining("visits") == sa.Budget("1.5", "9e-7")
+            assert session.ledger.remaining("patients") is None
+            rows = session.ledger.entries()
             assert rows.select(["position", "kind", "epsilon", "delta"]).to_pylist() == [
                 {"position": 0, "kind": "cap", "epsilon": "2", "delta": "0.000001"},
                 {"position": 1, "kind": "charge", "epsilon": "0.5", "delta": "0.0000001"},
             ]
-            assert session.verify_ledger(rows["sha256"][0].as_py()) == rows["sha256"][1].as_py()
+            assert session.ledger.verify(rows["sha256"][0].as_py()) == rows["sha256"][1].as_py()
 
     def test_a_warehouse_that_is_read_only_shows_its_ledger(self, written: Path) -> None:
         with sa.connect(written, read_only=True) as session:
-            assert session.spent("patients") == sa.Budget("0.5")
-            assert session.ledger().num_rows == 5
+            assert session.ledger.spent("patients") == sa.Budget("0.5")
+            assert session.ledger.entries().num_rows == 5
             with pytest.raises(sa.EngineError, match="read-only"):
-                session.cap("visits", None)
+                session.ledger.cap("visits", None)
 
     def test_a_ledger_in_memory_is_refused(self) -> None:
         with pytest.raises(sa.EngineError, match="outlives the session"):
             sa.connect(ledger=":memory:")
         with sa.connect() as session, pytest.raises(sa.EngineError, match="name a file with ledger="):
-            session.spent("visits")
+            session.ledger.spent("visits")
 
     def test_the_file_is_found_from_everywhere(self, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(written.parent)
         with sa.connect(ledger="b.duckdb") as session:
             monkeypatch.chdir("/")
-            assert session.ledger().num_rows == 5
+            assert session.ledger.entries().num_rows == 5
 
     def test_a_release_leaves_the_ledger_alone(self, tmp_path: Path) -> None:
         with sa.connect(tmp_path / "w.duckdb") as session:
-            session.cap("visits", sa.Budget(1))
+            session.ledger.cap("visits", sa.Budget(1))
             session.install()
-            assert session.remaining("visits") == sa.Budget(1)
+            assert session.ledger.remaining("visits") == sa.Budget(1)
             policy = sa.Policy(quasi_identifiers=["i"], privacy=[sa.KAnonymity(2)])
-            session.load_taxonomy("i", sa.Taxonomy.flat([1]))
+            session.taxonomies.load("i", sa.Taxonomy.flat([1]))
             with pytest.raises(sa.EngineError, match='schema "anon" is reserved'):
                 session.anonymize("SELECT 1 AS i", policy, into="anon.ledger", replace=True)
 

@@ -34,15 +34,15 @@ CALLS: dict[str, Call] = {
     "connect read-only": lambda _, name: sa.connect(name, read_only=True).close(),
     "ledger": lambda _, name: _charged(name),
     "temp_directory": lambda _, name: sa.connect(temp_directory=name).close(),
-    "taxonomy": lambda session, name: session.load_taxonomy("age", name),
-    "taxonomy from csv": lambda session, name: session.load_taxonomy("age", sa.Taxonomy.from_csv(name)),
-    "taxonomy from query": lambda session, name: session.load_taxonomy("age", sa.Taxonomy.from_query(str(name))),
-    "taxonomy source": lambda session, name: session.load_taxonomy("age", sa.Taxonomy.flat(), source=name),
-    "taxonomy column": lambda session, name: session.load_taxonomy(
+    "taxonomy": lambda session, name: session.taxonomies.load("age", name),
+    "taxonomy from csv": lambda session, name: session.taxonomies.load("age", sa.Taxonomy.from_csv(name)),
+    "taxonomy from query": lambda session, name: session.taxonomies.load("age", sa.Taxonomy.from_query(str(name))),
+    "taxonomy source": lambda session, name: session.taxonomies.load("age", sa.Taxonomy.flat(), source=name),
+    "taxonomy column": lambda session, name: session.taxonomies.load(
         "age", sa.Taxonomy.flat(), source="people", column=str(name)
     ),
-    "export": lambda session, name: session.export_taxonomy("age", name),
-    "export of": lambda session, name: session.export_taxonomy(str(name), "out.csv"),
+    "export": lambda session, name: session.taxonomies.export("age", name),
+    "export of": lambda session, name: session.taxonomies.export(str(name), "out.csv"),
     "policy": lambda _, name: sa.Policy.from_toml(name),
     "measure": lambda session, name: session.measure(name, POLICY),
     "verify": lambda session, name: session.verify(name, POLICY),
@@ -69,7 +69,7 @@ CALLS: dict[str, Call] = {
     "flatten": lambda session, name: session.flatten(name, "out", **FLAT),
     "flatten into": lambda session, name: session.flatten("people", name, **FLAT),
     "flatten a column": lambda session, name: session.flatten("people", "out", **{**FLAT, "event": str(name)}),
-    "cap": lambda session, name: session.cap(str(name), sa.Budget(1)),
+    "cap": lambda session, name: session.ledger.cap(str(name), sa.Budget(1)),
 }
 
 
@@ -91,8 +91,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             session.connection.execute(
                 "CREATE TABLE people AS SELECT i % 2 AS age, 'f' AS sex, 'flu' AS illness FROM range(8) AS r (i)"
             )
-            session.load_taxonomy("age", sa.Taxonomy.flat(["0", "1"]))
-            session.load_taxonomy("sex", sa.Taxonomy.flat(["f"]))
+            session.taxonomies.load("age", sa.Taxonomy.flat(["0", "1"]))
+            session.taxonomies.load("sex", sa.Taxonomy.flat(["f"]))
             session.fit("people", POLICY, "good.fit")
         yield folder
 

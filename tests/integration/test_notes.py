@@ -33,8 +33,8 @@ def add_people(session: sa.Session) -> None:
         "1000 + i AS account, 'town ' || i // 2 AS town, 'team ' || i % 4 AS team, [i, i + 1] AS list "
         f"FROM range({ROWS}) AS numbers (i)"
     )
-    session.load_taxonomy("age", sa.Taxonomy.intervals([2], minimum=20, maximum=23), source="people")
-    session.load_taxonomy("sex", sa.Taxonomy.flat(), source="people")
+    session.taxonomies.load("age", sa.Taxonomy.intervals([2], minimum=20, maximum=23), source="people")
+    session.taxonomies.load("sex", sa.Taxonomy.flat(), source="people")
 
 
 def policy(k: int = 5, **more: Any) -> sa.Policy:

@@ -77,7 +77,7 @@ def test_a_release_is_that_of_stored_taxonomies(session: sa.Session, tmp_path: P
     assert [step.purpose for step in session.explain("people", policy(RULES))]
     assert stored(session) == before, "nothing is stored"
     for name, taxonomy in TAXONOMIES.items():
-        session.load_taxonomy(name, taxonomy, source="people")
+        session.taxonomies.load(name, taxonomy, source="people")
     loaded = session.anonymize("people", policy(), tmp_path / "loaded.parquet")
     assert carried.node == loaded.node
     assert rows(session, f"'{tmp_path}/carried.parquet'") == rows(session, f"'{tmp_path}/loaded.parquet'")
@@ -91,15 +91,15 @@ def test_those_that_are_not_carried_are_the_stored_ones(session: sa.Session) -> 
     with pytest.raises(sa.TaxonomyError, match='"zip"'):
         session.anonymize("people", policy(some), "published")
     for name in ("zip", "sex"):
-        session.load_taxonomy(name, TAXONOMIES[name], source="people")
+        session.taxonomies.load(name, TAXONOMIES[name], source="people")
     assert session.anonymize("people", policy(some), "published").report.domains["zip"] == "observed"
-    assert set(session.taxonomies()) == {"zip", "sex"}
+    assert set(session.taxonomies.list()) == {"zip", "sex"}
 
 
 def test_another_one_that_is_stored_is_told(session: sa.Session) -> None:
-    session.load_taxonomy("age", TAXONOMIES["age"])
+    session.taxonomies.load("age", TAXONOMIES["age"])
     session.anonymize("people", policy(RULES), "published")
-    session.load_taxonomy("age", sa.Taxonomy.intervals([5], minimum=0, maximum=99))
+    session.taxonomies.load("age", sa.Taxonomy.intervals([5], minimum=0, maximum=99))
     before = stored(session)
     with pytest.raises(sa.TaxonomyError) as refused:
         session.anonymize("people", policy(RULES), "other")

@@ -23,7 +23,7 @@ POLICY = sa.Policy(quasi_identifiers=["age"], insensitive=["value"], privacy=[sa
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
     monkeypatch.chdir(tmp_path)
     with sa.connect() as session:
-        session.load_taxonomy("age", sa.Taxonomy.flat(["1", "2", "3"]))
+        session.taxonomies.load("age", sa.Taxonomy.flat(["1", "2", "3"]))
         yield session
 
 

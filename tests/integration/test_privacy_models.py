@@ -22,7 +22,7 @@ def session() -> Iterator[sa.Session]:
 def table(session: sa.Session, columns: str, rows: str) -> None:
     """Table ``people`` with a flat taxonomy of its column ``q``."""
     session.connection.execute(f"CREATE TABLE people AS SELECT * FROM ({rows}) AS given ({columns})")
-    session.load_taxonomy("q", sa.Taxonomy.flat(), source="people")
+    session.taxonomies.load("q", sa.Taxonomy.flat(), source="people")
 
 
 def attained(session: sa.Session, release: sa.Release) -> list[float | None]:
@@ -220,7 +220,7 @@ def test_presence_is_measured_where_it_is_least_and_where_it_is_most(session: sa
         "CREATE TABLE all_of_them (sex VARCHAR); "
         "INSERT INTO all_of_them SELECT 'f' FROM range(4); INSERT INTO all_of_them SELECT 'm' FROM range(10)"
     )
-    session.load_taxonomy("sex", sa.Taxonomy.flat(["f", "m"]))
+    session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
     presence = sa.DeltaPresence(0.2, 0.4, "all_of_them")
     policy = sa.Policy(quasi_identifiers=["sex"], sensitive=["illness"], privacy=[presence])
     least, most = session.measure("few", policy).models[:2]

@@ -53,9 +53,9 @@ def session() -> sa.Session:
     session.connection.executemany(
         "INSERT INTO people VALUES (?, ?, ?, ?)", [(*person, place) for place, person in enumerate(PEOPLE)]
     )
-    session.load_taxonomy("age", sa.Taxonomy.from_rows([[str(age), str(age // 2), "*"] for age in AGES]))
-    session.load_taxonomy("sex", sa.Taxonomy.flat(list(SEXES)))
-    session.load_taxonomy("illness", sa.Taxonomy.flat(ILLNESSES[:-1]))
+    session.taxonomies.load("age", sa.Taxonomy.from_rows([[str(age), str(age // 2), "*"] for age in AGES]))
+    session.taxonomies.load("sex", sa.Taxonomy.flat(list(SEXES)))
+    session.taxonomies.load("illness", sa.Taxonomy.flat(ILLNESSES[:-1]))
     return session
 
 

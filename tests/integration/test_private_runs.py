@@ -52,8 +52,8 @@ def make_warehouse(path: Path | str, rows: int = 400) -> sa.Session:
         FROM range({rows}) AS numbers (i)
         """
     )
-    session.load_taxonomy("age", sa.Taxonomy.intervals([5], minimum=20, maximum=29))
-    session.load_taxonomy("sex", sa.Taxonomy.flat(["f", "m"]))
+    session.taxonomies.load("age", sa.Taxonomy.intervals([5], minimum=20, maximum=29))
+    session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
     return session
 
 
@@ -84,8 +84,8 @@ def rows_of(session: sa.Session, table: str) -> int:
 class TestCharges:
     def test_a_release_is_charged_step_by_step(self, session: sa.Session) -> None:
         release = session.anonymize("people", POLICY, "released")
-        assert session.spent("people") == sa.Budget(1, "0.01")
-        assert session.ledger().select(["position", "purpose", "epsilon", "delta"]).to_pylist() == [
+        assert session.ledger.spent("people") == sa.Budget(1, "0.01")
+        assert session.ledger.entries().select(["position", "purpose", "epsilon", "delta"]).to_pylist() == [
             {"position": 0, "purpose": "node", "epsilon": "0.1", "delta": "0"},
             {"position": 1, "purpose": "cells", "epsilon": "0.6", "delta": "0.005"},
             {"position": 2, "purpose": "rolled-up", "epsilon": "0.3", "delta": "0.005"},
@@ -96,12 +96,12 @@ class TestCharges:
         assert rows_of(session, "released") == release.report.released_rows > 0
 
     def test_what_is_not_left_is_refused_and_nothing_lost(self, session: sa.Session) -> None:
-        session.cap("people", sa.Budget("1.5", "0.1"))
+        session.ledger.cap("people", sa.Budget("1.5", "0.1"))
         session.anonymize("people", POLICY, "released")
         before = session.connection.execute("SELECT * FROM released").fetchall()
         with pytest.raises(sa.BudgetError, match=r"0\.5 is left"):
             session.anonymize("people", POLICY, "released", replace=True)
-        assert session.remaining("people") == sa.Budget("0.5", "0.09")
+        assert session.ledger.remaining("people") == sa.Budget("0.5", "0.09")
         assert session.connection.execute("SELECT * FROM released").fetchall() == before
 
     def test_nothing_is_charged_for_what_cannot_be_released(self, session: sa.Session, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ class TestCharges:
         session.connection.execute("UPDATE people SET age = 99 WHERE person = 3")
         with pytest.raises(sa.TaxonomyError):
             session.anonymize("people", POLICY, "released")
-        assert session.spent("people") == sa.Budget(0)
+        assert session.ledger.spent("people") == sa.Budget(0)
 
     def test_what_fails_after_the_charge_stays_charged(self, session: sa.Session) -> None:
         def fail(event: sa.Event) -> None:
@@ -120,7 +120,7 @@ class TestCharges:
 
         with pytest.raises(RuntimeError, match="enough"):
             session.anonymize("people", POLICY, "released", progress=fail)
-        assert session.spent("people") == sa.Budget(1, "0.01")
+        assert session.ledger.spent("people") == sa.Budget(1, "0.01")
         tables = session.connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL").fetchall()
         assert ("released",) not in tables
         assert not [name for (name,) in tables if name.startswith("anon_")]
@@ -135,7 +135,7 @@ class TestCharges:
         assert releases[0].guarantee.budget is None
         assert releases[0].guarantee.claims == ()
         assert json.loads(session.provenance(into) or "")["sqlanon"]["stamp"] == "NOT PRIVATE"
-        assert session.spent("people") == sa.Budget(0)
+        assert session.ledger.spent("people") == sa.Budget(0)
 
     @pytest.mark.usefixtures("warehouse")
     def test_a_killed_run_leaves_its_charge_and_no_release(self, tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ with sa.connect("w.duckdb") as session:
             )  # fmt: skip
             assert killed.returncode == -signal.SIGKILL
         with sa.connect(tmp_path / "w.duckdb") as session:
-            assert session.spent("people") == sa.Budget(2, "0.02")
-            assert session.verify_ledger()
+            assert session.ledger.spent("people") == sa.Budget(2, "0.02")
+            assert session.ledger.verify()
             assert (
                 session.connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'released'").fetchall()
                 == []
@@ -170,7 +170,7 @@ with sa.connect("w.duckdb") as session:
             dataset = "people"
             session.connection.execute("COPY people TO ? (FORMAT parquet)", [str(tmp_path / "people.parquet")])
         with sa.connect(ledger=tmp_path / "l.duckdb") as custodian:
-            custodian.cap(dataset, sa.Budget(1, "0.01"))
+            custodian.ledger.cap(dataset, sa.Budget(1, "0.01"))
         (tmp_path / "private.toml").write_text(TOML)
 
         def run(place: int) -> int:
@@ -209,18 +209,18 @@ class TestAccounts:
         session.connection.execute("COPY people TO ? (FORMAT parquet)", [str(tmp_path / "lake" / "a.parquet")])
         session.connection.execute("CREATE VIEW seen AS FROM people")
         for spelled, source in (('"people"', "people"), (str(tmp_path / "lake"), f"{tmp_path}/lake/")):
-            session.cap(spelled, sa.Budget("0.1"))
+            session.ledger.cap(spelled, sa.Budget("0.1"))
             with pytest.raises(sa.BudgetError):
                 session.anonymize(source, POLICY, "released")
         with pytest.raises(sa.PolicyError, match="no budget of its own"):
-            session.cap("seen", sa.Budget(1))
+            session.ledger.cap("seen", sa.Budget(1))
         with pytest.raises(sa.PolicyError, match="a cap is a Budget"):
-            session.cap("people", 2.5)  # type: ignore[arg-type]
-        assert session.knows("people")
-        assert not session.knows("poeple")
+            session.ledger.cap("people", 2.5)  # type: ignore[arg-type]
+        assert session.ledger.knows("people")
+        assert not session.ledger.knows("poeple")
 
     def test_no_account_is_passed_by(self, session: sa.Session, tmp_path: Path) -> None:
-        session.cap("people", sa.Budget("0.5"))
+        session.ledger.cap("people", sa.Budget("0.5"))
         with pytest.raises(sa.PolicyError, match="dataset= is for queries and views"):
             session.anonymize("people", POLICY, "released", dataset="anything")
         session.close()
@@ -249,17 +249,17 @@ class TestAccounts:
         lake = str((tmp_path / "lake").resolve())
         session.anonymize("lake", POLICY, "first")
         session.anonymize(again, POLICY, "second")
-        assert session.spent("lake") == sa.Budget(2, "0.02")
-        assert set(session.ledger()["dataset"].to_pylist()) == {lake}
-        session.cap(again, sa.Budget("2.5", "0.1"))
-        assert session.remaining("lake") == sa.Budget("0.5", "0.08") == session.remaining(again)
+        assert session.ledger.spent("lake") == sa.Budget(2, "0.02")
+        assert set(session.ledger.entries()["dataset"].to_pylist()) == {lake}
+        session.ledger.cap(again, sa.Budget("2.5", "0.1"))
+        assert session.ledger.remaining("lake") == sa.Budget("0.5", "0.08") == session.ledger.remaining(again)
         session.connection.execute("COPY (FROM people LIMIT 8) TO 'lake/c.parquet'")
         for source in ("lake/c.parquet", "lake"):
             with pytest.raises(sa.BudgetError, match="lake"):
                 session.anonymize(source, POLICY, "third")
-        files = [file for files in session.ledger()["files"].to_pylist() for file in files or ()]
+        files = [file for files in session.ledger.entries()["files"].to_pylist() for file in files or ()]
         assert len({file["path"] for file in files}) == len(files) <= 4
-        assert session.verify_ledger()
+        assert session.ledger.verify()
 
     @pytest.mark.usefixtures("warehouse")
     def test_a_warehouse_knows_its_ledger(self, tmp_path: Path) -> None:
@@ -270,13 +270,13 @@ class TestAccounts:
         old = budget.read_bytes()
         with sa.connect(tmp_path / "w.duckdb", ledger=budget) as session:
             session.anonymize("people", POLICY, "again")
-            assert session.spent("people") == sa.Budget(2, "0.02")
+            assert session.ledger.spent("people") == sa.Budget(2, "0.02")
         for read_only in (False, True):
             with sa.connect(tmp_path / "w.duckdb", read_only=read_only) as session:
                 for call in (
                     lambda session=session: session.anonymize("people", POLICY, tmp_path / "r.parquet"),
-                    lambda session=session: session.cap("people", sa.Budget(9)),
-                    lambda session=session: session.spent("people"),
+                    lambda session=session: session.ledger.cap("people", sa.Budget(9)),
+                    lambda session=session: session.ledger.spent("people"),
                 ):
                     with pytest.raises(
                         sa.EngineError, match=r"is the file .*budget\.duckdb; name it with ledger=|read-only"
@@ -293,9 +293,9 @@ class TestAccounts:
         budget.rename(tmp_path / "moved.duckdb")
         with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "moved.duckdb") as session:
             session.anonymize("people", POLICY, "third")
-            assert session.spent("people") == sa.Budget(3, "0.03")
+            assert session.ledger.spent("people") == sa.Budget(3, "0.03")
         with sa.connect(tmp_path / "w.duckdb") as session, pytest.raises(sa.EngineError, match="moved"):
-            session.spent("people")
+            session.ledger.spent("people")
 
     @pytest.mark.usefixtures("warehouse")
     def test_a_warehouse_knows_the_ledger_of_a_run_that_was_killed(self, tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         with sa.connect(tmp_path / "w.duckdb") as session, pytest.raises(sa.EngineError, match=r"budget\.duckdb"):
             session.anonymize("people", POLICY, "released")
         with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "budget.duckdb") as session:
-            assert session.spent("people") == sa.Budget(1, "0.01")
+            assert session.ledger.spent("people") == sa.Budget(1, "0.01")
 
     def test_a_ledger_that_was_never_written_binds_nobody(self, session: sa.Session, tmp_path: Path) -> None:
         session.close()
@@ -332,7 +332,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
             other.anonymize("people", POLICY, "released")
         with sa.connect(tmp_path / "w.duckdb") as own:
             own.anonymize("people", POLICY, "released")
-            assert own.spent("people") == sa.Budget(1, "0.01")
+            assert own.ledger.spent("people") == sa.Budget(1, "0.01")
 
     def test_a_ledger_that_goes_on_in_a_file_is_that_of_the_warehouse(
         self, session: sa.Session, tmp_path: Path
@@ -345,7 +345,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         session.close()
         with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b.duckdb") as moved:
             moved.anonymize("people", POLICY, "again")
-            assert moved.spent("people") == sa.Budget(2, "0.02")
+            assert moved.ledger.spent("people") == sa.Budget(2, "0.02")
         with sa.connect(tmp_path / "w.duckdb") as own, pytest.raises(sa.EngineError, match="name it with ledger="):
             own.anonymize("people", POLICY, "third")
 
@@ -359,7 +359,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         assert (forgotten.returncode, "b.duckdb; name it with --ledger" in forgotten.stderr) == (1, True)
         assert sqlanon(*command, "--ledger", "b.duckdb", folder=tmp_path).returncode == 0
         with sa.connect(ledger=tmp_path / "b.duckdb") as session:
-            assert session.spent("people") == sa.Budget(2, "0.02")
+            assert session.ledger.spent("people") == sa.Budget(2, "0.02")
 
     @pytest.mark.usefixtures("warehouse")
     def test_a_warehouse_that_is_open_read_only_must_know_its_ledger(self, tmp_path: Path) -> None:
@@ -369,11 +369,11 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
                 with pytest.raises(sa.EngineError, match=r"open it writable once .* so that it notes its ledger"):
                     session.anonymize("people", POLICY, tmp_path / "r.parquet")
                 with pytest.raises(sa.EngineError, match="has not noted its ledger"):
-                    session.cap("people", sa.Budget(9))
-                assert session.spent("people") == sa.Budget(0)
+                    session.ledger.cap("people", sa.Budget(9))
+                assert session.ledger.spent("people") == sa.Budget(0)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
         with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b1.duckdb") as session:
-            session.cap("people", None)
+            session.ledger.cap("people", None)
         with sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "b1.duckdb") as session:
             session.anonymize("people", POLICY, tmp_path / "r.parquet")
         with (
@@ -392,7 +392,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         )
         with sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "b.duckdb") as session:
             release = session.anonymize("people", POLICY, tmp_path / "r.parquet")
-            assert session.spent("people") == sa.Budget(1, "0.01")
+            assert session.ledger.spent("people") == sa.Budget(1, "0.01")
         assert any("the ledger knows those that it was told of" in line for line in release.guarantee.conditions)
 
     @pytest.mark.usefixtures("warehouse")
@@ -421,12 +421,12 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
                 session.anonymize(path, POLICY, f"of_{name}")
         for call in (
             lambda: session.anonymize(tmp_path / "lake", POLICY, "all"),
-            lambda: session.cap(str(tmp_path / "lake"), sa.Budget(9)),
+            lambda: session.ledger.cap(str(tmp_path / "lake"), sa.Budget(9)),
         ):
             with pytest.raises(sa.PolicyError, match="belong to other data sets") as error:
                 call()
             assert [line.endswith('.parquet"') for line in error.value.problems] == [True, True]
-        assert session.ledger().num_rows == 6
+        assert session.ledger.entries().num_rows == 6
 
     def test_a_lake_that_was_one_file_first_goes_on_under_its_name(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "lake").mkdir()
@@ -434,10 +434,10 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
             session.connection.execute(f"COPY (FROM people LIMIT {rows}) TO '{tmp_path}/lake/{name}.parquet'")
         for source in ("lake/a.parquet", "lake", "lake/b.parquet"):
             session.anonymize(tmp_path / source, POLICY, "released", replace=True)
-        assert session.spent(str(tmp_path / "lake" / "b.parquet")) == sa.Budget(3, "0.03")
+        assert session.ledger.spent(str(tmp_path / "lake" / "b.parquet")) == sa.Budget(3, "0.03")
         (tmp_path / "lake" / "a.parquet").unlink()
         session.anonymize(tmp_path / "lake", POLICY, "released", replace=True)
-        assert session.spent(str(tmp_path / "lake")) == sa.Budget(4, "0.04")
+        assert session.ledger.spent(str(tmp_path / "lake")) == sa.Budget(4, "0.04")
 
     def test_files_of_ledgers_that_did_not_list_them_are_known_by_their_place(
         self, session: sa.Session, tmp_path: Path
@@ -448,16 +448,16 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
             [Expense(f"{tmp_path}/lake/", "ipa", "cells", sa.Budget(1), "")]
         )  # as earlier versions did, without files
         session.anonymize(tmp_path / "lake" / "a.parquet", POLICY, "released")
-        assert session.spent(str(tmp_path / "lake")) == sa.Budget(2, "0.01")
+        assert session.ledger.spent(str(tmp_path / "lake")) == sa.Budget(2, "0.01")
 
     def test_a_data_set_that_nobody_declared_is_refused(self, session: sa.Session, tmp_path: Path) -> None:
         for given in ("visits", str(tmp_path / "missing.parquet")):
             with pytest.raises(sa.PolicyError, match="nobody has declared the data set"):
                 session.anonymize("FROM people", POLICY, "released", dataset=given)
-        assert session.ledger().num_rows == 0
-        session.cap("visits", None)
+        assert session.ledger.entries().num_rows == 0
+        session.ledger.cap("visits", None)
         session.anonymize("FROM people", POLICY, "released", dataset="Visits")
-        assert session.spent("visits") == sa.Budget(1, "0.01")
+        assert session.ledger.spent("visits") == sa.Budget(1, "0.01")
 
     @pytest.mark.usefixtures("warehouse")
     def test_the_command_line_refuses_it_as_well(self, tmp_path: Path) -> None:
@@ -487,8 +487,8 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         )
         os.link("lake/a.parquet", "link.parquet")
         session.anonymize("people", POLICY, "first")
-        session.cap("lake", None)
-        session.cap("other", sa.Budget(9, "0.5"))
+        session.ledger.cap("lake", None)
+        session.ledger.cap("other", sa.Budget(9, "0.5"))
         lake = str((tmp_path / "lake").resolve())
         for source, account in HAVE_ACCOUNTS.items():
             query = source if " " in source else f"FROM {source}"
@@ -498,8 +498,8 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
                 expected = {"table": ['"people"'], "lake": [f'"{lake}"'], "both": ['"people"', f'"{lake}"']}
                 assert list(error.value.problems) == expected[account], source
         session.anonymize("FROM listed", POLICY, "third", dataset="lake")
-        assert session.spent("lake") == sa.Budget(1, "0.01")
-        assert session.spent("other") == sa.Budget(0)
+        assert session.ledger.spent("lake") == sa.Budget(1, "0.01")
+        assert session.ledger.spent("other") == sa.Budget(0)
 
     def test_what_has_no_account_may_be_charged_to_one_that_is_named(self, session: sa.Session) -> None:
         session.connection.execute(
@@ -512,19 +512,19 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
             """
         )
         session.anonymize("people", POLICY, "first")
-        session.cap("hospital", sa.Budget(9, "0.5"))
+        session.ledger.cap("hospital", sa.Budget(9, "0.5"))
         for source in (
             "WITH people AS (FROM others) FROM people",
             "SELECT o.* FROM others AS o SEMI JOIN codes AS c ON o.age = c.age",
             "FROM elsewhere.seen",
         ):
             session.anonymize(source, POLICY, "second", dataset="hospital", replace=True)
-        assert session.spent("people") == sa.Budget(1, "0.01")
-        assert session.spent("hospital") == sa.Budget(3, "0.03")
+        assert session.ledger.spent("people") == sa.Budget(1, "0.01")
+        assert session.ledger.spent("hospital") == sa.Budget(3, "0.03")
 
     def test_the_command_line_pays_from_no_other_account_either(self, session: sa.Session, tmp_path: Path) -> None:
         session.anonymize("people", POLICY, "first")
-        session.cap("other", None)
+        session.ledger.cap("other", None)
         session.close()
         (tmp_path / "policy.toml").write_text(TOML)
         command = ("run", "FROM people", "--db", "w.duckdb", "--policy", "policy.toml", "--into", "released")
@@ -538,7 +538,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
 
         release = session.anonymize("people", POLICY, "released", random_source=Quiet())
         assert release.report.stamp == "NOT PRIVATE"
-        assert session.spent("people") == sa.Budget(0)
+        assert session.ledger.spent("people") == sa.Budget(0)
 
     def test_what_is_promised_is_what_was_paid(self, session: sa.Session) -> None:
         """Copies with changes go around the checks of a policy, and are checked where they are used."""
@@ -546,7 +546,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         for policy in (POLICY.model_copy(update={"method": split}), POLICY.model_copy(update={"sensitive": ()})):
             with pytest.raises(sa.PolicyError):
                 session.anonymize("people", policy, "released")
-        assert session.spent("people") == sa.Budget(0)
+        assert session.ledger.spent("people") == sa.Budget(0)
 
     def test_of_a_query_nobody_knows_what_its_rows_stand_for(self, session: sa.Session) -> None:
         about_query = [
@@ -561,7 +561,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
     def test_a_release_carries_the_head_of_its_ledger(self, session: sa.Session) -> None:
         session.anonymize("people", POLICY, "released")
         noted = json.loads(session.provenance("released") or "")["sqlanon"]["ledger_sha256"]
-        assert session.verify_ledger(noted) == noted
+        assert session.ledger.verify(noted) == noted
 
     @pytest.mark.parametrize("stage", ["release", "publish"])
     def test_a_failure_tells_what_was_spent(self, session: sa.Session, tmp_path: Path, stage: str) -> None:
@@ -587,7 +587,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         assert target.read_text() == "of somebody else"
 
     def test_a_budget_of_before_is_not_told_of_as_spent(self, session: sa.Session) -> None:
-        session.cap("people", sa.Budget("0.1"))
+        session.ledger.cap("people", sa.Budget("0.1"))
         with pytest.raises(sa.BudgetError) as error:
             session.anonymize("people", POLICY, "released")
         assert not hasattr(error.value, "spent")
@@ -598,7 +598,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         monkeypatch.setattr(prepare_private, "MOST_ROWS", 5)
         with pytest.raises(sa.PolicyError, match="up to 5 rows; give the method a public node"):
             session.anonymize("people", POLICY, "released")
-        assert session.spent("people") == sa.Budget(0)
+        assert session.ledger.spent("people") == sa.Budget(0)
 
     @pytest.mark.parametrize("variant", ["private", "paper"])
     def test_a_score_that_fails_is_what_is_told(
@@ -621,7 +621,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         tiny = POLICY.model_copy(update={"method": sa.IPA(budget=sa.Budget("1e-12", "1e-6"))})
         with pytest.raises(sa.PolicyError, match="cannot be drawn with"):
             session.anonymize("people", tiny, "released")
-        assert session.spent("people") == sa.Budget(0)
+        assert session.ledger.spent("people") == sa.Budget(0)
 
     @pytest.mark.usefixtures("warehouse")
     def test_a_ledger_that_could_not_be_written_says_what_to_do(self, tmp_path: Path) -> None:
@@ -629,7 +629,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
 import resource, sqlanon as sa
 from tests.integration.test_private_runs import POLICY
 with sa.connect("w.duckdb", ledger="l.duckdb") as session:
-    session._note_ledger()
+    session.ledger._note_in_warehouse()
 with sa.connect("w.duckdb", read_only=True, ledger="l.duckdb") as session:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
     session.anonymize("people", POLICY, "released.parquet")
@@ -686,7 +686,7 @@ class TestRefusals:
         assert any(problem in line for line in error.value.problems)
 
     def test_domains_that_were_read_off_the_data(self, session: sa.Session) -> None:
-        session.load_taxonomy("age", sa.Taxonomy.intervals([5]), source="people")
+        session.taxonomies.load("age", sa.Taxonomy.intervals([5]), source="people")
         with pytest.raises(sa.TaxonomyError, match="read off the data") as error:
             session.anonymize("people", POLICY, "released")
         assert error.value.problems == ('"age"',)
@@ -696,14 +696,14 @@ class TestRefusals:
 
     def test_a_domain_that_a_file_states_is_a_condition(self, session: sa.Session, tmp_path: Path) -> None:
         """An observed taxonomy that was exported and loaded again counted as declared."""
-        session.load_taxonomy("sex", sa.Taxonomy.flat(), source="people")
-        session.export_taxonomy("sex", tmp_path / "laundered.csv")
-        session.load_taxonomy("sex", tmp_path / "laundered.csv")
+        session.taxonomies.load("sex", sa.Taxonomy.flat(), source="people")
+        session.taxonomies.export("sex", tmp_path / "laundered.csv")
+        session.taxonomies.load("sex", tmp_path / "laundered.csv")
         with pytest.raises(sa.TaxonomyError, match="read off the data") as error:
             session.anonymize("people", POLICY, "released")
         assert error.value.problems == ('"sex"',)
         (tmp_path / "stated.csv").write_text("f;*\nm;*\nx;*\n")
-        session.load_taxonomy("sex", tmp_path / "stated.csv")
+        session.taxonomies.load("sex", tmp_path / "stated.csv")
         release = session.anonymize("people", POLICY, "released")
         assert release.report.domains == {"age": "declared", "sex": "stated"}
         [said] = [line for line in release.guarantee.conditions if "stated.csv" in line]
@@ -713,10 +713,10 @@ class TestRefusals:
         pure = sa.Policy(**ROLES, method=sa.IPA(budget=sa.Budget(1)))
         with pytest.raises(sa.TaxonomyError, match="without a taxonomy"):
             session.anonymize("people", pure, "released")
-        session.load_taxonomy("illness", sa.Taxonomy.flat(["flu"]))
+        session.taxonomies.load("illness", sa.Taxonomy.flat(["flu"]))
         with pytest.raises(sa.TaxonomyError, match="does not know"):
             session.anonymize("people", pure, "released")
-        session.load_taxonomy("illness", sa.Taxonomy.flat(["flu", "cold", "plague"]))
+        session.taxonomies.load("illness", sa.Taxonomy.flat(["flu", "cold", "plague"]))
         release = session.anonymize("people", pure, "released")
         assert release.guarantee.budget == sa.Budget(1)
 
@@ -726,8 +726,8 @@ class TestRefusals:
             columns = ", ".join(f"age AS {name}" for name in names)
             session.connection.execute(f"CREATE TABLE wide AS SELECT {columns}, illness FROM people")
             for name in names:
-                session.load_taxonomy(name, sa.Taxonomy.intervals([100], minimum=0, maximum=999))
-            session.load_taxonomy("illness", sa.Taxonomy.flat(["flu", "cold"]))
+                session.taxonomies.load(name, sa.Taxonomy.intervals([100], minimum=0, maximum=999))
+            session.taxonomies.load("illness", sa.Taxonomy.flat(["flu", "cold"]))
             policy = sa.Policy(quasi_identifiers=names, sensitive=["illness"], method=sa.Histogram())
             with pytest.raises(sa.PolicyError, match="more than can be numbered"):
                 session.anonymize("wide", policy, "released", random_source=sa.SeededSource(1))
@@ -777,7 +777,7 @@ class TestRefusals:
         with pytest.raises(sa.PolicyError) as error:
             session.anonymize("people", POLICY, "released")
         assert "pip install '.[dp]'" in str(error.value)
-        assert session.spent("people") == sa.Budget(0)
+        assert session.ledger.spent("people") == sa.Budget(0)
 
 
 class TestIndividuals:
@@ -800,11 +800,11 @@ class TestIndividuals:
         session.anonymize("people", by_person, "by_person")
         with pytest.raises(sa.PolicyError, match=r'would have lost ε = 1 \+ n · 1 .*individual = "person"'):
             session.anonymize("people", POLICY, "by_row")
-        assert session.spent("people") == sa.Budget(1, "0.01")
-        rows = session.ledger().select(["unit", "individual", "rows_per_individual"]).to_pylist()
+        assert session.ledger.spent("people") == sa.Budget(1, "0.01")
+        rows = session.ledger.entries().select(["unit", "individual", "rows_per_individual"]).to_pylist()
         assert rows == [{"unit": "individual", "individual": "person", "rows_per_individual": 10}] * 3
         session.anonymize("people", by_person, "again")
-        assert session.spent("people") == sa.Budget(2, "0.02")
+        assert session.ledger.spent("people") == sa.Budget(2, "0.02")
 
     def test_rows_of_nobody_are_refused(self, session: sa.Session) -> None:
         session.connection.execute("UPDATE people SET person = NULL WHERE person < 5")
@@ -812,7 +812,7 @@ class TestIndividuals:
         with pytest.raises(sa.PolicyError) as error:
             session.anonymize("people", policy, "released")
         assert error.value.problems == ('"person": NULL in 10 rows, which belong to no individual',)
-        assert session.spent("people") == sa.Budget(0)
+        assert session.ledger.spent("people") == sa.Budget(0)
 
     def test_the_rows_of_others_stay_when_one_comes(self, session: sa.Session) -> None:
         """What is kept of an individual depends on their own rows and the seed alone."""
@@ -888,7 +888,7 @@ def test_hostile_names_and_null_values(tmp_path: Path) -> None:
             f"CREATE TABLE {name} AS SELECT CASE WHEN i % 5 > 0 THEN i % 3 END AS {name}, "
             "CASE WHEN i % 4 > 0 THEN 'it''s' END AS \"select\" FROM range(500) AS numbers (i)"
         )
-        session.load_taxonomy(HOSTILE, sa.Taxonomy.intervals([2], minimum=0, maximum=3))
+        session.taxonomies.load(HOSTILE, sa.Taxonomy.intervals([2], minimum=0, maximum=3))
         policy = sa.Policy(quasi_identifiers=[HOSTILE], sensitive=["select"], method=METHOD)
         release = session.anonymize(HOSTILE, policy, f"{HOSTILE} out")
         out = '"' + f"{HOSTILE} out".replace('"', '""') + '"'

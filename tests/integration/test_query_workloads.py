@@ -51,7 +51,7 @@ def session() -> Iterator[sa.Session]:
             connection.unregister("given")
         lent = sa.connect(connection)
         for name, taxonomy in KNOWN.items():
-            lent.load_taxonomy(name, sa.Taxonomy.from_rows(taxonomy))
+            lent.taxonomies.load(name, sa.Taxonomy.from_rows(taxonomy))
         yield lent
 
 

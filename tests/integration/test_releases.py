@@ -65,7 +65,7 @@ def single(session: sa.Session, sizes: dict[str, int], sensitive: str = "'x'") -
         f"CREATE OR REPLACE TABLE people AS SELECT city, {sensitive} AS illness "
         f"FROM (VALUES {values}) AS sizes (city, n), range(n) AS members (i)"
     )
-    session.load_taxonomy("city", sa.Taxonomy.flat(), source="people")
+    session.taxonomies.load("city", sa.Taxonomy.flat(), source="people")
 
 
 def people_policy(k: int = 2, **options: Any) -> sa.Policy:
@@ -160,7 +160,7 @@ class TestSources:
         clinic.connection.execute(f"CREATE TABLE hostile AS SELECT {columns} FROM visits")
         for old in ("age", "sex", "zip"):
             relation = f"SELECT level, value, label FROM anon.taxonomy WHERE attribute = '{old}'"
-            clinic.load_taxonomy(names[old], sa.Taxonomy.from_query(relation), source="hostile")
+            clinic.taxonomies.load(names[old], sa.Taxonomy.from_query(relation), source="hostile")
         policy = sa.Policy(
             quasi_identifiers=[names[name] for name in ("age", "sex", "zip")],
             sensitive=[names["diagnosis"]],
@@ -178,8 +178,8 @@ class TestSources:
     @pytest.mark.parametrize("name", ["row_count", "class_size", "sensitive_value", "label", "attribute", "k", "rowid"])
     def test_columns_with_names_that_the_macros_use(self, memory: sa.Session, name: str) -> None:
         memory.connection.execute(f'CREATE TABLE t AS SELECT i % 2 AS "{name}", i % 3 AS other FROM range(24) AS r (i)')
-        memory.load_taxonomy(name, sa.Taxonomy.flat(), source="t")
-        memory.load_taxonomy("other", sa.Taxonomy.flat(), source="t")
+        memory.taxonomies.load(name, sa.Taxonomy.flat(), source="t")
+        memory.taxonomies.load("other", sa.Taxonomy.flat(), source="t")
         for quasi_identifier, sensitive in ((name, "other"), ("other", name)):
             models = [sa.KAnonymity(2), sa.DistinctLDiversity(sensitive, 2), sa.EntropyLDiversity(sensitive, 2)]
             policy = sa.Policy(quasi_identifiers=[quasi_identifier], sensitive=[sensitive], privacy=models)
@@ -197,8 +197,8 @@ class TestSources:
     )
     def test_equal_values_of_different_text_are_different_values(self, memory: sa.Session, values: str) -> None:
         memory.connection.execute(f"CREATE TABLE t AS SELECT {values} AS x FROM range(8) AS r (i)")
-        memory.load_taxonomy("x", sa.Taxonomy.flat(), source="t")
-        assert memory.taxonomies()["x"]["values"] == 2
+        memory.taxonomies.load("x", sa.Taxonomy.flat(), source="t")
+        assert memory.taxonomies.list()["x"]["values"] == 2
         four = sa.Policy(quasi_identifiers=["x"], privacy=[sa.KAnonymity(4)])
         five = sa.Policy(quasi_identifiers=["x"], privacy=[sa.KAnonymity(5)])
         assert memory.anonymize("t", four, into="four").node == {"x": 0}
@@ -235,7 +235,7 @@ class TestTypes:
         memory.connection.execute("CREATE TABLE t AS SELECT i % 2 AS q FROM range(8) AS r (i)")
         memory.connection.execute(f"ALTER TABLE t ADD COLUMN d {kind}")
         memory.connection.execute(f"UPDATE t SET d = {value}")
-        memory.load_taxonomy("q", sa.Taxonomy.flat(), source="t")
+        memory.taxonomies.load("q", sa.Taxonomy.flat(), source="t")
         policy = sa.Policy(quasi_identifiers=["q"], sensitive=["d"], privacy=[sa.KAnonymity(2)])
         memory.anonymize("t", policy, into="published")
         assert memory.connection.execute("SELECT DISTINCT typeof(d) FROM published").fetchall() == [(released,)]
@@ -262,7 +262,7 @@ class TestTypes:
             "CREATE TABLE people AS SELECT CASE WHEN i < 9 THEN 'common' ELSE 'onlyone' END AS city, "
             f"CAST(CASE WHEN i < 9 THEN 'flu' ELSE 'unheardof' END AS {kind}) AS illness FROM range(10) AS r (i)"
         )
-        memory.load_taxonomy("city", sa.Taxonomy.flat(), source="people")
+        memory.taxonomies.load("city", sa.Taxonomy.flat(), source="people")
         memory.anonymize("people", people_policy(suppression_limit=0.1), into=f"{tmp_path}/{into}", **options)
         files = sorted((tmp_path / into).rglob("*.parquet")) or [tmp_path / into]
         assert len(files) == (3 if "rows_per_file" in options else 1)
@@ -302,7 +302,7 @@ class TestTypes:
         memory.connection.execute(
             "INSERT INTO people SELECT 'a', ['x', 'X', '', NULL][1 + i % 4] FROM range(40) AS r (i)"
         )
-        memory.load_taxonomy("city", sa.Taxonomy.flat(), source="people")
+        memory.taxonomies.load("city", sa.Taxonomy.flat(), source="people")
         memory.anonymize("people", people_policy(), into=tmp_path / "r.parquet")
         found = rows(
             memory, f"(SELECT encode(illness), count(*) FROM '{tmp_path}/r.parquet' GROUP BY ALL ORDER BY ALL)"
@@ -572,7 +572,7 @@ class TestTargets:
             "CREATE TABLE t AS SELECT (hash(i) % 7)::INTEGER AS q, hash(i * 7) % 1_000_000 AS d "
             "FROM range(300_000) AS r (i)"
         )
-        memory.load_taxonomy("q", sa.Taxonomy.flat(), source="t")
+        memory.taxonomies.load("q", sa.Taxonomy.flat(), source="t")
         policy = sa.Policy(quasi_identifiers=["q"], sensitive=["d"], privacy=[sa.KAnonymity(2)])
         memory.connection.execute("SET preserve_insertion_order = false; SET threads = 2; SET default_order = 'DESC'")
         memory.anonymize("t", policy, into="published")
@@ -594,7 +594,7 @@ class TestTargets:
             "CREATE TABLE made AS SELECT row_number() OVER () AS i, i % 4 AS q, v AS c FROM range(12) AS r (i), given"
         )
         connection.execute("INSERT INTO made SELECT -i, i + 4, c FROM made WHERE i <= 2")
-        memory.load_taxonomy("q", sa.Taxonomy.flat(), source="made")
+        memory.taxonomies.load("q", sa.Taxonomy.flat(), source="made")
         policy = sa.Policy(
             quasi_identifiers=["q"],
             insensitive=["c"],
@@ -651,7 +651,7 @@ class TestProvenance:
 
     def test_a_changed_taxonomy_has_another_hash(self, clinic: sa.Session) -> None:
         clinic.anonymize("visits", POLICY, into="first")
-        clinic.load_taxonomy("sex", sa.Taxonomy.from_rows([("f", "any"), ("m", "any")]))
+        clinic.taxonomies.load("sex", sa.Taxonomy.from_rows([("f", "any"), ("m", "any")]))
         clinic.anonymize("visits", POLICY, into="second")
         first, second = (json.loads(clinic.provenance(name) or "")["sqlanon"] for name in ("first", "second"))
         assert first["taxonomy_sha256"]["sex"] != second["taxonomy_sha256"]["sex"]
@@ -769,7 +769,7 @@ class TestPrivacy:
             "FROM range(48) AS r (i)"
         )
         parents = [(f"c{i}", f"d{i // 4}", "*") for i in range(8)]
-        memory.load_taxonomy("city", sa.Taxonomy.from_rows(parents), source="people")
+        memory.taxonomies.load("city", sa.Taxonomy.from_rows(parents), source="people")
         models = [
             sa.KAnonymity(6),
             sa.DistinctLDiversity("illness", 3),
@@ -799,7 +799,7 @@ class TestPrivacy:
         memory.connection.execute(
             "CREATE TABLE people AS SELECT CASE WHEN i > 0 THEN 'a' END AS city, 1 AS illness FROM range(4) AS r (i)"
         )
-        memory.load_taxonomy("city", sa.Taxonomy.from_rows([["a"]]), source="people")
+        memory.taxonomies.load("city", sa.Taxonomy.from_rows([["a"]]), source="people")
         with pytest.raises(sa.UnsatisfiableError):
             memory.anonymize("people", people_policy(), into="published")
         release = memory.anonymize("people", people_policy(suppression_limit=0.25), into="published")
@@ -851,7 +851,7 @@ class TestReport:
         memory.connection.execute(
             f"CREATE TABLE {quoted(name)} AS SELECT i % 2 AS {quoted(name)} FROM range(8) AS r (i)"
         )
-        memory.load_taxonomy(name, sa.Taxonomy.flat(), source=name)
+        memory.taxonomies.load(name, sa.Taxonomy.flat(), source=name)
         policy = sa.Policy(quasi_identifiers=[name], privacy=[sa.KAnonymity(2)])
         release = memory.anonymize(name, policy, into="<b>published")
         documents = (release, release.report, memory.measure(name, policy), memory.verify("<b>published", policy))
@@ -893,7 +893,7 @@ class TestSessions:
         with pytest.raises(duckdb.ConnectionException):
             connection.execute("SELECT 1")
 
-    @pytest.mark.parametrize("call", ["anonymize", "lattice", "load_taxonomy", "install"])
+    @pytest.mark.parametrize("call", ["anonymize", "lattice", "load", "install"])
     def test_a_connection_in_a_transaction_is_refused_and_its_transaction_goes_on(self, call: str) -> None:
         with duckdb.connect() as connection:
             session = sa.connect(connection)
@@ -901,7 +901,7 @@ class TestSessions:
             calls = {
                 "anonymize": lambda: session.anonymize("people", people_policy(), into="published"),
                 "lattice": lambda: session.lattice("people", people_policy()),
-                "load_taxonomy": lambda: session.load_taxonomy("city", sa.Taxonomy.flat(["b"])),
+                "load": lambda: session.taxonomies.load("city", sa.Taxonomy.flat(["b"])),
                 "install": session.install,
             }
             connection.begin()
@@ -935,7 +935,7 @@ class TestSessions:
                 session.anonymize("people", people_policy(), into="published")
             with pytest.raises(sa.EngineError, match="read-only"):
                 session.install()
-            session.load_taxonomy("city", sa.Taxonomy.from_rows([("a", "x", "*"), ("b", "x", "*")]))
+            session.taxonomies.load("city", sa.Taxonomy.from_rows([("a", "x", "*"), ("b", "x", "*")]))
             assert session.lattice("people", people_policy()).num_rows == 3
         assert path.read_bytes() == content
         assert sorted(found.name for found in tmp_path.iterdir()) == ["r.parquet", "w.duckdb"]
@@ -951,7 +951,7 @@ class TestSessions:
             session.anonymize("people", people_policy(), into=tmp_path / "r.parquet")
             for refused in (
                 lambda: session.anonymize("people", people_policy(), into="published"),
-                lambda: session.load_taxonomy("city", sa.Taxonomy.flat(["a"])),
+                lambda: session.taxonomies.load("city", sa.Taxonomy.flat(["a"])),
                 session.install,
             ):
                 with pytest.raises(sa.EngineError, match="read-only"):
@@ -973,7 +973,7 @@ class TestSessions:
         path = tmp_path / "new.duckdb"
         with sa.connect(path, ledger=tmp_path / "ledger.duckdb") as session:
             session.install()
-            session.cap("people", sa.Budget("1"))
+            session.ledger.cap("people", sa.Budget("1"))
             with duckdb.connect(str(path)) as beside:  # refused if the session had settings of its own
                 assert beside.execute("SELECT 1").fetchall() == [(1,)]
         for made in (path, tmp_path / "ledger.duckdb"):
@@ -992,8 +992,8 @@ class TestSessions:
             session.anonymize("people", people_policy(), into="published")
         with sa.connect(str(path)) as session:
             assert session.verify("published", people_policy()).met
-            assert session.taxonomies()["city"]["height"] == 1
-            assert session.check_taxonomies() == {}
+            assert session.taxonomies.list()["city"]["height"] == 1
+            assert session.taxonomies.check() == {}
 
 
 def storage_version(path: Path) -> object:

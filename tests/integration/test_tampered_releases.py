@@ -279,9 +279,9 @@ class TestProvenance:
         with sa.connect() as elsewhere:
             (note,) = elsewhere.verification(release, POLICY).notes
             assert 'labels of "age", "sex", "zip"' in note
-            session.export_taxonomy("age", tmp_path / "age.csv")
-            elsewhere.load_taxonomy("age", tmp_path / "age.csv")
-            elsewhere.load_taxonomy("sex", sa.Taxonomy.from_rows([["f", "any"], ["m", "any"]]))
+            session.taxonomies.export("age", tmp_path / "age.csv")
+            elsewhere.taxonomies.load("age", tmp_path / "age.csv")
+            elsewhere.taxonomies.load("sex", sa.Taxonomy.from_rows([["f", "any"], ["m", "any"]]))
             (note,) = elsewhere.verification(release, POLICY).notes
             assert 'labels of "sex", "zip"' in note
             rewrite(session, tmp_path / "one.parquet", "SELECT * REPLACE ('34' AS age) FROM FILE")
@@ -289,7 +289,7 @@ class TestProvenance:
 
     def test_taxonomies_of_the_policy_are_compared_with(self, session: sa.Session, tmp_path: Path) -> None:
         for name in LEVELS:
-            session.export_taxonomy(name, tmp_path / f"{name}.csv")
+            session.taxonomies.export(name, tmp_path / f"{name}.csv")
         own = sa.Policy(
             **POLICY.model_dump(exclude={"taxonomies"}),
             taxonomies={name: {"file": f"{tmp_path}/{name}.csv"} for name in LEVELS},
@@ -330,7 +330,7 @@ class TestSeveralParts:
 
 class TestCommandLine:
     def test_what_is_not_compared_and_not_covered_is_shown(self, session: sa.Session, tmp_path: Path) -> None:
-        session.export_taxonomy("age", tmp_path / "age.csv")
+        session.taxonomies.export("age", tmp_path / "age.csv")
         (tmp_path / "policy.toml").write_text(
             'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["diagnosis"]\nidentifiers = ["id"]\n'
             'suppression_limit = 0.5\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'

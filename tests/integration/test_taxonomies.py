@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import duckdb
 import pytest
 
 import sqlanon as sa
+from sqlanon.model.taxonomy.rules import RULES
 from tests.strategies import HOSTILE_NAMES
 
 Labels = dict[str | None, tuple[str | None, ...]]
@@ -38,18 +40,73 @@ def observed(session: sa.Session, values: str, kind: str, taxonomy: sa.Taxonomy)
     session.connection.execute(
         f"CREATE OR REPLACE TABLE t AS SELECT CAST(x AS {kind}) AS x FROM (VALUES {values}) v (x)"
     )
-    session.load_taxonomy("x", taxonomy, source="t")
-    assert session.taxonomies()["x"]["domain"] == "observed"
-    assert session.check_taxonomies() == {}
+    session.taxonomies.load("x", taxonomy, source="t")
+    assert session.taxonomies.list()["x"]["domain"] == "observed"
+    assert session.taxonomies.check() == {}
     return stored(session, "x")
 
 
 def declared(session: sa.Session, taxonomy: sa.Taxonomy) -> Labels:
     """The labels of a declared domain."""
-    session.load_taxonomy("x", taxonomy)
-    assert session.taxonomies()["x"]["domain"] == "declared"
-    assert session.check_taxonomies() == {}
+    session.taxonomies.load("x", taxonomy)
+    assert session.taxonomies.list()["x"]["domain"] == "declared"
+    assert session.taxonomies.check() == {}
     return stored(session, "x")
+
+
+MADE: dict[str, tuple[dict[str, Any], sa.Taxonomy]] = {
+    "intervals": (
+        {"widths": [10, 20], "minimum": 0, "maximum": 39},
+        sa.Taxonomy.intervals([10, 20], minimum=0, maximum=39),
+    ),
+    "dates": (
+        {"units": ["year"], "first": "2024-12-30", "last": "2025-01-02"},
+        sa.Taxonomy.dates(["year"], first=datetime.date(2024, 12, 30), last=datetime.date(2025, 1, 2)),
+    ),
+    "prefixes": ({"keep": [1], "values": ["ab", "ac"]}, sa.Taxonomy.prefixes([1], ["ab", "ac"])),
+    "zip": ({"values": ["02139", "02140"]}, sa.Taxonomy.zip_codes(["02139", "02140"])),
+    "icd9": ({"values": ["250.1"]}, sa.Taxonomy.icd9(["250.1"])),
+    "icd10": ({"values": ["E11.9"]}, sa.Taxonomy.icd10(["E11.9"])),
+    "ipv4": ({"bits": [8], "values": ["10.0.0.1"]}, sa.Taxonomy.ipv4([8], ["10.0.0.1"])),
+    "flat": ({"values": ["f", "m"]}, sa.Taxonomy.flat(["f", "m"])),
+}
+
+
+class TestMake:
+    def test_every_kind_is_tried(self) -> None:
+        assert set(MADE) == set(RULES)
+
+    @pytest.mark.parametrize("kind", MADE)
+    def test_it_stores_what_the_rule_makes(self, session: sa.Session, kind: str) -> None:
+        settings, taxonomy = MADE[kind]
+        session.taxonomies.make("x", kind, **settings)
+        made = stored(session, "x"), session.taxonomies.list()["x"]
+        session.taxonomies.load("x", taxonomy)
+        assert made == (stored(session, "x"), session.taxonomies.list()["x"])
+
+    def test_values_that_are_not_declared_are_read_off_the_source(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE t AS FROM (VALUES ('f'), ('m')) v (sex)")
+        session.taxonomies.make("x", "flat", source="t", column="sex")
+        assert stored(session, "x") == {"f": ("*",), "m": ("*",)}
+        assert session.taxonomies.list()["x"]["domain"] == "observed"
+
+    @pytest.mark.parametrize(
+        ("kind", "settings", "told"),
+        [
+            ("interval", {}, 'there is no kind of taxonomy "interval"; did you mean "intervals"'),
+            ("file", {"file": "x.csv"}, 'there is no kind of taxonomy "file"'),
+            ("intervals", {}, "widths: field required"),
+            ("intervals", {"width": [10]}, 'width: unknown key; did you mean "widths"'),
+            ("intervals", {"widths": [-1]}, "width -1 is not positive"),
+        ],
+    )
+    def test_what_is_no_rule_is_refused(
+        self, session: sa.Session, kind: str, settings: dict[str, Any], told: str
+    ) -> None:
+        session.taxonomies.make("x", "flat", values=["a"])
+        with pytest.raises(sa.TaxonomyError, match=re.escape(told)):
+            session.taxonomies.make("x", kind, **settings)
+        assert stored(session, "x") == {"a": ("*",)}
 
 
 class TestCsv:
@@ -63,7 +120,7 @@ class TestCsv:
     ) -> None:
         lines = [delimiter.join((value or "", *map(str, labels))) for value, labels in self.TREE.items()]
         (tmp_path / "x.csv").write_bytes(mark + line_end.join(lines).encode())
-        session.load_taxonomy("x", tmp_path / "x.csv")
+        session.taxonomies.load("x", tmp_path / "x.csv")
         assert stored(session, "x") == self.TREE
 
     @pytest.mark.parametrize(
@@ -84,12 +141,12 @@ class TestCsv:
     )
     def test_contents(self, session: sa.Session, tmp_path: Path, content: str, labels: Labels) -> None:
         (tmp_path / "x.csv").write_bytes(content.encode())
-        session.load_taxonomy("x", str(tmp_path / "x.csv"))
+        session.taxonomies.load("x", str(tmp_path / "x.csv"))
         assert stored(session, "x") == labels
 
     def test_a_given_delimiter(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "x.csv").write_text("a;1|x;1|*\nb;2|x;1|*\n")
-        session.load_taxonomy("x", sa.Taxonomy.from_csv(tmp_path / "x.csv", delimiter="|"))
+        session.taxonomies.load("x", sa.Taxonomy.from_csv(tmp_path / "x.csv", delimiter="|"))
         assert stored(session, "x") == {"a;1": ("x;1", "*"), "b;2": ("x;1", "*")}
         with pytest.raises(sa.TaxonomyError, match="delimiter"):
             sa.Taxonomy.from_csv(tmp_path / "x.csv", delimiter=";;")
@@ -99,9 +156,9 @@ class TestRowsAndQueries:
     def test_values_of_python_are_spelled_as_the_database_does(self, session: sa.Session) -> None:
         values = [True, False]
         session.connection.execute("CREATE TABLE t AS SELECT true AS x")
-        session.load_taxonomy("x", sa.Taxonomy.from_rows([(value, "*") for value in values]), source="t")
+        session.taxonomies.load("x", sa.Taxonomy.from_rows([(value, "*") for value in values]), source="t")
         assert set(stored(session, "x")) == {"true", "false"}
-        session.load_taxonomy("x", sa.Taxonomy.flat(values), source="t")
+        session.taxonomies.load("x", sa.Taxonomy.flat(values), source="t")
         for value, kind in (
             (datetime.date(2024, 2, 29), "DATE"),
             (datetime.datetime(2024, 2, 29, 1, 2, 3), "TIMESTAMP"),
@@ -111,37 +168,37 @@ class TestRowsAndQueries:
         ):
             session.connection.execute(f"CREATE OR REPLACE TABLE t (x {kind})")
             session.connection.execute("INSERT INTO t VALUES ($1)", [value])
-            session.load_taxonomy("x", sa.Taxonomy.flat([value]), source="t")
+            session.taxonomies.load("x", sa.Taxonomy.flat([value]), source="t")
 
     def test_wide(self, session: sa.Session) -> None:
         query = "SELECT * FROM (VALUES (1, 'a', '*'), (2, 'a', '*'), (NULL, 'none', '*')) AS t (v, one, two)"
-        session.load_taxonomy("x", sa.Taxonomy.from_query(query))
+        session.taxonomies.load("x", sa.Taxonomy.from_query(query))
         assert stored(session, "x") == {"1": ("a", "*"), "2": ("a", "*"), None: ("none", "*")}
-        assert session.taxonomies()["x"]["domain"] == "observed"
+        assert session.taxonomies.list()["x"]["domain"] == "observed"
 
     def test_long(self, session: sa.Session) -> None:
         query = (
             "SELECT level, value, CASE level WHEN 0 THEN value WHEN 1 THEN 'a' ELSE '*' END AS label, 'more' AS other "
             "FROM range(3) AS l (level), (VALUES ('1'), ('2')) AS v (value)"
         )
-        session.load_taxonomy("x", sa.Taxonomy.from_query(query, domain="declared"))
+        session.taxonomies.load("x", sa.Taxonomy.from_query(query, domain="declared"))
         assert stored(session, "x") == {"1": ("a", "*"), "2": ("a", "*")}
-        assert session.taxonomies()["x"]["domain"] == "declared"
+        assert session.taxonomies.list()["x"]["domain"] == "declared"
 
     def test_a_table(self, session: sa.Session) -> None:
         session.connection.execute("""CREATE TABLE "my tree" AS SELECT 'a' AS "it's", '*' AS "from" """)
-        session.load_taxonomy("x", sa.Taxonomy.from_query("my tree"))
+        session.taxonomies.load("x", sa.Taxonomy.from_query("my tree"))
         assert stored(session, "x") == {"a": ("*",)}
 
     @pytest.mark.parametrize("attribute", HOSTILE_NAMES)
     def test_hostile_attributes_and_labels(self, session: sa.Session, tmp_path: Path, attribute: str) -> None:
         labels: Labels = {attribute: ("'; DROP TABLE anon.taxonomy; --", "*"), "other": ("it's", "*")}
         rows = [(value, *found) for value, found in labels.items()]
-        session.load_taxonomy("bystander", sa.Taxonomy.flat(["a"]))
-        session.load_taxonomy(attribute, sa.Taxonomy.from_rows(rows))
+        session.taxonomies.load("bystander", sa.Taxonomy.flat(["a"]))
+        session.taxonomies.load(attribute, sa.Taxonomy.from_rows(rows))
         assert stored(session, attribute) == labels
-        session.export_taxonomy(attribute, tmp_path / "x.csv")
-        session.load_taxonomy("again", tmp_path / "x.csv")
+        session.taxonomies.export(attribute, tmp_path / "x.csv")
+        session.taxonomies.load("again", tmp_path / "x.csv")
         assert stored(session, "again") == labels
         assert stored(session, "bystander") == {"a": ("*",)}
 
@@ -252,7 +309,7 @@ class TestNull:
         session.connection.execute(
             "CREATE OR REPLACE TABLE t AS SELECT CASE WHEN i > 1 THEN 'a' END AS x FROM range(4) r (i)"
         )
-        session.load_taxonomy("x", sa.Taxonomy.from_rows(rows), source="t")
+        session.taxonomies.load("x", sa.Taxonomy.from_rows(rows), source="t")
         policy = sa.Policy(quasi_identifiers=["x"], privacy=[sa.KAnonymity(k)])
         session.anonymize("t", policy, into="published", replace=True)
         return dict(session.connection.execute("SELECT x, count(*) FROM published GROUP BY x").fetchall())
@@ -268,27 +325,27 @@ class TestNull:
 
     def test_the_text_null_is_not_null(self, session: sa.Session) -> None:
         session.connection.execute("CREATE TABLE t AS SELECT 'NULL' AS x UNION ALL SELECT NULL")
-        session.load_taxonomy("x", sa.Taxonomy.flat(), source="t")
+        session.taxonomies.load("x", sa.Taxonomy.flat(), source="t")
         assert stored(session, "x") == {"NULL": ("*",)}
 
 
 class TestStore:
     def test_replacing_one_leaves_the_others(self, session: sa.Session) -> None:
-        session.load_taxonomy("x", sa.Taxonomy.flat(["a"]))
-        session.load_taxonomy("y", sa.Taxonomy.from_rows([("b", "c", "*")]))
-        session.load_taxonomy("x", sa.Taxonomy.from_query("SELECT 'd', 'e', '*'"))
+        session.taxonomies.load("x", sa.Taxonomy.flat(["a"]))
+        session.taxonomies.load("y", sa.Taxonomy.from_rows([("b", "c", "*")]))
+        session.taxonomies.load("x", sa.Taxonomy.from_query("SELECT 'd', 'e', '*'"))
         assert stored(session, "x") == {"d": ("e", "*")}
         assert stored(session, "y") == {"b": ("c", "*")}
-        assert session.taxonomies() == {
+        assert session.taxonomies.list() == {
             "x": {"height": 2, "values": 1, "labels": [1, 1, 1], "domain": "observed"},
             "y": {"height": 2, "values": 1, "labels": [1, 1, 1], "domain": "declared"},
         }
 
     def test_a_run_checks_its_own_taxonomies_only(self, session: sa.Session) -> None:
         session.connection.execute("CREATE TABLE t AS SELECT 'a' AS x FROM range(4)")
-        session.load_taxonomy("x", sa.Taxonomy.flat(["a"]))
+        session.taxonomies.load("x", sa.Taxonomy.flat(["a"]))
         session.connection.execute("INSERT INTO anon.taxonomy VALUES ('y', 0, 'b', 'not b')")
-        assert list(session.check_taxonomies()) == ["y"]
+        assert list(session.taxonomies.check()) == ["y"]
         # Whoever looks at a label or at a value of y gets an error.
         session.connection.execute(
             "ALTER TABLE anon.taxonomy RENAME TO stored; CREATE VIEW anon.taxonomy AS SELECT attribute, level, "
@@ -296,7 +353,7 @@ class TestStore:
             "CASE WHEN attribute = 'y' THEN CAST(CAST(attribute AS INTEGER) AS VARCHAR) ELSE label END AS label "
             "FROM anon.stored"
         )
-        for ask in (session.taxonomies, session.check_taxonomies):
+        for ask in (session.taxonomies.list, session.taxonomies.check):
             with pytest.raises(sa.EngineError):
                 ask()
         policy = sa.Policy(quasi_identifiers=["x"], privacy=[sa.KAnonymity(2)])
@@ -307,11 +364,11 @@ class TestStore:
 
     def test_a_column_of_another_name(self, session: sa.Session) -> None:
         session.connection.execute("CREATE TABLE t AS SELECT 'a' AS city")
-        session.load_taxonomy("x", sa.Taxonomy.flat(), source="t", column="city")
+        session.taxonomies.load("x", sa.Taxonomy.flat(), source="t", column="city")
         assert stored(session, "x") == {"a": ("*",)}
 
     def test_nothing_temporary_is_left(self, session: sa.Session) -> None:
-        session.load_taxonomy("x", sa.Taxonomy.flat(["a"]))
+        session.taxonomies.load("x", sa.Taxonomy.flat(["a"]))
         found = session.connection.execute(
             "SELECT schema_name, table_name FROM duckdb_tables() UNION ALL "
             "SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal ORDER BY ALL"
@@ -331,13 +388,13 @@ class TestStore:
     def test_export_and_load_again(
         self, session: sa.Session, tmp_path: Path, taxonomy: Callable[[], sa.Taxonomy]
     ) -> None:
-        session.load_taxonomy("x", taxonomy())
-        session.export_taxonomy("x", tmp_path / "x.csv")
-        session.load_taxonomy("y", tmp_path / "x.csv")
+        session.taxonomies.load("x", taxonomy())
+        session.taxonomies.export("x", tmp_path / "x.csv")
+        session.taxonomies.load("y", tmp_path / "x.csv")
         assert stored(session, "y") == stored(session, "x")
-        session.export_taxonomy("y", tmp_path / "y.csv")
+        session.taxonomies.export("y", tmp_path / "y.csv")
         assert (tmp_path / "y.csv").read_bytes() == (tmp_path / "x.csv").read_bytes()
-        session.export_taxonomy("x", tmp_path / "y.csv", replace=True)
+        session.taxonomies.export("x", tmp_path / "y.csv", replace=True)
 
 
 class TestOrigins:
@@ -347,65 +404,65 @@ class TestOrigins:
     def exported(self, session: sa.Session, tmp_path: Path) -> Path:
         """A taxonomy of zip codes that were read off a table, as a file with its note."""
         session.connection.execute("CREATE TABLE t AS SELECT unnest(['10115', '01067']) AS zip")
-        session.load_taxonomy("zip", sa.Taxonomy.zip_codes(), source="t")
-        session.export_taxonomy("zip", tmp_path / "zip.csv")
+        session.taxonomies.load("zip", sa.Taxonomy.zip_codes(), source="t")
+        session.taxonomies.export("zip", tmp_path / "zip.csv")
         return tmp_path / "zip.csv"
 
     def domain(self, session: sa.Session, attribute: str = "zip") -> object:
-        return session.taxonomies()[attribute]["domain"]
+        return session.taxonomies.list()[attribute]["domain"]
 
     def test_a_file_that_says_nothing_states_its_values(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "x.csv").write_text("a;*\nb;*\n")
-        session.load_taxonomy("x", tmp_path / "x.csv")
+        session.taxonomies.load("x", tmp_path / "x.csv")
         assert self.domain(session, "x") == "stated"
-        session.export_taxonomy("x", tmp_path / "y.csv")
+        session.taxonomies.export("x", tmp_path / "y.csv")
         with sa.connect() as other:
-            other.load_taxonomy("x", tmp_path / "y.csv")
+            other.taxonomies.load("x", tmp_path / "y.csv")
             assert self.domain(other, "x") == "stated"
 
     def test_values_that_were_read_off_data_stay_so_in_a_file(self, session: sa.Session, exported: Path) -> None:
-        session.load_taxonomy("again", exported)
+        session.taxonomies.load("again", exported)
         assert self.domain(session, "again") == "observed"
         with sa.connect() as other:
-            other.load_taxonomy("zip", exported)
+            other.taxonomies.load("zip", exported)
             assert self.domain(other) == "observed"
             exported.write_text(exported.read_text() + "99999;9999*;999**;99***;9****;*\n")
-            other.load_taxonomy("zip", exported)
+            other.taxonomies.load("zip", exported)
             assert self.domain(other) == "observed"
 
     def test_values_that_were_read_off_data_are_known_without_the_note(
         self, session: sa.Session, exported: Path
     ) -> None:
         (exported.parent / "zip.csv.sqlanon.json").unlink()
-        session.load_taxonomy("zip", exported)
+        session.taxonomies.load("zip", exported)
         assert self.domain(session) == "observed"
-        session.load_taxonomy("zip", sa.Taxonomy.flat(["1"]))
-        session.load_taxonomy("other", exported)
+        session.taxonomies.load("zip", sa.Taxonomy.flat(["1"]))
+        session.taxonomies.load("other", exported)
         assert self.domain(session, "other") == "observed"
 
     def test_declared_values_stay_declared_until_the_file_is_changed(self, session: sa.Session, tmp_path: Path) -> None:
-        session.load_taxonomy("x", sa.Taxonomy.flat(["a", "b"]))
+        session.taxonomies.load("x", sa.Taxonomy.flat(["a", "b"]))
         path = tmp_path / "x.csv"
-        session.export_taxonomy("x", path)
-        session.load_taxonomy("y", path)
+        session.taxonomies.export("x", path)
+        session.taxonomies.load("y", path)
         assert self.domain(session, "y") == "declared"
         path.write_text(path.read_text() + "c;*\n")
-        session.load_taxonomy("y", path)
+        session.taxonomies.load("y", path)
         assert self.domain(session, "y") == "stated"
 
     @pytest.mark.parametrize("note", ["", "[]", '{"sqlanon": 1}', '{"sqlanon": {"taxonomy": {"domain": 3}}}'])
     def test_a_note_that_is_none_says_nothing(self, session: sa.Session, tmp_path: Path, note: str) -> None:
         (tmp_path / "x.csv").write_text("a;*\n")
         (tmp_path / "x.csv.sqlanon.json").write_text(note)
-        session.load_taxonomy("x", tmp_path / "x.csv")
+        session.taxonomies.load("x", tmp_path / "x.csv")
         assert self.domain(session, "x") == "stated"
 
     def test_a_taxonomy_that_was_changed_in_sql_is_declared_no_more(self, session: sa.Session) -> None:
-        session.load_taxonomy("x", sa.Taxonomy.flat(["a", "b"]))
+        session.taxonomies.load("x", sa.Taxonomy.flat(["a", "b"]))
         session.connection.execute("INSERT INTO anon.taxonomy VALUES ('x', 0, 'c', 'c'), ('x', 1, 'c', '*')")
         assert self.domain(session, "x") == "observed"
         mine = "SELECT level, value, label FROM anon.taxonomy WHERE attribute = 'x'"
-        session.load_taxonomy("x", sa.Taxonomy.from_query(mine, domain="declared"))
+        session.taxonomies.load("x", sa.Taxonomy.from_query(mine, domain="declared"))
         assert self.domain(session, "x") == "declared"
         session.connection.execute(
             "INSERT INTO anon.taxonomy VALUES ('y', 0, 'c', 'c'), ('y', 1, 'c', '*');"
@@ -438,11 +495,11 @@ class TestOrigins:
             connection.executemany("INSERT INTO anon.taxonomy VALUES (?, ?, ?, ?)", rows)
         with sa.connect(tmp_path / "old.duckdb", read_only=read_only) as session:
             assert (self.domain(session, "sex"), self.domain(session)) == ("declared", "observed")
-            session.load_taxonomy("x", tmp_path / "x.csv")
-            session.load_taxonomy("y", exported)
-            session.load_taxonomy("x", tmp_path / "x.csv")
-            found = {name: shape["domain"] for name, shape in session.taxonomies().items()}
+            session.taxonomies.load("x", tmp_path / "x.csv")
+            session.taxonomies.load("y", exported)
+            session.taxonomies.load("x", tmp_path / "x.csv")
+            found = {name: shape["domain"] for name, shape in session.taxonomies.list().items()}
         assert found == {"sex": "declared", "x": "stated", "y": "observed", "zip": "observed"}
         if not read_only:
             with sa.connect(tmp_path / "old.duckdb") as session:
-                assert {name: shape["domain"] for name, shape in session.taxonomies().items()} == found
+                assert {name: shape["domain"] for name, shape in session.taxonomies.list().items()} == found

@@ -30,7 +30,7 @@ def make(connection: duckdb.DuckDBPyConnection) -> sa.Session:
     session = sa.connect(connection)
     connection.execute(ROWS)
     for name in QUASI_IDENTIFIERS:
-        session.load_taxonomy(name, sa.Taxonomy.from_rows(TAXONOMY), source="numbers")
+        session.taxonomies.load(name, sa.Taxonomy.from_rows(TAXONOMY), source="numbers")
     return session
 
 

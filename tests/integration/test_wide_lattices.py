@@ -35,7 +35,7 @@ def wide() -> Iterator[sa.Session]:
         columns = ", ".join(COLUMN.format(seed=seed, name=name) for seed, name in enumerate(NAMES))
         connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(20000) AS rows (row)")
         for name in NAMES:
-            session.load_taxonomy(name, sa.Taxonomy.from_rows(TAXONOMY), source="wide")
+            session.taxonomies.load(name, sa.Taxonomy.from_rows(TAXONOMY), source="wide")
         yield session
 
 

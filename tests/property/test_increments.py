@@ -164,7 +164,7 @@ def counts_in(relation: str, columns: Sequence[str], rows: str = "count(*)") -> 
 def test_all_partitions_together_meet_the_policy(sequel: Sequel) -> None:
     store("source_rows", sequel, sequel.rows)
     for name, taxonomy in sequel.taxonomies.items():
-        session().load_taxonomy(name, sa.Taxonomy.from_rows(taxonomy))
+        session().taxonomies.load(name, sa.Taxonomy.from_rows(taxonomy))
     published = Published(sequel)
     with tempfile.TemporaryDirectory() as folder:
         sidecar = Path(folder) / "rows.fit"

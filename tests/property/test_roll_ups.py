@@ -181,7 +181,7 @@ def test_rows_that_are_rebuilt_are_in_their_own_order_and_settings_come_back(tmp
     path = tmp_path / "release.parquet"
     with duckdb.connect(config={"threads": 2}) as connection:
         session = sa.connect(connection)
-        session.load_taxonomy("i", sa.Taxonomy.from_rows([[str(i), str(i // 50), "*"] for i in range(1000)]))
+        session.taxonomies.load("i", sa.Taxonomy.from_rows([[str(i), str(i // 50), "*"] for i in range(1000)]))
         connection.execute("CREATE TABLE numbers AS SELECT hash(i) % 1000 AS i FROM range(20_000) AS r (i)")
         connection.execute(f"SET lock_configuration = {locked}")
         policy = sa.Policy(quasi_identifiers=["i"], privacy=[sa.KAnonymity(15)], suppression_limit=1)

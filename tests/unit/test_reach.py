@@ -47,7 +47,7 @@ def test_it_is_what_a_choice_is_made_with() -> None:
         session.connection.execute(
             "CREATE TABLE people AS SELECT i % 4 AS a, i % 3 AS s, i AS p FROM range(12) AS r (i)"
         )
-        session.load_taxonomy("a", sa.Taxonomy.from_rows([[str(a), str(a // 2), "*"] for a in range(4)]))
+        session.taxonomies.load("a", sa.Taxonomy.from_rows([[str(a), str(a // 2), "*"] for a in range(4)]))
         policy = sa.Policy(quasi_identifiers=["a"], sensitive=["s"], individual="p", identifiers=["p"], method=method)
         session.anonymize("people", policy, "released", random_source=sa.SeededSource(1))
     assert asked == [private.reach(method, charged(method), nodes=3)]

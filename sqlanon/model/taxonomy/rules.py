@@ -11,8 +11,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
-from sqlanon.errors import TaxonomyError
-from sqlanon.model.base import NotBoolean, PolicyValue
+from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.model.base import NotBoolean, PolicyValue, did_you_mean
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
 Number = Annotated[int | float, NotBoolean]
@@ -134,15 +134,43 @@ class FileOfTaxonomy(_Rule):
         return Taxonomy.from_csv(Path(self.folder or "", self.file), delimiter=self.delimiter)
 
 
-KINDS = ("intervals", "dates", "prefixes", "zip", "icd9", "icd10", "ipv4", "flat")
+RULES: dict[str, type[_Rule]] = {
+    "intervals": Intervals,
+    "dates": Dates,
+    "prefixes": Prefixes,
+    "zip": Codes,
+    "icd9": Codes,
+    "icd10": Codes,
+    "ipv4": IPv4,
+    "flat": Codes,
+}
+"""The rules by the kinds of taxonomies that they make."""
+
+
+def made(kind: str, settings: Mapping[str, Any]) -> Taxonomy:
+    """The taxonomy that a rule makes.
+
+    Raises:
+        TaxonomyError: there is no such kind, or the settings are not those of the kind.
+    """
+    if kind not in RULES:
+        raise TaxonomyError(
+            f'there is no kind of taxonomy "{kind}"{did_you_mean(kind, RULES)} (one of {", ".join(RULES)})'
+        )
+    try:
+        return RULES[kind](**{**settings, "kind": kind}).taxonomy()
+    except PolicyError as error:
+        raise TaxonomyError(f"the settings of a taxonomy by {kind} are not valid:", error.problems) from None
 
 
 def _written(rule: Any) -> Any:
     """A kind alone is written as a text, and so is a file; with settings it is a table."""
     if isinstance(rule, Taxonomy):
-        raise PydanticCustomError("no_rule", "is a Taxonomy: give that to load_taxonomy, and a policy a rule or a file")
+        raise PydanticCustomError(
+            "no_rule", "is a Taxonomy: give that to session.taxonomies.load, and a policy a rule or a file"
+        )
     if isinstance(rule, str | Path):
-        return {"kind": str(rule)} if str(rule) in KINDS else {"kind": "file", "file": str(rule)}
+        return {"kind": str(rule)} if str(rule) in RULES else {"kind": "file", "file": str(rule)}
     if isinstance(rule, Mapping) and "file" in rule and "kind" not in rule:
         return {**rule, "kind": "file"}
     return rule

@@ -1,0 +1,40 @@
+"""The rows of a release, which can be asked for in the session that published it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sqlanon.api.opened import OpenedEngine
+from sqlanon.model.destination import Destination
+from sqlanon.model.release import Published
+
+Written = TypeVar("Written", bound=Published)
+
+
+def with_rows(release: Written, opened: OpenedEngine, into: Destination) -> Written:
+    """A release whose rows can be asked for, as they are in its target then."""
+    release._rows = _Rows(opened, into)
+    return release
+
+
+class _Rows:
+    """Reads what a session has published, in the session; a copy in another process has nothing to read."""
+
+    def __init__(self, opened: OpenedEngine, into: Destination) -> None:
+        self._opened = opened
+        self._source = into.name if into.kind == "table" else str(into.path)
+
+    def __call__(self, form: str) -> Any:
+        found = self._opened.resolve(self._source)
+        return self._opened.engine.hand_out(found.relation, form)
+
+    def __deepcopy__(self, _memo: object) -> _Rows:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return _nothing, ()
+
+
+def _nothing() -> None:
+    return None

@@ -1,0 +1,114 @@
+"""The Python interface to the taxonomies that are stored in a warehouse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlanon.api.opened import OpenedEngine
+from sqlanon.binding import taxonomies
+from sqlanon.engines.base import Engine, Source
+from sqlanon.engines.frames import reading
+from sqlanon.model.taxonomy.rules import made
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+
+Shapes = dict[str, dict[str, object]]
+Problems = dict[str, list[str]]
+
+
+class Taxonomies:
+    """The taxonomies that a warehouse stores in ``anon.taxonomy`` for all policies: ``session.taxonomies``.
+
+    There is one by attribute, and names of attributes are the same in whatever case. In a session that is read-only
+    they live in the session.
+    """
+
+    def __init__(self, opened: OpenedEngine) -> None:
+        self._opened = opened
+
+    @property
+    def _engine(self) -> Engine:
+        return self._opened.engine
+
+    @reading
+    def load(
+        self,
+        attribute: str,
+        taxonomy: Taxonomy | str | Path,
+        *,
+        source: Source | None = None,
+        column: str | None = None,
+    ) -> None:
+        """Store the taxonomy of an attribute, in place of the one that is there.
+
+        Args:
+            attribute: the quasi-identifier that it is for.
+            taxonomy: a :class:`Taxonomy`, or the path of an ARX hierarchy CSV.
+            source: if given, the taxonomy must cover the column there, and a rule without a declared domain takes its
+                values from it.
+            column: the column of the source, if it is not named like the attribute.
+
+        Raises:
+            TaxonomyError: malformed or not covering the source; the taxonomy that was there stays.
+        """
+        if not isinstance(taxonomy, Taxonomy):
+            taxonomy = Taxonomy.from_csv(taxonomy)
+        resolved = None if source is None else self._opened.resolve(source)
+        taxonomies.load(self._engine, attribute, taxonomy, resolved, column or attribute)
+
+    def make(
+        self,
+        attribute: str,
+        kind: str,
+        *,
+        source: Source | None = None,
+        column: str | None = None,
+        **settings: Any,
+    ) -> None:
+        """Make the taxonomy of an attribute by a rule and store it, in place of the one that is there.
+
+        The rule is spelled as in the ``taxonomies`` of a policy:
+        ``make("age", "intervals", widths=[10, 20], minimum=0, maximum=99)``.
+
+        Args:
+            attribute: the quasi-identifier that it is for.
+            kind: intervals, dates, prefixes, zip, icd9, icd10, ipv4 or flat.
+            source, column: as in :meth:`load`.
+            settings: the arguments of the method of :class:`Taxonomy` that is named like the kind (``zip_codes`` for
+                ``zip``).
+
+        Raises:
+            TaxonomyError: there is no such kind, the settings are not those of the kind, or as :meth:`load`.
+        """
+        self.load(attribute, made(kind, settings), source=source, column=column)
+
+    def check(self) -> Problems:
+        """What is wrong with the stored taxonomies, a line per problem, by attribute; empty if nothing is."""
+        return taxonomies.malformed(self._engine)
+
+    def export(self, attribute: str, path: str | Path, *, replace: bool = False) -> None:
+        """Write a stored taxonomy as an ARX hierarchy CSV, ``;``-separated.
+
+        Beside it goes ``<path>.sqlanon.json``, which tells where its values come from, for it to be loaded again.
+
+        Raises:
+            TaxonomyError: there is no such taxonomy.
+            EngineError: the file exists and may not be replaced, or cannot be written.
+        """
+        taxonomies.export(self._engine, attribute, Path(path), replace=replace)
+
+    def list(self) -> Shapes:
+        """The stored taxonomies by attribute: height, values, labels per level, and the domain.
+
+        The domain is ``declared``, ``stated`` by a file, or ``observed``: read off the data, or changed in SQL since it
+        was loaded.
+        """
+        return {
+            name: {
+                "height": shape.height,
+                "values": shape.domain_size,
+                "labels": [*shape.label_counts],
+                "domain": shape.domain,
+            }
+            for name, shape in taxonomies.shapes(self._engine).items()
+        }

@@ -349,7 +349,10 @@ class Session:
         target = destination(into)
         return flatten(self._engine, self._resolve(source), flattening, target, replace=may_go)
 
-    def verify(self, release: Source, policy: GivenPolicy, *, source: Source | None = None) -> Verification:
+    @reading
+    def verify(
+        self, release: Source, policy: GivenPolicy, *, source: Source | None = None, strict: bool = True
+    ) -> Verification:
         """Measure a published table again, and hold it against its policy and its provenance.
 
         It falls short if it does not meet the privacy models, has other columns than the policy releases, or is not
@@ -362,21 +365,18 @@ class Session:
             policy: its policy.
             source: the table that it was made from, with which t-closeness, β-likeness and δ-disclosure compare its
                 classes; without it they are compared with the release itself.
+            strict: whether a release that falls short is an error. If not, it is a result: ``met`` is false, and
+                ``shortfalls`` has what is raised otherwise.
 
         Raises:
-            VerificationError: it falls short, or there is nothing in it.
+            VerificationError: it falls short, or there is nothing in it, and that is to be an error.
             PolicyError: it lacks a column that is to be measured, or, for models of a population, its provenance.
             EngineError: it is not there, or cannot be read.
         """
-        verification = self.verification(release, policy, source=source)
-        if not verification.met:
+        verification = verify_release(self._engine, release, policy_of(policy), source, self._resolve)
+        if strict and not verification.met:
             raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
         return verification
-
-    @reading
-    def verification(self, release: Source, policy: GivenPolicy, *, source: Source | None = None) -> Verification:
-        """As :meth:`verify`, with the shortfalls in the result instead of an error."""
-        return verify_release(self._engine, release, policy_of(policy), source, self._resolve)
 
     def provenance(self, release: str | Path) -> str | None:
         """The provenance that travels with a published table, file or folder, as JSON; None without one.

@@ -217,7 +217,7 @@ def verify(
     read = read_taxonomies(taxonomies, wanted)
     with reading(database) as session:
         load_taxonomies(session, read)
-        verification = session.verification(release, wanted, source=source)
+        verification = session.verify(release, wanted, source=source, strict=False)
     if as_json:
         write_json({**verification.model_dump(mode="json"), "met": verification.met})
     else:

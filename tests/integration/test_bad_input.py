@@ -476,10 +476,10 @@ class TestVerification:
                 session.anonymize("people", policy(), into=into, replace=True)
 
     def test_a_table_that_does_not_meet_a_policy(self, session: sa.Session, tmp_path: Path) -> None:
-        strict = policy(privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("illness", 3)])
+        higher = policy(privacy=[sa.KAnonymity(5), sa.DistinctLDiversity("illness", 3)])
         with refused(session, tmp_path, sa.VerificationError, "k-anonymity (k = 5): attained 4", "(l = 3): attained 1"):
-            session.verify("published", strict)
-        assert len(session.verification("published", strict).shortfalls) == 2
+            session.verify("published", higher)
+        assert len(session.verify("published", higher, strict=False).shortfalls) == 2
 
     def test_the_source_itself_has_its_identifier(self, session: sa.Session, tmp_path: Path) -> None:
         with refused(session, tmp_path, sa.VerificationError, 'it has the identifier "name"'):

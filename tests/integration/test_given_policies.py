@@ -39,7 +39,6 @@ USES: dict[str, Use] = {
     "explain": lambda session, policy, _: session.explain("visits", policy),
     "lattice": lambda session, policy, _: session.lattice("visits", policy),
     "verify": lambda session, policy, _: session.verify("earlier", policy),
-    "verification": lambda session, policy, _: session.verification("earlier", policy),
 }
 
 
@@ -64,7 +63,7 @@ def test_copies_with_changes_are_checked(published: sa.Session, tmp_path: Path, 
             published.measure("published", POLICY)
 
 
-@pytest.mark.parametrize("use", [USES["anonymize"], USES["measure"], USES["verification"]])
+@pytest.mark.parametrize("use", [USES["anonymize"], USES["measure"], USES["verify"]])
 def test_a_mapping_and_a_file_do_as_well(published: sa.Session, tmp_path: Path, use: Use) -> None:
     file = tmp_path / "policy.toml"
     file.write_text(TOML)

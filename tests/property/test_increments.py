@@ -219,5 +219,5 @@ def check_sidecar(published: Published, sidecar: Path) -> None:
 
 def check_parts(sequel: Sequel, folder: str) -> None:
     """The parts, measured as one table without the sidecar, meet the policy."""
-    verification = session().verification(f"{folder}/*.parquet", sequel.policy, source="source_rows")
+    verification = session().verify(f"{folder}/*.parquet", sequel.policy, source="source_rows", strict=False)
     assert verification.met

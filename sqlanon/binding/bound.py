@@ -131,14 +131,15 @@ def bind(
         population=population,
     )
     if is_too_wide(policy, bound.lattice):
-        other = "" if policy.search == "inverse-ola" else 'take the search "optimal", which can; or '
-        refuse_wide(bound.lattice, f'the search "{policy.search}"', other)
+        is_inverse = policy.objective == "privacy"
+        what = 'the objective "privacy"' if is_inverse else f'the search "{policy.search}"'
+        refuse_wide(bound.lattice, what, "" if is_inverse else 'take the search "optimal", which can; or ')
     return bound
 
 
 def is_too_wide(policy: Policy, lattice: Lattice) -> bool:
     """Whether a lattice has more nodes than the search of a policy can hold."""
-    return lattice.size > MAXIMUM_NODES and policy.search in HOLD_EVERY_NODE
+    return lattice.size > MAXIMUM_NODES and policy.algorithm in HOLD_EVERY_NODE
 
 
 def refuse_wide(lattice: Lattice, holder: str, instead: str = "") -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from sqlanon.model.policy.searches import SearchName
+from sqlanon.model.policy.searches import AlgorithmName
 from sqlanon.search.datafly import datafly
 from sqlanon.search.exhaustive import exhaustive
 from sqlanon.search.incognito import incognito
@@ -12,7 +12,7 @@ from sqlanon.search.optimal.search import optimal as optimal_search
 from sqlanon.search.problem import Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 from sqlanon.search.samarati import samarati
 
-SEARCHES: Mapping[SearchName, Callable[[SearchProblem], Search]] = {
+SEARCHES: Mapping[AlgorithmName, Callable[[SearchProblem], Search]] = {
     "optimal": optimal_search,
     "exhaustive": exhaustive,
     "ola": ola,

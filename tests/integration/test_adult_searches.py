@@ -80,7 +80,7 @@ def test_a_run_with_a_published_search_publishes_what_optimal_search_publishes(
 def inverse_policy(max_loss: float, percent: int, *, printed: bool) -> sa.Policy:
     """The largest k within a Prec of the whole lattice, or of that of the printed hierarchy."""
     scale, quality, most = (PRINTED_SCALE, PRINTED_PREC, PRINTED_LEVELS) if printed else (1.0, sa.Prec(), {})
-    return uci_policy(None, percent, quality, search="inverse-ola", max_loss=max_loss * scale, maximum_levels=most)
+    return uci_policy(None, percent, quality, objective="privacy", max_loss=max_loss * scale, maximum_levels=most)
 
 
 def searched(path: Path, policy: sa.Policy) -> SearchOutcome:

@@ -326,7 +326,7 @@ class TestModels:
 
     def test_nobody_would_be_protected(self, session: sa.Session, tmp_path: Path) -> None:
         session.connection.execute("CREATE TABLE unlike AS SELECT * REPLACE (i AS age) FROM people, range(8) AS r (i)")
-        inverse = policy(privacy=[], search="inverse-ola", max_loss=0, quality=sa.Prec(), identifiers=["name", "i"])
+        inverse = policy(privacy=[], objective="privacy", max_loss=0, quality=sa.Prec(), identifiers=["name", "i"])
         session.connection.execute("CREATE TABLE lonely AS SELECT DISTINCT ON (age) * FROM unlike")
         with refused(session, tmp_path, sa.UnsatisfiableError, "has k = 1", "raise max_loss"):
             session.anonymize("lonely", inverse, into="new")

@@ -18,7 +18,7 @@ POLICIES = {
         sa.KAnonymity(2), sa.DistinctLDiversity("diagnosis", 2), suppression="mask", suppression_limit=0.3
     ),
     "closeness": clinic_policy(sa.KAnonymity(2), sa.TCloseness("diagnosis", 0.9), suppression_limit=0.3),
-    "inverse": clinic_policy(search="inverse-ola", max_loss=1.0, quality=sa.Prec(), suppression_limit=0.3),
+    "inverse": clinic_policy(objective="privacy", max_loss=1.0, quality=sa.Prec(), suppression_limit=0.3),
     "ipa": clinic_policy(method=sa.IPA(budget=sa.Budget(2, "0.001"), accept_observed_domain=True)),
     "histogram": clinic_policy(method=sa.Histogram(budget=sa.Budget(2, "0.001"), accept_observed_domain=True)),
     "as published": clinic_policy(method=sa.IPA(variant="paper")),

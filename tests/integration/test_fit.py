@@ -164,7 +164,7 @@ class TestFit:
         assert session.fit(HISTORY, strict, path, node=NODE).search == "given"
 
     def test_inverse_ola_stores_the_k_that_it_found(self, session: sa.Session, tmp_path: Path) -> None:
-        options = {"privacy": [], "search": "inverse-ola", "max_loss": 1.0, "quality": sa.Prec()}
+        options = {"privacy": [], "objective": "privacy", "max_loss": 1.0, "quality": sa.Prec()}
         path = tmp_path / "visits.fit"
         fitted = session.fit(HISTORY, sa.Policy(**{**dict(POLICY), **options}), path)
         assert [model.k for model in fitted.policy.privacy] == [8]

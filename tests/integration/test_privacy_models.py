@@ -114,7 +114,7 @@ class TestMConcealing:
             sensitive=["s1", "s2", "s3"],
             privacy=[model],
             quality=sa.Prec(),
-            search="inverse-ola",
+            objective="privacy",
             max_loss=0,
         )
         assert attained(session, session.anonymize("people", policy, "out")) == [1, 1]
@@ -126,7 +126,7 @@ class TestMConcealing:
             sensitive=["s1", "s2"],
             privacy=models,
             quality=sa.Prec(),
-            search="inverse-ola",
+            objective="privacy",
             max_loss=0,
         )
         release = people.anonymize("people", policy, "out")
@@ -137,7 +137,7 @@ class TestMConcealing:
 def test_inverse_ola_that_may_suppress_everything_keeps_the_largest_classes(session: sa.Session) -> None:
     table(session, "q", "SELECT unnest([1, 1, 2, 2, 2, 3, 3, 3])")
     policy = sa.Policy(
-        quasi_identifiers=["q"], privacy=[], quality=sa.Prec(), search="inverse-ola", max_loss=0, suppression_limit=1
+        quasi_identifiers=["q"], privacy=[], quality=sa.Prec(), objective="privacy", max_loss=0, suppression_limit=1
     )
     release = session.anonymize("people", policy, "out")
     assert (release.report.rows.released, release.report.min_class_size) == (6, 3)

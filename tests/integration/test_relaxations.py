@@ -196,7 +196,7 @@ class TestLevels:
 
 
 def test_of_inverse_ola_the_loss(clinic: sa.Session) -> None:
-    wanted = policy(search="inverse-ola", max_loss=0.01, quality=sa.Prec(), minimum_levels={"age": 2})
+    wanted = policy(objective="privacy", max_loss=0.01, quality=sa.Prec(), minimum_levels={"age": 2})
     relaxation = by_kind(explained(clinic, wanted))["max_loss"]
     assert relaxation.changes["max_loss"] > 0.01
 

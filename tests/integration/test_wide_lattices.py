@@ -91,8 +91,8 @@ def test_searches_and_tables_of_every_node_are_refused(wide: sa.Session) -> None
             sa.PolicyError, match=f'1,073,741,824 nodes.*"{search}" can hold: take the search "optimal"'
         ):
             wide.anonymize("wide", policy(search=search), into="never")
-    with pytest.raises(sa.PolicyError, match='search "inverse-ola" can hold: use fewer'):
-        wide.anonymize("wide", policy(search="inverse-ola", max_loss=0.5), into="never")
+    with pytest.raises(sa.PolicyError, match='objective "privacy" can hold: use fewer'):
+        wide.anonymize("wide", policy(objective="privacy", max_loss=0.5), into="never")
     with pytest.raises(sa.PolicyError, match="a lattice table can hold: use fewer"):
         wide.lattice("wide", policy())
 

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, SearchName
+from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, AlgorithmName
 from sqlanon.queries.kit.macros import schema_statements
 from tests import brute_force, oracle
 from tests.brute_force import Answer, Measured, Task
@@ -131,9 +131,11 @@ def policies(
         individual=individual,
     )
     suppression = "drop" if policy.population else draw(st.sampled_from(["drop", "mask"]))
-    search = draw(st.sampled_from([name for name in get_args(SearchName) if is_sound(name, policy)]))
-    max_loss = draw(st.sampled_from([0.0, 0.3, 0.5, 1.0, 20.0, 100.0])) if search == "inverse-ola" else None
-    return sa.Policy(**{**dict(policy), "suppression": suppression, "search": search, "max_loss": max_loss})
+    search = draw(st.sampled_from([name for name in get_args(AlgorithmName) if is_sound(name, policy)]))
+    searched: dict[str, Any] = {"search": search}
+    if search == "inverse-ola":
+        searched = {"objective": "privacy", "max_loss": draw(st.sampled_from([0.0, 0.3, 0.5, 1.0, 20.0, 100.0]))}
+    return sa.Policy(**{**dict(policy), "suppression": suppression, **searched})
 
 
 def is_defined(model: object, kinds: Mapping[str, str]) -> bool:
@@ -147,7 +149,7 @@ def is_defined(model: object, kinds: Mapping[str, str]) -> bool:
             return True
 
 
-def is_sound(search: SearchName, policy: sa.Policy) -> bool:
+def is_sound(search: AlgorithmName, policy: sa.Policy) -> bool:
     if search in NEED_MONOTONIC_PRIVACY and not all(map(policy.is_monotonic, policy.privacy)):
         return False
     return search not in NEED_MONOTONIC_QUALITY or policy.suppression_limit == 0 or policy.quality.monotonic
@@ -281,7 +283,7 @@ def expected_of(run: Run, nodes: list[Measured]) -> Answer | None:
     """What the search of the policy is to find; of Datafly, which promises little, only that it finds what is there."""
     policy = run.policy
     satisfying = {node.levels for node in nodes if node.satisfies}
-    if policy.search == "inverse-ola":
+    if policy.objective == "privacy":
         found = brute_force.inverse_answer(nodes, policy.max_loss or 0.0)
         return found if found and brute_force.most_private(policy, found.best.attainable) else None
     if policy.search == "datafly":
@@ -314,7 +316,7 @@ def datafly_path(task: Task, nodes: list[Measured]) -> list[Measured]:
 
 def published_task(run: Run, expected: Answer) -> Task:
     """With Inverse OLA the release is held to the most private models that its node attains."""
-    if run.policy.search != "inverse-ola":
+    if run.policy.objective == "utility":
         return run.task
     policy = brute_force.most_private(run.policy, expected.best.attainable)
     assert policy is not None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
-from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, SearchName
+from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY, AlgorithmName
 from sqlanon.model.privacy import PRIVACY_MODELS
 from sqlanon.model.quality import QualityModel, Terms
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
@@ -121,7 +121,7 @@ def test_the_loss_that_inverse_ola_accepts_is_the_combined_one() -> None:
 
 
 def test_every_search_that_a_policy_can_name_is_there() -> None:
-    assert set(SEARCHES) == set(get_args(SearchName))
+    assert set(SEARCHES) == set(get_args(AlgorithmName))
     assert set(SEARCHES) >= NEED_MONOTONIC_PRIVACY >= NEED_MONOTONIC_QUALITY
 
 

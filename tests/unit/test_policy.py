@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 import sqlanon as sa
 from sqlanon.model.policy.given import policy_of
@@ -61,7 +61,7 @@ class TestConstruction:
         found = sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)])
         assert found.quality == sa.LM()
         assert policy(search="ola", suppression_limit=0.1).quality == sa.Entropy()
-        assert policy(search="inverse-ola", max_loss=10).quality == sa.Entropy()
+        assert policy(objective="privacy", max_loss=10).quality == sa.Entropy()
         assert sa.Policy(quasi_identifiers=["a"], sensitive=["b"], method=sa.IPA()).quality == sa.Entropy()
         assert (found.suppression_limit, found.suppression, found.search) == (0, "drop", "optimal")
         assert found.sensitive == found.identifiers == found.insensitive == ()
@@ -167,7 +167,7 @@ class TestProblems:
             {"privacy": [{"model": "t-closeness", "column": "diagnosis", "t": True}]},
             {"privacy": [{"model": "m-concealing", "m": True, "prior": {"age": 0.5}}]},
             {"privacy": [{"model": "m-concealing", "m": 0.5, "prior": {"age": True}}]},
-            {"search": "inverse-ola", "max_loss": True},
+            {"objective": "privacy", "max_loss": True},
             {"taxonomies": {"age": {"kind": "intervals", "widths": [True, 5]}}},
             {"taxonomies": {"age": {"kind": "intervals", "widths": [5], "minimum": False, "maximum": 9}}},
             {"taxonomies": {"zip": {"kind": "prefixes", "keep": [True]}}},
@@ -322,7 +322,7 @@ class TestModels:
         text = "\n".join(found)
         for part in (
             'm-concealing (m = 0.5) needs "ward" among the sensitive columns',
-            'max_loss is for search "inverse-ola", not for "optimal"',
+            'max_loss is for objective "privacy", not for "utility"',
             'minimum_levels: "ageing" is not a quasi-identifier; did you mean "age"?',
             'the minimum level of "age", 2, is above its maximum level, 1',
             'quality.weights: "sexx" is not a quasi-identifier; did you mean "sex"?',
@@ -340,14 +340,22 @@ class TestModels:
         assert problem == "quality.weights: every quasi-identifier has weight 0, so there is nothing to lose"
         policy(quasi_identifiers=["age", "sex"], quality=quality)
 
-    def test_inverse_ola_needs_a_loss(self) -> None:
-        [problem] = problems(search="inverse-ola")
-        assert problem == 'search "inverse-ola" needs max_loss, the loss that the release may have at most'
-        assert policy(search="inverse-ola", max_loss=0.5, privacy=[]).privacy == ()
+    def test_the_objective_of_privacy_needs_a_loss(self) -> None:
+        [problem] = problems(objective="privacy")
+        assert problem == 'objective "privacy" needs max_loss, the loss that the release may have at most'
+        assert policy(objective="privacy", max_loss=0.5, privacy=[]).privacy == ()
+
+    def test_the_objective_of_privacy_has_a_search_of_its_own(self) -> None:
+        [problem] = problems(objective="privacy", max_loss=0.5, search="datafly")
+        assert problem == 'objective "privacy" has a search of its own, and takes no search "datafly"'
+        found = policy(objective="privacy", max_loss=0.5)
+        assert (found.search, found.algorithm, policy(search="ola").algorithm) == ("optimal", "inverse-ola", "ola")
 
     @pytest.mark.parametrize("search", sorted(NEED_MONOTONIC_PRIVACY))
     def test_searches_that_need_monotonic_models(self, search: str) -> None:
-        options = {"search": search, "max_loss": 1 if search == "inverse-ola" else None}
+        is_inverse = search == "inverse-ola"
+        options = {"objective": "privacy", "max_loss": 1} if is_inverse else {"search": search}
+        named, instead = ('objective "privacy"', "") if is_inverse else (f'search "{search}"', '; take "optimal"')
         disclosure, entropy = sa.DeltaDisclosure("diagnosis", 1), sa.EntropyLDiversity("diagnosis", 2)
         policy(privacy=[entropy], **options)
         for state, model, changes in (
@@ -356,7 +364,7 @@ class TestModels:
             ("with individuals ", entropy, {"individual": "ssn", "identifiers": ["ssn"]}),
         ):
             [problem] = problems(privacy=[model], **options, **changes)
-            assert problem == f'search "{search}" {state}needs monotonic models, which {model} is not; take "optimal"'
+            assert problem == f"{named} {state}needs monotonic models, which {model} is not{instead}"
         policy(privacy=[sa.KAnonymity(2)], individual="ssn", identifiers=["ssn"], **options)
 
 
@@ -419,6 +427,109 @@ m = 0.3
 grain = "node"
 prior = {diagnosis = 0.05, drug = 0.01}
 """
+
+
+EARLIER: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "settings of the search beside the rest": (
+        """
+        quasi_identifiers = ["age", "sex"]
+        sensitive = ["diagnosis"]
+        identifiers = ["ssn"]
+        suppression_limit = 0.05
+        suppression = "mask"
+        search = "ola"
+        quality = {model = "entropy"}
+        privacy = [{model = "k-anonymity", k = 5}]
+        """,
+        "dbbfc29758881b0a5e80892655447d2b66b53342570e8bd8444af477f98d47ba",
+        {"suppression_limit": 0.05, "suppression": "mask", "search": "ola", "objective": "utility"},
+    ),
+    "a search for privacy": (
+        """
+        quasi_identifiers = ["age", "sex"]
+        search = "inverse-ola"
+        max_loss = 0.5
+        quality = {model = "prec"}
+        privacy = []
+        """,
+        "0bf8dd49718227a207818429d62007454520da9d19123e65eb876681a1e8512a",
+        {"objective": "privacy", "search": "optimal", "max_loss": 0.5},
+    ),
+    "a search for privacy that names no loss": (
+        """
+        quasi_identifiers = ["age"]
+        search = "inverse-ola"
+        max_loss = 10
+        suppression_limit = 0.1
+        privacy = [{model = "k-anonymity", k = 2}]
+        """,
+        "1680aa578ddc18fa80874ff124d5a50185a4bb405981f54d56d2ffe3f738fc94",
+        {"objective": "privacy", "quality": sa.Entropy()},
+    ),
+    "nothing but what must be": (
+        """
+        quasi_identifiers = ["age"]
+        privacy = [{model = "k-anonymity", k = 2}]
+        """,
+        "3a88fa9974493e85e5ffcf6104b72d805810cf5dd3f6d3901df81b6733a9443d",
+        {"objective": "utility", "search": "optimal", "suppression_limit": 0.0, "quality": sa.LM()},
+    ),
+    "a private method": (
+        """
+        quasi_identifiers = ["age"]
+        sensitive = ["diagnosis"]
+        [method]
+        model = "histogram"
+        budget = {epsilon = "1/3"}
+        """,
+        "10c31e674ce94dfba30953220afa216e55d94390556b6e6c4e6f75303a1657ec",
+        {"method": sa.Histogram(budget=sa.Budget("1/3"))},
+    ),
+    "taxonomies of its own": (
+        """
+        quasi_identifiers = ["zip"]
+        rest = "identifier"
+        maximum_levels = {zip = 2}
+        taxonomies = {zip = "zip"}
+        privacy = [{model = "k-anonymity", k = 3}]
+        """,
+        "5229d165299399022352980e2e36aac76b15f842ac9d4a3fbdf13815270788ea",
+        {"maximum_levels": {"zip": 2}},
+    ),
+}
+"""Policy files from before 1.0, with their hashes as that version took them, and what they are to mean."""
+
+
+class TestEarlierPolicies:
+    @pytest.mark.parametrize(("text", "sha256", "meant"), EARLIER.values(), ids=EARLIER)
+    def test_their_files_are_read(self, tmp_path: Path, text: str, sha256: str, meant: dict[str, Any]) -> None:
+        """Releases and sidecars hold the hash: it is that of the same policy in whatever words."""
+        (tmp_path / "p.toml").write_text(text)
+        found = sa.Policy.from_toml(tmp_path / "p.toml")
+        assert {name: getattr(found, name) for name in meant} == meant
+        assert found.sha256() == sha256
+        again = sa.Policy(**found.model_dump(mode="json"))
+        assert (again, again.sha256()) == (found, sha256)
+
+    def test_what_was_stored_of_them_is_read(self) -> None:
+        """A fit holds its policy with all fields, which were other ones."""
+        stored = policy(objective="privacy", max_loss=0.5).model_dump(mode="json")
+        del stored["objective"]
+        earlier = {**stored, "search": "inverse-ola", "method": None}
+        assert Holder.model_validate_json(json.dumps({"policy": earlier})).policy == policy(
+            objective="privacy", max_loss=0.5
+        )
+
+    def test_their_words_do_not_contradict_those_of_today(self) -> None:
+        assert policy(search="inverse-ola", objective="privacy", max_loss=1) == policy(objective="privacy", max_loss=1)
+        [problem] = problems(search="inverse-ola", objective="utility", max_loss=1)
+        assert problem == 'search "inverse-ola" is an older word for objective "privacy", and no other'
+
+
+class Holder(BaseModel):
+    """What holds a policy, as a fit does: it is read as JSON, and not by its constructor."""
+
+    policy: sa.Policy
 
 
 class TestToml:

@@ -14,6 +14,7 @@ from sqlanon.cli.terminal.output import printable
 from sqlanon.model.budget import spelled
 from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.ledger import Account, Entry
+from sqlanon.model.policy.searches import INVERSE_OLA
 from sqlanon.model.release import Guarantee, Measurement, ModelResult, PrivateReport, Release, Report, Verification
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def search_sentence(report: Report) -> str:
     if not report.proven_optimal:
         found = f"{report.quality} loss {figure(report.loss)}{ties}, found by checking {checked} in {seconds}"
         return f"Not proven optimal: {found}{gap_phrase(report)}."
-    goal = "Most private within max_loss, with a" if report.search == "inverse-ola" else "Least"
+    goal = "Most private within max_loss, with a" if report.search == INVERSE_OLA else "Least"
     return f"{goal} {report.quality} loss ({figure(report.loss)}{ties}), proven by checking {checked} in {seconds}."
 
 

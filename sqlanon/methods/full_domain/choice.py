@@ -23,7 +23,7 @@ Observer = Callable[[int, int, Inquiry], None]
 def choose_node(
     engine: Compute, table: EncodedTable, observer: Observer, stopped: Callable[[], bool] = lambda: False
 ) -> SearchOutcome:
-    """Search the lattice for the satisfying node of least loss, or with Inverse OLA for the most private one.
+    """Search the lattice for the satisfying node of least loss, or for the most private one within a loss.
 
     Args:
         engine: the database.
@@ -35,7 +35,7 @@ def choose_node(
         the outcome, without a node if none satisfies the policy or none was found before the search was stopped.
     """
     policy = table.bound.policy
-    search = SEARCHES[policy.search](SearchProblem(policy.quality, table.context, policy.max_loss))
+    search = SEARCHES[policy.algorithm](SearchProblem(policy.quality, table.context, policy.max_loss))
     with engine.scratch():
         return _answered(engine, table, search, observer, stopped)
 

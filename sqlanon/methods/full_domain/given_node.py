@@ -38,8 +38,8 @@ def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
         for name, least, most in zip(names, lattice.bottom, lattice.top, strict=True)
         if name in node and not (_is_whole(node[name]) and least <= node[name] <= most)
     ]
-    if bound.policy.search == "inverse-ola":
-        problems.append('search "inverse-ola" finds how private a release can be by searching: give no node')
+    if bound.policy.objective == "privacy":
+        problems.append('objective "privacy" finds how private a release can be by searching: give no node')
     if problems:
         raise PolicyError("the node that was given does not fit the policy:", problems)
     return tuple(node[name] for name in names)

@@ -125,7 +125,7 @@ class Rehearsed:
     def choose(self, stages: Stages) -> Chosen:
         bottom, policy = self.table.context.lattice.bottom, self.table.bound.policy
         node_summaries(self.engine, self.table, [bottom])
-        table = most_private(self.table, SUPPOSED) if policy.search == "inverse-ola" else self.table
+        table = most_private(self.table, SUPPOSED) if policy.objective == "privacy" else self.table
         table = replace(table, context=replace(table.context, row_count=1))
         node = NodeSummary(
             levels=bottom,

@@ -103,6 +103,6 @@ def _attainable_within(table: EncodedTable) -> int | None:
 
     If every row may be, one class is still to be published: what it bears is what can be attained.
     """
-    if table.bound.policy.search != "inverse-ola":
+    if table.bound.policy.objective != "privacy":
         return None
     return min(table.context.allowed_rows, table.context.row_count - 1)

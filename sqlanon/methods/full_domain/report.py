@@ -106,7 +106,7 @@ def unmeasured(policy: Policy) -> Measurement:
 
 def found_by(policy: Policy, outcome: SearchOutcome) -> str:
     """How a node was found: the name of the search."""
-    return policy.search if outcome.searched else GIVEN
+    return policy.algorithm if outcome.searched else GIVEN
 
 
 def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:

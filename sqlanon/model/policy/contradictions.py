@@ -21,7 +21,7 @@ def contradictions(policy: Policy) -> Iterable[str]:
     yield from _unprotected_columns(policy)
     yield from _repeated_models(policy.privacy)
     yield from _unsound_search(policy)
-    yield from _misplaced_max_loss(policy)
+    yield from _other_objective(policy)
     yield from _impossible_levels(policy)
     yield from _foreign_weights(policy)
     yield from _mixed_populations(policy)
@@ -47,24 +47,29 @@ def _reserved_columns(policy: Policy) -> Iterable[str]:
 
 def _unsound_search(policy: Policy) -> Iterable[str]:
     """Some searches conclude from monotonicity alone."""
-    if policy.search in NEED_MONOTONIC_PRIVACY:
+    if policy.algorithm in NEED_MONOTONIC_PRIVACY:
         for model in policy.privacy:
             if not policy.is_monotonic(model):
                 yield _needs_monotonic(policy, str(model))
-    if policy.search in NEED_MONOTONIC_QUALITY and policy.suppression_limit > 0 and not policy.quality.monotonic:
+    if policy.algorithm in NEED_MONOTONIC_QUALITY and policy.suppression_limit > 0 and not policy.quality.monotonic:
         yield _needs_monotonic(policy, policy.quality.measure)
 
 
 def _needs_monotonic(policy: Policy, name: str) -> str:
     state = "with suppression " if policy.suppression_limit > 0 else "with individuals " if policy.individual else ""
-    return f'search "{policy.search}" {state}needs monotonic models, which {name} is not; take "optimal"'
+    needs = f"{state}needs monotonic models, which {name} is not"
+    if policy.objective == "privacy":
+        return f'objective "privacy" {needs}'
+    return f'search "{policy.search}" {needs}; take "optimal"'
 
 
-def _misplaced_max_loss(policy: Policy) -> Iterable[str]:
-    if policy.search == "inverse-ola" and policy.max_loss is None:
-        yield 'search "inverse-ola" needs max_loss, the loss that the release may have at most'
-    if policy.search != "inverse-ola" and policy.max_loss is not None:
-        yield f'max_loss is for search "inverse-ola", not for "{policy.search}"'
+def _other_objective(policy: Policy) -> Iterable[str]:
+    if policy.objective == "privacy" and policy.max_loss is None:
+        yield 'objective "privacy" needs max_loss, the loss that the release may have at most'
+    if policy.objective == "privacy" and policy.search != "optimal":
+        yield f'objective "privacy" has a search of its own, and takes no search "{policy.search}"'
+    if policy.objective == "utility" and policy.max_loss is not None:
+        yield 'max_loss is for objective "privacy", not for "utility"'
 
 
 def _impossible_levels(policy: Policy) -> Iterable[str]:

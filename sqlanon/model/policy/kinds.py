@@ -12,8 +12,9 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.base import SHORT_TAGS, PolicyValue, name_of_kind
 from sqlanon.model.fit import Fit
 from sqlanon.model.policy.methods import METHODS
-from sqlanon.model.policy.policy import METHOD_TAGS, PRIVACY_TAGS, QUALITY_TAGS, Policy, letters
+from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.settings import MethodSettings
+from sqlanon.model.policy.spelling import METHOD_TAGS, PRIVACY_TAGS, QUALITY_TAGS, letters
 from sqlanon.model.privacy import PRIVACY_MODELS, PrivacyModel
 from sqlanon.model.quality import QUALITY_MODELS, QualityModel
 

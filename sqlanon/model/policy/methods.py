@@ -95,8 +95,10 @@ class PrivateMethod(MethodSettings):
         yield from self._roles_that_misfit(policy)
         for privacy in policy.privacy:
             yield f"{self} takes no privacy model, such as {privacy}: what it promises is in its budget"
-        if policy.suppression_limit or policy.suppression != "drop" or policy.search != "optimal":
-            yield f"{self} takes no suppression_limit, suppression or search: its counts decide what is shown"
+        searched = policy.search != "optimal" or policy.objective != "utility"
+        if policy.suppression_limit or policy.suppression != "drop" or searched:
+            settings = "suppression_limit, suppression, search or objective"
+            yield f"{self} takes no {settings}: its counts decide what is shown"
         if policy.quality != Entropy():
             yield f"{self} takes no quality model: how it scores nodes is part of its proof"
         if self.node is not None and self.node.keys() != set(policy.quasi_identifiers):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Literal
@@ -14,16 +14,23 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_va
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import Level, Number, PolicyValue, did_you_mean, failed_checks, name_of_kind, respelled
+from sqlanon.model.base import Level, Number, PolicyValue, did_you_mean, failed_checks, respelled
 from sqlanon.model.budget import WrittenFloat
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.names import folded
 from sqlanon.model.policy.contradictions import contradictions
-from sqlanon.model.policy.methods import METHODS, AnyMethod
-from sqlanon.model.policy.searches import NEED_MONOTONIC_QUALITY, SearchName
+from sqlanon.model.policy.methods import AnyMethod
+from sqlanon.model.policy.searches import INVERSE_OLA, AlgorithmName, Objective, SearchName
 from sqlanon.model.policy.settings import MethodSettings
+from sqlanon.model.policy.spelling import (
+    METHOD_TAGS,
+    PRIVACY_TAGS,
+    QUALITY_TAGS,
+    hashed_form,
+    in_present_words,
+    spelled,
+)
 from sqlanon.model.privacy import (
-    PRIVACY_MODELS,
     AnyPrivacyModel,
     Bound,
     MConcealing,
@@ -31,7 +38,7 @@ from sqlanon.model.privacy import (
     PrivacyModel,
     TCloseness,
 )
-from sqlanon.model.quality import LM, QUALITY_MODELS, AnyQualityModel, ClassLoss, Entropy, QualityModel
+from sqlanon.model.quality import LM, AnyQualityModel, ClassLoss, QualityModel
 from sqlanon.model.taxonomy.rules import TaxonomyRule, placed
 
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
@@ -40,17 +47,6 @@ NAMING_COLUMNS = (
     "taxonomies",
 )
 """The fields, or those of what is in them, that name columns with a role."""
-
-
-def default_quality(search: object, method: object) -> LM | Entropy:
-    """The loss of a policy that names none.
-
-    What is published as a whole keeps the loss that it was published with: OLA and its like need a monotonic one, and
-    what Inverse OLA accepts is in its unit.
-    """
-    needs_monotonic = isinstance(search, str) and search in NEED_MONOTONIC_QUALITY
-    has_its_own = method is not None and getattr(method, "replaces_models", True)
-    return Entropy() if needs_monotonic or has_its_own else LM()
 
 
 class Policy(PolicyValue):
@@ -71,10 +67,14 @@ class Policy(PolicyValue):
             quasi-identifier if the masked rows meet the privacy models as a class, and drops them otherwise.
         search: ``"optimal"`` finds the best node with few checks, ``"exhaustive"`` checks every node. ``"ola"``
             (El Emam 2009), ``"incognito"`` (LeFevre 2005) and ``"samarati"`` (2001; a node of least height) need
-            monotonic models or no suppression; ``"datafly"`` (Sweeney 2002) is a heuristic. ``"inverse-ola"`` (Mazzone
-            2019) turns the question round: the largest k within ``max_loss``, or the smallest m if ``privacy`` has an
-            ``MConcealing``; the models in ``privacy``, if any, hold as well.
-        max_loss: for ``"inverse-ola"``, the loss that the release may have at most, in the unit of ``quality``.
+            monotonic models or no suppression; ``"datafly"`` (Sweeney 2002) is a heuristic.
+        objective: ``"utility"`` is the least loss that meets the privacy models. ``"privacy"`` turns the question
+            round: the largest k within ``max_loss``, or the smallest m if ``privacy`` has an ``MConcealing``; the
+            models in ``privacy``, if any, hold as well. It is found by Inverse OLA (Mazzone 2019), which needs
+            monotonic models and a monotonic loss, or no suppression, and was asked for as ``search="inverse-ola"``
+            before.
+        max_loss: for the objective ``"privacy"``, the loss that the release may have at most, in the unit of
+            ``quality``.
         minimum_levels, maximum_levels: by quasi-identifier, the least and the most general level that it may have.
         row_weight: a column of survey weights: losses that are means or sums over rows count it instead of 1. Privacy
             models and the suppression limit count rows.
@@ -97,8 +97,9 @@ class Policy(PolicyValue):
     identifiers: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     rest: Literal["identifier"] | None = None
-    # Before the privacy models, of which Inverse OLA and private methods need none.
+    # Before the privacy models, of which the objective "privacy" and private methods need none.
     search: SearchName = "optimal"
+    objective: Objective = "utility"
     method: AnyMethod | None = None
     privacy: tuple[AnyPrivacyModel, ...]
     quality: AnyQualityModel = Field(default_factory=LM)
@@ -121,9 +122,10 @@ class Policy(PolicyValue):
         rest: Literal["identifier"] | None = None,
         privacy: Sequence[PrivacyModel] = (),
         quality: QualityModel | None = None,
-        suppression_limit: float = 0.0,
-        suppression: Literal["drop", "mask"] = "drop",
-        search: SearchName = "optimal",
+        suppression_limit: float | None = None,
+        suppression: Literal["drop", "mask"] | None = None,
+        search: SearchName | None = None,
+        objective: Objective | None = None,
         max_loss: float | None = None,
         minimum_levels: Mapping[str, int] | None = None,
         maximum_levels: Mapping[str, int] | None = None,
@@ -133,28 +135,35 @@ class Policy(PolicyValue):
         method: MethodSettings | None = None,
         **unknown: Any,
     ) -> None:
-        super().__init__(
-            quasi_identifiers=quasi_identifiers,
-            sensitive=sensitive,
-            identifiers=identifiers,
-            insensitive=insensitive,
-            rest=rest,
-            privacy=privacy,
-            quality=default_quality(search, method) if quality is None else quality,
-            suppression_limit=suppression_limit,
-            suppression=suppression,
-            search=search,
-            max_loss=max_loss,
-            minimum_levels={} if minimum_levels is None else minimum_levels,
-            maximum_levels={} if maximum_levels is None else maximum_levels,
-            row_weight=row_weight,
-            individual=individual,
-            taxonomies={} if taxonomies is None else taxonomies,
-            method=method,
-            **unknown,
-        )
+        given = {
+            "quasi_identifiers": quasi_identifiers,
+            "sensitive": sensitive,
+            "identifiers": identifiers,
+            "insensitive": insensitive,
+            "rest": rest,
+            "privacy": privacy,
+            "quality": quality,
+            "suppression_limit": suppression_limit,
+            "suppression": suppression,
+            "search": search,
+            "objective": objective,
+            "max_loss": max_loss,
+            "minimum_levels": minimum_levels,
+            "maximum_levels": maximum_levels,
+            "row_weight": row_weight,
+            "individual": individual,
+            "taxonomies": taxonomies,
+            "method": method,
+        }
+        # What is not given is left to the fields, which know what was.
+        super().__init__(**{name: value for name, value in given.items() if value is not None}, **unknown)
 
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_present_words(cls, given: Any) -> Any:
+        return in_present_words(given) if isinstance(given, Mapping) else given
 
     @field_validator("privacy", mode="before")
     @classmethod
@@ -165,7 +174,7 @@ class Policy(PolicyValue):
                 "no_list",
                 "must be a list, also of one: privacy=[KAnonymity(5)], and in TOML [[privacy]] for each model",
             )
-        return [_spelled(model, PRIVACY_TAGS) for model in models] if isinstance(models, list | tuple) else models
+        return [spelled(model, PRIVACY_TAGS) for model in models] if isinstance(models, list | tuple) else models
 
     @field_validator("privacy")
     @classmethod
@@ -173,7 +182,7 @@ class Policy(PolicyValue):
         # A method that is not valid is missing there, and is complaint enough.
         method = info.data.get("method", ...)
         is_enough = method is ... or (method is not None and method.replaces_models)
-        if not models and info.data.get("search") != "inverse-ola" and not is_enough:
+        if not models and info.data.get("objective") != "privacy" and not is_enough:
             raise PydanticCustomError("too_short", "needs at least one")
         return models
 
@@ -187,12 +196,12 @@ class Policy(PolicyValue):
     @field_validator("method", mode="before")
     @classmethod
     def _spell_method(cls, method: Any) -> Any:
-        return _spelled({"model": method} if isinstance(method, str) else method, METHOD_TAGS)
+        return spelled({"model": method} if isinstance(method, str) else method, METHOD_TAGS)
 
     @field_validator("quality", mode="before")
     @classmethod
     def _spell_quality(cls, model: Any) -> Any:
-        return _spelled({"model": model} if isinstance(model, str) else model, QUALITY_TAGS)
+        return spelled({"model": model} if isinstance(model, str) else model, QUALITY_TAGS)
 
     @field_validator(*NAMING_COLUMNS)
     @classmethod
@@ -247,6 +256,11 @@ class Policy(PolicyValue):
             bound for model in self.privacy for bound in model.bounds if bound.monotonic or self.is_monotonic(model)
         )
         return Criteria(self.privacy, tuple(certain), self.quality)
+
+    @property
+    def algorithm(self) -> AlgorithmName:
+        """The search that looks for the objective."""
+        return INVERSE_OLA if self.objective == "privacy" else self.search
 
     @property
     def k(self) -> int:
@@ -313,10 +327,7 @@ class Policy(PolicyValue):
 
     def sha256(self) -> str:
         """A hash of the policy that does not depend on how it was spelled."""
-        # Without these the hash is what it was before there were any: sidecars and releases hold it.
-        without = {name for name in ("method", "rest", "taxonomies") if not getattr(self, name)}
-        canonical = json.dumps(self.model_dump(mode="json", exclude=without), sort_keys=True)
-        return hashlib.sha256(canonical.encode()).hexdigest()
+        return hashlib.sha256(json.dumps(hashed_form(self), sort_keys=True).encode()).hexdigest()
 
     def check_columns(self, columns: Sequence[str], source: str) -> None:
         """Refuse a source whose columns and the policy's roles do not match one to one.
@@ -359,25 +370,3 @@ def _is_share(number: str | float) -> bool:
         return 0 <= float(number) <= 1
     except (ValueError, OverflowError):
         return False
-
-
-def _tags(models: Iterable[type[PolicyValue]]) -> dict[str, str]:
-    """The names of kinds as they are spelled in a policy, by their letters alone: ``dmstar`` → ``dm-star``."""
-    return {letters(tag): tag for tag in map(name_of_kind, models)}
-
-
-def letters(name: str) -> str:
-    """A name without what may be spelled in several ways."""
-    return "".join(character for character in name.replace("*", "star").casefold() if character.isalnum())
-
-
-PRIVACY_TAGS = _tags(PRIVACY_MODELS)
-QUALITY_TAGS = _tags(QUALITY_MODELS)
-METHOD_TAGS = _tags(METHODS)
-
-
-def _spelled(model: Any, tags: dict[str, str]) -> Any:
-    """A table from TOML with its kind as it is spelled here: ``KAnonymity`` and ``k_anonymity`` are ``k-anonymity``."""
-    if isinstance(model, dict) and isinstance(model.get("model"), str):
-        return {**model, "model": tags.get(letters(model["model"]), model["model"])}
-    return model

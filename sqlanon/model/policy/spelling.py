@@ -1,0 +1,74 @@
+"""How policies may be spelled, and the spelling that their hashes are taken of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.model.base import PolicyValue, failed_checks, name_of_kind
+from sqlanon.model.policy.methods import METHODS
+from sqlanon.model.policy.searches import INVERSE_OLA, NEED_MONOTONIC_QUALITY
+from sqlanon.model.privacy import PRIVACY_MODELS
+from sqlanon.model.quality import LM, QUALITY_MODELS, Entropy
+
+if TYPE_CHECKING:
+    from sqlanon.model.policy.policy import Policy
+
+EMPTY_UNLESS_GIVEN = ("method", "rest", "taxonomies")
+"""Fields that hashes are taken without where they say nothing: there were policies before there were these fields."""
+
+
+def in_present_words(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a policy that are given in whatever words, in those of today, and the loss if they name none.
+
+    Raises:
+        PydanticCustomError: older and present words contradict one another.
+    """
+    fields = dict(given)
+    if fields.get("search") == INVERSE_OLA:
+        if fields.setdefault("objective", "privacy") != "privacy":
+            raise failed_checks([f'search "{INVERSE_OLA}" is an older word for objective "privacy", and no other'])
+        del fields["search"]
+    return {"quality": default_quality(fields), **fields}
+
+
+def default_quality(fields: Mapping[str, Any]) -> LM | Entropy:
+    """The loss of a policy whose fields name none.
+
+    What is published as a whole keeps the loss that it was published with: OLA and its like need a monotonic one, and
+    what Inverse OLA accepts is in its unit.
+    """
+    search, method = fields.get("search"), fields.get("method")
+    needs_monotonic = isinstance(search, str) and search in NEED_MONOTONIC_QUALITY
+    has_its_own = method is not None and getattr(method, "replaces_models", True)
+    is_inverse = fields.get("objective") == "privacy"
+    return Entropy() if needs_monotonic or is_inverse or has_its_own else LM()
+
+
+def hashed_form(policy: Policy) -> dict[str, Any]:
+    """A policy as JSON in the words that its hash was always taken of: releases and sidecars hold such hashes."""
+    without = {name for name in EMPTY_UNLESS_GIVEN if not getattr(policy, name)}
+    found = policy.model_dump(mode="json", exclude={"objective", *without})
+    return {**found, "search": policy.algorithm}
+
+
+def letters(name: str) -> str:
+    """A name without what may be spelled in several ways."""
+    return "".join(character for character in name.replace("*", "star").casefold() if character.isalnum())
+
+
+def spelled(value: Any, tags: Mapping[str, str]) -> Any:
+    """A table from TOML with its kind as it is spelled here: ``KAnonymity`` and ``k_anonymity`` are ``k-anonymity``."""
+    if isinstance(value, dict) and isinstance(value.get("model"), str):
+        return {**value, "model": tags.get(letters(value["model"]), value["model"])}
+    return value
+
+
+def _tags(kinds: Iterable[type[PolicyValue]]) -> dict[str, str]:
+    """The names of kinds as they are spelled in a policy, by their letters alone: ``dmstar`` → ``dm-star``."""
+    return {letters(tag): tag for tag in map(name_of_kind, kinds)}
+
+
+PRIVACY_TAGS = _tags(PRIVACY_MODELS)
+QUALITY_TAGS = _tags(QUALITY_MODELS)
+METHOD_TAGS = _tags(METHODS)

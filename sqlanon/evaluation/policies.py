@@ -159,7 +159,10 @@ def _drawn(
     for node in algorithm.drawn_nodes(engine, encoded, draws, algorithm.public_domains(engine, encoded), runs):
         with engine.scratch():
             relations = node.draw_counts()
-            yield node, outcomes(encoded.plan, node.levels, relations, salt, with_left_over=node.with_left_over)
+            yield (
+                node,
+                outcomes(encoded.plan, node.recoding, relations, salt, with_left_over=node.with_left_over),
+            )
 
 
 def _counted(engine: Compute, query: exp.Query, node: DrawnNode) -> list[tuple[object, int]]:

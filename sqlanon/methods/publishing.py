@@ -7,9 +7,11 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute
+from sqlanon.errors import PolicyError
 from sqlanon.methods.cells import EncodedTable
-from sqlanon.model.lattice import Levels
+from sqlanon.model.recoding import Recoding
 from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.cells.recoding import cut_misfits, cut_step, cuts
 from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.release.labels import label_steps, label_types
 from sqlanon.queries.release.rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
@@ -17,6 +19,8 @@ from sqlanon.queries.release.text_types import group_sizes, published_texts, tex
 
 GROUPED = 0.5
 """Rows of a release are grouped before they are sorted if so many groups a row, or fewer, are expected."""
+
+CUT_MISFITS = {"without": "have none of the labels", "several": "have more than one"}
 
 MOST_TYPED = 1000
 """Columns of more texts are not written as values of a type: a file may repeat all of these for every row group."""
@@ -28,23 +32,38 @@ TYPED_GROUPS = 0.25
 """Nor texts that are released as they are, of so many groups a row, or more: to look for their type takes too long."""
 
 
-def make_labels(engine: Compute, plan: Encoding, levels: Levels) -> None:
-    """Make the types and the tables of the labels of a node."""
-    for statement in label_types(plan, levels):
+def make_cuts(engine: Compute, plan: Encoding, recoding: Recoding) -> None:
+    """Make the labels of the quasi-identifiers that are at a cut, before anything is grouped by them.
+
+    Raises:
+        PolicyError: a cut has no label for a value, or several.
+    """
+    for position, cut in cuts(recoding):
+        engine.run(cut_step(plan, position, cut))
+        found = engine.fetch(cut_misfits(position), "values of a cut")[0]
+        problems = [f"{found[which]:,} values {what}" for which, what in CUT_MISFITS.items() if found[which]]
+        if problems:
+            name = plan.spec.quasi_identifiers[position]
+            raise PolicyError(f'the labels are no cut of the taxonomy of "{name}":', problems)
+
+
+def make_labels(engine: Compute, plan: Encoding, recoding: Recoding) -> None:
+    """Make the types and the tables of the labels of a recoding."""
+    for statement in label_types(plan, recoding):
         engine.execute(statement, "types of labels")
-    for step in label_steps(plan, levels):
+    for step in label_steps(plan, recoding):
         engine.run(step)
 
 
-def group_rows(engine: Compute, table: EncodedTable, levels: Levels, *, masked: bool) -> None:
-    """Make the table of the rows that a node publishes, of the classes that are kept and of the others if masked.
+def group_rows(engine: Compute, table: EncodedTable, recoding: Recoding, *, masked: bool) -> None:
+    """Make the table of the rows that a recoding publishes, of the classes that are kept and of the others if masked.
 
     They are written from a table because they come from it in their order without a sort: to repeat rows while they are
     still being sorted takes three times as long.
     """
-    make_labels(engine, table.plan, levels)
+    make_labels(engine, table.plan, recoding)
     is_grouped = _has_equal_rows(engine, table)
-    groups = equal_rows(table.plan, levels, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
+    groups = equal_rows(table.plan, recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
     engine.run(Step(EQUAL_ROWS, groups, "equal rows"))
 
 

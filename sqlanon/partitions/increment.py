@@ -14,12 +14,13 @@ from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.recoding import Recoding, at_node
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding, row_sum
-from sqlanon.queries.cells.labels import at_level, code
+from sqlanon.queries.cells.recoding import code, code_columns, labels_of_values
 from sqlanon.queries.cells.rows import shares
 from sqlanon.queries.classes import summaries as evaluate
 from sqlanon.queries.classes.classes import class_relation, within
-from sqlanon.queries.classes.grouping import CLASS_ROWS, Grouping, at_node, coded, node_keys
+from sqlanon.queries.classes.grouping import CLASS_ROWS, Grouping, by_code, coded
 from sqlanon.queries.kit.macros import template
 from sqlanon.queries.kit.nodes import (
     DIALECT,
@@ -69,9 +70,14 @@ class Increment:
     reference: exp.Expr
 
     @property
+    def recoding(self) -> Recoding:
+        """The labels of the node."""
+        return at_node(self.levels)
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """The code columns that tell classes apart at the node."""
-        return at_node(self.plan, self.levels).keys
+        return by_code(self.plan, self.recoding).keys
 
     @property
     def protected(self) -> tuple[str, ...]:
@@ -85,7 +91,7 @@ class Increment:
 
     def classes(self, cells: Relation) -> Grouping:
         """Other cells at this node, grouped into its classes."""
-        return at_node(self.over(cells), self.levels)
+        return by_code(self.over(cells), self.recoding)
 
     def labels(self, position: int) -> Relation:
         """The labels of a quasi-identifier at the node, with their codes."""
@@ -229,8 +235,8 @@ def fingerprint(source: exp.Expr, columns: Sequence[str]) -> exp.Query:
 
 
 def _labels(increment: Increment, position: int) -> exp.Query:
-    plan, depth = increment.plan, increment.levels[position]
-    labels = at_level(plan, position, depth, [column("label"), code(plan, position, depth)])
+    plan, part = increment.plan, increment.recoding.parts[position]
+    labels = labels_of_values(plan, position, part, [column("label"), code(plan, position, part)])
     return labels.distinct(copy=False)
 
 
@@ -239,7 +245,7 @@ def _partition_counts(increment: Increment) -> exp.Query:
     plan = increment.plan
     sensitive = [plan.sensitive(name) for name in increment.protected]
     keys = [column(name) for name in (*increment.keys, *sensitive)]
-    cells = coded(plan, increment.levels, plan.cells, plan.carried)
+    cells = coded(plan, increment.recoding, plan.cells, plan.carried)
     counts = grouped(select([*keys, row_sum()], cells), [key.copy() for key in keys])
     names = (*increment.keys, ROW_COUNT)
     query = select([column(name, "anon_cells") for name in names], subquery(counts, "anon_cells"))
@@ -255,7 +261,7 @@ def _partition_counts(increment: Increment) -> exp.Query:
 
 
 def _with_labels(increment: Increment, query: exp.Select) -> exp.Select:
-    keys = dict(node_keys(increment.plan, increment.levels))
+    keys = dict(code_columns(increment.plan, increment.recoding))
     for position, name in enumerate(increment.plan.spec.quasi_identifiers):
         relation = increment.labels(position)
         # At its top level a quasi-identifier has one label, and cells have no code for it.
@@ -319,7 +325,7 @@ def _new_cells(increment: Increment) -> exp.Query:
 
 def _old_cells(increment: Increment) -> exp.Query:
     query = select([], _as("anon_counted", increment.published))
-    for position, key in node_keys(increment.plan, increment.levels):
+    for position, key in code_columns(increment.plan, increment.recoding):
         relation = increment.labels(position)
         label = column(increment.plan.spec.quasi_identifiers[position], "anon_counted")
         lookup = exp.alias_(relation.table, relation.name, table=True)

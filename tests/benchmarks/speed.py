@@ -27,9 +27,10 @@ from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.searches import SearchName
 from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.recoding import AtLevel, at_node
 from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
-from sqlanon.queries.cells.labels import code, label_bits
-from sqlanon.queries.classes.grouping import node_keys, with_bits
+from sqlanon.queries.cells.recoding import bits_of_labels, code, code_columns
+from sqlanon.queries.classes.grouping import with_bits
 from sqlanon.queries.kit.nodes import DIALECT, Relation, Step, column, grouped, select, subquery
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from tests.benchmarks.memory import peak_bytes
@@ -201,8 +202,9 @@ def make_plain_cells(engine: DuckDBEngine, table: EncodedTable) -> None:
     for position in range(len(plan.spec.shapes)):
         for depth in plan.depths(position):
             name = plan.code(position, depth)
-            lookup = subquery(label_bits(plan, position, depth, [code(plan, position, depth)]), f"of_{name}")
-            labelled = labelled.join(lookup, on=with_bits(plan, position, depth, "keyed", f"of_{name}"), copy=False)
+            labels, part = f"of_{name}", AtLevel(depth)
+            lookup = subquery(bits_of_labels(plan, position, part, [code(plan, position, part)]), labels)
+            labelled = labelled.join(lookup, on=with_bits(plan, position, part, "keyed", labels), copy=False)
             labelled = labelled.select(column(name, f"of_{name}"), copy=False)
             codes.append(name)
     keys = [column(name) for name in (*codes, *plan.told_apart)]
@@ -212,7 +214,7 @@ def make_plain_cells(engine: DuckDBEngine, table: EncodedTable) -> None:
 
 def plain_query(table: EncodedTable, levels: Levels) -> str:
     """What one would write by hand to count the classes of a node, over the plain cells."""
-    keys = [column(key) for _, key in node_keys(table.plan, levels)]
+    keys = [column(key) for _, key in code_columns(table.plan, at_node(levels))]
     size = exp.alias_(exp.Sum(this=column(ROW_COUNT)), "class_size")
     classes = grouped(select([size], PLAIN_CELLS.table), keys)
     outer = exp.select("count(*)", "min(class_size)", "sum(class_size) FILTER (WHERE class_size < 5)", dialect=DIALECT)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.cells import EncodedTable
-from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.recoding import Recoding
 from sqlanon.queries.classes import summaries as evaluate
 from sqlanon.queries.classes.grouping import Grouping
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.rows import KEPT_CLASSES
 
 
-def keep_classes(engine: Compute, table: EncodedTable, levels: Levels) -> Relation:
-    """Make the table of the classes that are kept at a node."""
-    engine.run(Step(KEPT_CLASSES, evaluate.kept_classes(table.plan, levels), "kept classes"))
+def keep_classes(engine: Compute, table: EncodedTable, recoding: Recoding) -> Relation:
+    """Make the table of the classes that are kept."""
+    engine.run(Step(KEPT_CLASSES, evaluate.kept_classes(table.plan, recoding), "kept classes"))
     return KEPT_CLASSES
 
 
@@ -24,9 +24,9 @@ def attained_measures(engine: Compute, grouping: Grouping) -> list[float]:
     return [row[f"attained_{index}"] for index in range(len(grouping.plan.criteria.bounds))]
 
 
-def masked_rows_fall_short(engine: Compute, table: EncodedTable, levels: Levels) -> list[PrivacyModel]:
-    """The privacy models that the suppressed rows of a node do not meet as one class of their own."""
-    row = engine.fetch(evaluate.masked_class(table.plan, levels, KEPT_CLASSES.table), "masked rows", "class")[0]
+def masked_rows_fall_short(engine: Compute, table: EncodedTable, recoding: Recoding) -> list[PrivacyModel]:
+    """The privacy models that the suppressed rows do not meet as one class of their own."""
+    row = engine.fetch(evaluate.masked_class(table.plan, recoding, KEPT_CLASSES.table), "masked rows", "class")[0]
     policy = table.bound.policy
     attained = {bound.measure: row[f"attained_{index}"] for index, bound in enumerate(policy.bounds)}
     return [

@@ -27,10 +27,11 @@ from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.recoding import at_node
 from sqlanon.model.release import Report, RowCounts, Verification
 from sqlanon.publish.provenance import provenance
 from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.classes.grouping import by_key
+from sqlanon.queries.classes.grouping import recoded
 from sqlanon.queries.kit.nodes import Relation, subquery
 from sqlanon.queries.release.rows import with_individuals
 from sqlanon.search import SearchOutcome
@@ -166,9 +167,10 @@ class Chosen:
     def draw(self) -> Drawn:
         engine = self.engine
         table, node = self.settled()
-        kept = keep_classes(engine, table, node.levels)
+        recoding = at_node(node.levels)
+        kept = keep_classes(engine, table, recoding)
         decision = _decide(engine, table, self.outcome, node)
-        publishing.group_rows(engine, table, node.levels, masked=decision.masked)
+        publishing.group_rows(engine, table, recoding, masked=decision.masked)
         decision = replace(decision, notes=(*decision.notes, *nearly_unique_columns(engine, table)))
         return Drawn(engine, table, kept, decision, self.rehearsed)
 
@@ -216,7 +218,7 @@ class Drawn:
         found = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, bound.population)
         if bound.policy.individual is None:
             return found
-        rows = with_individuals(self.plan, levels, self.kept, masked=self.decision.masked)
+        rows = with_individuals(self.plan, at_node(levels), self.kept, masked=self.decision.masked)
         return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
 
@@ -240,7 +242,7 @@ def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: 
     policy = table.bound.policy
     short: list[PrivacyModel] = []
     if policy.suppression == "mask" and node.suppressed_rows:
-        short = masked_rows_fall_short(engine, table, node.levels)
+        short = masked_rows_fall_short(engine, table, at_node(node.levels))
     masked = policy.suppression == "mask" and node.suppressed_rows > 0 and not short
     notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels)]
     if short:
@@ -256,7 +258,7 @@ def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: 
         masked=node.suppressed_rows if masked else 0,
         dropped=0 if masked else node.suppressed_rows,
     )
-    attained = attained_measures(engine, by_key(table.plan, node.levels))
+    attained = attained_measures(engine, recoded(table.plan, at_node(node.levels)))
     return Decision(outcome, node, masked, counts, attained, tuple(notes))
 
 

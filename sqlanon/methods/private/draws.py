@@ -41,6 +41,7 @@ from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.private.scores import scores
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.methods import CELLS, NODE, ROLLED_UP, PrivateMethod
+from sqlanon.model.recoding import Recoding
 from sqlanon.queries.classes.roll_up import counted_rows
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as private
@@ -158,15 +159,15 @@ def chosen_nodes(
 
 
 def draw_counts(
-    engine: Compute, table: EncodedTable, levels: Levels, draws: Draws, domain: Domain, runs: int = 1
+    engine: Compute, table: EncodedTable, recoding: Recoding, draws: Draws, domain: Domain, runs: int = 1
 ) -> list[Relation]:
-    """Draw what is shown at a node: combinations with noise and, of what they do not show, values with noise.
+    """Draw what is shown of a recoding: combinations with noise and, of what they do not show, values with noise.
 
     Returns:
         the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`.
     """
     least = thresholds(draws.method, domain)
-    engine.run(private.combinations(table.plan, levels))
+    engine.run(private.combinations(table.plan, recoding))
     count = _count(engine, private.COMBINATIONS)
     places = {private.RUN: np.repeat(np.arange(runs), count), private.PLACE: np.tile(np.arange(count), runs)}
     noise = draws.noise(CELLS, count * runs)
@@ -174,7 +175,7 @@ def draw_counts(
     engine.run(private.noisy_combinations(least[CELLS]))
     combinations = [private.NOISY_COMBINATIONS]
     if draws.method.needs_value_domain:
-        _draw_unseen(engine, table, levels, draws, domain, least[CELLS], domain.size - count, runs)
+        _draw_unseen(engine, table, recoding, draws, domain, least[CELLS], domain.size - count, runs)
         combinations.append(unseen.UNSEEN)
     if ROLLED_UP in least:
         _draw_left_over(engine, table, draws, least[ROLLED_UP], runs)
@@ -184,7 +185,7 @@ def draw_counts(
 def _draw_unseen(
     engine: Compute,
     table: EncodedTable,
-    levels: Levels,
+    recoding: Recoding,
     draws: Draws,
     domain: Domain,
     threshold: int,
@@ -203,8 +204,8 @@ def _draw_unseen(
         private.NOISY: threshold + above,
     }
     engine.put(unseen.DRAWN, pa.table(drawn))
-    engine.run(unseen.seen(table.plan, levels, domain))
-    engine.run(unseen.unseen(table.plan, levels, domain))
+    engine.run(unseen.seen(table.plan, recoding, domain))
+    engine.run(unseen.unseen(table.plan, recoding, domain))
 
 
 def _draw_left_over(engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int) -> None:

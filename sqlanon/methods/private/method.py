@@ -36,6 +36,7 @@ from sqlanon.model.budget import one_after_the_other
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.methods import ROLLED_UP
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.recoding import Recoding, at_node
 from sqlanon.model.release import PrivateReport
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.kit.nodes import Relation
@@ -63,6 +64,11 @@ class DrawnNode:
     with_left_over: bool
     thresholds: Mapping[str, int]
 
+    @property
+    def recoding(self) -> Recoding:
+        """The labels of the node."""
+        return at_node(self.levels)
+
 
 class Algorithm:
     """How a node is drawn, and its counts: IPA and the histogram by what they spend, for which see ``draws``."""
@@ -84,7 +90,7 @@ class Algorithm:
         """Draw the node of each run, unless it is public; the counts of one node are drawn before the next comes."""
         for levels, count in counts.chosen_nodes(engine, table, draws, domains, runs):
             domain = domains.at(levels)
-            draw_counts = partial(counts.draw_counts, engine, table, levels, draws, domain, count)
+            draw_counts = partial(counts.draw_counts, engine, table, at_node(levels), draws, domain, count)
             thresholds = counts.thresholds(draws.method, domain)
             yield DrawnNode(levels, count, draw_counts, ROLLED_UP in draws.charges, thresholds)
 
@@ -197,12 +203,12 @@ class Chosen:
     node: DrawnNode
 
     def draw(self) -> Drawn:
-        engine, plan, levels = self.paid.run.engine, self.paid.table.plan, self.node.levels
+        engine, plan, recoding = self.paid.run.engine, self.paid.table.plan, self.node.recoding
         combinations = self.node.draw_counts()
-        publishing.make_labels(engine, plan, levels)
-        engine.run(queries.equal_rows(plan, levels, combinations, with_left_over=self.node.with_left_over))
+        publishing.make_labels(engine, plan, recoding)
+        engine.run(queries.equal_rows(plan, recoding, combinations, with_left_over=self.node.with_left_over))
         found = engine.fetch(group_sizes(EQUAL_ROWS.table), "published rows")[0]
-        shown = Shown(levels, self.paid.draws, self.node.thresholds, int(found["rows"]), int(found["groups"]))
+        shown = Shown(self.node.levels, self.paid.draws, self.node.thresholds, int(found["rows"]), int(found["groups"]))
         return Drawn(self.paid.run, self.paid.bound, self.paid.table, shown)
 
 

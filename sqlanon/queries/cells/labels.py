@@ -115,11 +115,6 @@ def label_bits(plan: Encoding, position: int, depth: int, columns: Iterable[exp.
     return at_level(plan, position, depth, [*words, *columns]).distinct(copy=False)
 
 
-def code(plan: Encoding, position: int, depth: int) -> exp.Alias:
-    """The code of a label, as classes have it."""
-    return aliased(column("code"), plan.code(position, depth))
-
-
 def _coded_labels(plan: Encoding) -> exp.Query:
     spec = plan.spec
     names = spec.quasi_identifiers

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import CLASS_SIZE, Measure
+from sqlanon.model.recoding import Part, Recoding
 from sqlanon.queries.cells.encoding import PEOPLE, Encoding
-from sqlanon.queries.cells.labels import code, label_bits
+from sqlanon.queries.cells.recoding import bits_of_labels, code, code_columns, key_masks
 from sqlanon.queries.kit.nodes import (
     Relation,
     aliased,
@@ -62,10 +63,53 @@ def measure_column(plan: Encoding, measure: Measure) -> str:
     return f"anon_measure_{plan.measures.index(measure)}"
 
 
-def at_node(plan: Encoding, levels: Levels) -> Grouping:
-    """Cells that have the codes of a node, as those of increments do, grouped by these, which lead to labels."""
-    keys = tuple(key for _, key in node_keys(plan, levels))
-    return Grouping(plan, keys, lambda: plan.cells.table, lambda: coded(plan, levels, plan.population_cells, [PEOPLE]))
+def by_code(plan: Encoding, recoding: Recoding) -> Grouping:
+    """Cells that have the codes of labels, as those of increments do, grouped by these."""
+    keys = tuple(key for _, key in code_columns(plan, recoding))
+    return Grouping(
+        plan, keys, lambda: plan.cells.table, lambda: coded(plan, recoding, plan.population_cells, [PEOPLE])
+    )
+
+
+def recoded(plan: Encoding, recoding: Recoding, carried: Sequence[str] | None = None) -> Grouping:
+    """All cells, grouped by the labels of a recoding: at a node by the bits of their keys, else by codes.
+
+    Args:
+        plan: the encoding of the run.
+        recoding: the recoding.
+        carried: the other columns of the cells that are wanted; those that classes are measured by if None.
+    """
+    if recoding.node is not None:
+        return by_key(plan, recoding.node, carried=carried)
+    wanted = plan.carried if carried is None else carried
+    return replace(by_code(plan, recoding), cells=lambda: coded(plan, recoding, plan.cells, wanted))
+
+
+def with_codes_of_classes(
+    plan: Encoding,
+    recoding: Recoding,
+    relation: Callable[[Grouping], exp.Select],
+    name: str,
+    carried: Sequence[str] | None = None,
+) -> exp.Select:
+    """A relation of the classes of a recoding with the codes of their labels for keys, which come last.
+
+    At a node these are looked up for the few classes that the cells make.
+
+    Args:
+        plan: the encoding of the run.
+        recoding: the recoding.
+        relation: makes the relation, with its keys, from cells that are grouped.
+        name: what it is called in the query.
+        carried: see :func:`recoded`.
+    """
+    grouping = recoded(plan, recoding, carried)
+    classes = relation(grouping)
+    others = [column(each, name) for each in classes.named_selects if each not in grouping.keys]
+    query = select(others, subquery(classes, name))
+    if recoding.node is None:
+        return query.select(*grouping.columns(name), copy=False)
+    return with_codes(plan, recoding, query, name)
 
 
 def by_key(
@@ -133,45 +177,32 @@ def of_one_node(plan: Encoding, classes: exp.Select, index: int) -> exp.Select:
     return select([*words, *others, aliased(number(index), NODE)], subquery(classes, "anon_classes_of_node"))
 
 
-def coded(plan: Encoding, levels: Levels, relation: Relation, carried: Iterable[str]) -> exp.Subquery:
-    """Some columns of a relation with keys, and the codes of its labels at a node."""
+def coded(plan: Encoding, recoding: Recoding, relation: Relation, carried: Iterable[str]) -> exp.Subquery:
+    """Some columns of a relation with keys, and the codes of its labels."""
     query = select(
         (column(name, "anon_keyed") for name in carried), exp.alias_(relation.table, "anon_keyed", table=True)
     )
-    return subquery(with_codes(plan, levels, query, "anon_keyed"), relation.name)
+    return subquery(with_codes(plan, recoding, query, "anon_keyed"), relation.name)
 
 
-def with_codes(plan: Encoding, levels: Levels, query: exp.Select, table: str) -> exp.Select:
-    """The query of a table with keys, and the codes of its labels at a node."""
-    for position, name in node_keys(plan, levels):
-        alias, depth = plan.node_labels(position).name, levels[position]
-        lookup = subquery(label_bits(plan, position, depth, [code(plan, position, depth)]), alias)
-        query = left_join(query, lookup, with_bits(plan, position, depth, table, alias))
+def with_codes(plan: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
+    """The query of a table with keys, and the codes of its labels."""
+    for position, name in code_columns(plan, recoding):
+        alias, part = plan.node_labels(position).name, recoding.parts[position]
+        lookup = subquery(bits_of_labels(plan, position, part, [code(plan, position, part)]), alias)
+        query = left_join(query, lookup, with_bits(plan, position, part, table, alias))
         query = query.select(column(name, alias), copy=False)
     return query
 
 
-def with_bits(plan: Encoding, position: int, depth: int, table: str, labels: str) -> exp.Expr:
-    """Whether the key of one table has the bits of a label of a level, which another holds."""
+def with_bits(plan: Encoding, position: int, part: Part, table: str, labels: str) -> exp.Expr:
+    """Whether the key of one table has the bits by which labels are found that another holds."""
     return all_of(
         [
             exp.Paren(this=bits(column(plan.key(word), table), number(mask))).eq(column(plan.key(word), labels))
-            for word, mask in plan.keys.label_masks(position, depth).items()
+            for word, mask in key_masks(plan, position, part).items()
         ]
     )
-
-
-def node_keys(plan: Encoding, levels: Levels) -> list[tuple[int, str]]:
-    """Position and code column of every quasi-identifier that still tells rows apart at a node.
-
-    A quasi-identifier at its top level has one label for all, so it is left out; a taxonomy of level 0 alone has none
-    for NULL, which then stands apart.
-    """
-    return [
-        (position, plan.code(position, depth))
-        for position, depth in enumerate(levels)
-        if depth in plan.depths(position)
-    ]
 
 
 def _masked(

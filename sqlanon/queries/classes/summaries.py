@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlanon.model.lattice import Asked, Levels
 from sqlanon.model.privacy import CLASS_SIZE, Bound
 from sqlanon.model.quality import ClassLoss
+from sqlanon.model.recoding import Recoding
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.information import labelled_values
 from sqlanon.queries.classes.classes import CLASS_WEIGHT, KEPT, class_relation, measure_of, within
@@ -17,13 +18,13 @@ from sqlanon.queries.classes.grouping import (
     CLASS_ROWS,
     NODE,
     Grouping,
-    at_node,
     by_any_key,
+    by_code,
     by_key,
     coded,
     measure_column,
     of_all_nodes,
-    with_codes,
+    with_codes_of_classes,
 )
 from sqlanon.queries.classes.label_losses import LabelLosses
 from sqlanon.queries.kit.macros import scalar_call, template
@@ -125,10 +126,9 @@ def attained(grouping: Grouping) -> exp.Query:
     return select(columns, subquery(_judged(plan, class_relation(grouping), {KEPT}), "anon_judged"))
 
 
-def kept_classes(plan: Encoding, levels: Levels) -> exp.Query:
-    """The codes of the classes that are kept at a node."""
-    kept = with_codes(plan, levels, select([], subquery(kept_keys(by_key(plan, levels)), "anon_kept")), "anon_kept")
-    return kept if kept.expressions else kept.select(column(ALL_ROWS, "anon_kept"), copy=False)
+def kept_classes(plan: Encoding, recoding: Recoding) -> exp.Query:
+    """The codes of the classes that are kept."""
+    return with_codes_of_classes(plan, recoding, kept_keys, "anon_kept")
 
 
 def kept_keys(grouping: Grouping) -> exp.Select:
@@ -138,16 +138,16 @@ def kept_keys(grouping: Grouping) -> exp.Select:
     return select(columns, subquery(judged, "anon_judged")).where(column(KEPT), copy=False)
 
 
-def masked_class(plan: Encoding, levels: Levels, kept: exp.Table) -> exp.Query:
-    """The classes that are suppressed at a node, seen as the one class that masking would make of them.
+def masked_class(plan: Encoding, recoding: Recoding, kept: exp.Table) -> exp.Query:
+    """The classes that are suppressed, seen as the one class that masking would make of them.
 
     One row: ``row_count`` and, as ``attained_<bound>``, the measure of each bound.
     """
-    grouping = at_node(plan, levels)
+    grouping = by_code(plan, recoding)
     on = all_of([column(key, "anon_cells").eq(column(key, "anon_kept")) for key in grouping.keys])
     suppressed = (
         exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("anon_cells", quoted=True)))
-        .from_(coded(plan, levels, plan.cells, plan.carried))
+        .from_(coded(plan, recoding, plan.cells, plan.carried))
         .join(exp.alias_(kept, "anon_kept", table=True), on=on, join_type="anti")
     )
     masked = replace(grouping, keys=(), cells=lambda: subquery(suppressed.copy(), "anon_suppressed"))

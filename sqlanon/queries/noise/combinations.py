@@ -12,9 +12,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
+from sqlanon.model.recoding import Recoding
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.information import labelled_values
-from sqlanon.queries.classes.grouping import Grouping, by_key, node_keys, of_all_nodes, with_codes
+from sqlanon.queries.cells.recoding import code_columns
+from sqlanon.queries.classes.grouping import Grouping, of_all_nodes, with_codes_of_classes
 from sqlanon.queries.classes.label_losses import LabelLosses, in_units
 from sqlanon.queries.kit.macros import template
 from sqlanon.queries.kit.nodes import (
@@ -135,15 +137,16 @@ def node_scores(
     return over(template("node_score"), select([exp.Star(), *known], subquery(combinations, "anon_scored")))
 
 
-def combinations(plan: Encoding, levels: Levels) -> Step:
-    """The step that makes :data:`COMBINATIONS` of a node."""
+def combinations(plan: Encoding, recoding: Recoding) -> Step:
+    """The step that makes :data:`COMBINATIONS` of a recoding."""
     values, raw = _values(plan), _raw_values(plan)
-    grouping = by_key(plan, levels, carried=[*values, *raw, ROW_COUNT])
     any_raw = [aliased(exp.AnyValue(this=column(name)), name) for name in raw]
-    keyed = grouping.select([*any_raw, row_sum()], grouping.cells(), *map(column, values))
-    columns = [column(name, "anon_keyed") for name in (*values, *raw, ROW_COUNT)]
-    query = with_codes(plan, levels, select(columns, subquery(keyed, "anon_keyed")), "anon_keyed")
-    codes = [code for _, code in node_keys(plan, levels)]
+
+    def by_value(grouping: Grouping) -> exp.Select:
+        return grouping.select([*any_raw, row_sum()], grouping.cells(), *map(column, values))
+
+    query = with_codes_of_classes(plan, recoding, by_value, "anon_keyed", [*values, *raw, ROW_COUNT])
+    codes = [code for _, code in code_columns(plan, recoding)]
     return Step(COMBINATIONS, _placed(query, [*codes, *values]), "combinations of the node")
 
 
@@ -169,33 +172,33 @@ def noisy_left_over(threshold: int) -> Step:
     return Step(NOISY_LEFT_OVER, _noisy(LEFT_OVER, NOISE_OF_LEFT_OVER, threshold), "noisy rows that are left over")
 
 
-def equal_rows(plan: Encoding, levels: Levels, combinations: Sequence[Relation], *, with_left_over: bool) -> Step:
+def equal_rows(plan: Encoding, recoding: Recoding, combinations: Sequence[Relation], *, with_left_over: bool) -> Step:
     """The step that makes ``EQUAL_ROWS``: what is shown in groups of equal rows, in the order of their columns.
 
     The tables and types of the labels are made, and those of the combinations. Rows that are left over show their value
     alone.
     """
     shown = shown_columns(plan, of_cells=True)
-    rows = [_shown_combinations(plan, levels, shown, relation) for relation in combinations]
+    rows = [_shown_combinations(plan, recoding, shown, relation) for relation in combinations]
     if with_left_over:
-        rows.append(_shown_left_over(plan, levels, shown))
-    labels = [plan.label(position) for position in range(len(levels))]
+        rows.append(_shown_left_over(plan, recoding, shown))
+    labels = [plan.label(position) for position in range(len(recoding.parts))]
     keys = [*labels, *(each.name for each in shown)]
     query = select([*map(column, keys), row_sum()], subquery(union_all(rows), "anon_published"))
     query = grouped(query, [column(name) for name in keys])
-    query.set("order", ascending(*order_of_groups(plan, levels, shown, masked=True)))
+    query.set("order", ascending(*order_of_groups(plan, recoding, shown, masked=True)))
     return Step(EQUAL_ROWS, query, "equal rows")
 
 
 def outcomes(
-    plan: Encoding, levels: Levels, combinations: Sequence[Relation], salt: int, *, with_left_over: bool
+    plan: Encoding, recoding: Recoding, combinations: Sequence[Relation], salt: int, *, with_left_over: bool
 ) -> exp.Query:
     """``shown`` and ``runs``: what is shown and in how many runs it is just that, for those that show something.
 
     It is a list of a salted hash of the labels and the value, and the noisy rows, of all that is shown: no value of a
     cell.
     """
-    labels = [column(code) for _, code in node_keys(plan, levels)]
+    labels = [column(code) for _, code in code_columns(plan, recoding)]
     items = [_items(plan, relation, labels, salt) for relation in combinations]
     if with_left_over:
         items.append(_items(plan, NOISY_LEFT_OVER, [string(MASK)], salt))
@@ -242,21 +245,25 @@ def _drawn(plan: Encoding) -> exp.Select:
     return select([*released_columns(plan), column(ROW_COUNT)], EQUAL_ROWS.table)
 
 
-def _shown_combinations(plan: Encoding, levels: Levels, shown: Sequence[Shown], combinations: Relation) -> exp.Select:
+def _shown_combinations(
+    plan: Encoding, recoding: Recoding, shown: Sequence[Shown], combinations: Relation
+) -> exp.Select:
     query = select([], exp.alias_(combinations.table, "anon_cells", table=True))
-    below_top = dict(node_keys(plan, levels))
-    query = with_labels(plan, levels, query, "anon_cells")
-    for position, depth in enumerate(levels):
+    below_top = dict(code_columns(plan, recoding))
+    query = with_labels(plan, recoding, query, "anon_cells")
+    for position, part in enumerate(recoding.parts):
         if position not in below_top:
-            query = with_top_label(plan, position, depth, query)
+            query = with_top_label(plan, position, part, query)
             query = query.select(column(plan.label(position), plan.node_labels(position).name), copy=False)
     labels = {each.alias_or_name: each for each in query.expressions}
-    query.set("expressions", [labels[plan.label(position)] for position in range(len(levels))])
+    query.set("expressions", [labels[plan.label(position)] for position in range(len(recoding.parts))])
     return _with_noisy_rows(query, shown)
 
 
-def _shown_left_over(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> exp.Select:
-    masks = [aliased(as_label(plan, position, string(MASK)), plan.label(position)) for position in range(len(levels))]
+def _shown_left_over(plan: Encoding, recoding: Recoding, shown: Sequence[Shown]) -> exp.Select:
+    masks = [
+        aliased(as_label(plan, position, string(MASK)), plan.label(position)) for position in range(len(recoding.parts))
+    ]
     return _with_noisy_rows(select(masks, exp.alias_(NOISY_LEFT_OVER.table, "anon_cells", table=True)), shown)
 
 

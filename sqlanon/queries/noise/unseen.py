@@ -13,9 +13,9 @@ from operator import mul
 
 from sqlglot import exp
 
-from sqlanon.model.lattice import Levels
+from sqlanon.model.recoding import Recoding
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding
-from sqlanon.queries.classes.grouping import node_keys
+from sqlanon.queries.cells.recoding import code_columns
 from sqlanon.queries.kit.nodes import (
     DIALECT,
     Relation,
@@ -91,11 +91,11 @@ def domain_values(plan: Encoding) -> Step:
     return Step(VALUES, select([column(VALUE), place], plan.sensitive_codes(name).table), "values of the domain")
 
 
-def seen(plan: Encoding, levels: Levels, domain: Domain) -> Step:
+def seen(plan: Encoding, recoding: Recoding, domain: Domain) -> Step:
     """The step that makes :data:`SEEN`: the i-th combination that is there has number - i before it that are not."""
     (name,) = plan.spec.protected
     index: exp.Expr = column(PLACE_OF_VALUE, "anon_values")
-    for position, code in node_keys(plan, levels):
+    for position, code in code_columns(plan, recoding):
         digit = exp.Paren(this=exp.Sub(this=cast(column(code, "anon_cells"), "BIGINT"), expression=number(1)))
         index = exp.Add(this=index, expression=exp.Mul(this=digit, expression=number(domain.strides[position])))
     value = same(exact_text(column(plan.raw(name), "anon_cells")), column(VALUE, "anon_values"))
@@ -108,7 +108,7 @@ def seen(plan: Encoding, levels: Levels, domain: Domain) -> Step:
     return Step(SEEN, grouped(last, [column(GAP)]), "combinations that are there")
 
 
-def unseen(plan: Encoding, levels: Levels, domain: Domain) -> Step:
+def unseen(plan: Encoding, recoding: Recoding, domain: Domain) -> Step:
     """The step that makes :data:`UNSEEN` from :data:`DRAWN`: codes, value, run, rows, and that they are shown."""
     (name,) = plan.spec.protected
     ranked = exp.alias_(DRAWN.table, "anon_drawn", table=True)
@@ -124,7 +124,7 @@ def unseen(plan: Encoding, levels: Levels, domain: Domain) -> Step:
     numbered.append("joins", before)
     codes = [
         aliased(exp.Add(this=_digit(domain.strides[position], domain.labels[position]), expression=number(1)), code)
-        for position, code in node_keys(plan, levels)
+        for position, code in code_columns(plan, recoding)
     ]
     on = column(PLACE_OF_VALUE, "anon_values").eq(_digit(1, domain.values))
     raw = aliased(column(VALUE, "anon_values"), plan.raw(name))

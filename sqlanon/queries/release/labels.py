@@ -1,4 +1,4 @@
-"""The labels of a node as values of ENUM types, in the order of their texts: a byte or two each to group and sort by.
+"""The labels of a recoding as values of ENUM types, in the order of their texts: a byte or two each to group by.
 
 They are texts again by a cast, which DuckDB does while rows stream by in their order. Above the join that a lookup
 would be it keeps none.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.model.lattice import Levels
+from sqlanon.model.recoding import Part, Recoding
 from sqlanon.queries.cells.encoding import VALUE, Encoding
-from sqlanon.queries.cells.labels import at_level, code
+from sqlanon.queries.cells.recoding import code, code_column, is_told_apart, key_masks, labels_of_values
 from sqlanon.queries.kit.nodes import (
     Step,
     aliased,
@@ -25,17 +25,17 @@ MASK = "*"
 """What stands in every quasi-identifier of a suppressed row that is kept masked."""
 
 
-def label_types(plan: Encoding, levels: Levels) -> list[exp.Create]:
+def label_types(plan: Encoding, recoding: Recoding) -> list[exp.Create]:
     """The statements that make the types; they have a place for the mask among the labels."""
-    return [_label_type(plan, position, depth) for position, depth in enumerate(levels)]
+    return [_label_type(plan, position, part) for position, part in enumerate(recoding.parts)]
 
 
-def label_steps(plan: Encoding, levels: Levels) -> list[Step]:
+def label_steps(plan: Encoding, recoding: Recoding) -> list[Step]:
     """The steps that make the tables of labels: those of every value, each with its code and its bits."""
     attributes = plan.spec.quasi_identifiers
     return [
-        Step(plan.node_labels(position), _labels(plan, position, depth), f'labels of "{attributes[position]}"')
-        for position, depth in enumerate(levels)
+        Step(plan.node_labels(position), _labels(plan, position, part), f'labels of "{attributes[position]}"')
+        for position, part in enumerate(recoding.parts)
     ]
 
 
@@ -56,26 +56,26 @@ def as_label(plan: Encoding, position: int, label: exp.Expr) -> exp.Cast:
     return exp.Cast(this=label, to=exp.DataType.build(plan.label_type(position), udt=True))
 
 
-def labels_by_code(plan: Encoding, position: int, depth: int) -> exp.Select:
-    """The codes of a quasi-identifier at the level of the labels, with these; one label without a code at the top."""
-    codes = [column(plan.code(position, depth))] if depth in plan.depths(position) else []
+def labels_by_code(plan: Encoding, position: int, part: Part) -> exp.Select:
+    """The codes of the labels of a quasi-identifier, with these; one label without a code at the top."""
+    codes = [column(code_column(plan, position, part))] if is_told_apart(plan, position, part) else []
     return select([*codes, column(plan.label(position))], plan.node_labels(position).table).distinct(copy=False)
 
 
-def labels_by_bits(plan: Encoding, position: int, depth: int) -> exp.Select:
+def labels_by_bits(plan: Encoding, position: int, part: Part) -> exp.Select:
     """The bits of the labels of a quasi-identifier in each word of the key that has some, with these."""
-    words = [column(plan.key(word)) for word in plan.keys.label_masks(position, depth)]
+    words = [column(plan.key(word)) for word in key_masks(plan, position, part)]
     return select([*words, column(plan.label(position))], plan.node_labels(position).table).distinct(copy=False)
 
 
-def _label_type(plan: Encoding, position: int, depth: int) -> exp.Create:
+def _label_type(plan: Encoding, position: int, part: Part) -> exp.Create:
     is_known = column("label").is_(exp.null()).not_()
-    known = at_level(plan, position, depth, [column("label")], is_known)
+    known = labels_of_values(plan, position, part, [column("label")], is_known)
     mask = exp.Select(expressions=[aliased(string(MASK), "label")])
     return enum_type(plan.label_type(position), exp.Union(this=known, expression=mask, distinct=True))
 
 
-def _labels(plan: Encoding, position: int, depth: int) -> exp.Query:
-    words = [column(plan.key(word)) for word in plan.keys.label_masks(position, depth)]
+def _labels(plan: Encoding, position: int, part: Part) -> exp.Query:
+    words = [column(plan.key(word)) for word in key_masks(plan, position, part)]
     label = aliased(as_label(plan, position, column("label")), plan.label(position))
-    return at_level(plan, position, depth, [column(VALUE), code(plan, position, depth), *words, label])
+    return labels_of_values(plan, position, part, [column(VALUE), code(plan, position, part), *words, label])

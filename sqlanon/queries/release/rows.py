@@ -11,10 +11,11 @@ from collections.abc import Container, Sequence
 
 from sqlglot import exp
 
-from sqlanon.model.lattice import Levels
+from sqlanon.model.recoding import Part, Recoding
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding, row_sum
 from sqlanon.queries.cells.keys import WORD_BITS
-from sqlanon.queries.classes.grouping import node_keys, with_bits
+from sqlanon.queries.cells.recoding import code_columns, label_count
+from sqlanon.queries.classes.grouping import with_bits
 from sqlanon.queries.kit.macros import template
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -44,30 +45,32 @@ EQUAL_ROWS = Relation("anon_equal_rows", "class")
 """The published rows in groups of equal ones, with their number."""
 
 KEPT_CLASSES = Relation("anon_kept", "class")
-"""The classes of the chosen node that are published."""
+"""The classes that are published."""
 
 IS_KEPT = "anon_is_kept"
 
 
-def equal_rows(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool, is_grouped: bool = True) -> exp.Query:
+def equal_rows(
+    plan: Encoding, recoding: Recoding, kept: Relation, *, masked: bool, is_grouped: bool = True
+) -> exp.Query:
     """The published rows in groups of equal ones with their number, in the order of their own columns.
 
     Args:
         plan: the encoding of the run; the tables and types of its labels are made.
-        levels: the chosen node.
-        kept: the codes of the classes that are kept there.
+        recoding: what was chosen.
+        kept: the codes of the classes that are kept.
         masked: whether the rows of other classes stay, masked, or go.
         is_grouped: whether there are fewer groups than rows; else each row may be one of its own.
     """
     shown = shown_columns(plan, of_cells=plan.holds_release)
-    rows = _rows_of_cells(plan, levels, shown) if plan.holds_release else _rows_of_source(plan, levels, shown)
-    groups = _grouped(plan, levels, shown, rows) if is_grouped and can_be_grouped(shown) else rows
+    rows = _rows_of_cells(plan, recoding, shown) if plan.holds_release else _rows_of_source(plan, recoding, shown)
+    groups = _grouped(plan, recoding, shown, rows) if is_grouped and can_be_grouped(shown) else rows
     keys = [name for each in shown for name in each.key_names]
     values = [each.name for each in shown]
-    published = _published(plan, levels, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked)
-    labels = [plan.label(position) for position in range(len(levels))]
+    published = _published(plan, recoding, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked)
+    labels = [plan.label(position) for position in range(len(recoding.parts))]
     query = select((column(name) for name in (*labels, *values, ROW_COUNT)), subquery(published, "anon_published"))
-    order = order_of_groups(plan, levels, shown, masked=masked)
+    order = order_of_groups(plan, recoding, shown, masked=masked)
     if order:
         query.set("order", ascending(*order))
     return query
@@ -97,25 +100,25 @@ def release(plan: Encoding, typed: Container[str] = ()) -> exp.Query:
     return over(template("repeated_rows"), groups)
 
 
-def with_individuals(plan: Encoding, levels: Levels, kept: Relation, *, masked: bool) -> exp.Query:
+def with_individuals(plan: Encoding, recoding: Recoding, kept: Relation, *, masked: bool) -> exp.Query:
     """The published rows, in no order, with the column of individuals although it is not published: for measuring."""
     shown = shown_columns(plan, of_cells=False)
     individual = plan.spec.individual
     added = [] if individual is None or individual in plan.spec.released else [individual]
-    rows = _rows_of_source(plan, levels, shown).select(*(column(name, "anon_source") for name in added), copy=False)
+    rows = _rows_of_source(plan, recoding, shown).select(*(column(name, "anon_source") for name in added), copy=False)
     names = [*(each.name for each in shown), *added]
-    published = _published(plan, levels, rows, names, kept, masked=masked)
+    published = _published(plan, recoding, rows, names, kept, masked=masked)
     return select([*released_columns(plan), *(column(name) for name in added)], subquery(published, "anon_published"))
 
 
-def _rows_of_source(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> exp.Select:
+def _rows_of_source(plan: Encoding, recoding: Recoding, shown: Sequence[Shown]) -> exp.Select:
     """Every row of the source with its labels below the top and what is shown of it.
 
     Lookups are LEFT joins although every value is found: DuckDB keeps their order, where it would join the small
     tables among each other first.
     """
     query = select([], exp.alias_(plan.spec.source.copy(), "anon_source", table=True))
-    for position, _ in node_keys(plan, levels):
+    for position, _ in code_columns(plan, recoding):
         alias = plan.node_labels(position).name
         raw = exact_text(column(plan.spec.quasi_identifiers[position], "anon_source"))
         lookup = exp.alias_(plan.node_labels(position).table, alias, table=True)
@@ -124,13 +127,13 @@ def _rows_of_source(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> e
     return _with_shown(query, shown).select(aliased(number(1), ROW_COUNT), copy=False)
 
 
-def _rows_of_cells(plan: Encoding, levels: Levels, shown: Sequence[Shown]) -> exp.Select:
+def _rows_of_cells(plan: Encoding, recoding: Recoding, shown: Sequence[Shown]) -> exp.Select:
     """The same of the cells, with their number of rows."""
     query = select([column(ROW_COUNT, "anon_cells")], exp.alias_(plan.cells.table, "anon_cells", table=True))
-    for position, _ in node_keys(plan, levels):
-        alias, depth = plan.node_labels(position).name, levels[position]
-        lookup = subquery(labels_by_bits(plan, position, depth), alias)
-        on = with_bits(plan, position, depth, "anon_cells", alias)
+    for position, _ in code_columns(plan, recoding):
+        alias, part = plan.node_labels(position).name, recoding.parts[position]
+        lookup = subquery(labels_by_bits(plan, position, part), alias)
+        on = with_bits(plan, position, part, "anon_cells", alias)
         query = left_join(query, lookup, on)
         query = query.select(column(plan.label(position), alias), copy=False)
     return _with_shown(query, shown)
@@ -141,25 +144,25 @@ def _with_shown(query: exp.Select, shown: Sequence[Shown]) -> exp.Select:
     return query.select(*values, *(key.copy() for each in shown for key in each.keys), copy=False)
 
 
-def with_labels(plan: Encoding, levels: Levels, query: exp.Select, table: str) -> exp.Select:
+def with_labels(plan: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
     """The query of a table of codes with the labels below the top."""
-    for position, code in node_keys(plan, levels):
+    for position, code in code_columns(plan, recoding):
         alias = plan.node_labels(position).name
-        lookup = subquery(labels_by_code(plan, position, levels[position]), alias)
+        lookup = subquery(labels_by_code(plan, position, recoding.parts[position]), alias)
         query = left_join(query, lookup, column(code, alias).eq(column(code, table)))
         query = query.select(column(plan.label(position), alias), copy=False)
     return query
 
 
-def with_top_label(plan: Encoding, position: int, depth: int, query: exp.Select) -> exp.Select:
+def with_top_label(plan: Encoding, position: int, part: Part, query: exp.Select) -> exp.Select:
     """The query joined with the one label of a quasi-identifier at its top."""
-    top = subquery(labels_by_code(plan, position, depth), plan.node_labels(position).name)
+    top = subquery(labels_by_code(plan, position, part), plan.node_labels(position).name)
     return left_join(query, top, exp.true())
 
 
-def _grouped(plan: Encoding, levels: Levels, shown: Sequence[Shown], rows: exp.Select) -> exp.Select:
+def _grouped(plan: Encoding, recoding: Recoding, shown: Sequence[Shown], rows: exp.Select) -> exp.Select:
     """Groups of rows that a release shows alike."""
-    labels = [plan.label(position) for position, _ in node_keys(plan, levels)]
+    labels = [plan.label(position) for position, _ in code_columns(plan, recoding)]
     names = [*labels, *(name for each in shown for name in each.key_names)]
     keys = [column(name) for name in names]
     values = [aliased(exp.AnyValue(this=column(each.name)), each.name) for each in shown if each.keys]
@@ -168,21 +171,21 @@ def _grouped(plan: Encoding, levels: Levels, shown: Sequence[Shown], rows: exp.S
 
 
 def _published(
-    plan: Encoding, levels: Levels, rows: exp.Query, names: Sequence[str], kept: Relation, *, masked: bool
+    plan: Encoding, recoding: Recoding, rows: exp.Query, names: Sequence[str], kept: Relation, *, masked: bool
 ) -> exp.Select:
     """The rows, or groups of them, that are published: all labels, masked where they are not kept, and the columns."""
-    keys = dict(node_keys(plan, levels))
+    keys = dict(code_columns(plan, recoding))
     classes = select([aliased(exp.true(), IS_KEPT)], exp.alias_(kept.table, "anon_codes", table=True))
-    classes = with_labels(plan, levels, classes, "anon_codes")
+    classes = with_labels(plan, recoding, classes, "anon_codes")
     labels = [plan.label(position) for position in keys]
     same_class = all_of([same(column(label, "anon_kept"), column(label, "anon_rows")) for label in labels])
     query = select([column(name, "anon_rows") for name in names], subquery(rows, "anon_rows"))
     query = query.join(subquery(classes, "anon_kept"), on=same_class, join_type="left" if masked else "", copy=False)
-    for position, depth in enumerate(levels):
+    for position, part in enumerate(recoding.parts):
         place, name = "anon_rows", plan.label(position)
         if position not in keys:
             place = plan.node_labels(position).name
-            query = with_top_label(plan, position, depth, query)
+            query = with_top_label(plan, position, part, query)
         label: exp.Expr = column(name, place)
         if masked:
             is_kept = column(IS_KEPT, "anon_kept")
@@ -191,27 +194,27 @@ def _published(
     return query
 
 
-def order_of_groups(plan: Encoding, levels: Levels, shown: Sequence[Shown], *, masked: bool) -> list[exp.Expr]:
+def order_of_groups(plan: Encoding, recoding: Recoding, shown: Sequence[Shown], *, masked: bool) -> list[exp.Expr]:
     """What groups are ordered by, column after column of the source; at the top all labels are the same."""
-    positions = range(len(levels)) if masked else [position for position, _ in node_keys(plan, levels)]
+    positions = range(len(recoding.parts)) if masked else [position for position, _ in code_columns(plan, recoding)]
     labels = {plan.spec.quasi_identifiers[position]: position for position in positions}
     keys = {each.name: [column(key) for key in each.key_names] for each in shown}
     order: list[exp.Expr] = []
     for are_labels, found in itertools.groupby(plan.spec.columns, key=lambda found: found.name in labels):
         if are_labels:
-            order += _side_by_side(plan, levels, [labels[each.name] for each in found])
+            order += _side_by_side(plan, recoding, [labels[each.name] for each in found])
         else:
             order += (key for each in found for key in keys.get(each.name, ()))
     return order
 
 
-def _side_by_side(plan: Encoding, levels: Levels, positions: Sequence[int]) -> list[exp.Expr]:
+def _side_by_side(plan: Encoding, recoding: Recoding, positions: Sequence[int]) -> list[exp.Expr]:
     """The codes of labels in the bits of a number, or of a few, which are sorted much faster than the labels."""
     words: list[list[exp.Expr]] = []
     free = 0
     for position in positions:
         # As many as there are labels at most, the mask is one more, and NULL comes last.
-        last = plan.spec.shapes[position].label_counts[levels[position]] + 1
+        last = label_count(plan, position, recoding.parts[position]) + 1
         code = exp.func(
             "coalesce", exp.Anonymous(this="enum_code", expressions=[column(plan.label(position))]), number(last)
         )

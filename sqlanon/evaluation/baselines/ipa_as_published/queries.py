@@ -14,8 +14,10 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
+from sqlanon.model.recoding import at_node
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
-from sqlanon.queries.classes.grouping import NODE, Grouping, by_key, node_keys, of_all_nodes, with_codes
+from sqlanon.queries.cells.recoding import code_columns
+from sqlanon.queries.classes.grouping import NODE, Grouping, by_key, of_all_nodes, with_codes
 from sqlanon.queries.classes.label_losses import LabelLosses
 from sqlanon.queries.kit.macros import template
 from sqlanon.queries.kit.nodes import (
@@ -149,7 +151,7 @@ def _rows_by_value(grouping: Grouping) -> exp.Select:
 
 
 def _kept(plan: Encoding, levels: Levels) -> exp.Select:
-    codes = [column(code, "anon_labelled") for _, code in node_keys(plan, levels)]
+    codes = [column(code, "anon_labelled") for _, code in code_columns(plan, at_node(levels))]
     query = _with_values(plan, "ipa_paper_kept")
     query.set("expressions", [*codes, *query.expressions])
     labelled = subquery(_labelled_classes(plan, levels), "anon_labelled")
@@ -179,7 +181,7 @@ def _labelled_classes(plan: Encoding, levels: Levels) -> exp.Select:
     number_of_class = aliased(_number_of_class(grouping.columns()), CLASS)
     classes = select([*grouping.columns(), number_of_class], grouping.cells()).distinct(copy=False)
     query = select([column(CLASS, "anon_numbered")], subquery(classes, "anon_numbered"))
-    return with_codes(plan, levels, query, "anon_numbered")
+    return with_codes(plan, at_node(levels), query, "anon_numbered")
 
 
 def _number_of_class(keys: Sequence[exp.Expr]) -> exp.Expr:

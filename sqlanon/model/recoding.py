@@ -17,7 +17,7 @@ class AtLevel:
 
 @dataclass(frozen=True)
 class AtCut:
-    """Every value becomes the one label of a cut that it is under; NULL stays NULL below the top.
+    """Every value becomes the one label of a cut that it is under; NULL stays NULL where it is under none.
 
     Attributes:
         labels: levels and labels, of which every value of the taxonomy has just one.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -50,7 +50,8 @@ class Record(_Facts):
     """What is recorded of a release; what older versions did not record is missing.
 
     Attributes:
-        node: the level of every quasi-identifier.
+        node: the level of every quasi-identifier that is at one.
+        cut: the labels of the others, each with its level.
         rows: None if it was not recorded.
         taxonomy_sha256: the hash of each taxonomy.
         policy_sha256, made_from: the hashes of its policy.
@@ -59,6 +60,7 @@ class Record(_Facts):
     """
 
     node: dict[str, Level]
+    cut: dict[str, tuple[tuple[Level, str], ...]] = Field(default_factory=dict)
     rows: Rows | None = None
     taxonomy_sha256: dict[str, str] = Field(default_factory=dict)
     policy_sha256: str | None = None
@@ -72,10 +74,32 @@ class Record(_Facts):
         given = None if self.made_from is None else self.made_from.policy_sha256
         return frozenset(found for found in (self.policy_sha256, given) if found is not None)
 
+    @property
+    def labels(self) -> tuple[object, ...]:
+        """What tells which labels a release can have."""
+        return (self.node, self.cut, self.taxonomy_sha256)
+
+    @property
+    def levels(self) -> Iterator[tuple[str, int]]:
+        """The quasi-identifiers, each with every level that it has labels of."""
+        yield from self.node.items()
+        for name, labels in self.cut.items():
+            yield from ((name, level) for level in sorted({level for level, _ in labels}))
+
+    def of(self, names: Collection[str]) -> Record:
+        """The same of some quasi-identifiers alone."""
+        return self.model_copy(
+            update={
+                "node": {name: level for name, level in self.node.items() if name in names},
+                "cut": {name: labels for name, labels in self.cut.items() if name in names},
+            }
+        )
+
     def spelled_like(self, names: Sequence[str]) -> Record:
         """The same with the names of columns as they are spelled elsewhere."""
         hashes = respelled(self.taxonomy_sha256, names)
-        return self.model_copy(update={"node": respelled(self.node, names), "taxonomy_sha256": hashes})
+        node, cut = respelled(self.node, names), respelled(self.cut, names)
+        return self.model_copy(update={"node": node, "cut": cut, "taxonomy_sha256": hashes})
 
 
 def record_of(note: str | None) -> Record | None:
@@ -89,11 +113,11 @@ def record_of(note: str | None) -> Record | None:
 
 
 def together(records: Sequence[Record]) -> Record | None:
-    """What is recorded of several parts as one release; None if they are not at one node, with the same taxonomies."""
+    """What is recorded of several parts as one release; None if they have other labels, or of other taxonomies."""
     first, *others = records
     if not others:
         return first
-    if any((other.node, other.taxonomy_sha256) != (first.node, first.taxonomy_sha256) for other in others):
+    if any(other.labels != first.labels for other in others):
         return None
     return first.model_copy(update={"rows": _sum(part.rows for part in records), "report": None, "fit": None})
 

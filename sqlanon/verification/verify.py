@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
-from sqlglot import exp
-
-from sqlanon.binding import taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.prepare import spelled_like_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource, Source
@@ -16,8 +12,7 @@ from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Measurement, Verification
 from sqlanon.publish.files import bring_back
-from sqlanon.queries.kit.nodes import aliased, count_rows, select, subquery
-from sqlanon.queries.tables import measures as queries
+from sqlanon.verification.labels import foreign_labels
 from sqlanon.verification.measure import Beside, beside_release, measure
 from sqlanon.verification.published import Published, columns_of, published
 from sqlanon.verification.record import Record
@@ -64,7 +59,7 @@ def verify_published(engine: Engine, found: Published, policy: Policy, beside: B
     if found.record is not None:
         record = found.record.spelled_like(policy.quasi_identifiers)
         shortfalls += [*_other_counts(record, policy, measurement), *_other_levels(record, policy)]
-        foreign, unknown = _foreign_labels(engine, found.source.relation, policy, record)
+        foreign, unknown = foreign_labels(engine, found.source.relation, policy, record)
         shortfalls += foreign
         notes += unknown
     return Verification(
@@ -117,7 +112,7 @@ def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
 def _other_counts(record: Record, policy: Policy, measurement: Measurement) -> Iterator[str]:
     if record.rows is not None and record.rows.released != measurement.row_count:
         yield f"it has {measurement.row_count:,} rows where {record.rows.released:,} were released"
-    if record.report is None or set(record.node) != set(policy.quasi_identifiers):
+    if record.report is None or {*record.node, *record.cut} != set(policy.quasi_identifiers):
         return
     classes, smallest = record.report.class_count, record.report.min_class_size
     if classes is not None and classes != measurement.class_count:
@@ -128,52 +123,9 @@ def _other_counts(record: Record, policy: Policy, measurement: Measurement) -> I
 
 def _other_levels(record: Record, policy: Policy) -> Iterator[str]:
     """Levels that the policy does not allow."""
-    for name, level in record.node.items():
+    for name, level in record.levels:
         least, most = policy.minimum_levels.get(name, level), policy.maximum_levels.get(name, level)
         if level < least:
             yield f'"{name}" is at level {level}, where the policy asks for {least} at least'
         if level > most:
             yield f'"{name}" is at level {level}, where the policy allows {most} at most'
-
-
-def _foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: Record) -> tuple[list[str], list[str]]:
-    """Labels that are none of the node, as shortfalls; and a note on those that cannot be compared."""
-    names = policy.quasi_identifiers
-    shapes = taxonomies.shapes(engine, names)
-    node = {
-        name: record.node[name]
-        for name in names
-        if name in record.node and name in shapes and shapes[name].sha256 == record.taxonomy_sha256.get(name)
-    }
-    unknown = ", ".join(f'"{name}"' for name in names if name not in node)
-    notes = [
-        f"the labels of {unknown} are not compared with their taxonomies: those that the release was made with are not "
-        "loaded here"
-    ]
-    if not node:
-        return [], notes
-    masked = 0 if record.rows is None else record.rows.masked
-    shortfalls = [*_other_masks(engine, relation, names, node, masked)] if masked else []
-    if masked:
-        relation = subquery(queries.unmasked_rows(relation, names), "anon_unmasked")
-    for row in _foreign(engine, relation, node):
-        shortfalls.append(
-            f'column "{row["attribute"]}" has {row["foreign_labels"]:,} labels, in {row["foreign_rows"]:,} rows, that '
-            f"its taxonomy does not have at level {node[row['attribute']]}, that of the release"
-        )
-    return shortfalls, notes if unknown else []
-
-
-def _other_masks(
-    engine: Engine, relation: exp.Expr, names: tuple[str, ...], node: Mapping[str, int], masked: int
-) -> Iterator[str]:
-    """More or fewer masked rows than were released, unless the mask is a label of the node: then they are a class."""
-    rows = subquery(queries.masked_rows(relation, names), "anon_masked")
-    count = int(engine.fetch(select([aliased(count_rows(), "rows")], rows), "masked rows")[0]["rows"])
-    if count != masked and (count == 0 or _foreign(engine, rows, node)):
-        yield f"it has {count:,} masked rows where {masked:,} were released"
-
-
-def _foreign(engine: Engine, relation: exp.Expr, node: Mapping[str, int]) -> list[dict[str, Any]]:
-    query = queries.foreign_labels(relation, node, engine.taxonomy)
-    return [row for row in engine.fetch(query, "verify labels") if row["foreign_rows"]]

@@ -1310,18 +1310,21 @@ TAMPERING = [
             f"{TAMPERED}::TestProvenance::test_rows_that_were_removed_or_added",
         ),
         (
-            "labels-not-compared",
-            "    for row in _foreign(engine, relation, node):\n",
-            "    for row in list[dict[str, Any]]():\n",
-            "a raw value in place of a label is verified",
-            f"{TAMPERED}::TestProvenance::test_an_age_that_was_replaced_by_a_raw_value",
-        ),
-        (
             "levels-not-compared",
             "if level < least:",
             "if level < least - 9:",
             "a release at a level that the policy does not allow is verified",
             f"{TAMPERED}::TestProvenance::test_a_level_that_the_policy_does_not_allow",
+        ),
+    ),
+    *_of(
+        "sqlanon/verification/labels.py",
+        (
+            "labels-not-compared",
+            "    for row in _foreign(engine, relation, known):\n",
+            "    for row in list[dict[str, Any]]():\n",
+            "a raw value in place of a label is verified",
+            f"{TAMPERED}::TestProvenance::test_an_age_that_was_replaced_by_a_raw_value",
         ),
     ),
     *_of(

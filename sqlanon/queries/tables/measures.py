@@ -9,7 +9,21 @@ from sqlglot import exp
 
 from sqlanon.model.privacy import CLASS_SIZE, Bound, Measure
 from sqlanon.queries.kit.macros import table_call
-from sqlanon.queries.kit.nodes import aliased, all_of, cast, column, exact_text, names, number, select, string, subquery
+from sqlanon.queries.kit.nodes import (
+    aliased,
+    all_of,
+    cast,
+    column,
+    count_distinct,
+    count_rows,
+    exact_text,
+    names,
+    number,
+    select,
+    string,
+    subquery,
+    values,
+)
 from sqlanon.queries.release.labels import MASK
 from sqlanon.queries.tables import taxonomies
 
@@ -63,6 +77,30 @@ def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> dict[str, exp
 def foreign_labels(table: exp.Expr, node: Mapping[str, int], taxonomy: exp.Table) -> exp.Query:
     """``anon.foreign_labels``: attribute, foreign_labels, foreign_rows."""
     return taxonomies.at(table_call("foreign_labels", table.copy(), level_map(node)), taxonomy)
+
+
+def labels_outside(table: exp.Expr, name: str, labels: Sequence[tuple[int, str]], taxonomy: exp.Table) -> exp.Query:
+    """One row, ``attribute``, ``foreign_labels``, ``foreign_rows``: labels of a column that are none of a cut.
+
+    Args:
+        table: the table.
+        name: the column.
+        labels: the labels of the cut with their levels; they count if its taxonomy has them.
+        taxonomy: the table of taxonomies.
+    """
+    given = values("anon_cut", ("level", "label"), [[number(level), string(label)] for level, label in labels])
+    stored = exp.alias_(taxonomy.copy(), "anon_stored", table=True)
+    on = all_of([column(part, "anon_stored").eq(column(part, "anon_cut")) for part in ("level", "label")])
+    known = select([column("label", "anon_stored")], stored).join(given, on=on, copy=False)
+    known = known.where(column("attribute", "anon_stored").eq(string(name)), copy=False)
+    label = exact_text(column(name))
+    foreign = exp.not_(exp.In(this=label.copy(), query=exp.Subquery(this=known)))
+    columns = [
+        aliased(string(name), "attribute"),
+        aliased(count_distinct(label), "foreign_labels"),
+        aliased(count_rows(), "foreign_rows"),
+    ]
+    return select(columns, table.copy()).where(label.copy().is_(exp.null()).not_(), foreign, copy=False)
 
 
 def masked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Select:

@@ -1,0 +1,61 @@
+"""The labels of a release, held against those that its provenance records: of a node, or of a cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.binding import taxonomies
+from sqlanon.engines.base import Engine
+from sqlanon.model.policy.policy import Policy
+from sqlanon.queries.kit.nodes import aliased, count_rows, select, subquery
+from sqlanon.queries.tables import measures as queries
+from sqlanon.verification.record import Record
+
+
+def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: Record) -> tuple[list[str], list[str]]:
+    """Labels that are none of the recorded ones, as shortfalls; and a note on those that cannot be compared."""
+    names = policy.quasi_identifiers
+    shapes = taxonomies.shapes(engine, names)
+    same = [name for name in names if name in shapes and shapes[name].sha256 == record.taxonomy_sha256.get(name)]
+    known = record.of(same)
+    unknown = ", ".join(f'"{name}"' for name in names if name not in known.node and name not in known.cut)
+    notes = [
+        f"the labels of {unknown} are not compared with their taxonomies: those that the release was made with are not "
+        "loaded here"
+    ]
+    if not known.node and not known.cut:
+        return [], notes
+    masked = 0 if record.rows is None else record.rows.masked
+    shortfalls = [*_other_masks(engine, relation, names, known, masked)] if masked else []
+    if masked:
+        relation = subquery(queries.unmasked_rows(relation, names), "anon_unmasked")
+    for row in _foreign(engine, relation, known):
+        name = row["attribute"]
+        level = known.node.get(name)
+        where = "in the cut" if level is None else f"at level {level}, that"
+        shortfalls.append(
+            f'column "{name}" has {row["foreign_labels"]:,} labels, in {row["foreign_rows"]:,} rows, that its taxonomy '
+            f"does not have {where} of the release"
+        )
+    return shortfalls, notes if unknown else []
+
+
+def _other_masks(
+    engine: Engine, relation: exp.Expr, names: tuple[str, ...], known: Record, masked: int
+) -> Iterator[str]:
+    """More or fewer masked rows than were released, unless the mask is a label of it: then they are a class."""
+    rows = subquery(queries.masked_rows(relation, names), "anon_masked")
+    count = int(engine.fetch(select([aliased(count_rows(), "rows")], rows), "masked rows")[0]["rows"])
+    if count != masked and (count == 0 or _foreign(engine, rows, known)):
+        yield f"it has {count:,} masked rows where {masked:,} were released"
+
+
+def _foreign(engine: Engine, relation: exp.Expr, known: Record) -> list[dict[str, Any]]:
+    """attribute, foreign_labels and foreign_rows of every column that has labels which it should not have."""
+    asked = [queries.labels_outside(relation, name, labels, engine.taxonomy) for name, labels in known.cut.items()]
+    if known.node:
+        asked.insert(0, queries.foreign_labels(relation, known.node, engine.taxonomy))
+    return [row for query in asked for row in engine.fetch(query, "verify labels") if row["foreign_rows"]]

@@ -232,11 +232,11 @@ class Writer(Protocol):
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         """The table that a release goes to, or an error if it cannot go there; ``read`` is what it may not replace."""
 
-    def write_table(self, target: exp.Table, query: exp.Query, comment: str, *, replace: bool) -> None:
-        """Make a table from a query, with a comment; without ``replace``, refuse if a table is there by now."""
+    def write_table(self, target: exp.Table, query: exp.Query, *, replace: bool) -> None:
+        """Make a table from a query; without ``replace``, refuse if a table is there by now."""
 
     def comment_table(self, target: exp.Table, comment: str) -> None:
-        """Give a table another comment."""
+        """Give a table a comment."""
 
     def file_columns(self, query: exp.Query, file_format: FileFormat) -> list[SourceColumn]:
         """The columns of a query as files of a format have them.

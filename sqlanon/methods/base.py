@@ -129,9 +129,6 @@ class Drawn(Protocol):
     def plan(self) -> Encoding:
         """The tables that the rows are made from."""
 
-    def draft(self, into: str) -> AnyReport:
-        """The report of what is about to be written, no shorter as JSON than the one of what was."""
-
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
         """What travels with the release."""
 

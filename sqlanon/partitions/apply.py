@@ -321,10 +321,11 @@ def _written(
     }
     bound = table.bound
     node = bound.lattice.named(increment.levels)
-    note = provenance(bound.policy, bound.taxonomy_hashes, node, attained, rows, fit=beside)
     publishing.group_rows(engine, table, increment.recoding, masked=False)
     query = publishing.released_rows(engine, table.plan, target.takes_enums)
-    return target.write(query, note, streamed=True)
+    written = target.write(query, streamed=True)
+    target.add_note(provenance(bound.policy, bound.taxonomy_hashes, node, attained, rows, fit=beside))
+    return written
 
 
 def _verified(engine: Engine, partition: Partition, written: ResolvedSource, entry: Entry) -> Measurement:

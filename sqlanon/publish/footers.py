@@ -1,35 +1,60 @@
-"""The note in the footer of a Parquet file, exchanged for another after the file was written and measured."""
+"""The note in the footer of a Parquet file, which is known once the file is written and measured.
+
+To write the file once more, with the note, cost 0 to 24 % of the CPU time of a run (1 M rows to Parquet, without and
+with three columns of many values that are published as they are; 8 pairs of runs each), and would publish another file
+than the one that was measured.
+"""
 
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
+
+from sqlanon.engines.base import NOTE_KEY
+
+UNKNOWN = "null"
+"""A note that says nothing yet, as JSON."""
 
 TAIL = struct.Struct("<I4s")
 """What a file ends in: the length of its footer, and the letters PAR1."""
 
+BINARY_NEXT = b"\x18"
+"""How a structure begins a field of bytes with the number after the last one, in the compact protocol of Thrift."""
 
-def padded(note: str, length: int) -> str:
-    """A JSON document of so many bytes: white space at its end means nothing."""
-    room = length - len(note.encode())
-    if room < 0:
-        raise AssertionError("the note does not fit in the place of the one before")
-    return note + " " * room
+MORE = 0x80
+"""In the bytes of a length, of which each holds seven bits: others follow."""
 
 
-def amend(path: Path, old: str, new: str) -> None:
-    """Put a note in place of another of the same length in the footer of a Parquet file.
+def replace_note(path: Path, old: str, new: str) -> None:
+    """Put a note in place of another in the footer of a Parquet file.
 
-    Nothing else moves: the footer holds it as it is, and the pages of the file lie before it.
+    The pages of the file, which lie before its footer, stay where they are.
     """
-    before, after = old.encode(), new.encode()
     with path.open("r+b") as file:
-        file.seek(-TAIL.size, 2)
-        length, _ = TAIL.unpack(file.read(TAIL.size))
-        file.seek(-TAIL.size - length, 2)
-        start = file.tell()
-        footer = file.read(length)
-        if len(before) != len(after) or footer.count(before) != 1:
+        file.seek(-TAIL.size, os.SEEK_END)
+        length, letters = TAIL.unpack(file.read(TAIL.size))
+        start = file.seek(-TAIL.size - length, os.SEEK_END)
+        # Notes come after all that a footer says of values, among which the same bytes may be.
+        before, found, after = file.read(length).rpartition(_entry(old))
+        if not found:
             raise AssertionError("the note is not where it was written")
-        file.seek(start + footer.index(before))
-        file.write(after)
+        footer = before + _entry(new) + after
+        file.seek(start)
+        file.write(footer + TAIL.pack(len(footer), letters))
+        file.truncate()
+
+
+def _entry(note: str) -> bytes:
+    """A note under its key, as a footer has it: each with its length before it."""
+    texts = (NOTE_KEY.encode(), note.encode())
+    return b"".join(BINARY_NEXT + _length_of(text) + text for text in texts)
+
+
+def _length_of(text: bytes) -> bytes:
+    """The number of bytes, seven bits at a time, the lowest ones first."""
+    rest, spelled = len(text), bytearray()
+    while rest >= MORE:
+        spelled.append(rest % MORE | MORE)
+        rest //= MORE
+    return bytes([*spelled, rest])

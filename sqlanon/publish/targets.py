@@ -39,8 +39,8 @@ class Target(Protocol):
     def takes_enums(self, name: str) -> bool:
         """Whether a column may be of an ENUM type: it is text all the same to those who read what is written."""
 
-    def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
-        """Write the rows of a query with a note on where they come from.
+    def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
+        """Write the rows of a query, to be followed by a note.
 
         ``streamed`` says that they come in their order without a sort.
 
@@ -48,8 +48,8 @@ class Target(Protocol):
             what was written, as a source to verify.
         """
 
-    def amend(self, note: str) -> None:
-        """Put another note in place of the one that was written, and that was about as long."""
+    def add_note(self, note: str) -> None:
+        """Tell where the rows that were written come from, once: a document of JSON that travels with them."""
 
 
 @contextmanager

@@ -21,14 +21,13 @@ class CsvTarget:
     def takes_enums(self, name: str) -> bool:
         return True
 
-    def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
+    def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         columns = self.engine.file_columns(query, "CSV")
         self.engine.write_csv(self.staged.path, query, columns, streamed=streamed)
         self.staged.columns = {found.name: found.type for found in columns}
-        self.amend(note)
         written = self.engine.read_files(Files(str(self.staged.path), "CSV", self.staged.columns))
         self.engine.refuse_altered(query, written, columns, "CSV")
         return ResolvedSource(written, f"CSV {self.name}")
 
-    def amend(self, note: str) -> None:
+    def add_note(self, note: str) -> None:
         self.staged.note = note

@@ -33,18 +33,17 @@ class FolderTarget:
     def takes_enums(self, name: str) -> bool:
         return name not in self.into.partition_by
 
-    def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
+    def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         columns = self.engine.file_columns(query, "Parquet")
         self._write_files(query, columns, streamed=streamed)
         types = {found.name: found.type for found in columns}
         self.staged.layout = {"columns": types, "partition_by": list(self.into.partition_by)}
-        self.amend(note)
         pattern = pattern_below(self.staged.path, STAGED_SUFFIX)
         written = self.engine.read_files(Files(pattern, columns=types, partition_by=self.into.partition_by))
         self.engine.refuse_altered(query, written, columns, "Parquet")
         return ResolvedSource(written, f"Parquet folder {self.into.name}")
 
-    def amend(self, note: str) -> None:
+    def add_note(self, note: str) -> None:
         self.staged.note = json.loads(note)
 
     def _write_files(self, query: exp.Query, columns: list[SourceColumn], *, streamed: bool) -> None:

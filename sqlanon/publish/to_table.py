@@ -37,12 +37,12 @@ class TableTarget:
     def takes_enums(self, name: str) -> bool:
         return False
 
-    def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
+    def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         # Once more, within the transaction: whoever changes the table from here on is in conflict with it.
         self.refuse_others()
         with self.engine.in_order():
-            self.engine.write_table(self.table, query, note, replace=bool(self.replace))
+            self.engine.write_table(self.table, query, replace=bool(self.replace))
         return ResolvedSource(self.table, f'table "{self.name}"')
 
-    def amend(self, note: str) -> None:
+    def add_note(self, note: str) -> None:
         self.engine.comment_table(self.table, note)

@@ -128,11 +128,11 @@ class _RehearsedTarget:
     def takes_enums(self, name: str) -> bool:
         return False
 
-    def write(self, query: exp.Query, note: str, *, streamed: bool = False) -> ResolvedSource:
+    def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
         self._rehearsal.run(Step(RELEASE, query, "the release"))
         return ResolvedSource(RELEASE.table, "the release")
 
-    def amend(self, note: str) -> None:
+    def add_note(self, note: str) -> None:
         pass
 
 

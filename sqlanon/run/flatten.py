@@ -46,7 +46,8 @@ def _run(
     with engine.transaction():
         counts = engine.fetch(queries.counts(relation, flattening), "count the events")[0]
         _refuse_unfit_rows(source, flattening, counts)
-        target.write(queries.flattened(relation, flattening), _note(flattening, counts))
+        target.write(queries.flattened(relation, flattening))
+        target.add_note(_note(flattening, counts))
     return Flattened(
         source=source.description,
         into=target.name,

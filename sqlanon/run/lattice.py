@@ -90,7 +90,8 @@ def lattice(
         nodes = _examined(engine, source, policy, stages)
         stages.begin("publish")
         engine.put(NODES, nodes)
-        target.write(_plain(nodes) if into.is_csv else select([exp.Star()], NODES.table), _note(policy, nodes))
+        target.write(_plain(nodes) if into.is_csv else select([exp.Star()], NODES.table))
+        target.add_note(_note(policy, nodes))
     stages.finish()
     return nodes
 

@@ -88,14 +88,11 @@ def run(engine: Compute, prepared: Prepared, target: Target, inputs: Mapping[str
         chosen = encoded.charge().choose(stages)
         with stages.stage("release"):
             drawn = chosen.draw()
-            draft = drawn.note(drawn.draft(target.name), inputs)
             rows = publishing.released_rows(engine, drawn.plan, target.takes_enums)
-            written = target.write(rows, draft, streamed=True)
+            written = target.write(rows, streamed=True)
         with stages.stage("verify"):
             verified = drawn.verify(written)
         report = verified.report(target.name, stages.seconds)
-        note = drawn.note(report, inputs)
-        if note != draft:
-            target.amend(note)
+        target.add_note(drawn.note(report, inputs))
         stages.begin("publish")
     return Release(into=target.name, node=report.node, guarantee=verified.guarantee(report), report=report)

@@ -20,7 +20,6 @@ from sqlanon.methods.base import AnyGuarantee, AnyReport, Request
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.guarantee import guarantee
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes
-from sqlanon.methods.full_domain.report import unmeasured
 from sqlanon.methods.stages import Stages
 from sqlanon.model.base import Level
 from sqlanon.model.policy.settings import MethodSettings
@@ -141,9 +140,6 @@ class Drawn:
     @property
     def plan(self) -> Encoding:
         return self.table.plan
-
-    def draft(self, into: str) -> CutReport:
-        return self.report(unmeasured(self.run.bound.policy), into, {})
 
     def report(self, measured: Measurement, into: str, seconds: Mapping[str, float]) -> CutReport:
         """The numbers of the run, of which the loss is the share of the rows that are dropped."""

@@ -120,7 +120,7 @@ class RecordingEngine(Compute, Warehouse, Writer):
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         return table_of(target)
 
-    def write_table(self, target: exp.Table, query: exp.Query, comment: str, *, replace: bool) -> None:
+    def write_table(self, target: exp.Table, query: exp.Query, *, replace: bool) -> None:
         self.execute(exp.Create(this=target.copy(), kind="TABLE", expression=query), "write the release")
 
 

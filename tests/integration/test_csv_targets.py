@@ -78,7 +78,8 @@ def write(session: sa.Session, query: str, into: str = INTO) -> str:
     tree = sqlglot.parse_one(query, dialect="duckdb")
     assert isinstance(tree, exp.Query)
     with target_for(engine, destination(into), {}, replace=False) as target:
-        target.write(tree, note())
+        target.write(tree)
+        target.add_note(note())
     return engine.resolve(into).relation.sql("duckdb")
 
 

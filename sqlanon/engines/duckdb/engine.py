@@ -156,7 +156,7 @@ class DuckDBEngine(DuckDBCompute):
         self._refuse_read_only(f'write the table "{target}"')
         return catalog.refuse_target(self.rows, target, lambda each: self.origins(each).tables, read, replace=replace)
 
-    def write_table(self, target: exp.Table, query: exp.Query, comment: str, *, replace: bool) -> None:
+    def write_table(self, target: exp.Table, query: exp.Query, *, replace: bool) -> None:
         create = exp.Create(this=target.copy(), kind="TABLE", replace=replace, expression=query)
         try:
             self.execute(create, "write the release")
@@ -165,7 +165,6 @@ class DuckDBEngine(DuckDBCompute):
                 reason = f'"{target.name}" exists, made by another connection meanwhile; give another name'
                 raise error.reworded(f"{reason}, or replace=True", "target") from None
             raise
-        self.comment_table(target, comment)
 
     def comment_table(self, target: exp.Table, comment: str) -> None:
         self.execute(exp.Comment(this=target.copy(), kind="TABLE", expression=string(comment)), "comment the release")

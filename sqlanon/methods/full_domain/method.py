@@ -21,7 +21,7 @@ from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_cla
 from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
 from sqlanon.methods.full_domain.relaxation import unsatisfiable
-from sqlanon.methods.full_domain.report import Decision, doubts, report, unmeasured
+from sqlanon.methods.full_domain.report import Decision, doubts, report
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.lattice import Levels, NodeSummary
@@ -188,9 +188,6 @@ class Drawn:
     @property
     def plan(self) -> Encoding:
         return self.table.plan
-
-    def draft(self, into: str) -> Report:
-        return report(self.table, self.decision, unmeasured(self.table.bound.policy), into, seconds={})
 
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
         bound = self.table.bound

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,11 +10,8 @@ from sqlanon.methods.full_domain.given_node import GIVEN, NOT_COMPARED
 from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import NodeSummary, total
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import REPORTED_TIES, Measurement, ModelResult, Report, RowCounts
+from sqlanon.model.release import REPORTED_TIES, Measurement, Report, RowCounts
 from sqlanon.search import SearchOutcome
-
-WIDEST_COUNT = 10**19
-WIDEST_NUMBER = -sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -71,36 +67,6 @@ def report(
         ties=tuple(lattice.named(levels) for levels in outcome.ties[:REPORTED_TIES]),
         seconds=dict(seconds),
         notes=decision.notes,
-    )
-
-
-def unmeasured(policy: Policy) -> Measurement:
-    """Stands for the measurement of a release that is about to be written, and takes no less room as JSON.
-
-    A note is written with the release and before it is measured.
-    """
-    return Measurement(
-        source="",
-        row_count=WIDEST_COUNT,
-        class_count=WIDEST_COUNT,
-        k=WIDEST_COUNT,
-        models=tuple(
-            ModelResult(
-                model=str(model),
-                measure=bound.measure.name,
-                column=bound.measure.column,
-                comparison=bound.comparison,
-                required=float(bound.required),
-                attained=WIDEST_NUMBER,
-                met=False,
-            )
-            for model in policy.privacy
-            for bound in model.bounds
-        ),
-        highest_prosecutor_risk=None,
-        average_prosecutor_risk=None,
-        unique_rows=WIDEST_COUNT,
-        unique_share=None,
     )
 
 

@@ -225,9 +225,6 @@ class Drawn:
     def plan(self) -> Encoding:
         return self.table.plan
 
-    def draft(self, into: str) -> PrivateReport:
-        return private_report(self.bound, self.shown, self.run.chance, into, {})
-
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
         """See :class:`sqlanon.methods.base.Drawn`; what it was made from tells of the data, and is not in it."""
         assert isinstance(report, PrivateReport)

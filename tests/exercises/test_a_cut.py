@@ -116,6 +116,17 @@ class TestTheClinic:
         assert "the release" in purposes
 
 
+def test_labels_of_several_levels_that_read_the_same_are_one(clinic: sa.Session) -> None:
+    clinic.connection.execute("CREATE TABLE given AS SELECT range AS a FROM range(4)")
+    clinic.taxonomies.load("a", sa.Taxonomy.from_rows([[str(a), str(a // 2), "*"] for a in range(4)]))
+    cut: dict[str, Labels] = {"a": ((0, "0"), (0, "1"), (1, "1"))}
+    policy = sa.Policy(
+        quasi_identifiers=["a"], privacy=[sa.KAnonymity(3)], suppression_limit=0.5, method=PublicCut(cut=cut)
+    )
+    clinic.anonymize("given", policy, "released")
+    assert rows_of(clinic, "released") == [{"a": "1"}] * 3
+
+
 @dataclass(frozen=True)
 class Task:
     """A table, a cut of each of its taxonomies, and how many rows a class must have."""

@@ -12,11 +12,19 @@ import numpy as np
 import pytest
 
 import sqlanon as sa
-from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.probability import Probability, bounds
 from sqlanon.mechanisms.source import Integers
+from sqlanon.methods import publishing
+from sqlanon.methods.cells import encode_table
+from sqlanon.methods.private.draws import Draws, draw_counts, public_domains, thresholds
+from sqlanon.methods.private.prepare import prepared
 from sqlanon.model.policy.methods import CELLS, ROLLED_UP, PrivateMethod
+from sqlanon.model.recoding import AtCut, AtLevel, Recoding
 from sqlanon.queries.cells.contributions import bounded_rows
+from sqlanon.queries.noise.combinations import equal_rows
+from sqlanon.queries.noise.unseen import Domain
+from sqlanon.queries.release.rows import release
 from sqlanon.run import pipeline
 
 AGES, SEXES, ILLNESSES = range(4), "fm", ["cold", "flu", "x", None]
@@ -122,6 +130,31 @@ class TestUnseen:
     def combination(self, person: tuple[int, str | None, str], levels: tuple[int, int]) -> tuple[str | None, ...]:
         age, sex, illness = person
         return [str(age), str(age // 2), "*"][levels[0]], [sex, "*"][levels[1]], illness
+
+
+def test_counts_of_a_cut_have_noise_as_those_of_a_node_have(session: sa.Session) -> None:
+    """Ages up to 1 as one, all above by year: no node of the lattice."""
+    method = sa.Histogram(budget=sa.Budget(1), node={"age": 0, "sex": 0}, accept_observed_domain=True)
+    engine, source = session._engine, AllUnseen(100, 2)
+    recoding = Recoding((AtCut(((1, "0"), (0, "2"), (0, "3"))), AtLevel(0)))
+    accountant = Accountant(None, dataset="", method=method.name, policy_sha256="")
+    draws = Draws(method, source, accountant.charge(method.budgets))
+    domain = Domain((4, 3), len(ILLNESSES))
+    with engine.transaction(), engine.scratch():
+        bound = prepared(engine, engine.resolve("people"), policy(method))
+        table = encode_table(engine, bound, label_losses=("ncp",))
+        assert public_domains(engine, table).values == domain.values
+        publishing.make_cuts(engine, table.plan, recoding)
+        relations = draw_counts(engine, table, recoding, draws, domain)
+        publishing.make_labels(engine, table.plan, recoding)
+        engine.run(equal_rows(table.plan, recoding, relations, with_left_over=False))
+        shown = Counter(session.connection.execute(release(table.plan).sql("duckdb")).fetchall())
+    labels = {0: "0", 1: "0", 2: "2", 3: "3"}
+    of_people = Counter((labels[age], sex, illness) for age, sex, illness in PEOPLE)
+    least = thresholds(method, domain)[CELLS]
+    of_nobody = dict.fromkeys(itertools.product(("0", "2", "3", None), (*SEXES, None), ILLNESSES), least + 2)
+    assert shown == Counter({**of_nobody, **{key: count + 100 for key, count in of_people.items()}})
+    assert least + 2 != 100
 
 
 class NothingUnseen(AllUnseen):

@@ -1292,7 +1292,19 @@ VERIFICATION = [
 
 TAMPERED = "tests/integration/test_tampered_releases.py"
 
+CUT = "tests/exercises/test_a_cut.py::TestTheClinic"
+
 TAMPERING = [
+    *_of(
+        "sqlanon/methods/publishing.py",
+        (
+            "any-labels-are-a-cut",
+            "for which, what in CUT_MISFITS.items() if found[which]]",
+            "for which, what in CUT_MISFITS.items() if not found]",
+            "rows are published twice whose value is under two labels",
+            f"{CUT}::test_what_is_no_cut_is_refused",
+        ),
+    ),
     *_of(
         "sqlanon/verification/verify.py",
         (
@@ -1325,6 +1337,13 @@ TAMPERING = [
             "    for row in list[dict[str, Any]]():\n",
             "a raw value in place of a label is verified",
             f"{TAMPERED}::TestProvenance::test_an_age_that_was_replaced_by_a_raw_value",
+        ),
+        (
+            "labels-of-a-cut-not-compared",
+            "for name, labels in known.cut.items()]",
+            "for name, labels in known.cut.items() if not labels]",
+            "a finer label than that of the cut is verified",
+            f"{CUT}::test_a_label_that_is_none_of_the_cut_is_found",
         ),
     ),
     *_of(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from sqlanon.engines.duckdb import Connection
 
 
-class Session:
+class Session(AbstractContextManager["Session"]):
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
 
     Its ``taxonomies`` and its ``ledger`` have verbs of their own, see :class:`Taxonomies` and :class:`Ledger`.
@@ -163,6 +164,7 @@ class Session:
         stop: Callable[[], bool] | None = None,
         dataset: str | None = None,
         random_source: RandomSource | None = None,
+        tables: Mapping[str, str] | None = None,
     ) -> Release:
         """Publish the best generalization of a source that meets the policy, verified; or what its method draws.
 
@@ -189,6 +191,8 @@ class Session:
             stop: called after each batch of nodes; the search makes do with the best one as soon as it returns true.
             dataset: for a private method, whose budget is spent; if it is not given, the table or the files that the
                 source is.
+            tables: for a method that publishes tables beside the rows, their names, by what they are. All of them are
+                published in one step with the rows, which must go to a table as well.
             random_source: for a private method, where it draws from, the operating system's randomness if it is not
                 given; a :class:`SeededSource` spends nothing, and its release is stamped NOT PRIVATE.
 
@@ -204,7 +208,7 @@ class Session:
             VerificationError: the written release fell short and was withdrawn.
             EngineError: the database or the file system refused a step.
         """
-        request = Request(node, stopping(time_limit, stop), dataset, random_source, self.ledger.file)
+        request = Request(node, stopping(time_limit, stop), dataset, random_source, self.ledger.file, tables or {})
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         wanted = policy_of(policy)
         may_go = replacing(replace, tells_changes=method_of(wanted).is_repeatable)
@@ -248,8 +252,7 @@ class Session:
             UnsatisfiableError: no node meets the policy, or the given one does not.
             EngineError: the sidecar exists, or the database or the file system refused a step.
         """
-        stopped = stopping(time_limit, stop)
-        wanted = policy_of(policy)
+        wanted, stopped = policy_of(policy), stopping(time_limit, stop) or never
         return fit(
             self._engine,
             self._resolve(source),
@@ -258,7 +261,7 @@ class Session:
             node=node,
             every_partition=every_partition,
             progress=progress,
-            stopped=stopped or never,
+            stopped=stopped,
         )
 
     @reading
@@ -388,9 +391,6 @@ class Session:
     def close(self) -> None:
         """Close the connection, unless it was lent to the session, which takes no more calls."""
         self._opened.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -7,11 +7,13 @@ written, verified and reported. A method is what makes the first state; what onl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
+
+from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine, ResolvedSource
@@ -36,6 +38,7 @@ class Request:
         dataset: whose budget is spent.
         random_source: where chance comes from.
         ledger: the file of the ledger that is charged, if it is not the one of the warehouse.
+        tables: the names of the tables for what is published beside the rows, by what it is.
         rehearsed: whether the run is only to be read: there are no rows, which is no reason to refuse anything, and
             nothing is charged.
     """
@@ -45,6 +48,7 @@ class Request:
     dataset: str | None = None
     random_source: RandomSource | None = None
     ledger: Path | None = None
+    tables: Mapping[str, str] = field(default_factory=dict)
     rehearsed: bool = False
 
 
@@ -73,6 +77,10 @@ class Prepared(Protocol):
     @property
     def node(self) -> Mapping[str, int] | None:
         """The node that was asked for, if there is nothing to search for."""
+
+    @property
+    def beside(self) -> Sequence[str]:
+        """What is published beside the rows, each as a table of its own; for most methods nothing."""
 
     def answering(self) -> AbstractContextManager[None]:
         """What surrounds the run, so that whatever ends it tells what was spent."""
@@ -132,8 +140,11 @@ class Drawn(Protocol):
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
         """What travels with the release."""
 
-    def verify(self, written: ResolvedSource) -> Verified:
-        """Hold what was written against what was to be.
+    def rows_beside(self) -> Mapping[str, exp.Query]:
+        """The rows of each table that is published beside, by what it is."""
+
+    def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
+        """Hold what was written, and what was written beside it, against what was to be.
 
         Raises:
             VerificationError: it is not that, or does not meet the policy.

@@ -56,6 +56,11 @@ def note_by_policy(policy: Policy, **facts: object) -> str:
     return note(**without_places(policy, document))
 
 
+def note_beside(policy: Policy, name: str, release: str) -> str:
+    """What travels with another table of a release: what it is, and the table that the rows of the release are in."""
+    return note_by_policy(policy, beside={"name": name, "release": release})
+
+
 def note(**facts: object) -> str:
     """What travels with a table or file of ours: facts as one line of JSON under the key ``sqlanon``."""
     document = {"version": installed_version(), "code_sha256": code_sha256(), **facts}

@@ -24,9 +24,6 @@ from sqlanon.queries.kit.nodes import Grain, Relation, Step, select
 from sqlanon.queries.kit.steps import printed
 from sqlanon.run.pipeline import run
 
-RELEASE = Relation("the_release", "row")
-"""Where a rehearsal writes to."""
-
 STANDS_FOR = "stands_for"
 """Under which key an empty relation knows the one in whose place it is."""
 
@@ -52,7 +49,8 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
         request = Request(rehearsed=True)
         prepared = method_of(policy).prepare(cast(Engine, rehearsal), without_rows(source), policy, request)
         rehearsal.steps.clear()
-        run(engine, prepared, _RehearsedTarget(rehearsal), {}, Stages(silent))
+        beside = {name: _RehearsedTarget(rehearsal, name) for name in prepared.beside}
+        run(engine, prepared, _RehearsedTarget(rehearsal), beside, {}, Stages(silent))
     return rehearsal.steps
 
 
@@ -118,19 +116,20 @@ def _with_rows(statement: exp.Expr) -> exp.Expr:
 
 
 class _RehearsedTarget:
-    """A temporary table, where a table would be made."""
+    """A temporary table, where a table would be made: the release, or one beside it."""
 
-    name = RELEASE.name
-
-    def __init__(self, rehearsal: Rehearsal) -> None:
+    def __init__(self, rehearsal: Rehearsal, what: str = "release") -> None:
         self._rehearsal = rehearsal
+        self._what = f"the {what}"
+        self._relation = Relation(f"the_{what}", "row")
+        self.name = self._relation.name
 
     def takes_enums(self, name: str) -> bool:
         return False
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
-        self._rehearsal.run(Step(RELEASE, query, "the release"))
-        return ResolvedSource(RELEASE.table, "the release")
+        self._rehearsal.run(Step(self._relation, query, self._what))
+        return ResolvedSource(self._relation.table, self._what)
 
     def add_note(self, note: str) -> None:
         pass

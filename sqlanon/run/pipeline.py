@@ -20,6 +20,8 @@ from sqlanon.methods.stages import Progress, Stages, silent
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Release
+from sqlanon.publish.beside import tables_beside
+from sqlanon.publish.provenance import note_beside
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.run.unchanged import made_from, published_earlier
 
@@ -63,19 +65,27 @@ def anonymize(
         refuse_columns(bound.policy, bound.columns, into.partition_by)
         read = read_by(engine, source, policy)
         inputs: Mapping[str, Any] = {}
-        if method.is_repeatable:
+        if method.is_repeatable and not prepared.beside:
             inputs = made_from(bound, read, into, prepared.node)
             earlier = published_earlier(engine, source, into, inputs, replace=replace)
             if earlier is not None:
                 return earlier
         with prepared.answering(), target_for(engine, into, read, replace=replace) as target:
-            release = run(engine, prepared, target, inputs, stages)
+            beside = tables_beside(engine, into, request.tables, published=prepared.beside, read=read, replace=replace)
+            release = run(engine, prepared, target, beside, inputs, stages)
     stages.finish()
     return release
 
 
-def run(engine: Compute, prepared: Prepared, target: Target, inputs: Mapping[str, Any], stages: Stages) -> Release:
-    """The stages up to the last one, which has begun and ends where the target is left.
+def run(
+    engine: Compute,
+    prepared: Prepared,
+    target: Target,
+    beside: Mapping[str, Target],
+    inputs: Mapping[str, Any],
+    stages: Stages,
+) -> Release:
+    """The stages up to the last one, which has begun and ends where the targets are left.
 
     Raises:
         SqlanonError: as :func:`anonymize`.
@@ -90,9 +100,18 @@ def run(engine: Compute, prepared: Prepared, target: Target, inputs: Mapping[str
             drawn = chosen.draw()
             rows = publishing.released_rows(engine, drawn.plan, target.takes_enums)
             written = target.write(rows, streamed=True)
+            others = {name: beside[name].write(query) for name, query in drawn.rows_beside().items()}
         with stages.stage("verify"):
-            verified = drawn.verify(written)
+            verified = drawn.verify(written, others)
         report = verified.report(target.name, stages.seconds)
         target.add_note(drawn.note(report, inputs))
+        for name, other in beside.items():
+            other.add_note(note_beside(prepared.bound.policy, name, target.name))
         stages.begin("publish")
-    return Release(into=target.name, node=report.node, guarantee=verified.guarantee(report), report=report)
+    return Release(
+        into=target.name,
+        tables={name: other.name for name, other in beside.items()},
+        node=report.node,
+        guarantee=verified.guarantee(report),
+        report=report,
+    )

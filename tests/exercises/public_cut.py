@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+from sqlglot import exp
+
 import sqlanon as sa
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
@@ -75,6 +77,7 @@ class Prepared:
     """A policy that fits its source."""
 
     node: ClassVar[None] = None
+    beside: ClassVar[tuple[str, ...]] = ()
 
     engine: Engine
     bound: BoundPolicy
@@ -180,10 +183,13 @@ class Drawn:
             report=report.model_dump(mode="json", exclude={"source", "into"}),
         )
 
-    def verify(self, written: ResolvedSource) -> Verified:
+    def rows_beside(self) -> Mapping[str, exp.Query]:
+        return {}
+
+    def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
         bound = self.run.bound
-        beside = measured_beside(bound.policy, bound.taxonomy, {}, bound.source, bound.columns, None)
-        found = verify(self.run.engine, written, bound.policy, beside)
+        compared = measured_beside(bound.policy, bound.taxonomy, {}, bound.source, bound.columns, None)
+        found = verify(self.run.engine, written, bound.policy, compared)
         shortfalls = list(found.shortfalls)
         if found.measurement.row_count != self.rows.released:
             shortfalls.append(f"it has {found.measurement.row_count:,} rows, not {self.rows.released:,}")

@@ -11,14 +11,15 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.model.quality import QualityModel
+from sqlanon.queries.release.rows import release as release_of_queries
 from tests import oracle
 from tests.conftest import clinic_policy
-from tests.exercises import merged, public_node, rare_values
+from tests.exercises import merged, public_node, rare_values, second_table
 from tests.exercises.merged import Merged
 from tests.exercises.public_node import PublicNode
 from tests.exercises.rare_values import ValueFrequency
 
-EXERCISES = (merged.REGISTRATION, public_node.REGISTRATION, rare_values.REGISTRATION)
+EXERCISES = (merged.REGISTRATION, public_node.REGISTRATION, rare_values.REGISTRATION, second_table.REGISTRATION)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -117,6 +118,71 @@ class TestMethod:
     def test_it_is_explained(self, clinic: sa.Session) -> None:
         wanted = clinic_policy(sa.KAnonymity(2), method=PublicNode(node=NODE), suppression_limit=1.0)
         assert "the release" in [step.purpose for step in clinic.explain("visits", wanted)]
+
+
+def with_sizes(k: int) -> sa.Policy:
+    return clinic_policy(sa.KAnonymity(k), method=second_table.ClassSizes())
+
+
+class TestSecondTable:
+    SIZES = "SELECT age, sex, zip, count(*) AS rows FROM anonymous GROUP BY ALL ORDER BY ALL"
+
+    def test_both_are_published(self, clinic: sa.Session) -> None:
+        tables = {"sizes": "class_sizes"}
+        release = clinic.anonymize("visits", with_sizes(2), into="anonymous", tables=tables)
+        assert release.tables == tables
+        told = clinic.connection.sql("FROM class_sizes ORDER BY ALL").fetchall()
+        assert told == clinic.connection.sql(self.SIZES).fetchall()
+        assert told
+        again = clinic.anonymize(
+            "visits", with_sizes(2), into="anonymous", tables={"sizes": "class_sizes"}, replace=True
+        )
+        assert again.report.rows == release.report.rows
+
+    def test_both_are_as_they_were(self, clinic: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        clinic.anonymize("visits", with_sizes(2), into="anonymous", tables={"sizes": "class_sizes"})
+        before = [rows_of(clinic, name) for name in ("anonymous", "class_sizes")]
+        monkeypatch.setattr(second_table, "release", lambda plan: release_of_queries(plan).limit(1))
+        other = with_sizes(3)
+        with pytest.raises(sa.VerificationError, match="sizes"):
+            clinic.anonymize("visits", other, into="anonymous", tables={"sizes": "class_sizes"}, replace=True)
+        assert [rows_of(clinic, name) for name in ("anonymous", "class_sizes")] == before
+
+    def test_it_is_explained(self, clinic: sa.Session) -> None:
+        purposes = [step.purpose for step in clinic.explain("visits", with_sizes(2))]
+        assert purposes.index("the release") < purposes.index("the sizes")
+
+    @pytest.mark.parametrize(
+        ("into", "tables", "error", "words"),
+        [
+            ("anonymous", {}, sa.PolicyError, '"sizes" is published as well: name its table'),
+            ("anonymous", {"size": "x", "sizes": "y"}, sa.PolicyError, '"size" is not published beside the rows'),
+            ("anonymous", {"sizes": "ANONYMOUS"}, sa.EngineError, "two tables of the release have one name"),
+            ("anonymous", {"sizes": "visits"}, sa.EngineError, "visits"),
+            ("anonymous", {"sizes": "sizes.parquet"}, sa.EngineError, "give the names of tables"),
+            ("anonymous.parquet", {"sizes": "sizes"}, sa.EngineError, "give the names of tables"),
+        ],
+    )
+    def test_bad_names(
+        self,
+        clinic: sa.Session,
+        tmp_path: Path,
+        into: str,
+        tables: dict[str, str],
+        error: type[Exception],
+        words: str,
+    ) -> None:
+        target = str(tmp_path / into) if into.endswith(".parquet") else into
+        with pytest.raises(error, match=words):
+            clinic.anonymize("visits", with_sizes(2), target, tables=tables)
+        assert "anonymous" not in {row[0] for row in clinic.connection.sql("SHOW TABLES").fetchall()}
+        assert not list(tmp_path.iterdir())
+
+    def test_a_method_of_one_table_has_no_other(self, clinic: sa.Session) -> None:
+        with pytest.raises(sa.PolicyError, match="what is, is none"):
+            clinic.anonymize(
+                "visits", clinic_policy(sa.KAnonymity(2)), into="anonymous", tables={"sizes": "class_sizes"}
+            )
 
 
 class TestRegistration:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
+
+from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
@@ -59,6 +61,8 @@ class FullDomain:
 @dataclass(frozen=True)
 class Prepared:
     """A policy that fits its source, and the node that was given, if one was."""
+
+    beside: ClassVar[tuple[str, ...]] = ()
 
     engine: Engine
     bound: BoundPolicy
@@ -202,7 +206,10 @@ class Drawn:
             report=report.model_dump(mode="json", exclude={"source", "into"}),
         )
 
-    def verify(self, written: ResolvedSource) -> Verified:
+    def rows_beside(self) -> Mapping[str, exp.Query]:
+        return {}
+
+    def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
         verification = verify(self.engine, written, self.table.bound.policy, self._beside())
         if not self.rehearsed:
             _refuse_shortfalls(verification, self.decision)

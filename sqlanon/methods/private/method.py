@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
+from sqlglot import exp
+
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError, VerificationError, with_spent
@@ -140,6 +142,7 @@ class Prepared:
     """A policy that fits its source, and an account that will be charged."""
 
     node: ClassVar[None] = None
+    beside: ClassVar[tuple[str, ...]] = ()
 
     run: Run
     bound: BoundPolicy
@@ -230,7 +233,10 @@ class Drawn:
         assert isinstance(report, PrivateReport)
         return private_provenance(self.bound, report, self.run.chance)
 
-    def verify(self, written: ResolvedSource) -> Verified:
+    def rows_beside(self) -> Mapping[str, exp.Query]:
+        return {}
+
+    def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
         query = queries.unlike_what_was_drawn(self.plan, written.relation)
         unlike = self.run.engine.fetch(query, "what was written")[0]["unlike"]
         if unlike:

@@ -49,6 +49,13 @@ class PolicyValue(BaseModel):
     # A value inside another is checked again with it: copies with changes, which pydantic makes, were not.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, revalidate_instances="always")
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        # A value is made by __init__, which takes arguments by position, and raises an error of ours. What is inside
+        # another one pydantic has to make itself, so that all problems come in one error: this is how its own
+        # __init__ lets it. It has no public way; tests/unit/test_policy.py says if it goes.
+        cls.__init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
     def __init__(self, **values: Any) -> None:
         try:
             super().__init__(**values)
@@ -60,9 +67,6 @@ class PolicyValue(BaseModel):
     def __hash__(self) -> int:
         # Fields may be dicts, which have no hash and are equal in any order.
         return hash((type(self), json.dumps(self.model_dump(mode="json"), sort_keys=True)))
-
-    # pydantic validates nested values itself, not through __init__, so that all problems come in one error.
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
 
 def name_of_kind(kind: type[PolicyValue]) -> str:

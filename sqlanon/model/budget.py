@@ -101,8 +101,6 @@ class Budget(PolicyValue):
     def __init__(self, epsilon: Exact, delta: Exact = 0, **unknown: Any) -> None:
         super().__init__(epsilon=epsilon, delta=delta, **unknown)
 
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
     def __add__(self, other: Budget) -> Budget:
         return Budget(self.epsilon + other.epsilon, self.delta + other.delta)
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 import sqlanon as sa
+from sqlanon.model.base import PolicyValue
 from sqlanon.model.policy.given import policy_of
 from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY
 from sqlanon.model.privacy import PRIVACY_MODELS
@@ -56,7 +57,31 @@ def problems(**changes: Any) -> tuple[str, ...]:
     return caught.value.problems
 
 
+class Part(PolicyValue):
+    """A value with a constructor of its own, as a user may write one."""
+
+    size: int = Field(ge=1)
+
+    def __init__(self, size: int) -> None:
+        PolicyValue.__init__(self, size=size)
+
+
+class Whole(PolicyValue):
+    parts: tuple[Part, ...]
+
+
 class TestConstruction:
+    def test_what_is_inside_a_value_is_checked_with_it(self) -> None:
+        """And not by its constructor, whose error would be about the first part alone."""
+        with pytest.raises(sa.PolicyError, match="Whole is not valid") as caught:
+            Whole(parts=[{"size": 0}, {"size": 2}, {"length": 1}])
+        too_small, missing, unknown = caught.value.problems
+        assert too_small.startswith("parts[0].size: input should be greater")
+        assert (missing, unknown) == ("parts[2].size: field required", "parts[2].length: unknown key")
+        with pytest.raises(sa.PolicyError, match=r"Part is not valid:\n.*size: input should be greater"):
+            Part(0)
+        assert Whole(parts=[{"size": 2}, Part(3)]).parts == (Part(2), Part(3))
+
     def test_defaults(self) -> None:
         found = sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)])
         assert found.quality == sa.LM()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from sqlanon.model.base import Level, failed_checks
+from sqlanon.model.base import Level, PolicyValue, failed_checks
 from sqlanon.model.budget import Budget, Exact, ExactNumber
 from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.quality import Entropy
@@ -55,11 +55,6 @@ class PrivateMethod(MethodSettings):
     minimum_count: Annotated[int, Field(ge=1, le=MOST_ROWS, strict=True)] = 1
     accept_observed_domain: bool = False
     reveal_diagnostics: bool = False
-
-    def __init__(self, **values: Any) -> None:
-        super().__init__(**values)
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @property
     def replaces_models(self) -> bool:
@@ -166,7 +161,8 @@ class IPA(PrivateMethod):
         reveal_diagnostics: bool = False,
         **unknown: Any,
     ) -> None:
-        super().__init__(
+        PolicyValue.__init__(
+            self,
             variant=variant,
             budget=Budget(1, "1e-6") if budget is None else budget,
             node=node,
@@ -178,8 +174,6 @@ class IPA(PrivateMethod):
             reveal_diagnostics=reveal_diagnostics,
             **unknown,
         )
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @model_validator(mode="after")
     def _split_in_whole(self) -> IPA:
@@ -252,7 +246,8 @@ class Histogram(PrivateMethod):
         reveal_diagnostics: bool = False,
         **unknown: Any,
     ) -> None:
-        super().__init__(
+        PolicyValue.__init__(
+            self,
             budget=Budget(1) if budget is None else budget,
             node=node,
             rows_per_individual=rows_per_individual,
@@ -261,8 +256,6 @@ class Histogram(PrivateMethod):
             reveal_diagnostics=reveal_diagnostics,
             **unknown,
         )
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @property
     def budgets(self) -> dict[str, Budget]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlanon.model.base import PolicyValue
 
@@ -16,11 +16,6 @@ class MethodSettings(PolicyValue):
 
     A class of its own has a field ``model``, a literal with its name.
     """
-
-    def __init__(self, **values: Any) -> None:
-        super().__init__(**values)
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @property
     def name(self) -> str:

@@ -39,8 +39,6 @@ class TCloseness(PrivacyModel):
     def __init__(self, column: str, t: float, distance: Distance = "equal", *, model: str = "t-closeness") -> None:
         PolicyValue.__init__(self, column=column, t=t, distance=distance, model=model)
 
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
     @property
     def bounds(self) -> tuple[Bound, ...]:
         view, of_class, of_table = DISTANCES[self.distance]
@@ -83,8 +81,6 @@ class BetaLikeness(PrivacyModel):
     ) -> None:
         PolicyValue.__init__(self, column=column, beta=beta, variant=variant, model=model)
 
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
     @property
     def bounds(self) -> tuple[Bound, ...]:
         measure = Measure(
@@ -119,8 +115,6 @@ class DeltaDisclosure(PrivacyModel):
 
     def __init__(self, column: str, delta: float, *, model: str = "delta-disclosure") -> None:
         PolicyValue.__init__(self, column=column, delta=delta, model=model)
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @property
     def bounds(self) -> tuple[Bound, ...]:

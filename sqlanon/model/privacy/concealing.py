@@ -39,8 +39,6 @@ class MConcealing(PrivacyModel):
     ) -> None:
         PolicyValue.__init__(self, m=m, prior=prior, grain=grain, model=model)
 
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
     @field_validator("prior")
     @classmethod
     def _probabilities(cls, prior: dict[str, Any]) -> dict[str, Any]:

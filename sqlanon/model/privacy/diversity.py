@@ -33,8 +33,6 @@ class KAnonymity(PrivacyModel):
     def __init__(self, k: int, *, model: str = "k-anonymity") -> None:
         PolicyValue.__init__(self, k=k, model=model)
 
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
     @property
     def bounds(self) -> tuple[Bound, ...]:
         return (at_least(CLASS_SIZE, self.k, monotonic=True),)
@@ -59,8 +57,6 @@ class AlphaKAnonymity(PrivacyModel):
 
     def __init__(self, column: str, alpha: float, k: int, *, model: str = "alpha-k-anonymity") -> None:
         PolicyValue.__init__(self, column=column, alpha=alpha, k=k, model=model)
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -88,8 +84,6 @@ class DistinctLDiversity(PrivacyModel):
 
     def __init__(self, column: str, l: int, *, model: str = "distinct-l-diversity") -> None:  # noqa: E741
         PolicyValue.__init__(self, column=column, l=l, model=model)
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -122,8 +116,6 @@ class EntropyLDiversity(PrivacyModel):
     def __init__(self, column: str, l: float, *, model: str = "entropy-l-diversity") -> None:  # noqa: E741
         PolicyValue.__init__(self, column=column, l=l, model=model)
 
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
     @property
     def bounds(self) -> tuple[Bound, ...]:
         measure = Measure(
@@ -155,8 +147,6 @@ class RecursiveCLDiversity(PrivacyModel):
 
     def __init__(self, column: str, c: float, l: int, *, model: str = "recursive-c-l-diversity") -> None:  # noqa: E741
         PolicyValue.__init__(self, column=column, c=c, l=l, model=model)
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @property
     def bounds(self) -> tuple[Bound, ...]:

@@ -45,8 +45,6 @@ class KMap(PopulationModel):
     def __init__(self, k: int, population: str, *, model: str = "k-map") -> None:
         PolicyValue.__init__(self, k=k, population=population, model=model)
 
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
     @property
     def bounds(self) -> tuple[Bound, ...]:
         measure = Measure("population_size", view="population", of_table=("k_map", "k"), field="k")
@@ -72,8 +70,6 @@ class DeltaPresence(PopulationModel):
 
     def __init__(self, minimum: float, maximum: float, population: str, *, model: str = "delta-presence") -> None:
         PolicyValue.__init__(self, minimum=minimum, maximum=maximum, population=population, model=model)
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @model_validator(mode="after")
     def _not_empty(self) -> DeltaPresence:

@@ -37,8 +37,6 @@ class LM(WeightedModel):
     ) -> None:
         PolicyValue.__init__(self, aggregate=aggregate, weights=dict(weights or {}), model=model, **unknown)
 
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
     @property
     def label_losses(self) -> tuple[str, ...]:
         return ("lm",)

@@ -29,8 +29,6 @@ class Prec(ChargingModel, WeightedModel):
     ) -> None:
         PolicyValue.__init__(self, weights=dict(weights or {}), suppressed=suppressed, model=model, **unknown)
 
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
     @property
     def follows_from_counts(self) -> bool:
         return True
@@ -69,8 +67,6 @@ class Entropy(ChargingModel):
         self, *, suppressed: Literal["ignored", "charged"] = "ignored", model: str = "entropy", **unknown: Any
     ) -> None:
         PolicyValue.__init__(self, suppressed=suppressed, model=model, **unknown)
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @property
     def label_losses(self) -> tuple[str, ...]:

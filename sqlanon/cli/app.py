@@ -14,7 +14,8 @@ from sqlanon.cli.audit import audit_privacy
 from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
 from sqlanon.cli.longitudinal import flatten
-from sqlanon.cli.options import on_this_machine, with_database_option
+from sqlanon.cli.options import with_database_option
+from sqlanon.cli.sessions import on_this_machine
 from sqlanon.cli.terminal import outcome
 from sqlanon.cli.terminal.interrupt import ignore_interrupts, interrupt_once
 from sqlanon.cli.terminal.output import write, write_event

@@ -16,8 +16,8 @@ from sqlanon.cli.options import (
     TaxonomyFiles,
     load_taxonomies,
     read_taxonomies,
-    reading,
 )
+from sqlanon.cli.sessions import reading
 from sqlanon.cli.terminal.outcome import NOT_MET
 from sqlanon.cli.terminal.output import say, show, write_json
 

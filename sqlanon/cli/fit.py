@@ -23,10 +23,9 @@ from sqlanon.cli.options import (
     given_node,
     load_taxonomies,
     read_taxonomies,
-    reading,
     replacing,
-    writing,
 )
+from sqlanon.cli.sessions import reading, writing
 from sqlanon.cli.terminal.output import show, write_json
 from sqlanon.cli.terminal.progress import progress
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sqlanon.cli.options import Json, existing, keeping_ledger, on_this_machine
+from sqlanon.cli.options import Json
+from sqlanon.cli.sessions import existing, keeping_ledger, on_this_machine
 from sqlanon.cli.terminal.output import say, show, write, write_json
 
 if TYPE_CHECKING:

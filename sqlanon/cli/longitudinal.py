@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.cli.options import Json, OptionalDatabase, Replace, ReplaceAnything, Source, Target, replacing, writing
+from sqlanon.cli.options import Json, OptionalDatabase, Replace, ReplaceAnything, Source, Target, replacing
+from sqlanon.cli.sessions import writing
 from sqlanon.cli.terminal.output import say, write_json
 
 

@@ -1,24 +1,16 @@
-"""Arguments and options that commands share, and the sessions that they open."""
+"""Arguments and options that commands share, and what their texts mean."""
 
 from __future__ import annotations
 
-import functools
-import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sqlanon.cli.terminal.interrupt import interruptible
-from sqlanon.errors import EngineError
-
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
-    from sqlanon.model.destination import Destination
     from sqlanon.model.destination import Replace as ReplaceWord
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
@@ -116,48 +108,6 @@ LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")
 """A column and its level; names may have commas."""
 
 
-class _Machine(TypedDict, total=False):
-    """What a session may use, as :func:`sqlanon.connect` takes it."""
-
-    memory_limit: str | None
-    temp_directory: Path | None
-    threads: int | None
-
-
-MACHINE: dict[str, Any] = {
-    "memory_limit": Annotated[
-        str | None, typer.Option("--memory-limit", metavar="SIZE", help="Memory for DuckDB, such as 2GB.")
-    ],
-    "temp_directory": Annotated[
-        Path | None,
-        typer.Option("--temp-directory", metavar="DIR", help="Where it puts what does not fit, until the end."),
-    ],
-    "threads": Annotated[int | None, typer.Option("--threads", metavar="N", help="Threads for DuckDB.")],
-}
-_machine: ContextVar[_Machine] = ContextVar("machine", default={})  # noqa: B039
-
-
-def on_this_machine(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that opens a session, with options that tell how much of the machine the session may use."""
-
-    @functools.wraps(command)
-    def limited(**given: Any) -> None:
-        token = _machine.set(cast(_Machine, {name: given.pop(name) for name in MACHINE}))
-        try:
-            command(**given)
-        finally:
-            _machine.reset(token)
-
-    signature = inspect.signature(command, eval_str=True)
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in MACHINE.items()
-    ]
-    limited.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *added])  # type: ignore[attr-defined]
-    limited.__annotations__ = {**get_type_hints(command, include_extras=True), **MACHINE}
-    return limited
-
-
 def with_database_option(arguments: list[str]) -> list[str]:
     """The arguments with ``--db`` before the file of the commands whose first argument it used to be."""
     name = " ".join(arguments[: 2 if arguments[0] == "taxonomy" else 1])
@@ -168,70 +118,6 @@ def with_database_option(arguments: list[str]) -> list[str]:
     first = Path(arguments[after])
     looks_like_file = first.suffix or len(first.parts) > 1 or first.exists()
     return [*arguments[:after], "--db", *arguments[after:]] if looks_like_file else arguments
-
-
-@contextmanager
-def existing(database: Path, *, read_only: bool = True, ledger: Path | None = None) -> Iterator[Session]:
-    """A session on a file that must be there.
-
-    Raises:
-        typer.BadParameter: it is not.
-    """
-    if not database.exists():
-        raise typer.BadParameter(f"there is no file {database}", param_hint="--db")
-    with _connected(database, read_only=read_only, ledger=ledger) as session:
-        yield session
-
-
-@contextmanager
-def existing_or_new(database: Path) -> Iterator[Session]:
-    """A session on a file that is created if it is not there."""
-    if str(database) == ":memory:":
-        raise typer.BadParameter(
-            "a database in memory would be gone at once; give the path of a file", param_hint="--db"
-        )
-    with _connected(database) as session:
-        yield session
-
-
-def keeping_ledger(ledger: Path) -> AbstractContextManager[Session]:
-    """A session in memory whose ledger is a file."""
-    return _connected(ledger=ledger)
-
-
-@contextmanager
-def reading(database: Path | None, ledger: Path | None = None) -> Iterator[Session]:
-    """A session that changes no file but its ledger: on a warehouse opened read-only, or in memory without one."""
-    if database is not None:
-        with existing(database, ledger=ledger) as session:
-            yield session
-        return
-    try:
-        with _connected(ledger=ledger) as session:
-            yield session
-    except EngineError as error:
-        if error.step == "source":
-            raise typer.BadParameter(f"{error}; a table needs --db, the file that it is in") from None
-        raise
-
-
-def writing(
-    database: Path | None, into: Destination, ledger: Path | None = None, *, is_charged: bool = False
-) -> AbstractContextManager[Session]:
-    """A session that can write the target, and nothing else if that is a file or a folder.
-
-    What is charged is written to the ledger: to its file, or else to the warehouse.
-    """
-    if into.kind != "table" and (ledger is not None or not is_charged or database is None):
-        if is_charged and database is not None and ledger is not None:
-            return _noted(database, ledger)
-        return reading(database, ledger)
-    if database is None:
-        from sqlanon.model.destination import refuse_file_like
-
-        refuse_file_like(into.name)
-        raise typer.BadParameter("a table needs --db, the file that it goes to", param_hint="--into")
-    return existing(database, read_only=False, ledger=ledger)
 
 
 def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -> ReplaceWord:
@@ -245,19 +131,6 @@ def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -
     if len(given) > 1:
         raise typer.BadParameter("give one of --replace, --replace-if-changed and --replace-anything")
     return given[0] if given else False
-
-
-@contextmanager
-def _noted(database: Path, ledger: Path) -> Iterator[Session]:
-    """A session on a warehouse opened read-only that has noted its ledger, for which it is opened writable once."""
-    with existing(database, ledger=ledger) as session:
-        if not session.ledger._could_be_noted:
-            yield session
-            return
-    with _connected(database, ledger=ledger) as session:
-        session.ledger._note_in_warehouse()
-    with existing(database, ledger=ledger) as session:
-        yield session
 
 
 def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxonomy]:
@@ -307,26 +180,3 @@ def _attribute_and_file(text: str) -> tuple[str, str]:
     if not attribute or not path:
         raise typer.BadParameter(f'"{text}" is not ATTRIBUTE=FILE.csv', param_hint="--taxonomy")
     return attribute, path
-
-
-@contextmanager
-def _connected(
-    database: str | Path = ":memory:", *, read_only: bool = False, ledger: Path | None = None
-) -> Iterator[Session]:
-    from sqlanon.api.connection import check_resources, connect
-    from sqlanon.ledger.ledger import IN_USE, patiently
-
-    machine = _machine.get()
-    try:
-        check_resources(**machine)
-    except EngineError as error:
-        raise typer.BadParameter(str(error)) from None
-
-    opened = functools.partial(connect, database, read_only=read_only, ledger=ledger, **machine)
-    # Another run may just be noting its ledger in the warehouse, which takes a moment.
-    waits = ledger is not None
-    with (
-        patiently(opened, IN_USE) if waits else opened() as session,
-        interruptible(session.connection.interrupt),
-    ):
-        yield session

@@ -29,10 +29,9 @@ from sqlanon.cli.options import (
     given_node,
     load_taxonomies,
     read_taxonomies,
-    reading,
     replacing,
-    writing,
 )
+from sqlanon.cli.sessions import reading, writing
 from sqlanon.cli.terminal.outcome import NOT_MET
 from sqlanon.cli.terminal.output import say, show, write, write_event, write_json
 from sqlanon.cli.terminal.progress import progress

@@ -11,18 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sqlanon.cli.options import (
-    Attribute,
-    Database,
-    Json,
-    NewDatabase,
-    ReplaceFile,
-    TaxonomyColumn,
-    TaxonomySource,
-    existing,
-    existing_or_new,
-    on_this_machine,
-)
+from sqlanon.cli.options import Attribute, Database, Json, NewDatabase, ReplaceFile, TaxonomyColumn, TaxonomySource
+from sqlanon.cli.sessions import existing, existing_or_new, on_this_machine
 from sqlanon.cli.terminal.outcome import USAGE
 from sqlanon.cli.terminal.output import say, show, write_json
 

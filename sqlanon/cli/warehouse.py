@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlanon.cli.options import Json, NewDatabase, existing_or_new
+from sqlanon.cli.options import Json, NewDatabase
+from sqlanon.cli.sessions import existing_or_new
 from sqlanon.cli.terminal.output import say, write, write_json
 
 

@@ -17,7 +17,7 @@ import pytest
 from sqlglot import parse_one
 
 import sqlanon as sa
-from sqlanon.cli.options import writing
+from sqlanon.cli.sessions import writing
 from sqlanon.evaluation.baselines.ipa_as_published import queries as ipa_paper
 from sqlanon.ledger.ledger import open_ledger
 from sqlanon.mechanisms import opendp

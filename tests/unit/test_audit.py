@@ -388,7 +388,7 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., An
     import duckdb
 
     from sqlanon.cli.audit import audit_privacy as audit_command
-    from sqlanon.cli.options import on_this_machine
+    from sqlanon.cli.sessions import on_this_machine
 
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
         open_clinic(connection)

@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sqlanon.evaluation.audit import Audit, Enumerable, Repeatable, audit_privacy
+    from sqlanon.evaluation.audit import Audit, audit_privacy
+    from sqlanon.evaluation.mechanisms import Enumerable, Repeatable
     from sqlanon.evaluation.policies import AuditedPolicy, repeatable
     from sqlanon.evaluation.queries import query_answers, query_errors
     from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
@@ -30,7 +31,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "audit": ("Audit", "Enumerable", "Repeatable", "audit_privacy"),
+    "audit": ("Audit", "audit_privacy"),
+    "mechanisms": ("Enumerable", "Repeatable"),
     "policies": ("AuditedPolicy", "repeatable"),
     "queries": ("query_answers", "query_errors"),
     "workload": ("AverageQuery", "CountQuery", "GroupQuery", "stroke_queries"),

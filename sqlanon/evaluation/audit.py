@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import ConfigDict
@@ -19,6 +17,7 @@ from sqlanon.evaluation.audit_bounds import lower_losses
 from sqlanon.evaluation.audit_events import Event, Samples, best_event, uses_evidence, weighed
 from sqlanon.evaluation.audit_outputs import Features, Views, countable, views_of
 from sqlanon.evaluation.exact import Distribution, hockey_stick, smallest_epsilon
+from sqlanon.evaluation.mechanisms import Choosy, Enumerable, Repeatable, Repeated, mechanism_of, outcomes_of
 from sqlanon.model.budget import Budget, Exact, ExactNumber
 from sqlanon.model.policy.given import GivenPolicy, policy_of
 from sqlanon.model.policy.policy import Policy
@@ -34,37 +33,6 @@ BOUNDED_PROBABILITIES = 4
 """Each of the two directions bounds two; the chance of an error is shared out evenly among them."""
 
 DIRECTIONS = ("table over neighbour", "neighbour over table")
-
-
-@runtime_checkable
-class Repeatable(Protocol):
-    """A mechanism that can be run many times at once.
-
-    It may have an attribute ``claimed``, the :class:`Budget` that it is held to if the audit is told of no other.
-    """
-
-    def outcomes(self, table: Any, runs: int) -> Mapping[Any, int]:
-        """How often each output came, of so many runs, all independent of each other and of those of other calls.
-
-        Outputs are best numbers, texts, and tuples and frozensets of them: what is made of cells and counts as
-        ``frozenset({(cell, count), ...})`` is looked at cell by cell.
-        """
-
-
-@runtime_checkable
-class Choosy(Protocol):
-    """A mechanism that can tell whether two tables are neighbours."""
-
-    def refuse_strangers(self, table: Any, neighbour: Any) -> None:
-        """Refuse tables that are none, of which a loss would say nothing."""
-
-
-@runtime_checkable
-class Enumerable(Protocol):
-    """A mechanism so small that its outputs can be listed; it may have an attribute ``claimed`` as well."""
-
-    def distribution(self, table: Any) -> Mapping[Any, float]:
-        """The probability of each output. Those of tails that are cut off are left out, and the rest are exact."""
 
 
 class Audit(Document):
@@ -179,7 +147,7 @@ def audit_privacy(
     if isinstance(method, Policy | Mapping | Path) or (isinstance(method, str) and session is not None):
         method = policy_of(method)
     _check(method, runs, confidence, session)
-    mechanism = _mechanism(method, session)
+    mechanism = mechanism_of(method, session)
     claim = claimed if claimed is not None else getattr(mechanism, "claimed", None)
     at = _delta_of(claim, delta)
     if isinstance(mechanism, Enumerable):
@@ -218,17 +186,6 @@ def _too_few(runs: int, claim: Budget | None, delta: float, error: float) -> Ite
         yield f"So few runs cannot show more than ε = {most:.3g}: no mechanism would have failed this audit."
 
 
-def _mechanism(
-    method: Callable[[Any], Any] | Repeatable | Enumerable | Policy | str, session: Session | None
-) -> Repeatable | Enumerable:
-    if isinstance(method, Policy):
-        # By name: policies build on what is here, and audits of other mechanisms do without them.
-        made: Repeatable = import_module("sqlanon.evaluation.policies").repeatable(session, method)
-        return made
-    assert not isinstance(method, str), "which is checked before"
-    return method if isinstance(method, Repeatable | Enumerable) else _Repeated(method)
-
-
 def _delta_of(claim: Budget | None, delta: Exact | None) -> Fraction:
     """δ at which a loss is bounded: that of the claim, if there is one."""
     given = None if delta is None else Budget(0, delta).delta
@@ -242,7 +199,7 @@ def _delta_of(claim: Budget | None, delta: Exact | None) -> Fraction:
 def _sampled(mechanism: Repeatable, table: Any, neighbour: Any, runs: int) -> tuple[Samples, Samples, Samples]:
     """A quarter of the runs to weigh values, a quarter to choose an event, and half to bound it."""
     weighing, choosing, bounding = (
-        Samples(_outcomes(mechanism, table, size), _outcomes(mechanism, neighbour, size), size)
+        Samples(outcomes_of(mechanism, table, size), outcomes_of(mechanism, neighbour, size), size)
         for size in (runs // 4, runs // 4, runs - 2 * (runs // 4))
     )
     return weighing, choosing, bounding
@@ -295,56 +252,11 @@ def _violates(bound: float, claim: Budget | None) -> bool | None:
     return None if claim is None else bound > claim.epsilon
 
 
-def _outcomes(mechanism: Repeatable, table: Any, runs: int) -> Mapping[Any, int]:
-    outcomes = mechanism.outcomes(table, runs)
-    counted = sum(outcomes.values())
-    if counted != runs or any(count < 0 for count in outcomes.values()):
-        raise PolicyError(
-            "the outputs of the mechanism cannot be counted:",
-            [f"outcomes() was asked for {runs:,} runs and returned counts of {counted:,}"],
-        )
-    return outcomes
-
-
-class _Repeated:
-    """A function, called once a run."""
-
-    def __init__(self, method: Callable[[Any], Any]) -> None:
-        self._method = method
-        self._originals: dict[Hashable, Any] = {}
-        self._has_returned = False
-
-    def outcomes(self, table: Any, runs: int) -> Mapping[Hashable, int]:
-        counts: Counter[Hashable] = Counter()
-        for _ in range(runs):
-            output = self._output(table)
-            counted = countable(output)
-            counts[counted] += 1
-            if counted is not output:
-                self._originals.setdefault(counted, output)
-        return counts
-
-    def _output(self, table: Any) -> Any:
-        """What a run gives, which can be that it fails: that is seen, too."""
-        try:
-            output = self._method(table)
-        except Exception as error:
-            if not self._has_returned:
-                raise  # it may never work
-            return f"failed: {type(error).__name__}"
-        self._has_returned = True
-        return output
-
-    def original(self, counted: Hashable) -> Any:
-        """The output as it was returned."""
-        return self._originals.get(counted, counted)
-
-
 def _checked_features(features: Features, mechanism: Repeatable) -> Features:
     """The views of the caller on what the mechanism returned, as values that can be counted."""
 
     def views(output: Any) -> Views:
-        found = features(mechanism.original(output) if isinstance(mechanism, _Repeated) else output)
+        found = features(mechanism.original(output) if isinstance(mechanism, Repeated) else output)
         if not isinstance(found, Mapping):
             raise PolicyError("the audit cannot be made:", ["features must return a mapping of names to values"])
         return {name: countable(value) for name, value in found.items()}

@@ -9,7 +9,6 @@ nothing about the data.
 
 from __future__ import annotations
 
-import csv
 import datetime
 import hashlib
 import io
@@ -20,12 +19,12 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from sqlanon.errors import TaxonomyError
+from sqlanon.model.taxonomy.hierarchies import parse_hierarchy
 from sqlanon.model.taxonomy.notes import Domain, noted_domain
 
 TOP = "*"
 """The one label of the top level of a generated taxonomy."""
 
-DELIMITERS = (";", ",", "\t")
 DATE_UNITS = ("day", "month", "quarter", "year", "decade")
 IPV4_BITS = 32
 
@@ -120,7 +119,7 @@ class Taxonomy:
             reason = getattr(error, "strerror", None) or "it has characters that no name can have"
             raise TaxonomyError(f"the taxonomy file {path} cannot be read: {reason}") from None
         domain = noted_domain(Path(path), hashlib.sha256(content).hexdigest())
-        return cls(rows=_parse_csv(text, delimiter, str(path)), rows_domain=domain, origin=str(path))
+        return cls(rows=parse_hierarchy(text, delimiter, str(path)), rows_domain=domain, origin=str(path))
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[object]]) -> Taxonomy:
@@ -289,26 +288,3 @@ def _exact(number: int | float | Decimal) -> int | Decimal:
     if not exact.is_finite():
         raise TaxonomyError(f"{number} is not a finite number")
     return int(exact) if exact == exact.to_integral_value() else exact.normalize()
-
-
-def _parse_csv(text: str, delimiter: str | None, path: str) -> tuple[tuple[str | None, ...], ...]:
-    candidates = [delimiter] if delimiter else list(DELIMITERS)
-    tables = [lines for candidate in candidates if (lines := _split(text, candidate, path))]
-    # Labels such as "[1;2)" can make two delimiters fit: the right one gives one top label.
-    tables.sort(key=lambda lines: len({line[-1] for line in lines}) > 1)
-    if tables:
-        return tuple((line[0] or None, *line[1:]) for line in tables[0])
-    raise TaxonomyError(
-        f"the taxonomy file {path} is not a hierarchy: no delimiter among "
-        f"{', '.join(repr(candidate) for candidate in candidates)} splits every line into the same two or more fields"
-    )
-
-
-def _split(text: str, delimiter: str, path: str) -> list[list[str]]:
-    """The lines of a CSV, none if they do not all have the same two or more fields."""
-    try:
-        # StringIO, not splitlines: a quoted label may hold a line break.
-        lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if line]
-    except (csv.Error, TypeError) as error:
-        raise TaxonomyError(f"the taxonomy file {path} cannot be read: {error}") from None
-    return lines if lines and len(lines[0]) > 1 and len({len(line) for line in lines}) == 1 else []

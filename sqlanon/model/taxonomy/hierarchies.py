@@ -1,0 +1,43 @@
+"""The text of a hierarchy as ARX and other tools write it: a line a value, its labels from level 0 to the top."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from sqlanon.errors import TaxonomyError
+
+DELIMITERS = (";", ",", "\t")
+
+
+def parse_hierarchy(text: str, delimiter: str | None, path: str) -> tuple[tuple[str | None, ...], ...]:
+    """The labels of every line; an empty value is NULL.
+
+    Args:
+        text: of the file.
+        delimiter: between labels; if it is not given, one that splits every line into the same number of them.
+        path: what errors call the file.
+
+    Raises:
+        TaxonomyError: no delimiter does, or the text is no CSV.
+    """
+    candidates = [delimiter] if delimiter else list(DELIMITERS)
+    tables = [lines for candidate in candidates if (lines := _split(text, candidate, path))]
+    # Labels such as "[1;2)" can make two delimiters fit: the right one gives one top label.
+    tables.sort(key=lambda lines: len({line[-1] for line in lines}) > 1)
+    if tables:
+        return tuple((line[0] or None, *line[1:]) for line in tables[0])
+    raise TaxonomyError(
+        f"the taxonomy file {path} is not a hierarchy: no delimiter among "
+        f"{', '.join(repr(candidate) for candidate in candidates)} splits every line into the same two or more fields"
+    )
+
+
+def _split(text: str, delimiter: str, path: str) -> list[list[str]]:
+    """The lines of a CSV, none if they do not all have the same two or more fields."""
+    try:
+        # StringIO, not splitlines: a quoted label may hold a line break.
+        lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if line]
+    except (csv.Error, TypeError) as error:
+        raise TaxonomyError(f"the taxonomy file {path} cannot be read: {error}") from None
+    return lines if lines and len(lines[0]) > 1 and len({len(line) for line in lines}) == 1 else []

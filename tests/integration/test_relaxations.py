@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.methods.full_domain.relaxation import _share
+from sqlanon.methods.full_domain.proposals import share_of
 from sqlanon.model.relaxation import Explanation, Relaxation
 from tests.commands import document, sqlanon
 from tests.conftest import clinic_policy as policy
@@ -66,7 +66,7 @@ class TestSuppression:
         assert relaxation.smallest
         allowed = relaxation.applied_to(wanted).allowed_rows(12)
         assert allowed == relaxation.suppressed_rows
-        stricter = wanted.model_copy(update={"suppression_limit": _share(allowed - 1, 12)})
+        stricter = wanted.model_copy(update={"suppression_limit": share_of(allowed - 1, 12)})
         assert stricter.allowed_rows(12) == allowed - 1
         assert not runs(clinic, stricter)
 
@@ -74,7 +74,7 @@ class TestSuppression:
         wanted = policy(sa.EntropyLDiversity("diagnosis", 2), suppression_limit=0.1, maximum_levels={"age": 0})
         relaxation = by_kind(explained(clinic, wanted))["suppression_limit"]
         assert relaxation.smallest
-        stricter = wanted.model_copy(update={"suppression_limit": _share(relaxation.suppressed_rows - 1, 12)})
+        stricter = wanted.model_copy(update={"suppression_limit": share_of(relaxation.suppressed_rows - 1, 12)})
         assert not runs(clinic, stricter)
 
     def test_nothing_is_called_smallest_where_it_is_not_known(
@@ -94,7 +94,7 @@ class TestSuppression:
     @settings(max_examples=examples(60))
     def test_a_share_allows_just_so_many_rows(self, counts: tuple[int, int]) -> None:
         rows, total = counts
-        limit = _share(rows, total)
+        limit = share_of(rows, total)
         assert policy(sa.KAnonymity(2), suppression_limit=limit).allowed_rows(total) == rows
         shorter = Decimal(repr(limit)).normalize()
         digits = -int(shorter.as_tuple().exponent)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING
 from typing import Any
 
 from sqlanon.binding.bound import is_too_wide
@@ -18,9 +18,10 @@ from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.full_domain.examination import Examination, attainable_bounds, examine_nodes, examined_at_once
 from sqlanon.methods.full_domain.node_counter import node_summaries
+from sqlanon.methods.full_domain.proposals import in_few_digits, share_of, strictest_kept, threshold_field
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.privacy import Bound, KAnonymity, PrivacyModel
+from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.relaxation import BlockingModel, Explanation, Relaxation, RelaxationKind, changed
 from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.search.problem import margin
@@ -30,9 +31,6 @@ EXAMINED_NODES = 512
 
 Examined = Callable[[int, int], None]
 """Told after every batch how many nodes were examined, and how many the lattice has."""
-
-DIGITS = 6
-"""Of a threshold that is proposed."""
 
 
 def unsatisfiable(
@@ -160,7 +158,7 @@ class _Relaxer:
         if not possible:
             return
         best = min(possible, key=lambda summary: (summary.suppressed_rows, sum(summary.levels)))
-        limit = _share(best.suppressed_rows, self.table.context.row_count)
+        limit = share_of(best.suppressed_rows, self.table.context.row_count)
         smallest = self.top_suppresses_least or self.all_examined
         yield from self._checked(
             "suppression_limit", {"suppression_limit": limit}, best.levels, f"suppression_limit = {limit:g}", smallest
@@ -192,10 +190,10 @@ class _Relaxer:
             if not borne or isinstance(model, KAnonymity):
                 continue
             attained, node = (max if bound.at_least else min)(borne)
-            field = _threshold(bound)
+            field = threshold_field(bound)
             if field is None:
                 continue
-            value = _bearable(model, bound, field, attained)
+            value = strictest_kept(model, bound, field, attained)
             if value is not None:
                 yield from self._checked(
                     "threshold",
@@ -232,7 +230,7 @@ class _Relaxer:
         context = self.table.context
         for levels in dict.fromkeys((context.lattice.bottom, context.lattice.top)):
             (summary,) = node_summaries(self.engine, self.table, [levels])
-            loss = _rounded(self._policy.quality.loss(summary, context), ROUND_CEILING)
+            loss = in_few_digits(self._policy.quality.loss(summary, context), ROUND_CEILING)
             found = list(
                 self._checked(
                     "max_loss", {"max_loss": loss}, levels, f"max_loss = {loss:g}", levels == context.lattice.bottom
@@ -288,50 +286,6 @@ def _satisfies(table: EncodedTable, summary: NodeSummary) -> bool:
         return True
     protects = policy.has_concealing or (summary.attainable is not None and summary.attainable >= 2)
     return protects and policy.quality.loss(summary, table.context) <= policy.max_loss + margin(policy.max_loss)
-
-
-def _share(rows: int, row_count: int) -> float:
-    """The shortest decimal that as a limit allows so many rows and no more."""
-    for digits in itertools.count():
-        share = (Decimal(rows) / row_count).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
-        if share * row_count < rows + 1:
-            return float(share)
-    raise AssertionError("some number of digits is enough")
-
-
-def _threshold(bound: Bound) -> str | None:
-    """The field of a privacy model that a bound comes from."""
-    if bound.measure.name == "presence":
-        return "minimum" if bound.at_least else "maximum"
-    return bound.measure.field
-
-
-def _bearable(model: PrivacyModel, bound: Bound, field: str, attained: float) -> float | None:
-    """The strictest threshold in a few digits that a measure keeps, if there is one that is not what is asked for."""
-    if bound.measure.name == "absent_classes":
-        return 0.0
-    if isinstance(bound.required, int):
-        return int(attained)
-    away = ROUND_FLOOR if bound.at_least else ROUND_CEILING
-    unit = Decimal(1).scaleb(Decimal(attained).adjusted() - DIGITS + 1)
-    beyond = Decimal(_rounded(attained, away)) + (unit if away == ROUND_CEILING else -unit)
-    for value in (_rounded(attained), _rounded(attained, away), _rounded(float(beyond), None)):
-        try:
-            kept = type(model)(**{**model.model_dump(), field: value}).bounds
-        except PolicyError:
-            continue
-        if all(
-            each.met_by(attained)
-            for each in kept
-            if (each.measure, each.comparison) == (bound.measure, bound.comparison)
-        ):
-            return value
-    return None
-
-
-def _rounded(value: float, rounding: str | None = None) -> float:
-    """A number in a few digits."""
-    return float(Context(prec=DIGITS, rounding=rounding).create_decimal_from_float(value))
 
 
 def _listed(models: Iterable[PrivacyModel]) -> str:

@@ -180,10 +180,7 @@ def test_all_problems_come_at_once(session: sa.Session, tmp_path: Path) -> None:
 
 def test_a_policy_without_any_has_the_hash_that_it_had(tmp_path: Path) -> None:
     bare = sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)])
-    without = bare.model_dump(mode="json", exclude={"method", "rest", "taxonomies"})
-    import hashlib
-
-    assert bare.sha256() == hashlib.sha256(json.dumps(without, sort_keys=True).encode()).hexdigest()
+    assert bare.sha256() == "3a88fa9974493e85e5ffcf6104b72d805810cf5dd3f6d3901df81b6733a9443d"
     (tmp_path / "policy.toml").write_text(TOML)
     assert sa.Policy.from_toml(tmp_path / "policy.toml").sha256() != policy().sha256()
 

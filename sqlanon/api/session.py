@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 class Session(AbstractContextManager["Session"]):
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
 
-    Its ``taxonomies`` and its ``ledger`` have verbs of their own, see :class:`Taxonomies` and :class:`Ledger`.
+    Its ``taxonomies`` and its ``ledger`` have verbs of their own, see :class:`Taxonomies` and :class:`Ledger`. Where a
+    verb takes many options, each is a choice by itself: it is given by keyword, and has a default.
 
     A *source* is the name of a table or view, the path or glob of Parquet or CSV files, a folder of them, or a SELECT
     query. A folder stands for all files in it and below, which are of one kind; folders ``column=value`` are columns,
@@ -368,8 +369,7 @@ class Session(AbstractContextManager["Session"]):
             policy: its policy.
             source: the table that it was made from, with which t-closeness, β-likeness and δ-disclosure compare its
                 classes; without it they are compared with the release itself.
-            strict: whether a release that falls short is an error. If not, it is a result: ``met`` is false, and
-                ``shortfalls`` has what is raised otherwise.
+            strict: False if what it falls short of is to be in the ``shortfalls`` of the result, and not an error.
 
         Raises:
             VerificationError: it falls short, or there is nothing in it, and that is to be an error.

@@ -159,10 +159,10 @@ def run(
     wanted, levels = _policy(policy), given_node(node)
     read = read_taxonomies(taxonomies, wanted)
     layout: dict[str, Any] = {"rows_per_file": rows_per_file, "partition_by": partition_by or ()}
-    if wanted.method is None and (dataset is not None or ledger is not None or seed is not None):
+    if not wanted.has_private_method and (dataset is not None or ledger is not None or seed is not None):
         raise typer.BadParameter("--dataset, --ledger and --seed are for policies with a private method")
     may_go = replacing(replace, replace_if_changed, replace_anything)
-    is_charged = wanted.method is not None and wanted.method.claims_privacy and seed is None
+    is_charged = wanted.method.claims_privacy and seed is None
     with (
         progress(as_events=as_events, quiet=as_json) as told,
         writing(database, destination(into, **layout), ledger, is_charged=is_charged) as session,

@@ -123,7 +123,7 @@ def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSourc
     policy = policy_of(policy)
     if session is None:
         raise PolicyError("a policy is audited where its tables are: give the session")
-    if policy.method is None:
+    if not policy.has_private_method:
         raise PolicyError("the policy has no private method: there is no ε to audit")
     if source is None:
         from sqlanon.mechanisms.opendp import OpenDPSource

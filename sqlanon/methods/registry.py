@@ -8,11 +8,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Method
 from sqlanon.model.policy.policy import Policy
 
-FULL_DOMAIN = "full-domain"
-"""The method of a policy that names none."""
-
 METHODS = {
-    FULL_DOMAIN: "sqlanon.methods.full_domain.method:FullDomain",
+    "full-domain": "sqlanon.methods.full_domain.method:FullDomain",
     "ipa": "sqlanon.methods.private.method:Private",
     "histogram": "sqlanon.methods.private.method:Private",
     "ipa as published": "sqlanon.evaluation.baselines.ipa_as_published.method:AsPublished",
@@ -42,6 +39,6 @@ def remove_method(name: str) -> None:
 
 def method_of(policy: Policy) -> Method:
     """The method of a policy."""
-    module, _, name = METHODS[FULL_DOMAIN if policy.method is None else policy.method.algorithm].partition(":")
+    module, _, name = METHODS[policy.method.algorithm].partition(":")
     method: Method = getattr(import_module(module), name)()
     return method

@@ -29,6 +29,27 @@ NotBoolean = BeforeValidator(_no_boolean)
 Number = Annotated[float, NotBoolean]
 """A number that need not be whole."""
 
+NotNegative = Annotated[Number, Field(ge=0)]
+"""A number that is not below 0."""
+
+
+def _share(value: Any) -> Any:
+    if isinstance(value, bool) or (isinstance(value, str | int | float) and not _is_share(value)):
+        raise PydanticCustomError("no_share", "must be a share from 0 to 1: 0.05 is 5 %")
+    return value
+
+
+def _is_share(number: str | float) -> bool:
+    """Whether a number, or a text that spells one, is from 0 to 1."""
+    try:
+        return 0 <= float(number) <= 1
+    except (ValueError, OverflowError):
+        return False
+
+
+Share = Annotated[Number, BeforeValidator(_share), Field(ge=0, le=1)]
+"""A share, which no percentage is to be taken for."""
+
 TAG_OF_TAXONOMY = 2
 """Where the kind of a taxonomy stands in the place of an error: ``taxonomies``, the column, its kind, a setting."""
 

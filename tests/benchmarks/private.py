@@ -116,7 +116,6 @@ def node_scores(path: Path) -> dict[str, object]:
     engine, table = encoded(path, IPA)
     nodes = table.context.lattice.size
     method = IPA.method
-    assert method is not None
     least = private.thresholds(method, private.Domains({}, 0).at(table.context.lattice.bottom))[CELLS]
     charge = Accountant(None, dataset="", method="", policy_sha256="").charge(method.budgets)[NODE]
     reach = private.reach(method, charge, nodes)
@@ -155,7 +154,7 @@ def encoded(path: Path, policy: sa.Policy) -> tuple[DuckDBEngine, EncodedTable]:
     engine = DuckDBEngine.open(path, read_only=True)
     bound = prepare(engine, engine.resolve(SOURCE), policy)
     engine.connection.begin()
-    return engine, encode_table(engine, bound, label_losses=("ncp",) if policy.method else ())
+    return engine, encode_table(engine, bound, label_losses=("ncp",) if policy.has_private_method else ())
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -45,7 +45,6 @@ def scores(session: sa.Session) -> dict[tuple[int, ...], float]:
     """The score of every node, in rows."""
     engine = session._engine
     bound = prepared(engine, engine.resolve("adult"), POLICY)
-    assert POLICY.method is not None
     least = method.thresholds(POLICY.method, method.Domains({}, 0).at(bound.lattice.bottom))
     assert least == {"cells": 24, "rolled-up": 46}
     with engine.transaction(), engine.scratch():
@@ -122,7 +121,6 @@ def test_a_release_keeps_what_the_reference_keeps(
 
 
 def test_diagnostics_void_the_guarantee(uci_adult: Path, tmp_path: Path) -> None:
-    assert POLICY.method is not None
     policy = POLICY.model_copy(update={"method": POLICY.method.model_copy(update={"reveal_diagnostics": True})})
     with sa.connect(uci_adult, read_only=True) as session:
         release = session.anonymize("adult", policy, tmp_path / "told.parquet", random_source=sa.SeededSource(1))

@@ -551,6 +551,94 @@ class TestEarlierPolicies:
         assert problem == 'search "inverse-ola" is an older word for objective "privacy", and no other'
 
 
+SETTINGS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "a search": {"search": "ola", "suppression_limit": 0.1},
+    "masking": {"suppression_limit": 0.1, "suppression": "mask"},
+    "an objective": {"objective": "privacy", "max_loss": 0.5},
+}
+
+
+class TestFullDomain:
+    """The method of a policy that names no other: its settings are in either place."""
+
+    @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+    def test_its_settings_may_stand_in_it_or_beside_it(self, settings: dict[str, Any]) -> None:
+        beside = policy(**settings)
+        table = {"model": "FullDomain", **settings}
+        for method in (sa.FullDomain(**settings), table):
+            for found in (policy(method=method), policy(method=method, **settings)):
+                assert found == beside
+                assert (hash(found), found.sha256()) == (hash(beside), beside.sha256())
+                assert found.model_dump(mode="json") == beside.model_dump(mode="json")
+                assert {name: getattr(found, name) for name in settings} == settings
+                assert found.quality == beside.quality
+
+    @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+    def test_it_is_there_whether_it_was_given_or_not(self, settings: dict[str, Any]) -> None:
+        found = policy(**settings)
+        assert found.method == sa.FullDomain(**settings)
+        assert found.model_dump(mode="json")["method"] == {"model": "full-domain"}
+        for again in (sa.Policy(**found.model_dump(mode="json")), policy_of(found), policy(**settings, method=None)):
+            assert again == found
+            assert again.method == found.method
+
+    def test_a_file_may_give_it_as_well(self, tmp_path: Path) -> None:
+        columns = 'quasi_identifiers = ["age"]\nsensitive = ["diagnosis"]\n'
+        model = '[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
+        for text in (
+            f'{columns}suppression_limit = 0.1\n{model}[method]\nmodel = "full-domain"\nsearch = "datafly"\n',
+            f'{columns}method = "full-domain"\nsearch = "datafly"\nsuppression_limit = 0.1\n{model}',
+        ):
+            (tmp_path / "p.toml").write_text(text)
+            found = sa.Policy.from_toml(tmp_path / "p.toml")
+            assert found == policy(search="datafly", suppression_limit=0.1)
+
+    def test_the_two_places_do_not_contradict_one_another(self) -> None:
+        [first, second] = problems(
+            search="datafly", method=sa.FullDomain(search="ola"), privacy=[{"model": "k-anonymity"}]
+        )
+        assert first == 'method: search is "ola" in it, and "datafly" beside it'
+        assert second == "privacy[0].k: field required"
+        table = {"model": "full-domain", "suppression_limit": "0.5"}
+        assert policy(suppression_limit=0.5, method=table).suppression_limit == 0.5
+        for beside in (0.0, 0.05):
+            [problem] = problems(suppression_limit=beside, method=table)
+            assert problem == f"method: suppression_limit is 0.5 in it, and {beside} beside it"
+
+    def test_what_is_none_of_its_settings_is_refused(self) -> None:
+        assert problems(method={"model": "full-domain", "serach": "ola"}) == (
+            'method.serach: unknown key; did you mean "search"?',
+        )
+        limit = "suppression_limit: must be a share from 0 to 1: 0.05 is 5 %"
+        assert problems(method={"model": "full-domain", "suppression_limit": 5}) == (limit,)
+        with pytest.raises(sa.PolicyError, match=limit):
+            sa.FullDomain(suppression_limit=5)
+
+    def test_copies_with_changes_change_it_too(self) -> None:
+        before = policy(search="ola", suppression_limit=0.1)
+        for changes, after in (
+            ({"suppression_limit": 0.2}, {"search": "ola", "suppression_limit": 0.2}),
+            ({"method": sa.FullDomain(search="datafly")}, {"search": "datafly", "suppression_limit": 0.1}),
+            ({"method": sa.FullDomain()}, {"search": "ola", "suppression_limit": 0.1}),
+        ):
+            found = policy_of(before.model_copy(update=changes))
+            expected = policy(**after, quality=before.quality)
+            assert (found, found.method) == (expected, expected.method)
+        with pytest.raises(sa.PolicyError, match='search is "datafly" in it, and "samarati" beside it'):
+            policy_of(before.model_copy(update={"method": sa.FullDomain(search="datafly"), "search": "samarati"}))
+        private = policy(privacy=[], method=sa.IPA(), sensitive=["diagnosis"])
+        with pytest.raises(sa.PolicyError, match="takes no suppression_limit"):
+            policy_of(private.model_copy(update={"suppression_limit": 0.1}))
+        with pytest.raises(sa.PolicyError, match="needs at least one"):
+            policy_of(private.model_copy(update={"method": sa.FullDomain()}))
+
+    def test_a_value_of_its_own_is_one_by_its_settings(self) -> None:
+        given, told = sa.FullDomain(search="ola"), policy(search="ola").method
+        assert (given, hash(given)) == (told, hash(told))
+        assert given != sa.FullDomain()
+
+
 class Holder(BaseModel):
     """What holds a policy, as a fit does: it is read as JSON, and not by its constructor."""
 

@@ -87,7 +87,8 @@ class Domains:
 
 def public_node(bound: BoundPolicy) -> Levels | None:
     """The node that the policy gives, None if it gives none."""
-    given = None if bound.policy.method is None else bound.policy.method.node
+    method = bound.policy.method
+    given = method.node if isinstance(method, PrivateMethod) else None
     return None if given is None else tuple(given[name] for name in bound.policy.quasi_identifiers)
 
 
@@ -98,7 +99,6 @@ def public_domains(engine: Compute, table: EncodedTable) -> Domains:
         PolicyError: there are more combinations than can be numbered.
     """
     method, plan = table.bound.policy.method, table.plan
-    assert method is not None
     if not method.needs_value_domain:
         return Domains({}, 0)
     engine.run(unseen.domain_values(plan))

@@ -40,7 +40,7 @@ def private_guarantee(
 ) -> PrivateGuarantee:
     """The claim of a private release, what it rests on, and what it does not cover."""
     policy, method = bound.policy, bound.policy.method
-    assert method is not None
+    assert isinstance(method, PrivateMethod)
     void = why_void(method, is_private)
     neighbours = _neighbours(policy.individual, method.rows_per_individual)
     spent = one_after_the_other(each.budget for each in report.spent)
@@ -83,7 +83,7 @@ def _neighbours(individual: str | None, rows: int) -> str:
 
 def _conditions(bound: BoundPolicy, report: PrivateReport, *, is_query: bool) -> tuple[str, ...]:
     conditions, method = [], bound.policy.method
-    assert method is not None
+    assert isinstance(method, PrivateMethod)
     if bound.policy.individual is None:
         of_many = _of_many(is_pure=method.is_pure)
         conditions.append(f"every individual owns one row; of n rows they are protected {of_many}")

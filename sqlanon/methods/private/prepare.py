@@ -49,7 +49,7 @@ def _checked(bound: BoundPolicy) -> BoundPolicy:
 
 def private_method(policy: Policy) -> PrivateMethod:
     """The method of a policy that has one."""
-    assert policy.method is not None
+    assert isinstance(policy.method, PrivateMethod)
     return policy.method
 
 

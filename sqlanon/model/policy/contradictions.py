@@ -115,7 +115,7 @@ def _uncountable_individuals(policy: Policy) -> Iterable[str]:
 
 
 def _misfits_of_method(policy: Policy) -> Iterable[str]:
-    return () if policy.method is None else policy.method.misfits(policy)
+    return policy.method.misfits(policy)
 
 
 def _unused_taxonomies(policy: Policy) -> Iterable[str]:

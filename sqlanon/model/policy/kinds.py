@@ -71,7 +71,7 @@ def _rebuild(base: type[PolicyValue]) -> None:
     field, ours, _ = BASES[base]
     union: Any = reduce(or_, (*ours, *(other for other in _added if issubclass(other, base))))
     tagged: Any = Annotated[union, Field(discriminator="model")]
-    found = {"privacy": tuple[tagged, ...], "quality": union, "method": tagged | None}
+    found = {"privacy": tuple[tagged, ...], "quality": union, "method": tagged}
     Policy.model_fields[field].annotation = found[field]
     for model in (Policy, Fit):
         model.model_rebuild(force=True)

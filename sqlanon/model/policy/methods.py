@@ -1,4 +1,4 @@
-"""The settings of the private methods: values that a policy holds."""
+"""The settings of the private methods, and of which methods a policy can hold the settings."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from sqlanon.model.base import Level, PolicyValue, failed_checks
 from sqlanon.model.budget import Budget, Exact, ExactNumber
+from sqlanon.model.policy.full_domain import FullDomain
 from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.quality import Entropy
 
@@ -262,5 +263,5 @@ class Histogram(PrivateMethod):
         return {CELLS: self.budget}
 
 
-METHODS = (IPA, Histogram)
-AnyMethod = Annotated[IPA | Histogram, Field(discriminator="model")]
+METHODS = (FullDomain, IPA, Histogram)
+AnyMethod = Annotated[FullDomain | IPA | Histogram, Field(discriminator="model")]

@@ -10,15 +10,24 @@ from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import Level, Number, PolicyValue, did_you_mean, failed_checks, respelled
+from sqlanon.model.base import Level, NotNegative, PolicyValue, Share, did_you_mean, failed_checks, respelled
 from sqlanon.model.budget import WrittenFloat
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.names import folded
 from sqlanon.model.policy.contradictions import contradictions
+from sqlanon.model.policy.full_domain import SETTINGS, FullDomain, Suppression
 from sqlanon.model.policy.methods import AnyMethod
 from sqlanon.model.policy.searches import INVERSE_OLA, AlgorithmName, Objective, SearchName
 from sqlanon.model.policy.settings import MethodSettings
@@ -50,7 +59,7 @@ NAMING_COLUMNS = (
 
 
 class Policy(PolicyValue):
-    """Roles of the columns, privacy models, quality model, search and suppression.
+    """Roles of the columns, privacy models, quality model and method.
 
     Args:
         quasi_identifiers: columns that are generalized; each needs a taxonomy of the same name.
@@ -61,20 +70,11 @@ class Policy(PolicyValue):
         privacy: one or more privacy models; a class must meet all of them.
         quality: the loss that is minimized, :class:`LM` if none is given: it charges for suppressed rows, and leaves
             the fewest columns that tell nothing (``tests/benchmarks/losses.py``). It is :class:`Entropy` for a search
-            that needs a monotonic loss, and for a method, which minimizes none.
-        suppression_limit: share of rows that may be suppressed, in [0, 1], inclusive.
-        suppression: ``"drop"`` leaves suppressed rows out; ``"mask"`` keeps them with ``*`` in every
-            quasi-identifier if the masked rows meet the privacy models as a class, and drops them otherwise.
-        search: ``"optimal"`` finds the best node with few checks, ``"exhaustive"`` checks every node. ``"ola"``
-            (El Emam 2009), ``"incognito"`` (LeFevre 2005) and ``"samarati"`` (2001; a node of least height) need
-            monotonic models or no suppression; ``"datafly"`` (Sweeney 2002) is a heuristic.
-        objective: ``"utility"`` is the least loss that meets the privacy models. ``"privacy"`` turns the question
-            round: the largest k within ``max_loss``, or the smallest m if ``privacy`` has an ``MConcealing``; the
-            models in ``privacy``, if any, hold as well. It is found by Inverse OLA (Mazzone 2019), which needs
-            monotonic models and a monotonic loss, or no suppression, and was asked for as ``search="inverse-ola"``
-            before.
-        max_loss: for the objective ``"privacy"``, the loss that the release may have at most, in the unit of
-            ``quality``.
+            that needs a monotonic loss, and for a private method, which minimizes none.
+        method: how it is anonymized, by :class:`FullDomain` if nothing else is given; or a differentially private
+            method, :class:`IPA` or :class:`Histogram`, in place of privacy models, a search and suppression.
+        suppression_limit, suppression, search, objective, max_loss: the settings of :class:`FullDomain`, for which
+            either place will do.
         minimum_levels, maximum_levels: by quasi-identifier, the least and the most general level that it may have.
         row_weight: a column of survey weights: losses that are means or sums over rows count it instead of 1. Privacy
             models and the suppression limit count rows.
@@ -84,7 +84,6 @@ class Policy(PolicyValue):
             ``{"age": {"kind": "intervals", "widths": [5, 10]}}``, ``{"city": "city.csv"}``. Kinds are intervals, dates,
             prefixes, zip, icd9, icd10, ipv4 and flat, with the arguments of the methods of :class:`Taxonomy`. Values
             that are not declared are read off the source. Columns without one have theirs in the warehouse.
-        method: a differentially private method, in place of privacy models, a search and suppression.
 
     Names of columns are the same in whatever case, as to DuckDB. A release has them as the roles spell them.
 
@@ -97,21 +96,22 @@ class Policy(PolicyValue):
     identifiers: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     rest: Literal["identifier"] | None = None
-    # Before the privacy models, of which the objective "privacy" and private methods need none.
     search: SearchName = "optimal"
     objective: Objective = "utility"
-    method: AnyMethod | None = None
+    max_loss: NotNegative | None = None
+    suppression_limit: Share = 0.0
+    suppression: Suppression = "drop"
+    # Behind its settings, and before the privacy models, of which some methods need none.
+    method: AnyMethod = Field(default_factory=FullDomain)
     privacy: tuple[AnyPrivacyModel, ...]
     quality: AnyQualityModel = Field(default_factory=LM)
-    suppression_limit: Number = Field(default=0.0, ge=0, le=1)
-    suppression: Literal["drop", "mask"] = "drop"
-    max_loss: Number | None = Field(default=None, ge=0)
     minimum_levels: dict[str, Level] = Field(default_factory=dict)
     maximum_levels: dict[str, Level] = Field(default_factory=dict)
     row_weight: str | None = None
     individual: str | None = None
     taxonomies: dict[str, TaxonomyRule] = Field(default_factory=dict)
 
+    # As many parameters as fields, and by keyword alone: for editors to tell of, and to be checked like a call.
     def __init__(
         self,
         *,
@@ -123,7 +123,7 @@ class Policy(PolicyValue):
         privacy: Sequence[PrivacyModel] = (),
         quality: QualityModel | None = None,
         suppression_limit: float | None = None,
-        suppression: Literal["drop", "mask"] | None = None,
+        suppression: Suppression | None = None,
         search: SearchName | None = None,
         objective: Objective | None = None,
         max_loss: float | None = None,
@@ -135,34 +135,34 @@ class Policy(PolicyValue):
         method: MethodSettings | None = None,
         **unknown: Any,
     ) -> None:
-        given = {
-            "quasi_identifiers": quasi_identifiers,
-            "sensitive": sensitive,
-            "identifiers": identifiers,
-            "insensitive": insensitive,
-            "rest": rest,
-            "privacy": privacy,
-            "quality": quality,
-            "suppression_limit": suppression_limit,
-            "suppression": suppression,
-            "search": search,
-            "objective": objective,
-            "max_loss": max_loss,
-            "minimum_levels": minimum_levels,
-            "maximum_levels": maximum_levels,
-            "row_weight": row_weight,
-            "individual": individual,
-            "taxonomies": taxonomies,
-            "method": method,
-        }
-        # What is not given is left to the fields, which know what was.
-        super().__init__(**{name: value for name, value in given.items() if value is not None}, **unknown)
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+        super().__init__(
+            quasi_identifiers=quasi_identifiers,
+            sensitive=sensitive,
+            identifiers=identifiers,
+            insensitive=insensitive,
+            rest=rest,
+            privacy=privacy,
+            quality=quality,
+            suppression_limit=suppression_limit,
+            suppression=suppression,
+            search=search,
+            objective=objective,
+            max_loss=max_loss,
+            minimum_levels=minimum_levels,
+            maximum_levels=maximum_levels,
+            row_weight=row_weight,
+            individual=individual,
+            taxonomies=taxonomies,
+            method=method,
+            **unknown,
+        )
 
     @model_validator(mode="before")
     @classmethod
     def _in_present_words(cls, given: Any) -> Any:
+        # The method of a copy with changes is as it was given.
+        if isinstance(given, Policy) and getattr(given.method, "given", True):
+            given = {name: getattr(given, name) for name in given.model_fields_set}
         return in_present_words(given) if isinstance(given, Mapping) else given
 
     @field_validator("privacy", mode="before")
@@ -181,22 +181,34 @@ class Policy(PolicyValue):
     def _not_none(cls, models: tuple[AnyPrivacyModel, ...], info: ValidationInfo) -> tuple[AnyPrivacyModel, ...]:
         # A method that is not valid is missing there, and is complaint enough.
         method = info.data.get("method", ...)
-        is_enough = method is ... or (method is not None and method.replaces_models)
+        is_enough = method is ... or method.replaces_models
         if not models and info.data.get("objective") != "privacy" and not is_enough:
             raise PydanticCustomError("too_short", "needs at least one")
         return models
-
-    @field_validator("suppression_limit", mode="before")
-    @classmethod
-    def _is_share(cls, limit: Any) -> Any:
-        if isinstance(limit, bool) or (isinstance(limit, str | int | float) and not _is_share(limit)):
-            raise PydanticCustomError("no_share", "must be a share from 0 to 1: 0.05 is 5 %")
-        return limit
 
     @field_validator("method", mode="before")
     @classmethod
     def _spell_method(cls, method: Any) -> Any:
         return spelled({"model": method} if isinstance(method, str) else method, METHOD_TAGS)
+
+    @field_validator("method")
+    @classmethod
+    def _has_settings(cls, method: MethodSettings, info: ValidationInfo) -> MethodSettings:
+        """That of full domains tells the settings of its policy, wherever they were given."""
+        if not isinstance(method, FullDomain):
+            return method
+        settings = {name: info.data[name] for name in SETTINGS if name in info.data}
+        for name, value in method.given.items():
+            if settings.get(name, value) != value:
+                problem = "{name} is {here} in it, and {beside} beside it"
+                told = {"name": name, "here": json.dumps(value), "beside": json.dumps(settings[name])}
+                raise PydanticCustomError("two_settings", problem, told)
+        return FullDomain.model_construct(_fields_set=set(), **settings)
+
+    @field_serializer("method", mode="wrap")
+    def _without_settings(self, method: MethodSettings, dump: SerializerFunctionWrapHandler) -> Any:
+        """Those of full domains are fields of the policy, and stand there."""
+        return {"model": method.name} if isinstance(method, FullDomain) else dump(method)
 
     @field_validator("quality", mode="before")
     @classmethod
@@ -236,6 +248,12 @@ class Policy(PolicyValue):
             return cls(**values)
         except PolicyError as error:
             raise PolicyError(f"the policy file {path} is not valid:", error.problems) from None
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Policy:
+        """A copy with changes, which are checked where it is used; those of its method are changes of its own."""
+        changes = update or {}
+        given = changes["method"].given if isinstance(changes.get("method"), FullDomain) else {}
+        return super().model_copy(update={**given, **changes}, deep=deep)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -280,7 +298,7 @@ class Policy(PolicyValue):
     @property
     def has_private_method(self) -> bool:
         """Whether what a method promises takes the place of privacy models."""
-        return self.method is not None and self.method.replaces_models
+        return self.method.replaces_models
 
     @property
     def protected_columns(self) -> tuple[str, ...]:
@@ -301,7 +319,7 @@ class Policy(PolicyValue):
     @property
     def sensitive_taxonomies(self) -> tuple[str, ...]:
         """The sensitive columns whose taxonomy a privacy model or a private method needs, each once."""
-        if self.method is not None and self.method.needs_value_domain:
+        if self.method.needs_value_domain:
             return self.sensitive
         models = [model for model in self.privacy if isinstance(model, TCloseness) and model.distance == "hierarchical"]
         return tuple(dict.fromkeys(model.column for model in models))
@@ -362,11 +380,3 @@ class Policy(PolicyValue):
             f"{state}: name each in quasi_identifiers, sensitive, insensitive or identifiers (which are dropped), "
             f'as in identifiers = {written}; or write rest = "identifier" to drop all without a role'
         )
-
-
-def _is_share(number: str | float) -> bool:
-    """Whether a number, or a text that spells one, is from 0 to 1."""
-    try:
-        return 0 <= float(number) <= 1
-    except (ValueError, OverflowError):
-        return False

@@ -1,9 +1,9 @@
-"""The settings of a method: what a policy says of how it is to be met, if not by a search for a node."""
+"""The settings of a method: what a policy says of how it is to be met."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.model.base import PolicyValue
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class MethodSettings(PolicyValue):
-    """What a policy says of a method other than the search for a node; :mod:`sqlanon.methods` has the rest.
+    """What a policy says of a method; :mod:`sqlanon.methods` has the rest.
 
     A class of its own has a field ``model``, a literal with its name.
     """
@@ -26,6 +26,11 @@ class MethodSettings(PolicyValue):
     def algorithm(self) -> str:
         """By which name :mod:`sqlanon.methods.registry` knows what it does."""
         return self.name
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The fields of a policy that it was given as settings of its own."""
+        return {}
 
     @property
     def replaces_models(self) -> bool:

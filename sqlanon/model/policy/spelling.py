@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.model.base import PolicyValue, failed_checks, name_of_kind
+from sqlanon.model.policy.full_domain import SETTINGS, FullDomain
 from sqlanon.model.policy.methods import METHODS
 from sqlanon.model.policy.searches import INVERSE_OLA, NEED_MONOTONIC_QUALITY
 from sqlanon.model.privacy import PRIVACY_MODELS
@@ -14,17 +15,20 @@ from sqlanon.model.quality import LM, QUALITY_MODELS, Entropy
 if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
 
-EMPTY_UNLESS_GIVEN = ("method", "rest", "taxonomies")
-"""Fields that hashes are taken without where they say nothing: there were policies before there were these fields."""
-
 
 def in_present_words(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a policy that are given in whatever words, in those of today, and the loss if they name none.
+    """The fields of a policy that are given in whatever words, in those of today; None is not given.
+
+    The settings of full domains are fields of the policy, wherever they were given, and there is a method and a loss. A
+    method that contradicts what is given beside it stays as it is, to be refused by :class:`Policy`.
 
     Raises:
         PydanticCustomError: older and present words contradict one another.
     """
-    fields = dict(given)
+    method, settings = _split(given.get("method"))
+    fields = {**settings, **{name: value for name, value in given.items() if value is not None}}
+    if all(fields[name] == value for name, value in settings.items()):
+        fields["method"] = method
     if fields.get("search") == INVERSE_OLA:
         if fields.setdefault("objective", "privacy") != "privacy":
             raise failed_checks([f'search "{INVERSE_OLA}" is an older word for objective "privacy", and no other'])
@@ -38,18 +42,35 @@ def default_quality(fields: Mapping[str, Any]) -> LM | Entropy:
     What is published as a whole keeps the loss that it was published with: OLA and its like need a monotonic one, and
     what Inverse OLA accepts is in its unit.
     """
-    search, method = fields.get("search"), fields.get("method")
+    search, method = fields.get("search"), fields["method"]
     needs_monotonic = isinstance(search, str) and search in NEED_MONOTONIC_QUALITY
-    has_its_own = method is not None and getattr(method, "replaces_models", True)
+    has_its_own = getattr(method, "replaces_models", True)
     is_inverse = fields.get("objective") == "privacy"
     return Entropy() if needs_monotonic or is_inverse or has_its_own else LM()
 
 
 def hashed_form(policy: Policy) -> dict[str, Any]:
     """A policy as JSON in the words that its hash was always taken of: releases and sidecars hold such hashes."""
-    without = {name for name in EMPTY_UNLESS_GIVEN if not getattr(policy, name)}
+    # These are left out where they say nothing: there were policies before there were these fields.
+    without = {name for name in ("rest", "taxonomies") if not getattr(policy, name)}
+    if isinstance(policy.method, FullDomain):
+        without.add("method")
     found = policy.model_dump(mode="json", exclude={"objective", *without})
     return {**found, "search": policy.algorithm}
+
+
+def _split(method: Any) -> tuple[Any, dict[str, Any]]:
+    """A method as it is given, without the settings that are fields of a policy, and these."""
+    if method is None:
+        return FullDomain(), {}
+    if isinstance(method, FullDomain):
+        return FullDomain(), method.given
+    table = spelled({"model": method} if isinstance(method, str) else method, METHOD_TAGS)
+    if not isinstance(table, Mapping) or table.get("model") != name_of_kind(FullDomain):
+        return method, {}
+    settings = {name: value for name, value in table.items() if name in SETTINGS and value is not None}
+    strange = {name: value for name, value in table.items() if name not in {"model", *SETTINGS}}
+    return {"model": table["model"], **strange} if strange else FullDomain(), settings
 
 
 def letters(name: str) -> str:

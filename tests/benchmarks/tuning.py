@@ -1,0 +1,159 @@
+"""What tuned constants are worth: the CPU seconds of whole runs with half and with twice the value, against the value.
+
+    python -m tests.benchmarks.tuning [NAME ...] [--repeats 3] [--folder DIR]
+
+Every run is a process of its own; the three values take turns. A ratio below 1 says that another value does better, and
+two of about 1 that the value hardly matters on that workload. Constants that name this benchmark were set by it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlanon as sa
+from tests.benchmarks.lakes import blow_up, load_taxonomies
+from tests.conftest import ARX_COLUMNS
+
+FACTORS = (1.0, 0.5, 2.0)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A run over copies of ARX's Adult.
+
+    Attributes:
+        rows: how many.
+        columns: all of them are quasi-identifiers.
+        verb: what is done: ``anonymize``, or ``lattice``.
+    """
+
+    rows: int
+    columns: Sequence[str]
+    verb: str = "anonymize"
+
+    def file(self, folder: Path) -> Path:
+        """Where its rows are."""
+        return folder / f"adult_{len(self.columns)}_{self.rows}.parquet"
+
+
+WORKLOADS = {
+    "small": Workload(33_000, ARX_COLUMNS),
+    "big": Workload(1_000_000, ARX_COLUMNS),
+    "lattice": Workload(33_000, ARX_COLUMNS[:7], "lattice"),
+}
+
+CONSTANTS = {
+    "BATCH_SIZE": ("search.problem", ("small", "big")),
+    "FORESEEN_NODES": ("search.optimal.search", ("big",)),
+    "FORESEEN_SHARE": ("search.optimal.search", ("big",)),
+    "SMOOTHING": ("search.optimal.foresight", ("big",)),
+    "INFORMATION_SCALE": ("search.optimal.foresight", ("big",)),
+    "PROMISING_NODES": ("search.optimal.foresight", ("big",)),
+    "RULING_NODES": ("search.optimal.foresight", ("big",)),
+    "RULING_SHARE": ("search.optimal.foresight", ("big",)),
+    "CLASS_COST": ("search.optimal.foresight", ("big",)),
+    "BIG": ("methods.roll_up", ("big",)),
+    "STATEMENT_ROWS": ("methods.roll_up", ("big", "small")),
+    "STEP_ROWS": ("methods.roll_up", ("big",)),
+    "CLASS_ROWS": ("methods.roll_up", ("big",)),
+    "RECENT_NODES": ("methods.roll_up", ("big",)),
+    "LOOK_ROWS": ("methods.roll_up", ("big",)),
+    "KNOWN_NODES": ("methods.roll_up", ("big",)),
+    "MAKING": ("methods.roll_up", ("big",)),
+    "BUDGET": ("methods.roll_up", ("big",)),
+    "UPPER_SHARE": ("methods.roll_up", ("big",)),
+    "PREPARED_NODES": ("methods.full_domain.node_counter", ("big",)),
+    "NODES_AT_ONCE": ("methods.full_domain.examination", ("lattice",)),
+    "COUNTED_CELLS": ("methods.full_domain.examination", ("lattice",)),
+    "GROUPED": ("methods.publishing", ("small", "big")),
+    "MOST_STEPS": ("queries.cells.labels", ("small", "big")),
+}
+"""Where each is, below the package, and the workloads that it can matter to."""
+
+
+def main() -> None:
+    """Measure the constants that are named, or all of them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="all constants if none is named")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--folder", type=Path, help="where the data is made and kept")
+    parser.add_argument("--child", nargs=3, metavar=("NAME", "WORKLOAD", "FACTOR"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if unknown := [name for name in arguments.names if name not in CONSTANTS]:
+        parser.error(f"no such constants: {', '.join(unknown)}; there are {', '.join(CONSTANTS)}")
+    if arguments.child:
+        name, workload, factor = arguments.child
+        change(name, float(factor))
+        sys.stdout.write(f"{cpu_seconds(WORKLOADS[workload], arguments.folder)}\n")
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.folder or Path(temporary)
+        for name in arguments.names or CONSTANTS:
+            for workload in CONSTANTS[name][1]:
+                sys.stdout.write(line(name, workload, arguments.repeats, folder) + "\n")
+                sys.stdout.flush()
+
+
+def line(name: str, workload: str, repeats: int, folder: Path) -> str:
+    """One line: the seconds with the value as it is, and the ratios with half and twice of it."""
+    make(WORKLOADS[workload], folder)
+    runs = [[in_own_process(name, workload, factor, folder) for factor in FACTORS] for _ in range(repeats)]
+    as_it_is, half, twice = (statistics.median(column) for column in zip(*runs, strict=True))
+    return f"{name:18} {workload:8} {as_it_is:6.2f} s   half {half / as_it_is:5.2f}   twice {twice / as_it_is:5.2f}"
+
+
+def make(workload: Workload, folder: Path) -> None:
+    """Make the rows of a workload, unless they are there."""
+    if not workload.file(folder).exists():
+        blow_up(workload.file(folder), workload.rows, workload.columns, adult=True)
+
+
+def in_own_process(name: str, workload: str, factor: float, folder: Path) -> float:
+    """The CPU seconds of a run with a changed constant."""
+    command = [sys.executable, "-m", "tests.benchmarks.tuning", "--folder", str(folder), "--child"]
+    output = subprocess.run([*command, name, workload, str(factor)], check=True, stdout=subprocess.PIPE, text=True)
+    return float(output.stdout.splitlines()[-1])
+
+
+def change(name: str, factor: float) -> None:
+    """Multiply a constant wherever its module, or one that imports it, has it."""
+    module = importlib.import_module(f"sqlanon.{CONSTANTS[name][0]}")
+    importlib.import_module("sqlanon.api.session")
+    value = getattr(module, name)
+    changed = value * factor if isinstance(value, float) else max(1, round(value * factor))
+    for each in list(sys.modules.values()):
+        if each.__name__.startswith("sqlanon.") and getattr(each, name, None) is value:
+            setattr(each, name, changed)
+
+
+def cpu_seconds(workload: Workload, folder: Path) -> float:
+    """What a run takes of all processors, its start left out."""
+    policy = sa.Policy(
+        quasi_identifiers=workload.columns,
+        privacy=[sa.KAnonymity(5)],
+        quality=sa.LM(aggregate="geometric"),
+        suppression_limit=0.05,
+    )
+    with tempfile.TemporaryDirectory() as scratch, sa.connect() as session:
+        load_taxonomies(session, workload.columns, adult=True)
+        source = str(workload.file(folder))
+        verbs: dict[str, Callable[[], object]] = {
+            "anonymize": lambda: session.anonymize(source, policy, Path(scratch) / "release.parquet"),
+            "lattice": lambda: session.lattice(source, policy),
+        }
+        start = time.process_time()
+        verbs[workload.verb]()
+        return time.process_time() - start
+
+
+if __name__ == "__main__":
+    main()

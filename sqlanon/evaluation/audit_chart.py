@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FORMATS = ("html", "svg", "png", "json")
 COLOURS = {True: "#d62728", False: "#4c78a8", None: "#7f7f7f"}
 VERDICTS = {True: "found, above the claim", False: "found, not above the claim", None: "found, without a claim"}
-"""Of bounds, by whether they violate a claim."""
+"""The words for a bound, by whether it violates a claim."""
 
 BLACK = "#222222"
 

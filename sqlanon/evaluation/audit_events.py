@@ -18,7 +18,7 @@ Outcomes = Mapping[Any, int]
 """How often each output was seen."""
 
 Tally = dict[Name, dict[Hashable, list[int]]]
-"""By view, how often each value of it was seen on the first and on the second of two neighbours."""
+"""For each view: how often each of its values was seen on the first and on the second of two neighbours."""
 
 EVIDENCE = "the evidence of all views together, as weighed on other runs"
 SHOWN_VALUES = 10
@@ -26,7 +26,7 @@ MARGIN = 0.01
 """An event that is told more easily is taken if its bound is no further from the best."""
 
 RAREST = 8
-"""A view that fewer runs show proves nothing: the bound on a probability of 0 is about as large as that on theirs."""
+"""The fewest runs that must show a view: of fewer, the bound is about as large as that of a probability of 0."""
 
 
 class Missing(Enum):

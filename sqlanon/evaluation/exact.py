@@ -76,7 +76,7 @@ class _Pair:
 
 
 def _aligned(first: Distribution, second: Distribution) -> _Pair:
-    """Where one leaves an output out, all that it lacks of 1 may be there, or nothing of it."""
+    """An output that one of the two leaves out may have all of the probability that is missing there, or none."""
     first_lacks, second_lacks = _lacking(first, "first"), _lacking(second, "second")
     both = [output for output in first if output in second]
     alone = math.fsum(probability for output, probability in first.items() if output not in second)

@@ -40,7 +40,7 @@ class Charge:
 
 
 class Ledger(Protocol):
-    """Where expenses are written down for good."""
+    """The book in which expenses stay."""
 
     def commit(self, expenses: Sequence[Expense]) -> list[int]:
         """Write rows, all or none of them, and return their positions once they are safe on the disk.

@@ -19,7 +19,7 @@ class WordSource(RandomSource):
 
     @abstractmethod
     def _words(self, count: int) -> NDArray[np.uint64]:
-        """So many independent uniform words."""
+        """``count`` independent uniform words."""
 
     def discrete_laplace_tail(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
         found = np.empty(0, dtype=np.int64)

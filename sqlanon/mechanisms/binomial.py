@@ -48,7 +48,7 @@ def _inverted(trials: int, shape: tuple[int, int], probability: Probability, wor
 
 
 def _successes(trials: int, probability: Probability, word: int, words: Words) -> int:
-    """Where a uniform number falls that begins with this word."""
+    """The outcome of a uniform number that begins with this word."""
     bits, uniform = WORD, word
     while True:
         low, high = _cumulative(trials, probability, bits)

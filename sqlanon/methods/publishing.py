@@ -18,18 +18,21 @@ from sqlanon.queries.release.rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, e
 from sqlanon.queries.release.text_types import group_sizes, published_texts, text_counts, text_type
 
 GROUPED = 0.5
-"""Rows of a release are grouped before they are sorted if so many groups a row, or fewer, are expected."""
+"""The most groups per row, as expected, at which the rows of a release are grouped before they are sorted.
+
+Measured by tests.benchmarks.tuning.
+"""
 
 CUT_MISFITS = {"without": "have none of the labels", "several": "have more than one"}
 
 MOST_TYPED = 1000
-"""Columns of more texts are not written as values of a type: a file may repeat all of these for every row group."""
+"""The most texts of a column that is written as an ENUM: a file may repeat all of them for every row group."""
 
 MOST_TYPED_BYTES = 1000
-"""Nor are columns of longer texts."""
+"""The most bytes of such a text."""
 
 TYPED_GROUPS = 0.25
-"""Nor texts that are released as they are, of so many groups a row, or more: to look for their type takes too long."""
+"""The fewest groups per row at which texts that are released as they are get no ENUM: to find it takes too long."""
 
 
 def make_cuts(engine: Compute, plan: Encoding, recoding: Recoding) -> None:
@@ -82,7 +85,7 @@ def released_rows(engine: Compute, plan: Encoding, takes_enums: Callable[[str], 
 
 
 def _typed(engine: Compute, plan: Encoding, names: list[str]) -> list[str]:
-    """Of some columns of texts those that are written faster as values of types."""
+    """The columns of texts, of those named, that are written faster as ENUMs."""
     rows = EQUAL_ROWS.table
     sizes = engine.fetch(group_sizes(rows), "published rows")[0]
     if sizes["groups"] == 0 or sizes["groups"] > TYPED_GROUPS * sizes["rows"]:

@@ -14,7 +14,7 @@ METHODS = {
     "histogram": "sqlanon.methods.private.method:Private",
     "ipa as published": "sqlanon.evaluation.baselines.ipa_as_published.method:AsPublished",
 }
-"""By name, the module and the class of each method."""
+"""The module and the class of each method, by name."""
 
 
 def add_method(name: str, place: str) -> None:

@@ -24,6 +24,8 @@ from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.roll_up import counted_rows, distinct_others, rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step
 
+# The numbers below were set by whole runs; tests.benchmarks.tuning shows what half and twice of each do.
+
 BIG = 100_000
 """Relations of more cells are big: nodes are counted from them apart, and not in one GROUP BY.
 
@@ -46,7 +48,7 @@ LOOK_ROWS = 20_000_000
 """How many rows are read for nodes before it is thought again of what to make for those to come."""
 
 KNOWN_NODES = 512
-"""Of how many nodes the number of classes is kept: those that were counted last are those most like the next."""
+"""How many nodes' numbers of classes are kept: the latest nodes are most like the next ones."""
 
 MAKING = 1
 """How much longer it takes to keep classes than to count them."""
@@ -58,7 +60,7 @@ Nothing is dropped before the end: within a transaction the memory of a dropped 
 """
 
 UPPER_SHARE = 0.75
-"""Where between its bounds, on a logarithmic scale, a number of classes is expected."""
+"""The position of an expected number of classes between its bounds, on a logarithmic scale."""
 
 
 @dataclass(eq=False)
@@ -154,7 +156,7 @@ class RollUps:
             self._make(levels)
 
     def _most_useful(self, nodes: list[Levels], tried: set[Levels]) -> Levels | None:
-        """Whose cells gain most for some nodes; None if none gain anything that were not tried."""
+        """The node whose cells save most for some nodes; None if no node that was not tried saves anything."""
         read = np.array([self._cheapest_below(levels).row_count for levels in nodes])
         if read.sum() < STEP_ROWS:
             return None

@@ -51,7 +51,7 @@ Share = Annotated[Number, BeforeValidator(_share), Field(ge=0, le=1)]
 """A share, which no percentage is to be taken for."""
 
 TAG_OF_TAXONOMY = 2
-"""Where the kind of a taxonomy stands in the place of an error: ``taxonomies``, the column, its kind, a setting."""
+"""The position of a taxonomy's kind in the path of an error: ``taxonomies``, the column, the kind, a setting."""
 
 RESERVED_PREFIX = "anon_"
 """Names of columns may not start with this: the macros use such names inside."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlanon.model.privacy import CLASS_SIZE, Bound, PrivacyModel
-from sqlanon.model.quality import ALWAYS_TOLD, ClassLoss, Entropy, QualityModel
+from sqlanon.model.quality import ALWAYS_REPORTED, ClassLoss, Entropy, QualityModel
 
 
 @dataclass(frozen=True)
@@ -36,4 +36,4 @@ class Criteria:
     @property
     def class_losses(self) -> tuple[ClassLoss, ...]:
         """What is told of the classes of a node that was chosen: what it always is, and what is minimized."""
-        return tuple(dict.fromkeys((*ALWAYS_TOLD, *self.quality.class_losses)))
+        return tuple(dict.fromkeys((*ALWAYS_REPORTED, *self.quality.class_losses)))

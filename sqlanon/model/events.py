@@ -41,7 +41,7 @@ class Event:
 
     @property
     def gap(self) -> float | None:
-        """By how much the loss can be too large, at most."""
+        """An upper bound of how far the loss is from optimal."""
         return proven_gap(self.loss, self.lower_bound)
 
     def document(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Event:
 
 
 def proven_gap(loss: float | None, lower_bound: float | None) -> float | None:
-    """By how much a loss can be too large, at most; None where it is not known."""
+    """An upper bound of how far a loss is from optimal; None if there is none."""
     if loss is None or lower_bound is None:
         return None
     return max(loss - lower_bound, 0.0)

@@ -67,7 +67,7 @@ class Lattice:
         return itertools.product(*(range(least, most + 1) for least, most in zip(self.bottom, self.top, strict=True)))
 
     def index(self, levels: Levels) -> tuple[int, ...]:
-        """Where a node stands in an array of that shape."""
+        """The index of a node in an array of that shape."""
         return tuple(level - least for level, least in zip(levels, self.bottom, strict=True))
 
     def node(self, index: Iterable[SupportsInt]) -> Levels:
@@ -119,7 +119,7 @@ class NodeSummary:
 
     @classmethod
     def of_row(cls, levels: Levels, row: Mapping[str, Any]) -> NodeSummary:
-        """From a row of a query: what is no other field is what classes lose."""
+        """The summary in a row of a query: columns that are no other field are class losses."""
         own = {each.name for each in fields(cls)}
         class_losses = {name: value for name, value in row.items() if name not in own}
         return cls(levels, **{name: value for name, value in row.items() if name in own}, class_losses=class_losses)

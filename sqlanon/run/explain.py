@@ -25,7 +25,7 @@ from sqlanon.queries.kit.steps import printed
 from sqlanon.run.pipeline import run
 
 STANDS_FOR = "stands_for"
-"""Under which key an empty relation knows the one in whose place it is."""
+"""The key under which an empty relation holds the one whose place it takes."""
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,7 @@ def _models(policy: Policy, node: Examination) -> list[dict[str, Any]]:
 
 
 def _pareto(nodes: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Where no other node loses no more and attains no smaller k, and is better in one of the two."""
+    """Whether each node is on the front: no other loses no more and attains no smaller k, one of them strictly."""
     losses = np.asarray(nodes["loss"].fill_null(math.inf), dtype=np.float64)
     attained = np.asarray(nodes["best_k"].fill_null(0), dtype=np.int64)
     order = np.argsort(losses, kind="stable")

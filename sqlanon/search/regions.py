@@ -7,7 +7,7 @@ from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.problem import SearchProblem
 
 DENSE_NODES = 2**20
-"""Up to so many nodes a lattice is held as arrays with an entry per node; a pass over them then takes milliseconds."""
+"""The most nodes of a lattice that is held as arrays with an entry per node: a pass over them takes milliseconds."""
 
 
 def region_of(problem: SearchProblem) -> DenseRegion | WideRegion:

@@ -10,7 +10,7 @@ OPEN, HOLDS, FAILS = 0, 1, -1
 
 
 class Tags:
-    """Where the property holds or fails, as far as that follows from the nodes that were asked."""
+    """The nodes where the property holds or fails, as far as that follows from those that were asked."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._tags = np.full(shape, OPEN, dtype=np.int8)

@@ -197,7 +197,7 @@ def make_plain_cells(engine: DuckDBEngine, table: EncodedTable) -> None:
     """Make the cells as one would keep them by hand: a small integer for each label, in the order of no key."""
     plan = table.plan
     keyed = exp.alias_(plan.cells.table, "keyed", table=True)
-    labelled = select([column(name, "keyed") for name in (*plan.told_apart, ROW_COUNT)], keyed)
+    labelled = select([column(name, "keyed") for name in (*plan.distinguishing, ROW_COUNT)], keyed)
     codes = []
     for position in range(len(plan.spec.shapes)):
         for depth in plan.depths(position):
@@ -207,7 +207,7 @@ def make_plain_cells(engine: DuckDBEngine, table: EncodedTable) -> None:
             labelled = labelled.join(lookup, on=with_bits(plan, position, part, "keyed", labels), copy=False)
             labelled = labelled.select(column(name, f"of_{name}"), copy=False)
             codes.append(name)
-    keys = [column(name) for name in (*codes, *plan.told_apart)]
+    keys = [column(name) for name in (*codes, *plan.distinguishing)]
     # What a GROUP BY makes comes in the order of hashes.
     engine.run(Step(PLAIN_CELLS, grouped(select([*keys, row_sum()], subquery(labelled, "labelled")), keys), "cells"))
 

@@ -45,7 +45,7 @@ def progress(*, as_events: bool, quiet: bool) -> Iterator[Callable[[Event], None
 
 
 def _what_became(latest: list[Event]) -> str:
-    """Of the release, after the latest event."""
+    """What became of the release, after the latest event."""
     if not latest or latest[0].stage != "publish":
         return NOTHING_PUBLISHED
     return PUBLISHED if latest[0].state == "finished" else MAYBE_PUBLISHED

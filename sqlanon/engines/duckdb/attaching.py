@@ -22,13 +22,13 @@ Execute = Callable[[exp.Expr, str], None]
 RESERVED_CATALOGS = ("memory", "temp", "system")
 
 STORAGE_VERSION = "v1.5.0"
-"""Of the files that we make: the oldest that stores all types. Every DuckDB that this package runs on reads it."""
+"""The storage version of the files that we make: the oldest one with all types, which every supported DuckDB reads."""
 
 NO_FILE = re.compile(r"$|:|\w{2,}:")
 """How the name of a database begins that is no file: one in memory, or what an extension of DuckDB opens."""
 
 OLDEST_STORAGE_VERSION = "v1.0.0"
-"""Of a file that any DuckDB reads which this package runs on, and that needs no more types."""
+"""The storage version of a file that every supported DuckDB reads, and that needs no newer types."""
 
 _making = threading.Lock()
 """DuckDB's locks on files keep out other processes alone."""

@@ -14,10 +14,16 @@ from sqlanon.queries.classes import examination as examine
 from sqlanon.search.problem import batches
 
 NODES_AT_ONCE = 64
-"""How many nodes one statement examines at most: more save no time."""
+"""How many nodes one statement examines at most: more save no time.
+
+Measured by tests.benchmarks.tuning.
+"""
 
 COUNTED_CELLS = 4_000_000
-"""How many cells one statement counts, each once for every node: more take memory."""
+"""How many cells one statement counts, each once for every node: more take memory.
+
+Measured by tests.benchmarks.tuning.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,7 @@ def examine_nodes(engine: Compute, table: EncodedTable, batch: Sequence[Levels])
 
 
 def attainable_bounds(engine: Compute, table: EncodedTable, batch: Sequence[Levels]) -> list[tuple[float | None, ...]]:
-    """By node of a batch and bound of the policy: the strictest that the bound can be, see :func:`attainable`."""
+    """The strictest that each bound of the policy can be at each node of a batch, see :func:`attainable`."""
     context = table.context
     query = examine.attainable(table.plan, batch, context.row_count, context.allowed_rows)
     rows = engine.fetch(query, "attainable bounds", "node")

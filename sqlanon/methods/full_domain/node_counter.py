@@ -20,7 +20,10 @@ from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches
 
 PREPARED_NODES = 2
-"""How many nodes of a big relation are counted in one statement: a thread has work while others end a node."""
+"""How many nodes of a big relation are counted in one statement: a thread has work while others end a node.
+
+Measured by tests.benchmarks.tuning.
+"""
 
 
 class NodeCounter:
@@ -56,7 +59,7 @@ class NodeCounter:
         ]
 
     def _prepared(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
-        """By a query that is planned once: a search asks all nodes for the same."""
+        """The summaries by a query that is planned once: a search asks the same of all nodes."""
         plan, row_count = self.table.plan, self.table.context.row_count
         words = sorted(plan.keys.node_masks(source.levels))
         name = source.prepared_query(asked, len(nodes))

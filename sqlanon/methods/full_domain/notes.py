@@ -21,10 +21,10 @@ MOST_RARE = 10
 """A value that so many rows have is not rare, whatever the k: else short lists of values were nearly unique, too."""
 
 COUNTED_ROWS = 1_000_000
-"""Of more rows than this a sample of the values is counted: to group ten million values takes seconds."""
+"""The most rows of which all values are counted; of more, a sample: to group ten million values takes seconds."""
 
 ESTIMATE_ERROR = 2
-"""By what factor an estimated number of values may be off."""
+"""The factor by which an estimated number of values may be off."""
 
 
 def columns_at_the_top(lattice: Lattice, levels: Levels) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.privacy import Bound, PrivacyModel
 
 DIGITS = 6
-"""Of a threshold that is proposed."""
+"""Digits of a threshold that is proposed."""
 
 
 def share_of(rows: int, row_count: int) -> float:

@@ -114,7 +114,7 @@ def public_domains(engine: Compute, table: EncodedTable) -> Domains:
 
 
 def thresholds(method: PrivateMethod, domain: Domain) -> dict[str, int]:
-    """By step that shows counts, the least noisy count that it shows at a node: a function of public numbers."""
+    """For each step that shows counts: the least noisy count that it shows at a node, from public numbers alone."""
     rows, found = method.rows_per_individual, {}
     for step, size in ((CELLS, domain.size), (ROLLED_UP, domain.values)):
         if (budget := method.budgets.get(step)) is not None:

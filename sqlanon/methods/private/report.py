@@ -17,7 +17,7 @@ from sqlanon.model.release import PrivateReport, Spent
 from sqlanon.publish.provenance import note_by_policy
 
 MUCH = 10
-"""From this ε on a release can be 20,000 times as likely with a row as without it."""
+"""The ε from which on a release can be 20,000 times as likely with a row as without it."""
 
 
 @dataclass(frozen=True)

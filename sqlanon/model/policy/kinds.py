@@ -23,7 +23,7 @@ BASES: dict[type[PolicyValue], tuple[str, tuple[type[PolicyValue], ...], dict[st
     QualityModel: ("quality", QUALITY_MODELS, QUALITY_TAGS),
     MethodSettings: ("method", METHODS, METHOD_TAGS),
 }
-"""By what a kind is a class of: the field of a policy that holds it, the kinds of this package, and their names."""
+"""For each base class: the field of a policy that holds its kinds, the kinds of this package, and their names."""
 
 _added: list[type[PolicyValue]] = []
 

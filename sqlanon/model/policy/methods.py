@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
 
 MOST_ROWS = 1 << 31
-"""Of one individual, and of a combination that is shown: larger numbers are a slip, and noise is drawn in 64 bits."""
+"""The most rows of one individual, or of a combination: larger numbers are a slip, and noise has 64 bits."""
 
 NODE = "node"
 CELLS = "cells"

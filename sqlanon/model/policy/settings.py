@@ -24,7 +24,7 @@ class MethodSettings(PolicyValue):
 
     @property
     def algorithm(self) -> str:
-        """By which name :mod:`sqlanon.methods.registry` knows what it does."""
+        """The name under which :mod:`sqlanon.methods.registry` finds the method."""
         return self.name
 
     @property

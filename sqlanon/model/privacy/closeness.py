@@ -16,7 +16,7 @@ DISTANCES: dict[Distance, tuple[View, str, str]] = {
     "ordered": ("ordered", "ordered_distance_of", "ordered_t_closeness"),
     "hierarchical": ("hierarchical", "equal_distance_of", "hierarchical_t_closeness"),
 }
-"""By ground distance, what it looks at in a class, and the macros that measure a class and a table."""
+"""For each ground distance: what it looks at in a class, and the macros that measure a class and a table."""
 
 
 class TCloseness(PrivacyModel):

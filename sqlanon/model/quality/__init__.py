@@ -5,7 +5,7 @@ from typing import Annotated, get_args
 from pydantic import Field
 
 from sqlanon.model.quality.base import Bounds, ClassLoss, Columns, QualityModel, Table, Terms, WeightedModel
-from sqlanon.model.quality.classes import AECS, ALWAYS_TOLD, DM, DMStar
+from sqlanon.model.quality.classes import AECS, ALWAYS_REPORTED, DM, DMStar
 from sqlanon.model.quality.labels import LM, NCP
 from sqlanon.model.quality.levels import Entropy, Prec
 
@@ -15,7 +15,7 @@ QUALITY_MODELS: tuple[type[QualityModel], ...] = get_args(AnyModel)
 
 __all__ = [
     "AECS",
-    "ALWAYS_TOLD",
+    "ALWAYS_REPORTED",
     "DM",
     "LM",
     "NCP",

@@ -11,7 +11,7 @@ DM_STAR = ClassLoss("dm_star", "dm_star_of", ("anon_class_size",))
 DISCERNIBILITY = ClassLoss("dm", "dm_of", ("anon_class_size", "anon_kept", "anon_row_count"))
 AVERAGE_SIZE = ClassLoss("aecs", "aecs_of", ("anon_class_size", "anon_kept", "anon_k"))
 
-ALWAYS_TOLD = (DM_STAR, DISCERNIBILITY, AVERAGE_SIZE)
+ALWAYS_REPORTED = (DM_STAR, DISCERNIBILITY, AVERAGE_SIZE)
 """What every report and every lattice table tells, whatever is minimized."""
 
 

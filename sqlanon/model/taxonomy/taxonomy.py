@@ -29,7 +29,7 @@ DATE_UNITS = ("day", "month", "quarter", "year", "decade")
 IPV4_BITS = 32
 
 MOST_VALUES = 2_000_000
-"""Of a range that is declared: all of its values are rows of the taxonomy, once a level.
+"""The most values of a declared range: each is a row of the taxonomy at every level.
 
 So many, with three levels above them, take 2.3 GB to be loaded.
 """

@@ -75,7 +75,7 @@ class Encoding:
         return shown <= {*self.spec.protected} and all(exact)
 
     @property
-    def told_apart(self) -> tuple[str, ...]:
+    def distinguishing(self) -> tuple[str, ...]:
         """The columns that tell cells apart besides those of quasi-identifiers."""
         individual = () if self.spec.individual is None else (INDIVIDUAL,)
         return (*map(self.sensitive, self.spec.protected), *individual)
@@ -90,7 +90,7 @@ class Encoding:
     def carried(self) -> tuple[str, ...]:
         """The columns of cells that classes are measured by."""
         weight = () if self.spec.row_weight is None else (WEIGHT,)
-        return (*self.told_apart, *self.sensitive_labels, ROW_COUNT, *weight)
+        return (*self.distinguishing, *self.sensitive_labels, ROW_COUNT, *weight)
 
     def code(self, position: int, depth: int) -> str:
         """The column of classes with the code of a quasi-identifier's label at a level."""

@@ -47,7 +47,7 @@ class KeyLayout:
     always: Field | None = None
 
     def label_masks(self, position: int, depth: int) -> dict[int, int]:
-        """By word, the bits that tell the labels of a level apart; words without any are left out."""
+        """The bits that tell the labels of a level apart, for each word that has any."""
         masks: dict[int, int] = {}
         while (place := self.fields.get((position, depth))) is not None:
             if place.width:
@@ -56,7 +56,7 @@ class KeyLayout:
         return masks
 
     def node_masks(self, levels: Levels) -> dict[int, int]:
-        """By word, the bits that tell the classes of a node apart; words without any are left out."""
+        """The bits that tell the classes of a node apart, for each word that has any."""
         masks: dict[int, int] = {} if self.always is None else {self.always.word: self.always.mask}
         for position, depth in enumerate(levels):
             for word, mask in self.label_masks(position, depth).items():

@@ -31,7 +31,7 @@ from sqlanon.queries.kit.nodes import (
 )
 
 
-def is_told_apart(plan: Encoding, position: int, part: Part) -> bool:
+def has_several_labels(plan: Encoding, position: int, part: Part) -> bool:
     """Whether there is more than one label, so that labels have codes.
 
     At its top level a quasi-identifier has one label for all; a taxonomy of level 0 alone has none for NULL, which then
@@ -55,12 +55,12 @@ def code_columns(plan: Encoding, recoding: Recoding) -> list[tuple[int, str]]:
     return [
         (position, code_column(plan, position, part))
         for position, part in enumerate(recoding.parts)
-        if is_told_apart(plan, position, part)
+        if has_several_labels(plan, position, part)
     ]
 
 
 def key_masks(plan: Encoding, position: int, part: Part) -> dict[int, int]:
-    """By word of the key of a cell, the bits that tell what label it has; words without any are left out."""
+    """The bits that tell the label of a cell, for each word of its key that has any."""
     return plan.keys.label_masks(position, part.level if isinstance(part, AtLevel) else 0)
 
 

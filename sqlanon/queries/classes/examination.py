@@ -33,7 +33,7 @@ ANY_K = at_least(CLASS_SIZE, 1)
 """The bound of k-anonymity, whatever its k."""
 
 CLASSES = "anon_classes"
-BORNE = "anon_borne"
+STRICTEST = "anon_strictest"
 REJECTED = "anon_rejected"
 ROWS_UP_TO = "anon_rows_up_to"
 
@@ -50,8 +50,8 @@ def examined(plan: Encoding, batch: Sequence[Levels], row_count: int, allowed_ro
     columns |= {f"violating_{index}": _rows_out_of(plan, [bound]) for index, bound in enumerate(criteria.bounds)}
     columns |= {f"blocked_{index}": _rows_out_of(plan, model.bounds) for index, model in enumerate(criteria.models)}
     others = [bound for model in criteria.models if not isinstance(model, KAnonymity) for bound in model.bounds]
-    borne = {"best_k": _Borne(plan, ANY_K, others, min(allowed_rows, row_count - 1))}
-    return _summaries(plan, batch, row_count, columns, borne)
+    strictest = {"best_k": _Strictest(plan, ANY_K, others, min(allowed_rows, row_count - 1))}
+    return _summaries(plan, batch, row_count, columns, strictest)
 
 
 def attainable(plan: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
@@ -60,23 +60,23 @@ def attainable(plan: Encoding, batch: Sequence[Levels], row_count: int, allowed_
     NULL where these alone are too much for the node.
     """
     bounds = plan.criteria.bounds
-    columns, borne = {}, {}
+    columns, strictest = {}, {}
     for index, bound in enumerate(bounds):
         name = f"attainable_{index}"
         if bound.grain == "node":
             columns[name] = filtered(worst_of(plan, bound), column(KEPT))
         else:
             others = [other for other in bounds if other is not bound]
-            borne[name] = _Borne(plan, bound, others, min(allowed_rows, row_count - 1))
-    return _summaries(plan, batch, row_count, columns, borne)
+            strictest[name] = _Strictest(plan, bound, others, min(allowed_rows, row_count - 1))
+    return _summaries(plan, batch, row_count, columns, strictest)
 
 
-class _Borne:
+class _Strictest:
     """How strict a bound can be where other bounds hold; the larger, the stricter.
 
-    Each class bears its own measure, and nothing if it violates another bound. A node bears what the smallest class
-    does that cannot be suppressed together with all that bear less. The rows of what bears alike are added up first:
-    sorting all classes of a batch would take longer than making them.
+    A class meets no stricter bound than its own measure, and none if it violates another bound. A node meets the bound
+    of the least strict class that cannot be suppressed together with all that are less strict. Classes of the same
+    strictness are added up first: sorting all classes of a batch would take longer than making them.
     """
 
     def __init__(self, plan: Encoding, bound: Bound, others: Sequence[Bound], most_rows: int) -> None:
@@ -91,43 +91,44 @@ class _Borne:
         return number(0) if self._sign > 0 else cast(string("-infinity"), "DOUBLE")
 
     def by_class(self) -> exp.Expr:
-        """What a class bears."""
+        """The strictest bound that a class meets."""
         measure = self._signed(self._measure.copy())
         if self._others is None:
             return measure
         return exp.Case(ifs=[exp.If(this=self._others.copy(), true=measure)], default=self.nothing)
 
     def by_node(self) -> exp.Select:
-        """``anon_node``, ``anon_borne``: what a node bears, NULL if that is nothing."""
+        """``anon_node``, ``anon_strictest``: the strictest bound that a node meets, NULL if it meets none."""
         alike = select(
             [
                 column(NODE),
-                column(BORNE),
+                column(STRICTEST),
                 aliased(exp.Sum(this=column(CLASS_ROWS)), CLASS_ROWS),
                 aliased(exp.LogicalOr(this=column(OUT_OF_BOUNDS)), REJECTED),
             ],
             subquery(
-                select([exp.Star(), aliased(self.by_class(), BORNE)], exp.Table(this=identifier(CLASSES))), "anon_all"
+                select([exp.Star(), aliased(self.by_class(), STRICTEST)], exp.Table(this=identifier(CLASSES))),
+                "anon_all",
             ),
         )
         rows = exp.Window(
             this=exp.Sum(this=column(CLASS_ROWS)),
             partition_by=[column(NODE)],
-            order=ascending(column(BORNE)),
+            order=ascending(column(STRICTEST)),
         )
         sums = select(
             [exp.Star(), aliased(rows, ROWS_UP_TO)],
-            subquery(grouped(alike, [column(NODE), column(BORNE)]), "anon_alike"),
+            subquery(grouped(alike, [column(NODE), column(STRICTEST)]), "anon_alike"),
         )
-        best = scalar_call("best_k_of", column(BORNE), column(ROWS_UP_TO), number(self._most_rows))
+        best = scalar_call("best_k_of", column(STRICTEST), column(ROWS_UP_TO), number(self._most_rows))
         found = exp.Case(ifs=[exp.If(this=exp.GT(this=best, expression=self._floor()), true=self._signed(best.copy()))])
-        return grouped(select([column(NODE), aliased(found, BORNE)], subquery(sums, "anon_sums")), [column(NODE)])
+        return grouped(select([column(NODE), aliased(found, STRICTEST)], subquery(sums, "anon_sums")), [column(NODE)])
 
     def _floor(self) -> exp.Expr:
-        """What a node has to bear more than: else a kept class is out of a bound of the node."""
+        """The bound than which a node must meet a stricter one: else a kept class is out of a bound of the node."""
         if not self._can_be_rejected:
             return self.nothing
-        return exp.func("coalesce", filtered(exp.Max(this=column(BORNE)), column(REJECTED)), self.nothing)
+        return exp.func("coalesce", filtered(exp.Max(this=column(STRICTEST)), column(REJECTED)), self.nothing)
 
     def _signed(self, value: exp.Expr) -> exp.Expr:
         return value if self._sign > 0 else exp.Neg(this=value)
@@ -138,7 +139,7 @@ def _summaries(
     batch: Sequence[Levels],
     row_count: int,
     columns: Mapping[str, exp.Expr],
-    borne: Mapping[str, _Borne],
+    strictest: Mapping[str, _Strictest],
 ) -> exp.Select:
     """The summaries of a batch with more aggregates over its classes, which are made once for all of them."""
     classes, summaries = classes_and_summaries(plan, batch, row_count)
@@ -146,10 +147,10 @@ def _summaries(
     query = select(
         [exp.Column(this=exp.Star(), table=identifier("anon_summaries"))], subquery(summaries, "anon_summaries")
     )
-    for name, found in borne.items():
+    for name, found in strictest.items():
         same = column(NODE, f"anon_{name}").eq(column("node", "anon_summaries"))
         query = query.join(subquery(found.by_node(), f"anon_{name}"), on=same, copy=False)
-        query = query.select(aliased(column(BORNE, f"anon_{name}"), name), copy=False)
+        query = query.select(aliased(column(STRICTEST, f"anon_{name}"), name), copy=False)
     query.set("with_", exp.With(expressions=[made_once(CLASSES, classes)]))
     return query
 

@@ -13,12 +13,12 @@ from sqlanon.queries.kit.nodes import Relation, aliased, column, count_rows, gro
 def rolled_up(plan: Encoding, levels: Levels, cells: Relation) -> exp.Query:
     """The cells of a node, from the cells of one below it: in an order nearly as good, if these are in order."""
     grouping = by_key(plan, levels, cells)
-    told_apart = [*grouping.columns(), *map(column, plan.told_apart)]
+    distinguishing = [*grouping.columns(), *map(column, plan.distinguishing)]
     labels = [aliased(exp.AnyValue(this=column(name)), name) for name in plan.sensitive_labels]
     sums = [row_sum()]
     if plan.spec.row_weight is not None:
         sums.append(aliased(exp.Sum(this=column(WEIGHT)), WEIGHT))
-    return grouped(select([*told_apart, *labels, *sums], grouping.cells()), [key.copy() for key in told_apart])
+    return grouped(select([*distinguishing, *labels, *sums], grouping.cells()), [key.copy() for key in distinguishing])
 
 
 def counted_rows(relation: Relation) -> exp.Query:
@@ -28,7 +28,7 @@ def counted_rows(relation: Relation) -> exp.Query:
 
 def distinct_others(plan: Encoding) -> exp.Query | None:
     """One row, ``others``: how many combinations tell cells apart besides quasi-identifiers; None if nothing does."""
-    if not plan.told_apart:
+    if not plan.distinguishing:
         return None
-    distinct = select(map(column, plan.told_apart), plan.cells.table).distinct(copy=False)
+    distinct = select(map(column, plan.distinguishing), plan.cells.table).distinct(copy=False)
     return select([aliased(count_rows(), "others")], subquery(distinct, "anon_others"))

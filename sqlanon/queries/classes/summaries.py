@@ -259,16 +259,16 @@ def _judged(plan: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Select:
 
 
 def _strictness(plan: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
-    """How strict a bound each class can bear, and the rows of the classes of its node that can bear no more.
+    """The strictest bound that each class meets, and the rows of the classes of its node that meet no stricter one.
 
-    A class that violates another model cannot be published, so it bears nothing.
+    A class that violates another model cannot be published: it counts as meeting none.
     """
     concealing = [bound for bound in plan.criteria.bounds if bound.measure.name == "concealing"]
-    borne: exp.Expr = column(measure_column(plan, CLASS_SIZE))
+    strictest: exp.Expr = column(measure_column(plan, CLASS_SIZE))
     if concealing:
         risk = exp.func("greatest", *(measure_of(plan, bound) for bound in concealing))
-        borne = exp.Div(this=number(1.0), expression=risk)
-    strictness = exp.Case(ifs=[exp.If(this=column(KEPT), true=borne)], default=number(0))
+        strictest = exp.Div(this=number(1.0), expression=risk)
+    strictness = exp.Case(ifs=[exp.If(this=column(KEPT), true=strictest)], default=number(0))
     order = ascending(strictness.copy())
     rows = exp.Window(this=exp.Sum(this=column(CLASS_ROWS)), partition_by=node, order=order)
     return [

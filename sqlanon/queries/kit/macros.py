@@ -117,7 +117,7 @@ def macro(name: str) -> Macro:
 
 @cache
 def _texts() -> dict[str, tuple[str, str]]:
-    """By name, the block of ``--`` lines right above the statement that creates a macro, and the statement."""
+    """For each macro: the block of ``--`` lines right above the statement that creates it, and the statement."""
     found = (match for path in macro_files() for match in _macros_in(path))
     return {match["name"]: (match["comment"], match["statement"]) for match in found}
 

@@ -42,7 +42,7 @@ from sqlanon.queries.kit.nodes import (
     text,
     union_all,
 )
-from sqlanon.queries.release.kept_columns import Shown, shown_columns
+from sqlanon.queries.release.kept_columns import KeptColumn, kept_columns
 from sqlanon.queries.release.labels import MASK, as_label
 from sqlanon.queries.release.rows import EQUAL_ROWS, order_of_groups, released_columns, with_labels, with_top_label
 
@@ -178,7 +178,7 @@ def equal_rows(plan: Encoding, recoding: Recoding, combinations: Sequence[Relati
     The tables and types of the labels are made, and those of the combinations. Rows that are left over show their value
     alone.
     """
-    shown = shown_columns(plan, of_cells=True)
+    shown = kept_columns(plan, of_cells=True)
     rows = [_shown_combinations(plan, recoding, shown, relation) for relation in combinations]
     if with_left_over:
         rows.append(_shown_left_over(plan, recoding, shown))
@@ -246,7 +246,7 @@ def _drawn(plan: Encoding) -> exp.Select:
 
 
 def _shown_combinations(
-    plan: Encoding, recoding: Recoding, shown: Sequence[Shown], combinations: Relation
+    plan: Encoding, recoding: Recoding, shown: Sequence[KeptColumn], combinations: Relation
 ) -> exp.Select:
     query = select([], exp.alias_(combinations.table, "anon_cells", table=True))
     below_top = dict(code_columns(plan, recoding))
@@ -260,14 +260,14 @@ def _shown_combinations(
     return _with_noisy_rows(query, shown)
 
 
-def _shown_left_over(plan: Encoding, recoding: Recoding, shown: Sequence[Shown]) -> exp.Select:
+def _shown_left_over(plan: Encoding, recoding: Recoding, shown: Sequence[KeptColumn]) -> exp.Select:
     masks = [
         aliased(as_label(plan, position, string(MASK)), plan.label(position)) for position in range(len(recoding.parts))
     ]
     return _with_noisy_rows(select(masks, exp.alias_(NOISY_LEFT_OVER.table, "anon_cells", table=True)), shown)
 
 
-def _with_noisy_rows(query: exp.Select, shown: Sequence[Shown]) -> exp.Select:
+def _with_noisy_rows(query: exp.Select, shown: Sequence[KeptColumn]) -> exp.Select:
     query = query.select(*(aliased(each.value.copy(), each.name) for each in shown), copy=False)
     query = query.select(aliased(column(NOISY, "anon_cells"), ROW_COUNT), copy=False)
     return query.where(column(IS_SHOWN, "anon_cells"), copy=False)

@@ -72,7 +72,7 @@ class Domain:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """By how much the number of a combination grows with the code of each label."""
+        """How much the number of a combination grows with the code of each label."""
         return tuple(accumulate(self.labels[:-1], mul, initial=self.values))
 
 

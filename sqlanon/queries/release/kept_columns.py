@@ -20,7 +20,7 @@ NO_SIGN = 0x7FFF_FFFF_FFFF_FFFF
 
 
 @dataclass(frozen=True)
-class Shown:
+class KeptColumn:
     """A column of rows, or of groups of them, that is released as it is.
 
     Attributes:
@@ -41,10 +41,10 @@ class Shown:
         return [key.alias for key in self.keys] or [self.name]
 
 
-def shown_columns(plan: Encoding, *, of_cells: bool) -> list[Shown]:
+def kept_columns(plan: Encoding, *, of_cells: bool) -> list[KeptColumn]:
     """The released columns but the quasi-identifiers, from the cells or from the source."""
     spec = plan.spec
-    found: list[Shown] = []
+    found: list[KeptColumn] = []
     for source_column in spec.columns:
         name = source_column.name
         if name in spec.released and name not in spec.quasi_identifiers:
@@ -52,11 +52,11 @@ def shown_columns(plan: Encoding, *, of_cells: bool) -> list[Shown]:
             value = released_value(source_column, raw)
             keys = _keys(source_column.traits, value)
             named = [aliased(key, f"anon_shown_{len(found)}_{index}") for index, key in enumerate(keys)]
-            found.append(Shown(name, value, tuple(named), _is_grouped(source_column.traits)))
+            found.append(KeptColumn(name, value, tuple(named), _is_grouped(source_column.traits)))
     return found
 
 
-def can_be_grouped(shown: Sequence[Shown]) -> bool:
+def can_be_grouped(shown: Sequence[KeptColumn]) -> bool:
     """Whether equal rows can be grouped without a loss."""
     return all(each.is_grouped for each in shown)
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.model.recoding import Part, Recoding
 from sqlanon.queries.cells.encoding import VALUE, Encoding
-from sqlanon.queries.cells.recoding import code, code_column, is_told_apart, key_masks, labels_of_values
+from sqlanon.queries.cells.recoding import code, code_column, has_several_labels, key_masks, labels_of_values
 from sqlanon.queries.kit.nodes import (
     Step,
     aliased,
@@ -58,7 +58,7 @@ def as_label(plan: Encoding, position: int, label: exp.Expr) -> exp.Cast:
 
 def labels_by_code(plan: Encoding, position: int, part: Part) -> exp.Select:
     """The codes of the labels of a quasi-identifier, with these; one label without a code at the top."""
-    codes = [column(code_column(plan, position, part))] if is_told_apart(plan, position, part) else []
+    codes = [column(code_column(plan, position, part))] if has_several_labels(plan, position, part) else []
     return select([*codes, column(plan.label(position))], plan.node_labels(position).table).distinct(copy=False)
 
 

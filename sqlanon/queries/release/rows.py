@@ -37,7 +37,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     text,
 )
-from sqlanon.queries.release.kept_columns import Shown, can_be_grouped, plain_value, shown_columns
+from sqlanon.queries.release.kept_columns import KeptColumn, can_be_grouped, kept_columns, plain_value
 from sqlanon.queries.release.labels import MASK, as_label, labels_by_bits, labels_by_code
 from sqlanon.queries.release.text_types import as_typed
 
@@ -62,7 +62,7 @@ def equal_rows(
         masked: whether the rows of other classes stay, masked, or go.
         is_grouped: whether there are fewer groups than rows; else each row may be one of its own.
     """
-    shown = shown_columns(plan, of_cells=plan.holds_release)
+    shown = kept_columns(plan, of_cells=plan.holds_release)
     rows = _rows_of_cells(plan, recoding, shown) if plan.holds_release else _rows_of_source(plan, recoding, shown)
     groups = _grouped(plan, recoding, shown, rows) if is_grouped and can_be_grouped(shown) else rows
     keys = [name for each in shown for name in each.key_names]
@@ -78,7 +78,7 @@ def equal_rows(
 
 def expected_groups(plan: Encoding, kept: Relation) -> exp.Query | None:
     """One row, ``groups``: how many there would be if values were independent of classes; None if cells tell more."""
-    shown = shown_columns(plan, of_cells=False)
+    shown = kept_columns(plan, of_cells=False)
     if plan.holds_release or not shown or not can_be_grouped(shown):
         return None
     classes = exp.Subquery(this=select([count_rows()], kept.table))
@@ -102,7 +102,7 @@ def release(plan: Encoding, typed: Container[str] = ()) -> exp.Query:
 
 def with_individuals(plan: Encoding, recoding: Recoding, kept: Relation, *, masked: bool) -> exp.Query:
     """The published rows, in no order, with the column of individuals although it is not published: for measuring."""
-    shown = shown_columns(plan, of_cells=False)
+    shown = kept_columns(plan, of_cells=False)
     individual = plan.spec.individual
     added = [] if individual is None or individual in plan.spec.released else [individual]
     rows = _rows_of_source(plan, recoding, shown).select(*(column(name, "anon_source") for name in added), copy=False)
@@ -111,7 +111,7 @@ def with_individuals(plan: Encoding, recoding: Recoding, kept: Relation, *, mask
     return select([*released_columns(plan), *(column(name) for name in added)], subquery(published, "anon_published"))
 
 
-def _rows_of_source(plan: Encoding, recoding: Recoding, shown: Sequence[Shown]) -> exp.Select:
+def _rows_of_source(plan: Encoding, recoding: Recoding, shown: Sequence[KeptColumn]) -> exp.Select:
     """Every row of the source with its labels below the top and what is shown of it.
 
     Lookups are LEFT joins although every value is found: DuckDB keeps their order, where it would join the small
@@ -127,7 +127,7 @@ def _rows_of_source(plan: Encoding, recoding: Recoding, shown: Sequence[Shown]) 
     return _with_shown(query, shown).select(aliased(number(1), ROW_COUNT), copy=False)
 
 
-def _rows_of_cells(plan: Encoding, recoding: Recoding, shown: Sequence[Shown]) -> exp.Select:
+def _rows_of_cells(plan: Encoding, recoding: Recoding, shown: Sequence[KeptColumn]) -> exp.Select:
     """The same of the cells, with their number of rows."""
     query = select([column(ROW_COUNT, "anon_cells")], exp.alias_(plan.cells.table, "anon_cells", table=True))
     for position, _ in code_columns(plan, recoding):
@@ -139,7 +139,7 @@ def _rows_of_cells(plan: Encoding, recoding: Recoding, shown: Sequence[Shown]) -
     return _with_shown(query, shown)
 
 
-def _with_shown(query: exp.Select, shown: Sequence[Shown]) -> exp.Select:
+def _with_shown(query: exp.Select, shown: Sequence[KeptColumn]) -> exp.Select:
     values = (aliased(each.value.copy(), each.name) for each in shown)
     return query.select(*values, *(key.copy() for each in shown for key in each.keys), copy=False)
 
@@ -160,7 +160,7 @@ def with_top_label(plan: Encoding, position: int, part: Part, query: exp.Select)
     return left_join(query, top, exp.true())
 
 
-def _grouped(plan: Encoding, recoding: Recoding, shown: Sequence[Shown], rows: exp.Select) -> exp.Select:
+def _grouped(plan: Encoding, recoding: Recoding, shown: Sequence[KeptColumn], rows: exp.Select) -> exp.Select:
     """Groups of rows that a release shows alike."""
     labels = [plan.label(position) for position, _ in code_columns(plan, recoding)]
     names = [*labels, *(name for each in shown for name in each.key_names)]
@@ -194,7 +194,7 @@ def _published(
     return query
 
 
-def order_of_groups(plan: Encoding, recoding: Recoding, shown: Sequence[Shown], *, masked: bool) -> list[exp.Expr]:
+def order_of_groups(plan: Encoding, recoding: Recoding, shown: Sequence[KeptColumn], *, masked: bool) -> list[exp.Expr]:
     """What groups are ordered by, column after column of the source; at the top all labels are the same."""
     positions = range(len(recoding.parts)) if masked else [position for position, _ in code_columns(plan, recoding)]
     labels = {plan.spec.quasi_identifiers[position]: position for position in positions}

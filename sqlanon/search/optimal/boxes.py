@@ -17,10 +17,10 @@ SPLITS = 256
 """How many boxes are split, the least first, before those at hand are followed to a node to check."""
 
 MOST_BOXES = 50_000
-"""With more of them, those of the largest bounds are joined."""
+"""The most boxes that are kept: of more, those with the largest bounds are joined."""
 
 JOINED = 8
-"""How many boxes become one then."""
+"""How many boxes are joined into one."""
 
 
 class Box(NamedTuple):

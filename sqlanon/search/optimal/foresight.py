@@ -15,15 +15,16 @@ from sqlanon.model.lattice import LossContext
 from sqlanon.search.arrays import Bounds, Index, Mask, Nodes, levels_of, spread_downwards, spread_upwards
 from sqlanon.search.problem import SearchProblem
 
+# The numbers below were set by whole runs; tests.benchmarks.tuning shows what half and twice of each do.
+
 POWER = 4
-"""Of shares of suppressed rows the fourth root is close to a sum of terms, one for each level, over a wide range."""
+"""The root of a share of suppressed rows that is close to a sum of terms, one per level, over a wide range."""
 
 SMOOTHING = 1e-3
 """How much terms are drawn to 0, as a share of the weight of a node."""
 
 INFORMATION_SCALE = 30.0
-"""How much less than others the term of lost information is drawn to 0: it stands in for levels of which less is known.
-"""
+"""How much less the term of lost information is drawn to 0: it stands in for levels of which less is known."""
 
 SAFETY = 0.9
 """What part of an expected share is counted on."""
@@ -41,7 +42,7 @@ CLASS_COST = 25.0
 """How many nodes could be checked besides in the time that it takes to count a node that suppresses all rows."""
 
 HALVINGS = 30
-"""So often is the interval halved in which the share of suppressed rows lies that rules out a node."""
+"""How often the interval is halved that has the share of suppressed rows from which on a node is ruled out."""
 
 
 class Foresight:
@@ -155,7 +156,7 @@ def _fitted(nodes: Nodes, values: Bounds, weights: Bounds, lost_information: Seq
 
 
 def _lost_information(context: LossContext) -> list[Bounds]:
-    """By quasi-identifier, what share of all information each of its levels loses, as far as the lattice goes."""
+    """For each quasi-identifier: the share of all information that each of its levels in the lattice loses."""
     everything = max(sum(losses[-1] for losses in context.losses.entropy), 1e-300)
     lattice = context.lattice
     return [

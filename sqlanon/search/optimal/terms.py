@@ -8,7 +8,7 @@ from sqlanon.search.arrays import Index
 from sqlanon.search.problem import SearchProblem
 
 DIGITS = 12
-"""Of the largest term: what a database adds up in any order agrees to so many."""
+"""Digits of the largest term in which sums agree, in whatever order a database adds them up."""
 
 
 class WholeTerms:

@@ -46,13 +46,13 @@ VALUES = Relation("anon_paper_values", "node")
 """The values of the sensitive column that the source has, by their place, with their number of rows."""
 
 CELLS = Relation("anon_paper_cells", "cell")
-"""By the number of a class and the place of a value, the rows of the combinations of some nodes."""
+"""The rows of the combinations of some nodes, by the number of a class and the position of a value."""
 
 PRESENT = Relation("anon_paper_present", "cell")
 """The same with the weights with which counterfeit rows get these values."""
 
 GAPS = Relation("anon_paper_gaps", "cell")
-"""Where the values that a class does not have lie between those that it has."""
+"""The gaps between the values that a class has: its missing values lie in them."""
 
 CLASSES = Relation("anon_paper_classes", "class")
 

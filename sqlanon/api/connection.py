@@ -9,7 +9,7 @@ from sqlanon.api.session import Session
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import NO_LIMITS, DuckDBEngine, Resources
 from sqlanon.errors import EngineError
-from sqlanon.ledger.ledger import ledger_file
+from sqlanon.ledger.opening import ledger_file
 from sqlanon.model.names import possible
 
 if TYPE_CHECKING:

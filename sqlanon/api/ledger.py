@@ -10,8 +10,9 @@ from sqlanon.api.opened import OpenedEngine
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.ledger.datasets import known_account, resolved
-from sqlanon.ledger.ledger import WarehouseLedger, open_ledger, read_ledger
+from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.ledger.notes import could_be_noted
+from sqlanon.ledger.opening import open_ledger, read_ledger
 from sqlanon.ledger.table import table_of
 from sqlanon.model.budget import Budget
 from sqlanon.model.ledger import Account

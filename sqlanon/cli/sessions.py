@@ -146,7 +146,7 @@ def _connected(
     database: str | Path = ":memory:", *, read_only: bool = False, ledger: Path | None = None
 ) -> Iterator[Session]:
     from sqlanon.api.connection import check_resources, connect
-    from sqlanon.ledger.ledger import IN_USE, patiently
+    from sqlanon.ledger.patience import IN_USE, patiently
 
     machine = _machine.get()
     try:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
 
 from sqlanon.engines.base import Engine, Warehouse
 from sqlanon.errors import EngineError, Refusal
@@ -16,26 +14,13 @@ from sqlanon.ledger import notes as ledger_notes
 from sqlanon.ledger import table
 from sqlanon.ledger.checks import refuse_files_of_others, refuse_overspending, refuse_what_cannot_be_added
 from sqlanon.ledger.known_files import with_new_files
+from sqlanon.ledger.patience import IN_USE, OVERTAKEN, patiently
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget, spelled
 from sqlanon.model.datasets import KnownFile, dataset_named
 from sqlanon.model.ledger import START, Account, Entry, Kind, account, chained, first_broken, head
-from sqlanon.model.names import possible
 from sqlanon.model.units import Unit
 from sqlanon.publish.files import flush
-
-PATIENCE = 10.0
-"""Seconds to wait for another program that has the ledger open, or that keeps being faster."""
-PAUSE = 0.05
-"""Seconds from one attempt to the next."""
-
-IN_USE = frozenset((Refusal.LOCKED, Refusal.OPEN))
-OVERTAKEN = frozenset((Refusal.TAKEN, Refusal.OVERTAKEN))
-
-IF_LOST = "If it is lost, so is what was spent, and DROP TABLE anon.ledger_note begins anew"
-"""What is left to do without the ledger of a warehouse."""
-
-Result = TypeVar("Result")
 
 _open_files = threading.Lock()
 """Held while this process has the file of a ledger open: DuckDB's locks on files keep out other processes alone."""
@@ -252,85 +237,6 @@ class WarehouseLedger:
         return "the ledger of the warehouse" if self._file is None else f"the ledger {self._file}"
 
 
-def open_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
-    """The ledger that a private release is charged to.
-
-    Args:
-        engine: the warehouse.
-        path: a DuckDB file for the ledger, made if it is not there; None for the warehouse itself.
-
-    Raises:
-        EngineError: there is no path, and the warehouse is no DuckDB file, or read-only; or another ledger is that of
-            the warehouse; or it has noted none, as it is open read-only though its file may be written.
-    """
-    if path is None and engine.warehouse.is_read_only:
-        reason = "the warehouse is open read-only, and a private release is charged to a ledger first"
-        raise EngineError(f"{reason}; name another file with ledger=", step="ledger")
-    found = read_ledger(engine, path)
-    if not found.is_own:
-        ledger_notes.refuse_unnoted(engine)
-    return found
-
-
-def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
-    """The ledger, to look at; nothing is made.
-
-    Raises:
-        EngineError: there is no path, and the warehouse is no DuckDB file; or another ledger is that of the warehouse.
-    """
-    given, file = ledger_file(path), engine.warehouse.file
-    if given is None and file is None:
-        reason = "the warehouse is no DuckDB file, and a private release needs a ledger that outlives the session"
-        raise EngineError(f"{reason}; name a file with ledger=", step="ledger")
-    is_own = given is not None and file is not None and given.exists() and given.samefile(file)
-    found = WarehouseLedger(engine, None if is_own else given)
-    _refuse_another(engine, found)
-    return found
-
-
-def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
-    """Refuse a ledger that is not that of the warehouse: what was spent so far would be passed by.
-
-    Raises:
-        EngineError: it is another one, or an old copy; or that of the warehouse cannot be read.
-    """
-    noted = ledger_notes.notes(engine)
-    if found.is_own:
-        path = noted[-1].path if noted else ""
-        if any(note.sha256 != START for note in noted) or (path and WarehouseLedger(engine, Path(path)).entries()):
-            raise EngineError(f"the ledger of this warehouse is the file {path}; name it with ledger=", step="ledger")
-        return
-    hashes = {START, *(entry.sha256 for entry in found.entries())}
-    if any(note.sha256 not in hashes for note in noted):
-        reason = (
-            f"{found.name} is not that of this warehouse, or an old copy of it: a row is missing that was noted when"
-        )
-        raise EngineError(
-            f"{reason} {noted[-1].path} was charged; name that file with ledger=. {IF_LOST}",
-            step="ledger",
-        )
-    if engine.find(table.ledger_of(engine)) and WarehouseLedger(engine, None).verify() not in hashes:
-        raise EngineError(
-            "the warehouse has a ledger of its own: charge that one, without ledger=, or first copy its table "
-            "anon.ledger to the file, key and all",
-            step="ledger",
-        )
-
-
-def ledger_file(path: str | Path | None) -> Path | None:
-    """The absolute path of the file of a ledger: DuckDB takes some that are not for databases elsewhere.
-
-    Raises:
-        EngineError: it is ``:memory:``.
-    """
-    if path is None:
-        return None
-    if str(path).startswith(":memory:"):
-        reason = "a private release needs a ledger that outlives the session; name a file with ledger="
-        raise EngineError(reason, step="ledger")
-    return Path(possible(path, "ledger")).absolute()
-
-
 def _entry(
     kind: Kind,
     dataset: str,
@@ -374,15 +280,3 @@ def _open(engine: Warehouse, file: Path) -> tuple[ExitStack, Engine]:
         stack.enter_context(_open_files)
         opened = stack.enter_context(engine.beside(file))
         return stack.pop_all(), opened
-
-
-def patiently(call: Callable[[], Result], may_pass: Collection[Refusal]) -> Result:
-    """The result of a call; again and again for a while, as long as the database refuses it for what may pass."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return call()
-        except EngineError as error:
-            if error.refusal not in may_pass or time.monotonic() >= deadline:
-                raise
-        time.sleep(PAUSE)

@@ -24,8 +24,10 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.ledger import ledger as ledger_module
+from sqlanon.ledger import patience
 from sqlanon.ledger.datasets import dataset_of
-from sqlanon.ledger.ledger import WarehouseLedger, open_ledger
+from sqlanon.ledger.ledger import WarehouseLedger
+from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Accountant, Expense
 from sqlanon.model.budget import Budget, one_after_the_other
 from sqlanon.model.datasets import KnownFile, dataset_named, dataset_of_table
@@ -364,7 +366,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import BudgetError
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget
-from sqlanon.ledger.ledger import open_ledger
+from sqlanon.ledger.opening import open_ledger
 
 warehouse, file, processes = sys.argv[1:]
 
@@ -496,18 +498,18 @@ class TestRaces:
 
 class TestPlaces:
     def test_a_file_that_is_open_elsewhere_says_so(self, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(ledger_module, "PATIENCE", 0.1)
+        monkeypatch.setattr(patience, "PATIENCE", 0.1)
         program = "import sys, duckdb; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.readline()"
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         with subprocess.Popen([sys.executable, "-c", program, str(written)], **pipes) as process:
             assert process.stdout is not None and process.stdout.readline() == "open\n"
             with pytest.raises(sa.EngineError, match=rf"is open in another program \(process {process.pid}\)"):
                 at(written).commit([expense(1)])
-            monkeypatch.setattr(ledger_module, "PATIENCE", 10)
+            monkeypatch.setattr(patience, "PATIENCE", 10)
             threading.Timer(0.2, process.kill).start()
             assert at(written).commit([expense(1)]) == [5]
         other = duckdb.connect(str(written), config={"threads": 1})
-        monkeypatch.setattr(ledger_module, "PATIENCE", 0.1)
+        monkeypatch.setattr(patience, "PATIENCE", 0.1)
         with other, pytest.raises(sa.EngineError, match="is open in this program"):
             at(written).commit([expense(1)])
 

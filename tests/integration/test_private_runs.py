@@ -19,7 +19,7 @@ from sqlglot import parse_one
 import sqlanon as sa
 from sqlanon.cli.sessions import writing
 from sqlanon.evaluation.baselines.ipa_as_published import queries as ipa_paper
-from sqlanon.ledger.ledger import open_ledger
+from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms import opendp
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.methods.private import prepare as prepare_private
@@ -399,7 +399,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
     def test_a_run_that_cannot_note_the_ledger_of_its_warehouse_says_why(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("sqlanon.ledger.ledger.PATIENCE", 0.2)
+        monkeypatch.setattr("sqlanon.ledger.patience.PATIENCE", 0.2)
         program = "import duckdb; c = duckdb.connect('w.duckdb', read_only=True); print('open', flush=True); input()"
         run = writing(tmp_path / "w.duckdb", destination("r.parquet"), tmp_path / "b.duckdb", is_charged=True)
         with subprocess.Popen(

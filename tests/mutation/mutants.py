@@ -967,7 +967,7 @@ MODELS = [
 
 LEDGER = [
     *_of(
-        "sqlanon/ledger/ledger.py",
+        "sqlanon/ledger/opening.py",
         (
             "ledger-beside-the-warehouse",
             "if engine.find(table.ledger_of(engine)) and WarehouseLedger(engine, None).verify() not in hashes:",
@@ -989,6 +989,9 @@ LEDGER = [
             "whoever forgets to name the ledger of a warehouse opens a fresh account",
             f"{RUNS}::TestAccounts::test_a_warehouse_knows_its_ledger",
         ),
+    ),
+    *_of(
+        "sqlanon/ledger/ledger.py",
         (
             "ledger-noted-late",
             "        self.note_in_warehouse()\n",

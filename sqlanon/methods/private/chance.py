@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.ledger.datasets import charged
-from sqlanon.ledger.ledger import open_ledger
+from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Ledger
 from sqlanon.mechanisms.opendp import OpenDPSource
 from sqlanon.mechanisms.seeded import SeededSource

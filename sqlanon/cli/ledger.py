@@ -47,7 +47,7 @@ def show_(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json =
     elif not entries:
         say("The ledger has no rows.")
     else:
-        from sqlanon.cli.terminal.views import accounts_table, entries_table
+        from sqlanon.cli.terminal.ledger_views import accounts_table, entries_table
 
         show(accounts_table(accounts), entries_table(entries))
 

@@ -4,70 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
-from sqlanon.binding.bound import BoundPolicy
-from sqlanon.binding.prepare import prepare, read_by, with_present_taxonomies
+from sqlanon.binding.prepare import read_by, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
-from sqlanon.errors import EngineError, PolicyError, UnsatisfiableError, VerificationError
+from sqlanon.errors import EngineError, UnsatisfiableError, VerificationError
 from sqlanon.methods import publishing
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.guarantee import guarantee_of_partitions
 from sqlanon.methods.full_domain.kept_classes import attained_measures
 from sqlanon.methods.stages import Progress, Stages, silent
 from sqlanon.model.destination import Destination, Replace
-from sqlanon.model.fit import Fit, PartitionRelease, PartitionReport
+from sqlanon.model.fit import PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement, RowCounts
 from sqlanon.partitions import increment as queries
-from sqlanon.partitions.fit import refuse_other_types
 from sqlanon.partitions.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment
-from sqlanon.partitions.places import Place, place_of
-from sqlanon.partitions.sidecar import Entry, Sidecar, opened, release_at
-from sqlanon.partitions.taxonomies import refuse_other_taxonomies, taxonomies_of_fit
+from sqlanon.partitions.partition import (
+    Partition,
+    is_published,
+    partition_of,
+    refuse_changed_taxonomies,
+    refuse_other_rows,
+    refuse_rows_published_elsewhere,
+)
+from sqlanon.partitions.sidecar import Entry, opened
+from sqlanon.partitions.taxonomies import taxonomies_of_fit
 from sqlanon.publish.provenance import provenance
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.release.rows import KEPT_CLASSES
 from sqlanon.verification.measure import Beside
 from sqlanon.verification.verify import verify
-
-
-@dataclass(frozen=True)
-class Partition:
-    """A partition that is to be published, and what it joins.
-
-    Attributes:
-        sidecar: the fit and the counts of what was published with it.
-        bound: the policy of the fit, bound to the partition.
-        place: where it goes.
-        rows, fingerprint: how many rows it has, and what tells them from others.
-        others: what stays published beside it.
-        replaced: the entry that it takes the place of.
-    """
-
-    sidecar: Sidecar
-    bound: BoundPolicy
-    place: Place
-    rows: int
-    fingerprint: str
-    others: tuple[Entry, ...]
-    replaced: Entry | None
-
-    @property
-    def fit(self) -> Fit:
-        """The fit."""
-        return self.sidecar.fit
-
-    def has_rows_of(self, entry: Entry) -> bool:
-        """Whether an entry is of the same rows."""
-        return (self.rows, self.fingerprint) == (entry.rows, entry.fingerprint)
-
-    def union(self, own: RowCounts) -> RowCounts:
-        """What became of the rows of all partitions, this one included."""
-        source = own.source + sum(entry.rows for entry in self.others)
-        released = own.released + sum(entry.released for entry in self.others)
-        return RowCounts(source=source, released=released, masked=0, dropped=source - released)
 
 
 def apply(
@@ -104,66 +71,13 @@ def apply(
     """
     stages = Stages(progress)
     with stages.watching(engine), opened(engine, sidecar) as known, taxonomies_of_fit(engine, known):
-        partition = _partition(engine, source, known, into, stages)
-        _refuse_rows_published_elsewhere(partition)
+        partition = partition_of(engine, source, known, into, stages)
+        refuse_rows_published_elsewhere(partition)
         if partition.replaced is not None and not replace:
-            _refuse_other_rows(engine, partition)
-        if _is_published(engine, partition, replace):
+            refuse_other_rows(engine, partition)
+        if is_published(engine, partition, replace):
             return _published_before(engine, partition, stages)
         return _publish(engine, source, partition, into, stages, replace=replace)
-
-
-def _partition(
-    engine: Engine, source: ResolvedSource, sidecar: Sidecar, into: Destination, stages: Stages
-) -> Partition:
-    """The partition with what it joins, if it fits."""
-    place = place_of(engine, into)
-    bound = prepare(engine, source, sidecar.fit.policy)
-    _refuse_other_taxonomies(sidecar.fit, bound)
-    refuse_other_types(sidecar.fit, bound)
-    with stages.stage("fingerprint"):
-        names = [known.name for known in bound.columns]
-        found = engine.fetch(queries.fingerprint(bound.source, names), "a fingerprint of the rows")[0]
-    entries = sidecar.entries
-    replaced = next((entry for entry in entries if entry.place.same_as(place)), None)
-    others = tuple(entry for entry in entries if entry is not replaced)
-    return Partition(sidecar, bound, place, int(found["rows"]), found["fingerprint"], others, replaced)
-
-
-def _refuse_rows_published_elsewhere(partition: Partition) -> None:
-    for entry in filter(partition.has_rows_of, partition.others):
-        raise PolicyError(
-            f'the rows of {partition.bound.description} were published with this fit already, as "{entry.place.name}": '
-            "published twice, they would count twice"
-        )
-
-
-def _refuse_other_taxonomies(fit: Fit, bound: BoundPolicy) -> None:
-    refuse_other_taxonomies(fit, {name: bound.taxonomy_hashes.get(name, "") for name in fit.taxonomy_sha256})
-
-
-def _is_published(engine: Engine, partition: Partition, replace: Replace) -> bool:
-    """Whether the partition is what is there, and is to be left."""
-    entry = partition.replaced
-    if entry is None or replace not in (False, "changed"):
-        return False
-    return partition.has_rows_of(entry) and release_at(engine, entry.place) == entry.release
-
-
-def _refuse_other_rows(engine: Engine, partition: Partition) -> None:
-    """Refuse to go on where a partition was published, unless it is the same one."""
-    entry, name = partition.replaced, partition.place.name
-    assert entry is not None
-    if release_at(engine, entry.place) != entry.release:
-        raise EngineError(
-            f'a partition was published as "{name}" with this fit and is not there any more, but its rows count: '
-            "bring it back, or publish it anew with replace=True",
-            step="target",
-        )
-    if not partition.has_rows_of(entry):
-        raise EngineError(
-            f'"{name}" is published with this fit, from other rows; give another name, or replace=True', step="target"
-        )
 
 
 def _published_before(engine: Engine, partition: Partition, stages: Stages) -> PartitionRelease:
@@ -210,7 +124,7 @@ def _staged(
         replaces=partition.replaced,
     )
     with engine.transaction():
-        _refuse_other_taxonomies(partition.fit, with_present_taxonomies(engine, partition.bound))
+        refuse_changed_taxonomies(partition.fit, with_present_taxonomies(engine, partition.bound))
         with stages.stage("release"):
             written = _written(engine, partition, table, increment, entry, target)
         with stages.stage("verify"):
@@ -225,7 +139,7 @@ def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tu
     fit, bound = partition.fit, partition.bound
     with engine.scratch():
         with engine.transaction():
-            _refuse_other_taxonomies(fit, with_present_taxonomies(engine, bound))
+            refuse_changed_taxonomies(fit, with_present_taxonomies(engine, bound))
             with stages.stage("encode"):
                 table = encode_table(engine, bound, label_losses=())
             with stages.stage("join"):

@@ -1,0 +1,119 @@
+"""A partition that is to be published: whether it fits, what it joins, and what it takes the place of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.prepare import prepare
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.methods.stages import Stages
+from sqlanon.model.destination import Destination, Replace
+from sqlanon.model.fit import Fit
+from sqlanon.model.release import RowCounts
+from sqlanon.partitions import increment as queries
+from sqlanon.partitions.fit import refuse_other_types
+from sqlanon.partitions.places import Place, place_of
+from sqlanon.partitions.sidecar import Entry, Sidecar, release_at
+from sqlanon.partitions.taxonomies import refuse_other_taxonomies
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition that is to be published, and what it joins.
+
+    Attributes:
+        sidecar: the fit and the counts of what was published with it.
+        bound: the policy of the fit, bound to the partition.
+        place: where it goes.
+        rows, fingerprint: how many rows it has, and what tells them from others.
+        others: what stays published beside it.
+        replaced: the entry that it takes the place of.
+    """
+
+    sidecar: Sidecar
+    bound: BoundPolicy
+    place: Place
+    rows: int
+    fingerprint: str
+    others: tuple[Entry, ...]
+    replaced: Entry | None
+
+    @property
+    def fit(self) -> Fit:
+        """The fit."""
+        return self.sidecar.fit
+
+    def has_rows_of(self, entry: Entry) -> bool:
+        """Whether an entry is of the same rows."""
+        return (self.rows, self.fingerprint) == (entry.rows, entry.fingerprint)
+
+    def union(self, own: RowCounts) -> RowCounts:
+        """What became of the rows of all partitions, this one included."""
+        source = own.source + sum(entry.rows for entry in self.others)
+        released = own.released + sum(entry.released for entry in self.others)
+        return RowCounts(source=source, released=released, masked=0, dropped=source - released)
+
+
+def partition_of(
+    engine: Engine, source: ResolvedSource, sidecar: Sidecar, into: Destination, stages: Stages
+) -> Partition:
+    """The partition with what it joins, if it fits."""
+    place = place_of(engine, into)
+    bound = prepare(engine, source, sidecar.fit.policy)
+    refuse_changed_taxonomies(sidecar.fit, bound)
+    refuse_other_types(sidecar.fit, bound)
+    with stages.stage("fingerprint"):
+        names = [known.name for known in bound.columns]
+        found = engine.fetch(queries.fingerprint(bound.source, names), "a fingerprint of the rows")[0]
+    entries = sidecar.entries
+    replaced = next((entry for entry in entries if entry.place.same_as(place)), None)
+    others = tuple(entry for entry in entries if entry is not replaced)
+    return Partition(sidecar, bound, place, int(found["rows"]), found["fingerprint"], others, replaced)
+
+
+def refuse_rows_published_elsewhere(partition: Partition) -> None:
+    """Refuse rows that count already.
+
+    Raises:
+        PolicyError: another partition of the fit has the same rows.
+    """
+    for entry in filter(partition.has_rows_of, partition.others):
+        raise PolicyError(
+            f'the rows of {partition.bound.description} were published with this fit already, as "{entry.place.name}": '
+            "published twice, they would count twice"
+        )
+
+
+def refuse_changed_taxonomies(fit: Fit, bound: BoundPolicy) -> None:
+    """Refuse taxonomies that are not those of the fit.
+
+    Raises:
+        TaxonomyError: some are others.
+    """
+    refuse_other_taxonomies(fit, {name: bound.taxonomy_hashes.get(name, "") for name in fit.taxonomy_sha256})
+
+
+def is_published(engine: Engine, partition: Partition, replace: Replace) -> bool:
+    """Whether the partition is what is there, and is to be left."""
+    entry = partition.replaced
+    if entry is None or replace not in (False, "changed"):
+        return False
+    return partition.has_rows_of(entry) and release_at(engine, entry.place) == entry.release
+
+
+def refuse_other_rows(engine: Engine, partition: Partition) -> None:
+    """Refuse to go on where a partition was published, unless it is the same one."""
+    entry, name = partition.replaced, partition.place.name
+    assert entry is not None
+    if release_at(engine, entry.place) != entry.release:
+        raise EngineError(
+            f'a partition was published as "{name}" with this fit and is not there any more, but its rows count: '
+            "bring it back, or publish it anew with replace=True",
+            step="target",
+        )
+    if not partition.has_rows_of(entry):
+        raise EngineError(
+            f'"{name}" is published with this fit, from other rows; give another name, or replace=True', step="target"
+        )

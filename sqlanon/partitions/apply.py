@@ -26,6 +26,7 @@ from sqlanon.partitions.partition import (
     refuse_changed_taxonomies,
     refuse_other_rows,
     refuse_rows_published_elsewhere,
+    rows_of,
 )
 from sqlanon.partitions.sidecar import Entry, opened
 from sqlanon.partitions.taxonomies import taxonomies_of_fit
@@ -218,15 +219,10 @@ def _refuse_what_falls_short(engine: Compute, partition: Partition, increment: I
 
 
 def _written(
-    engine: Compute,
-    partition: Partition,
-    table: EncodedTable,
-    increment: Increment,
-    entry: Entry,
-    target: Target,
+    engine: Compute, partition: Partition, table: EncodedTable, increment: Increment, entry: Entry, target: Target
 ) -> ResolvedSource:
     attained = attained_measures(engine, increment.classes(PUBLISHED_CELLS))
-    rows = _rows(entry)
+    rows = rows_of(entry)
     beside = {
         "release": entry.release,
         "partitions": len(partition.others) + 1,
@@ -273,10 +269,6 @@ def _verified(engine: Engine, partition: Partition, written: ResolvedSource, ent
     return verification.measurement
 
 
-def _rows(entry: Entry) -> RowCounts:
-    return RowCounts(source=entry.rows, released=entry.released, masked=0, dropped=entry.rows - entry.released)
-
-
 def _release(
     partition: Partition,
     entry: Entry,
@@ -285,7 +277,7 @@ def _release(
     stages: Stages,
     note: str | None = None,
 ) -> PartitionRelease:
-    fit, rows, partitions = partition.fit, _rows(entry), len(partition.others) + 1
+    fit, rows, partitions = partition.fit, rows_of(entry), len(partition.others) + 1
     report = PartitionReport(
         source=partition.bound.description,
         into=into,

@@ -117,3 +117,8 @@ def refuse_other_rows(engine: Engine, partition: Partition) -> None:
         raise EngineError(
             f'"{name}" is published with this fit, from other rows; give another name, or replace=True', step="target"
         )
+
+
+def rows_of(entry: Entry) -> RowCounts:
+    """What became of the rows of a partition that was published."""
+    return RowCounts(source=entry.rows, released=entry.released, masked=0, dropped=entry.rows - entry.released)

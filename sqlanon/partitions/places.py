@@ -11,8 +11,8 @@ from sqlanon.engines.base import Engine, Warehouse, Writer
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination
 from sqlanon.model.names import folded
-from sqlanon.publish.file_notes import note_of_file
 from sqlanon.publish.folders import note_of
+from sqlanon.publish.provenance import note_of_file
 from sqlanon.queries.kit.nodes import identifier
 
 

@@ -10,7 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from sqlanon.engines.base import NOTE_KEY
+from sqlanon.engines.base import NOTE_KEY, Writer
+from sqlanon.engines.csv_notes import is_csv, look_at
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import RowCounts
 from sqlanon.publish.policy_files import without_places
@@ -75,6 +76,15 @@ def noted(text: str | None) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError):
         return {}
     return facts if isinstance(facts, dict) else {}
+
+
+def note_of_file(engine: Writer, file: str | Path) -> str | None:
+    """The provenance of a file, as JSON; None without one, or if it is about another content of a CSV.
+
+    Raises:
+        EngineError: it is not a Parquet file, nor named as a CSV; or what is beside a CSV is no note.
+    """
+    return look_at(file).note if is_csv(file) else engine.parquet_metadata(file)
 
 
 def installed_version() -> str:

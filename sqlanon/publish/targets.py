@@ -14,10 +14,9 @@ from sqlanon.engines.csv_notes import is_csv, look_at
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.publish.csv_files import StagedCsv, staged_csv
-from sqlanon.publish.file_notes import note_of_file
 from sqlanon.publish.files import refuse_own_source, staged_file
 from sqlanon.publish.folders import StagedFolder, staged_folder
-from sqlanon.publish.provenance import noted
+from sqlanon.publish.provenance import note_of_file, noted
 from sqlanon.publish.to_csv import CsvTarget
 from sqlanon.publish.to_folder import FolderTarget
 from sqlanon.publish.to_parquet import ParquetTarget

@@ -21,10 +21,9 @@ from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Release, Report
 from sqlanon.publish.csv_files import settle
-from sqlanon.publish.file_notes import note_of_file
 from sqlanon.publish.files import bring_back, tidy
 from sqlanon.publish.folders import is_whole, note_of
-from sqlanon.publish.provenance import code_sha256, noted
+from sqlanon.publish.provenance import code_sha256, note_of_file, noted
 from sqlanon.queries.kit.nodes import aliased, count_rows, select
 from sqlanon.verification.verify import misfits
 

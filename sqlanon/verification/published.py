@@ -16,8 +16,8 @@ from sqlanon.engines.paths import is_folder, marked, pattern_below
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.destination import Destination
-from sqlanon.publish.file_notes import note_of_file
 from sqlanon.publish.folders import changes_of, note_of
+from sqlanon.publish.provenance import note_of_file
 from sqlanon.verification.record import Record, record_of, together
 
 

@@ -18,7 +18,7 @@ from sqlanon.cli.options import with_database_option
 from sqlanon.cli.sessions import on_this_machine
 from sqlanon.cli.terminal import outcome
 from sqlanon.cli.terminal.interrupt import ignore_interrupts, interrupt_once
-from sqlanon.cli.terminal.output import write, write_event
+from sqlanon.cli.terminal.output import silence, write, write_event
 
 app = typer.Typer(
     help="Anonymize tables where they already live, in SQL inside DuckDB.",
@@ -103,6 +103,10 @@ def _run(arguments: list[str]) -> int:
         return outcome.DONE
     except typer.Exit as end:
         return end.exit_code
+    except (BrokenPipeError, SystemExit):
+        # The reader of a help has had enough. Rich, which writes it, ends the program; not if that is only seen later.
+        silence(sys.stdout)
+        return outcome.DONE
     except (Exception, KeyboardInterrupt) as error:
         ignore_interrupts()
         return outcome.report_failure(error, as_json="--json" in arguments, as_events=as_events, debug=debug)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -126,6 +127,18 @@ def test_a_reader_that_stops_early_sees_no_traceback(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == ""
         assert process.wait(20) == 0
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], published("explain")])
+def test_a_reader_that_has_had_enough(clinic: Path, arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "sqlanon", *arguments]
+    done = subprocess.run(
+        command, cwd=clinic, env=environment(), stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

@@ -23,9 +23,9 @@ def write(text: str) -> None:
     try:
         typer.echo(text, nl=False)
     except BrokenPipeError:
-        _silence(sys.stdout)
+        silence(sys.stdout)
     except OSError as error:
-        _silence(sys.stdout)
+        silence(sys.stdout)
         raise EngineError(f"the output cannot be written: {error.strerror}", step="output", original=error) from None
 
 
@@ -51,7 +51,7 @@ def say(text: str) -> None:
     try:
         typer.echo(printable(text), err=True)
     except OSError:
-        _silence(sys.stderr)
+        silence(sys.stderr)
 
 
 def printable(text: str) -> str:
@@ -64,7 +64,7 @@ def write_event(document: dict[str, Any]) -> None:
     say(json.dumps(document, default=str))
 
 
-def _silence(stream: IO[str] | None) -> None:
+def silence(stream: IO[str] | None) -> None:
     """Let all further output vanish, what Python flushes at its end included."""
     if stream is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

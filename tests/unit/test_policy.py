@@ -622,11 +622,15 @@ class TestFullDomain:
             ({"method": sa.FullDomain(search="datafly")}, {"search": "datafly", "suppression_limit": 0.1}),
             ({"method": sa.FullDomain()}, {"search": "ola", "suppression_limit": 0.1}),
         ):
-            found = policy_of(before.model_copy(update=changes))
+            copy = before.model_copy(update=changes)
             expected = policy(**after, quality=before.quality)
-            assert (found, found.method) == (expected, expected.method)
+            for found in (copy, policy_of(copy)):
+                assert (found, found.method) == (expected, expected.method)
         with pytest.raises(sa.PolicyError, match='search is "datafly" in it, and "samarati" beside it'):
             policy_of(before.model_copy(update={"method": sa.FullDomain(search="datafly"), "search": "samarati"}))
+        with pytest.raises(sa.PolicyError) as refused:
+            policy_of(before.model_copy(update={"suppression_limit": 5.0}))
+        assert refused.value.problems == ("suppression_limit: must be a share from 0 to 1: 0.05 is 5 %",)
         private = policy(privacy=[], method=sa.IPA(), sensitive=["diagnosis"])
         with pytest.raises(sa.PolicyError, match="takes no suppression_limit"):
             policy_of(private.model_copy(update={"suppression_limit": 0.1}))

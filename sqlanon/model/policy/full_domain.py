@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from sqlanon.model.base import NotNegative, Share
@@ -60,6 +61,11 @@ class FullDomain(MethodSettings):
             "suppression": suppression,
         }
         super().__init__(**{name: value for name, value in given.items() if value is not None}, **unknown)
+
+    @classmethod
+    def told(cls, settings: Mapping[str, Any]) -> FullDomain:
+        """The method of a policy that has these settings, as they are: it was given none of them itself."""
+        return cls.model_construct(_fields_set=set(), **settings)
 
     @property
     def given(self) -> dict[str, Any]:

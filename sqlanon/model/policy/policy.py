@@ -160,8 +160,8 @@ class Policy(PolicyValue):
     @model_validator(mode="before")
     @classmethod
     def _in_present_words(cls, given: Any) -> Any:
-        # The method of a copy with changes is as it was given.
-        if isinstance(given, Policy) and getattr(given.method, "given", True):
+        # A copy with changes is checked by its fields, which its method only tells of.
+        if isinstance(given, Policy):
             given = {name: getattr(given, name) for name in given.model_fields_set}
         return in_present_words(given) if isinstance(given, Mapping) else given
 
@@ -203,7 +203,7 @@ class Policy(PolicyValue):
                 problem = "{name} is {here} in it, and {beside} beside it"
                 told = {"name": name, "here": json.dumps(value), "beside": json.dumps(settings[name])}
                 raise PydanticCustomError("two_settings", problem, told)
-        return FullDomain.model_construct(_fields_set=set(), **settings)
+        return FullDomain.told(settings)
 
     @field_serializer("method", mode="wrap")
     def _without_settings(self, method: MethodSettings, dump: SerializerFunctionWrapHandler) -> Any:
@@ -251,9 +251,14 @@ class Policy(PolicyValue):
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Policy:
         """A copy with changes, which are checked where it is used; those of its method are changes of its own."""
-        changes = update or {}
-        given = changes["method"].given if isinstance(changes.get("method"), FullDomain) else {}
-        return super().model_copy(update={**given, **changes}, deep=deep)
+        changes = dict(update or {})
+        method = changes.get("method", self.method)
+        if isinstance(method, FullDomain):
+            changes = {**method.given, **changes}
+            settings = {name: changes.get(name, getattr(self, name)) for name in SETTINGS}
+            if method.given.items() <= settings.items():  # else it is refused where it is used
+                changes["method"] = FullDomain.told(settings)
+        return super().model_copy(update=changes, deep=deep)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -17,8 +17,8 @@ from sqlanon.methods.stages import Progress, Stages, silent
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement, RowCounts
-from sqlanon.partitions import increment as queries
-from sqlanon.partitions.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment
+from sqlanon.partitions import counts, kept
+from sqlanon.partitions.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment, join
 from sqlanon.partitions.partition import (
     Partition,
     is_published,
@@ -118,7 +118,7 @@ def _staged(
     rows = _decided(engine, partition, increment)
     entry = partition.sidecar.announce(
         partition.place,
-        queries.kept_counts(increment, KEPT_CLASSES),
+        kept.kept_counts(increment, KEPT_CLASSES),
         rows=partition.rows,
         released=rows.released,
         fingerprint=partition.fingerprint,
@@ -147,9 +147,9 @@ def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tu
                 published = partition.sidecar.counts([entry.number for entry in partition.others])
                 levels = tuple(fit.node[name] for name in fit.policy.quasi_identifiers)
                 increment = Increment(table.plan, levels, published, partition.sidecar.reference)
-                steps = queries.join(increment)
-                kept = queries.kept_classes(increment, every_partition=fit.every_partition)
-                steps += [Step(KEPT_CLASSES, kept, "kept classes"), queries.published_cells(increment, KEPT_CLASSES)]
+                steps = join(increment)
+                classes = kept.kept_classes(increment, every_partition=fit.every_partition)
+                steps += [Step(KEPT_CLASSES, classes, "kept classes"), kept.published_cells(increment, KEPT_CLASSES)]
                 for step in steps:
                     # The shares of the partition give way to those of the reference.
                     engine.drop(step.makes)
@@ -165,8 +165,8 @@ def _decided(engine: Compute, partition: Partition, increment: Increment) -> Row
         VerificationError: the partition is not what it was when its rows were counted first.
     """
     policy = partition.fit.policy
-    counts = engine.fetch(queries.kept_rows(increment, KEPT_CLASSES), "rows of kept classes")[0]
-    source, released = int(counts["new_rows"]), int(counts["kept_rows"])
+    found = engine.fetch(kept.kept_rows(increment, KEPT_CLASSES), "rows of kept classes")[0]
+    source, released = int(found["new_rows"]), int(found["kept_rows"])
     if source != partition.rows:
         raise VerificationError(f"{partition.bound.description} has changed during the run; nothing was published")
     rows = RowCounts(source=source, released=released, masked=0, dropped=source - released)
@@ -196,7 +196,7 @@ def _blocking(engine: Compute, partition: Partition, increment: Increment) -> li
         places["on its own"] = NEW_CELLS
     lines = []
     for place, cells in places.items():
-        blocked = engine.fetch(queries.blocked_rows(increment, cells), "blocked rows")[0]
+        blocked = engine.fetch(kept.blocked_rows(increment, cells), "blocked rows")[0]
         lines += [
             f"{model}: {blocked[f'blocked_{index}']:,} of its rows are in classes that violate it {place}"
             for index, model in enumerate(partition.fit.policy.privacy)
@@ -207,7 +207,7 @@ def _blocking(engine: Compute, partition: Partition, increment: Increment) -> li
 
 def _refuse_what_falls_short(engine: Compute, partition: Partition, increment: Increment) -> None:
     """Rows that are replaced may be needed by classes that other partitions have rows in."""
-    short = engine.fetch(queries.left_short(increment), "classes left short")[0]
+    short = engine.fetch(kept.left_short(increment), "classes left short")[0]
     if short["classes"]:
         raise UnsatisfiableError(
             f'"{partition.place.name}" cannot be replaced by {partition.bound.description}:',
@@ -246,18 +246,16 @@ def _verified(engine: Engine, partition: Partition, written: ResolvedSource, ent
     """
     policy, sidecar = partition.fit.policy, partition.sidecar
     others = sidecar.counts([other.number for other in partition.others])
-    union = ResolvedSource(
-        queries.with_rows(written.relation, others), f"{written.description} with what was published"
-    )
+    union = ResolvedSource(counts.with_rows(written.relation, others), f"{written.description} with what was published")
     compared = any(model.compares_with_source for model in policy.privacy)
-    beside = Beside(source=queries.as_rows(sidecar.reference) if compared else None)
+    beside = Beside(source=counts.as_rows(sidecar.reference) if compared else None)
     verification = verify(engine, union, policy, beside)
     shortfalls = list(verification.shortfalls)
     if partition.fit.every_partition:
         alone = verify(engine, written, policy, beside)
         shortfalls += [f"on its own, {shortfall}" for shortfall in alone.shortfalls]
     own = sidecar.counts([entry.number]).this
-    differences = engine.fetch(queries.differences(queries.counts_of(written.relation, policy), own), "counts")[0]
+    differences = engine.fetch(counts.differences(counts.counts_of(written.relation, policy), own), "counts")[0]
     if differences["differences"]:
         shortfalls.append("its rows are not those that were counted")
     if shortfalls:

@@ -12,7 +12,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import Fit
 from sqlanon.model.release import RowCounts
-from sqlanon.partitions import increment as queries
+from sqlanon.partitions.counts import fingerprint
 from sqlanon.partitions.fit import refuse_other_types
 from sqlanon.partitions.places import Place, place_of
 from sqlanon.partitions.sidecar import Entry, Sidecar, release_at
@@ -66,7 +66,7 @@ def partition_of(
     refuse_other_types(sidecar.fit, bound)
     with stages.stage("fingerprint"):
         names = [known.name for known in bound.columns]
-        found = engine.fetch(queries.fingerprint(bound.source, names), "a fingerprint of the rows")[0]
+        found = engine.fetch(fingerprint(bound.source, names), "a fingerprint of the rows")[0]
     entries = sidecar.entries
     replaced = next((entry for entry in entries if entry.place.same_as(place)), None)
     others = tuple(entry for entry in entries if entry is not replaced)

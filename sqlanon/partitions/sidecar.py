@@ -27,7 +27,7 @@ from sqlanon.engines.base import NOTE_KEY, Compute, Engine, Warehouse
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.fit import Fit
 from sqlanon.model.names import possible
-from sqlanon.partitions.increment import counted_columns
+from sqlanon.partitions.counts import counted_columns
 from sqlanon.partitions.places import Place, note_at
 from sqlanon.publish.files import staged_file
 from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum

@@ -1,0 +1,85 @@
+"""What a table gives away, as it was measured."""
+
+from __future__ import annotations
+
+from sqlanon.model.release.document import Document
+
+
+class ModelResult(Document):
+    """A bound of a privacy model, what it requires and what a table attains.
+
+    ``comparison`` says how what is attained compares with what is required where it passes; ``attained`` is None for
+    a table without rows.
+    """
+
+    model: str
+    measure: str
+    column: str | None
+    comparison: str
+    required: float
+    attained: float | None
+    met: bool
+
+
+class Measurement(Document):
+    """What a table gives away as it is.
+
+    Attributes:
+        source: the table in words.
+        row_count, class_count: rows, and equivalence classes over the quasi-identifiers.
+        k: rows of the smallest class; None for a table without rows.
+        models: every privacy model of the policy against the table.
+        highest_prosecutor_risk: 1 / k.
+        average_prosecutor_risk: the mean over rows of 1 / class size, which is also the marketer risk of an attacker
+            who has no more than the table.
+        unique_rows, unique_share: rows that are alone in their class, and their share.
+        notes: what could not be measured as the policy wants it.
+    """
+
+    source: str
+    row_count: int
+    class_count: int
+    k: int | None
+    models: tuple[ModelResult, ...]
+    highest_prosecutor_risk: float | None
+    average_prosecutor_risk: float | None
+    unique_rows: int
+    unique_share: float | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def met(self) -> bool:
+        """Whether the table meets every privacy model."""
+        return self.row_count > 0 and all(result.met for result in self.models)
+
+
+class Verification(Document):
+    """What was measured on a release, and where it falls short of its policy.
+
+    Attributes:
+        source: the release in words.
+        measurement: the measurement.
+        shortfalls: one sentence per requirement that is not met; empty if all are.
+        notes: what could not be compared with the provenance of the release, or with its policy.
+        not_covered: what no verification sees without the source.
+    """
+
+    source: str
+    measurement: Measurement
+    shortfalls: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    not_covered: tuple[str, ...] = ()
+
+    @property
+    def met(self) -> bool:
+        """Whether the release meets its policy."""
+        return not self.shortfalls
+
+
+class RowCounts(Document):
+    """Rows of the source, and what became of them: ``released`` includes ``masked``; ``dropped`` is the rest."""
+
+    source: int
+    released: int
+    masked: int
+    dropped: int

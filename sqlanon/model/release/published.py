@@ -1,0 +1,84 @@
+"""A table that was published, with what it promises and the numbers of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import Field, PrivateAttr
+
+from sqlanon.errors import EngineError
+from sqlanon.model.release.document import Document, html_table
+from sqlanon.model.release.reports import Guarantee, PrivateGuarantee, PrivateReport, Report
+
+
+class Published(Document):
+    """What a session has written, and can read again for as long as it is open.
+
+    The rows are those that are there when they are asked for; they are no part of the value.
+    """
+
+    into: str
+    _rows: Callable[[str], Any] | None = PrivateAttr(default=None)
+
+    def to_arrow(self) -> Any:
+        """The rows that were published, as a pyarrow Table.
+
+        Raises:
+            EngineError: the session is closed, or they are not there any more.
+        """
+        return self._read("to_arrow_table")
+
+    def df(self) -> Any:
+        """The rows that were published, as a pandas DataFrame.
+
+        Raises:
+            EngineError: as :meth:`to_arrow`, or pandas is not installed.
+        """
+        return self._read("df")
+
+    def pl(self) -> Any:
+        """The rows that were published, as a polars DataFrame.
+
+        Raises:
+            EngineError: as :meth:`to_arrow`, or polars is not installed.
+        """
+        return self._read("pl")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _read(self, form: str) -> Any:
+        if self._rows is None:
+            raise EngineError(
+                f"this is the report of {self.into}, without the session that published it: read it by its name",
+                step="rows",
+            )
+        return self._rows(form)
+
+
+class Release(Published):
+    """A published table.
+
+    Attributes:
+        into: the table or file.
+        tables: the tables that were published beside it, by what they are.
+        node: the level of each quasi-identifier, e.g. ``{"age": 1, "sex": 0, "zip": 3}``.
+        guarantee: what is promised.
+        report: the numbers, of the run that wrote it.
+        unchanged: whether it was there already, made from the same files by the same policy, so that nothing was done.
+    """
+
+    tables: dict[str, str] = Field(default_factory=dict)
+    node: dict[str, int]
+    guarantee: PrivateGuarantee | Guarantee
+    report: Report | PrivateReport
+    unchanged: bool = False
+
+    def _repr_html_(self) -> str:
+        if not isinstance(self.report, PrivateReport):
+            return self.report._repr_html_()
+        promised = self.guarantee.model_dump(mode="json", include={"claims", "conditions", "not_covered"})
+        return html_table({**promised, **self.report.model_dump(mode="json")})

@@ -64,18 +64,18 @@ class Release(Published):
 
     Attributes:
         into: the table or file.
-        tables: the tables that were published beside it, by what they are.
         node: the level of each quasi-identifier, e.g. ``{"age": 1, "sex": 0, "zip": 3}``.
         guarantee: what is promised.
         report: the numbers, of the run that wrote it.
         unchanged: whether it was there already, made from the same files by the same policy, so that nothing was done.
+        tables: the tables that were published beside it, by what they are.
     """
 
-    tables: dict[str, str] = Field(default_factory=dict)
     node: dict[str, int]
     guarantee: PrivateGuarantee | Guarantee
     report: Report | PrivateReport
     unchanged: bool = False
+    tables: dict[str, str] = Field(default_factory=dict)
 
     def _repr_html_(self) -> str:
         if not isinstance(self.report, PrivateReport):

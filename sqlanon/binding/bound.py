@@ -92,6 +92,7 @@ class BoundPolicy:
         return {name: shape.sha256 for name, shape in self.all_shapes.items()}
 
 
+# More than six parameters: all that is known of a source before a row is read.
 def bind(
     policy: Policy,
     source: exp.Table | exp.Subquery,

@@ -102,6 +102,7 @@ class _Finding:
     lower_bound: float
 
 
+# More than six parameters: all but the first three are options with defaults.
 def audit_privacy(
     method: Callable[[Any], Any] | Repeatable | Enumerable | GivenPolicy,
     table: Any,

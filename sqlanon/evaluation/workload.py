@@ -89,6 +89,7 @@ class AverageQuery(GroupQuery):
         return self.average
 
 
+# More than six parameters: the names that the columns and the values of the paper have in a table.
 def stroke_queries(
     *,
     age: str = "age",

@@ -42,6 +42,7 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
+# More than six parameters: those of a run, and the sidecar in place of a target.
 @with_own_taxonomies
 def fit(
     engine: Engine,

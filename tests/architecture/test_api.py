@@ -21,6 +21,8 @@ pytestmark = pytest.mark.one_line
 PACKAGE = ROOT / "sqlanon"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_MODULE = 400
+MOST_PARAMETERS = 6
+REASON = "# More than six parameters: "
 SQL_FILES = sorted((ROOT / "sql").rglob("*.sql"))
 SOURCES_OF_CHANCE = {"sqlanon/mechanisms/opendp.py", "sqlanon/mechanisms/seeded.py"}
 MODULES_OF_CHANCE = re.compile(r"(random|secrets|uuid|opendp|numpy\.random)(\.|$)")
@@ -127,6 +129,26 @@ class TestModules:
     def test_they_are_not_too_long(self) -> None:
         lengths = {name_of(path): len(path.read_text().splitlines()) for path in MODULES}
         assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
+
+    def test_functions_of_many_parameters_say_why(self) -> None:
+        """But for constructors, commands and the verbs of sessions, of which each is an option of the user's."""
+        without = []
+        for path in MODULES:
+            lines = path.read_text().splitlines()
+            for function in (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)):
+                given = function.args
+                count = len(
+                    [
+                        each
+                        for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)
+                        if each.arg not in ("self", "cls")
+                    ]
+                )
+                first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
+                is_users = function.name == "__init__" or name_of(path).startswith(("sqlanon/api/", "sqlanon/cli/"))
+                if count > MOST_PARAMETERS and not is_users and not lines[first - 2].startswith(REASON):
+                    without.append(f"{name_of(path)}: {function.name}")
+        assert without == []
 
     def test_only_the_engine_knows_duckdb(self) -> None:
         """Others may name it for a type."""

@@ -104,6 +104,7 @@ def _folder(source: str, rows: Rows, describe: Describe) -> ResolvedSource:
     return _files(source, patterns, rows, describe, dataset, folder="folder ")
 
 
+# More than six parameters: what a source is, and how it is asked for its files, come from three kinds of sources.
 def _files(
     source: str,
     patterns: Sequence[str],

@@ -182,6 +182,7 @@ def draw_counts(
     return combinations
 
 
+# More than six parameters: the draw, and the public numbers that its chances follow from.
 def _draw_unseen(
     engine: Compute,
     table: EncodedTable,

@@ -94,6 +94,7 @@ def classes_and_summaries(plan: Encoding, batch: Sequence[Levels], row_count: in
     return summary.judged(classes, {OUT_OF_BOUNDS}), summary.query
 
 
+# More than six parameters: each is a part of the text that is prepared.
 def any_node_summaries(
     plan: Encoding,
     count: int,

@@ -21,7 +21,7 @@ from sqlanon.evaluation.baselines.ipa_as_published import queries
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.private.draws import Draws, public_node
-from sqlanon.methods.roll_up import RollUps
+from sqlanon.methods.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.methods import CANDIDATES, INSERTION, IPA, SUPPRESSION, VALUE
 from sqlanon.queries.kit.nodes import Relation, Step
@@ -132,8 +132,7 @@ def _all_perturbed(
     with engine.scratch():
         for batch in batches(context.lattice.nodes(), max(1, NODES_AT_ONCE // runs)):
             for source, nodes in roll_ups.statements(batch):
-                apart = source.is_big
-                yield nodes, *_perturbed(engine, table, nodes, draws, runs, cells=source.cells, apart=apart)
+                yield nodes, *_perturbed(engine, table, nodes, draws, runs, source)
 
 
 def _perturbed(
@@ -142,11 +141,10 @@ def _perturbed(
     nodes: Sequence[Levels],
     draws: Draws,
     runs: int,
-    *,
-    cells: Relation | None = None,
-    apart: bool = False,
+    source: RolledUp | None = None,
 ) -> tuple[Integers, Perturbation]:
-    """Make the classes of some nodes, count them by node, and draw for them."""
+    """Make the classes of some nodes, from all cells or from those of a node below, count them, and draw for them."""
+    cells, apart = (None, False) if source is None else (source.cells, source.is_big)
     _remake(engine, queries.class_steps(table.plan, nodes, _epsilon(draws, VALUE), cells=cells, apart=apart))
     class_counts = np.zeros(len(nodes), dtype=np.int64)
     for row in engine.fetch(queries.class_counts(), "classes of nodes", "node"):

@@ -157,7 +157,7 @@ def _context(policy: sa.Policy) -> LossContext:
         losses=LevelLosses(prec=prec, entropy=entropy, lm=entropy, ncp=entropy),
         row_count=ROW_COUNT,
         allowed_rows=policy.allowed_rows(ROW_COUNT),
-        k=policy.k,
+        k=policy.criteria.k,
     )
 
 

@@ -259,7 +259,7 @@ def context_of(table: Table, policy: sa.Policy, bounds: Bounds | None = None) ->
         ),
         row_count=len(table.rows),
         allowed_rows=brute_force.allowed_rows(policy.suppression_limit, len(table.rows)),
-        k=policy.k,
+        k=policy.criteria.k,
     )
 
 

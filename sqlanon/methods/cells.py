@@ -45,7 +45,10 @@ class EncodedTable:
         """The same cells under a policy that asks for more or less, of the same columns."""
         bound = replace(self.bound, policy=policy)
         context = replace(
-            self.context, lattice=bound.lattice, allowed_rows=policy.allowed_rows(self.context.row_count), k=policy.k
+            self.context,
+            lattice=bound.lattice,
+            allowed_rows=policy.allowed_rows(self.context.row_count),
+            k=policy.criteria.k,
         )
         return replace(self, bound=bound, plan=replace(self.plan, criteria=policy.criteria), context=context)
 
@@ -92,7 +95,7 @@ def encode_table(
         losses=losses,
         row_count=row_count,
         allowed_rows=bound.policy.allowed_rows(row_count),
-        k=bound.policy.k,
+        k=bound.policy.criteria.k,
     )
     return EncodedTable(bound, plan, context, int(counts["cells"]))
 

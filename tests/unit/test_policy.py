@@ -102,7 +102,7 @@ class TestConstruction:
             suppression_limit=0.05,
             search="optimal",
         )
-        assert found.k == 5
+        assert found.criteria.k == 5
         assert found.released_columns == {"age", "sex", "zip", "diagnosis"}
 
     def test_models_take_positions_and_names(self) -> None:
@@ -156,8 +156,8 @@ class TestConstruction:
         assert hash(found) == hash(policy())
 
     def test_k_is_the_largest_asked_for(self) -> None:
-        assert policy().k == 2
-        assert policy(privacy=[sa.EntropyLDiversity("diagnosis", 2)]).k == 1
+        assert policy().criteria.k == 2
+        assert policy(privacy=[sa.EntropyLDiversity("diagnosis", 2)]).criteria.k == 1
 
     def test_protected_columns(self) -> None:
         models = [sa.DistinctLDiversity("b", 2), sa.EntropyLDiversity("a", 2), sa.EntropyLDiversity("b", 2)]
@@ -330,7 +330,7 @@ class TestModels:
         assert policy(privacy=models, sensitive=["diagnosis", "drug"]).privacy == tuple(models)
 
     def test_k_is_also_that_of_alpha_k_anonymity(self) -> None:
-        assert policy(privacy=[sa.KAnonymity(2), sa.AlphaKAnonymity("diagnosis", 0.5, 7)]).k == 7
+        assert policy(privacy=[sa.KAnonymity(2), sa.AlphaKAnonymity("diagnosis", 0.5, 7)]).criteria.k == 7
 
     def test_all_problems_come_at_once(self) -> None:
         found = problems(

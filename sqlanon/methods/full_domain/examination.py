@@ -65,7 +65,7 @@ def attainable_bounds(engine: Compute, table: EncodedTable, batch: Sequence[Leve
     context = table.context
     query = examine.attainable(table.plan, batch, context.row_count, context.allowed_rows)
     rows = engine.fetch(query, "attainable bounds", "node")
-    indexes = range(len(table.bound.policy.bounds))
+    indexes = range(len(table.bound.policy.criteria.bounds))
     ordered = sorted(rows, key=lambda row: int(row["node"]))
     return [tuple(row[f"attainable_{index}"] for index in indexes) for row in ordered]
 
@@ -77,7 +77,7 @@ def _examination(policy: Policy, levels: Levels, row: dict[str, Any]) -> Examina
     return Examination(
         best_k=row.pop("best_k"),
         blocked_rows=taken("blocked", len(policy.privacy)),
-        violating_rows=taken("violating", len(policy.bounds)),
-        worst=taken("worst", len(policy.bounds)),
+        violating_rows=taken("violating", len(policy.criteria.bounds)),
+        worst=taken("worst", len(policy.criteria.bounds)),
         summary=NodeSummary.of_row(levels, row),
     )

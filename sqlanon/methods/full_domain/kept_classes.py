@@ -28,7 +28,7 @@ def masked_rows_fall_short(engine: Compute, table: EncodedTable, recoding: Recod
     """The privacy models that the suppressed rows do not meet as one class of their own."""
     row = engine.fetch(evaluate.masked_class(table.plan, recoding, KEPT_CLASSES.table), "masked rows", "class")[0]
     policy = table.bound.policy
-    attained = {bound.measure: row[f"attained_{index}"] for index, bound in enumerate(policy.bounds)}
+    attained = {bound.measure: row[f"attained_{index}"] for index, bound in enumerate(policy.criteria.bounds)}
     return [
         model for model in policy.privacy if not all(bound.met_by(attained[bound.measure]) for bound in model.bounds)
     ]

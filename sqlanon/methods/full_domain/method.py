@@ -144,7 +144,7 @@ class Rehearsed:
             combined_loss=0,
             suppressed_share=0,
             suppressed_information=0,
-            class_losses={each.name: 1 for each in policy.class_losses},
+            class_losses={each.name: 1 for each in policy.criteria.class_losses},
         )
         loss = policy.quality.loss(node, table.context)
         return Chosen(self.engine, table, only_checked(node, loss), node, rehearsed=True)

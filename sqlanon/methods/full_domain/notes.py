@@ -56,7 +56,7 @@ def nearly_unique_columns_of_source(engine: Compute, table: EncodedTable) -> tup
 
 def _nearly_unique(engine: Compute, table: EncodedTable, rows: exp.Expr, of_what: str) -> tuple[str, ...]:
     """A value is rare if fewer rows have it than a class has, which protects nobody who is known by the value."""
-    names, fewer_than = _kept_columns(table), min(max(table.bound.policy.k, 2), MOST_RARE)
+    names, fewer_than = _kept_columns(table), min(max(table.bound.policy.criteria.k, 2), MOST_RARE)
     if not names:
         return ()
     found = engine.fetch(rare_values.distinct_estimates(table.plan, names, rows), "values of kept columns")[0]

@@ -106,7 +106,7 @@ class _Relaxer:
     def examining(cls, engine: Compute, table: EncodedTable, outcome: SearchOutcome, examined: Examined) -> _Relaxer:
         """Examine the top alone where it is the best node, else every node if there are few."""
         policy, lattice = table.bound.policy, table.context.lattice
-        monotonic = all(bound.monotonic for bound in policy.bounds)
+        monotonic = all(bound.monotonic for bound in policy.criteria.bounds)
         chosen: Iterable[Levels] = dict.fromkeys(
             (lattice.top, *(() if outcome.closest is None else (outcome.closest.levels,)))
         )

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import (
-    BaseModel,
     Field,
     SerializerFunctionWrapHandler,
     ValidationInfo,
@@ -22,10 +20,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import Level, NotNegative, PolicyValue, Share, did_you_mean, failed_checks, respelled
-from sqlanon.model.budget import WrittenFloat
+from sqlanon.model.base import Level, NotNegative, PolicyValue, Share, failed_checks, respelled
 from sqlanon.model.criteria import Criteria
-from sqlanon.model.names import folded
+from sqlanon.model.policy.columns import NAMING_COLUMNS, ROLES, column_misfits
 from sqlanon.model.policy.contradictions import contradictions
 from sqlanon.model.policy.full_domain import SETTINGS, FullDomain, Suppression
 from sqlanon.model.policy.methods import AnyMethod
@@ -33,29 +30,23 @@ from sqlanon.model.policy.searches import INVERSE_OLA, AlgorithmName, Objective,
 from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.policy.spelling import (
     METHOD_TAGS,
-    PRIVACY_TAGS,
     QUALITY_TAGS,
     hashed_form,
     in_present_words,
+    settings_beside,
     spelled,
+    spelled_models,
 )
+from sqlanon.model.policy.toml import read_toml
 from sqlanon.model.privacy import (
     AnyPrivacyModel,
-    Bound,
     MConcealing,
     PopulationModel,
     PrivacyModel,
     TCloseness,
 )
-from sqlanon.model.quality import LM, AnyQualityModel, ClassLoss, QualityModel
-from sqlanon.model.taxonomy.rules import TaxonomyRule, placed
-
-ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
-NAMING_COLUMNS = (
-    *("method", "privacy", "quality", "minimum_levels", "maximum_levels", "row_weight", "individual"),
-    "taxonomies",
-)
-"""The fields, or those of what is in them, that name columns with a role."""
+from sqlanon.model.quality import LM, AnyQualityModel, QualityModel
+from sqlanon.model.taxonomy.rules import TaxonomyRule
 
 
 class Policy(PolicyValue):
@@ -135,27 +126,8 @@ class Policy(PolicyValue):
         method: MethodSettings | None = None,
         **unknown: Any,
     ) -> None:
-        super().__init__(
-            quasi_identifiers=quasi_identifiers,
-            sensitive=sensitive,
-            identifiers=identifiers,
-            insensitive=insensitive,
-            rest=rest,
-            privacy=privacy,
-            quality=quality,
-            suppression_limit=suppression_limit,
-            suppression=suppression,
-            search=search,
-            objective=objective,
-            max_loss=max_loss,
-            minimum_levels=minimum_levels,
-            maximum_levels=maximum_levels,
-            row_weight=row_weight,
-            individual=individual,
-            taxonomies=taxonomies,
-            method=method,
-            **unknown,
-        )
+        given = {name: value for name, value in locals().items() if name in type(self).model_fields}
+        super().__init__(**given, **unknown)
 
     @model_validator(mode="before")
     @classmethod
@@ -168,13 +140,7 @@ class Policy(PolicyValue):
     @field_validator("privacy", mode="before")
     @classmethod
     def _spell_privacy(cls, models: Any) -> Any:
-        # A single model, which can be iterated over too, as the names and values of its fields.
-        if isinstance(models, str | Mapping | BaseModel):
-            raise PydanticCustomError(
-                "no_list",
-                "must be a list, also of one: privacy=[KAnonymity(5)], and in TOML [[privacy]] for each model",
-            )
-        return [spelled(model, PRIVACY_TAGS) for model in models] if isinstance(models, list | tuple) else models
+        return spelled_models(models)
 
     @field_validator("privacy")
     @classmethod
@@ -197,13 +163,7 @@ class Policy(PolicyValue):
         """That of full domains tells the settings of its policy, wherever they were given."""
         if not isinstance(method, FullDomain):
             return method
-        settings = {name: info.data[name] for name in SETTINGS if name in info.data}
-        for name, value in method.given.items():
-            if settings.get(name, value) != value:
-                problem = "{name} is {here} in it, and {beside} beside it"
-                told = {"name": name, "here": json.dumps(value), "beside": json.dumps(settings[name])}
-                raise PydanticCustomError("two_settings", problem, told)
-        return FullDomain.told(settings)
+        return FullDomain.told(settings_beside(method, info.data))
 
     @field_serializer("method", mode="wrap")
     def _without_settings(self, method: MethodSettings, dump: SerializerFunctionWrapHandler) -> Any:
@@ -234,16 +194,7 @@ class Policy(PolicyValue):
         Raises:
             PolicyError: the file cannot be read, is not TOML, or is not a policy; it names the file.
         """
-        try:
-            with Path(path).open("rb") as file:
-                values = tomllib.load(file, parse_float=WrittenFloat)
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise PolicyError(f"the policy file {path} is not valid TOML: {error}") from None
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise PolicyError(f"the policy file {path} cannot be read: {reason}") from None
-        if "taxonomies" in values:
-            values["taxonomies"] = placed(values["taxonomies"], Path(path).parent)
+        values = read_toml(path)
         try:
             return cls(**values)
         except PolicyError as error:
@@ -284,21 +235,6 @@ class Policy(PolicyValue):
     def algorithm(self) -> AlgorithmName:
         """The search that looks for the objective."""
         return INVERSE_OLA if self.objective == "privacy" else self.search
-
-    @property
-    def k(self) -> int:
-        """The largest k asked for, 1 without k-anonymity."""
-        return self.criteria.k
-
-    @property
-    def bounds(self) -> tuple[Bound, ...]:
-        """What the privacy models ask of every published class, in their order."""
-        return self.criteria.bounds
-
-    @property
-    def class_losses(self) -> tuple[ClassLoss, ...]:
-        """What is told of the classes of a node that was chosen: what it always is, and what is minimized."""
-        return self.criteria.class_losses
 
     @property
     def has_private_method(self) -> bool:
@@ -358,30 +294,5 @@ class Policy(PolicyValue):
         Raises:
             PolicyError: lists columns without a role and roles without a column.
         """
-        roles = [name for role in ROLES for name in getattr(self, role)]
-        there, given = ({folded(name): name for name in names} for names in (columns, roles))
-        free = [name for key, name in there.items() if key not in given]
-        problems = [
-            f'column "{name}" has a role but is not in the source{did_you_mean(name, free)}'
-            for key, name in given.items()
-            if key not in there
-        ]
-        problems += [
-            f'{field} "{name}" is not in the source{did_you_mean(name, columns)}'
-            for field, name in (("row_weight", self.row_weight), ("individual", self.individual))
-            if name is not None and folded(name) not in there
-        ]
-        if free and self.rest is None:
-            problems.append(self._without_role(free))
-        if problems:
+        if problems := column_misfits(self, columns):
             raise PolicyError(f"the policy does not fit {source}:", problems)
-
-    def _without_role(self, columns: Sequence[str]) -> str:
-        """Names the columns, and what to write to drop them all."""
-        named = ", ".join(f'"{name}"' for name in columns)
-        state = f"column {named} has no role" if len(columns) == 1 else f"columns {named} have no role"
-        written = json.dumps([*self.identifiers, *columns], ensure_ascii=False)
-        return (
-            f"{state}: name each in quasi_identifiers, sensitive, insensitive or identifiers (which are dropped), "
-            f'as in identifiers = {written}; or write rest = "identifier" to drop all without a role'
-        )

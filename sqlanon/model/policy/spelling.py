@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticCustomError
 
 from sqlanon.model.base import PolicyValue, failed_checks, name_of_kind
 from sqlanon.model.policy.full_domain import SETTINGS, FullDomain
@@ -73,6 +77,21 @@ def _split(method: Any) -> tuple[Any, dict[str, Any]]:
     return {"model": table["model"], **strange} if strange else FullDomain(), settings
 
 
+def settings_beside(method: FullDomain, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of full domains among the fields of a policy.
+
+    Raises:
+        PydanticCustomError: one is another than the method has.
+    """
+    settings = {name: fields[name] for name in SETTINGS if name in fields}
+    for name, value in method.given.items():
+        if settings.get(name, value) != value:
+            problem = "{name} is {here} in it, and {beside} beside it"
+            told = {"name": name, "here": json.dumps(value), "beside": json.dumps(settings[name])}
+            raise PydanticCustomError("two_settings", problem, told)
+    return settings
+
+
 def letters(name: str) -> str:
     """A name without what may be spelled in several ways."""
     return "".join(character for character in name.replace("*", "star").casefold() if character.isalnum())
@@ -83,6 +102,19 @@ def spelled(value: Any, tags: Mapping[str, str]) -> Any:
     if isinstance(value, dict) and isinstance(value.get("model"), str):
         return {**value, "model": tags.get(letters(value["model"]), value["model"])}
     return value
+
+
+def spelled_models(models: Any) -> Any:
+    """Privacy models from TOML with their kinds as they are spelled here.
+
+    Raises:
+        PydanticCustomError: it is a single model, which can be iterated over, too: by the names of its fields.
+    """
+    if isinstance(models, str | Mapping | BaseModel):
+        raise PydanticCustomError(
+            "no_list", "must be a list, also of one: privacy=[KAnonymity(5)], and in TOML [[privacy]] for each model"
+        )
+    return [spelled(model, PRIVACY_TAGS) for model in models] if isinstance(models, list | tuple) else models
 
 
 def _tags(kinds: Iterable[type[PolicyValue]]) -> dict[str, str]:

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from sqlanon.api.ledger import Ledger
 from sqlanon.api.opened import OpenedEngine
+from sqlanon.api.partitions import Partitions
 from sqlanon.api.rows import with_rows
 from sqlanon.api.taxonomies import Taxonomies
-from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.engines.base import Engine, Source
 from sqlanon.engines.frames import reading
 from sqlanon.errors import VerificationError
@@ -21,19 +21,16 @@ from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.base import Request
 from sqlanon.methods.registry import method_of
 from sqlanon.methods.stages import Progress, silent
-from sqlanon.methods.stopping import never, stopping
+from sqlanon.methods.stopping import stopping
 from sqlanon.model.destination import Replace, destination, replacing
-from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.flatten import Flattened, Flattening
 from sqlanon.model.policy.given import GivenPolicy, policy_of
 from sqlanon.model.release import Measurement, Release, Verification
-from sqlanon.partitions.apply import apply
-from sqlanon.partitions.fit import fit
 from sqlanon.run.explain import ExplainedStep, explain
 from sqlanon.run.flatten import flatten
 from sqlanon.run.lattice import lattice
 from sqlanon.run.pipeline import anonymize
-from sqlanon.verification.measure import measure
+from sqlanon.verification.measure import measure_source
 from sqlanon.verification.published import provenance_at
 from sqlanon.verification.verify import verify_release
 
@@ -44,8 +41,8 @@ if TYPE_CHECKING:
 class Session(AbstractContextManager["Session"]):
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
 
-    Its ``taxonomies`` and its ``ledger`` have verbs of their own, see :class:`Taxonomies` and :class:`Ledger`. Where a
-    verb takes many options, each is a choice by itself: it is given by keyword, and has a default.
+    Its ``taxonomies``, ``partitions`` and ``ledger`` have verbs of their own. Where a verb takes many options, each is
+    a choice by itself: it is given by keyword, and has a default.
 
     A *source* is the name of a table or view, the path or glob of Parquet or CSV files, a folder of them, or a SELECT
     query. A folder stands for all files in it and below, which are of one kind; folders ``column=value`` are columns,
@@ -69,6 +66,7 @@ class Session(AbstractContextManager["Session"]):
         self._opened = OpenedEngine(engine)
         self._resolve = self._opened.resolve
         self.taxonomies = Taxonomies(self._opened)
+        self.partitions = Partitions(self._opened)
         self.ledger = Ledger(self._opened, ledger)
 
     @property
@@ -101,8 +99,7 @@ class Session(AbstractContextManager["Session"]):
             policy: what would be guaranteed; its bounds on levels hold.
             into: the target to write the rows to, too. A CSV has a column ``node.<quasi-identifier>`` for each level
                 in place of node, and models as JSON.
-            replace: as in :meth:`anonymize`, but ``"changed"``.
-            progress: as in :meth:`anonymize`.
+            replace, progress: as in :meth:`anonymize`, but for ``"changed"``.
 
         Returns:
             a table with columns
@@ -124,8 +121,7 @@ class Session(AbstractContextManager["Session"]):
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
         """
-        may_go = replacing(replace, tells_changes=False)
-        target = None if into is None else destination(into)
+        may_go, target = replacing(replace, tells_changes=False), None if into is None else destination(into)
         return lattice(self._engine, self._resolve(source), policy_of(policy), progress, target, replace=may_go)
 
     @reading
@@ -135,9 +131,7 @@ class Session(AbstractContextManager["Session"]):
         Raises:
             PolicyError: the table lacks a column that is to be measured.
         """
-        wanted, resolved = policy_of(policy), self._resolve(source)
-        with own_taxonomies(self._engine, resolved, wanted, wanted.sensitive_taxonomies):
-            return measure(self._engine, resolved, wanted)
+        return measure_source(self._engine, self._resolve(source), policy_of(policy))
 
     @reading
     def explain(self, source: Source, policy: GivenPolicy) -> list[ExplainedStep]:
@@ -173,9 +167,7 @@ class Session(AbstractContextManager["Session"]):
         times of change, nothing is done, and that release is returned as ``unchanged``.
 
         Args:
-            source: what to anonymize.
-            policy: what to guarantee.
-            into: the target.
+            source, policy, into: what to anonymize, what to guarantee, and the target.
             node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
             replace: True if what is there may be replaced by the release: a table or file that was made by sqlanon, a
                 folder if all that is in it is a release. ``"changed"`` if only a release that was made from something
@@ -190,12 +182,10 @@ class Session(AbstractContextManager["Session"]):
                 looks at the clock after each batch of nodes, so it checks one at least; what is published is written
                 and verified as always. The report says how far it can be from optimal (``gap``).
             stop: called after each batch of nodes; the search makes do with the best one as soon as it returns true.
-            dataset: for a private method, whose budget is spent; if it is not given, the table or the files that the
-                source is.
-            tables: for a method that publishes tables beside the rows, their names, by what they are. All of them are
-                published in one step with the rows, which must go to a table as well.
+            dataset: whose budget a private method spends; that of the table or the files of the source if not given.
             random_source: for a private method, where it draws from, the operating system's randomness if it is not
                 given; a :class:`SeededSource` spends nothing, and its release is stamped NOT PRIVATE.
+            tables: names for the tables that a method publishes beside the rows, in one step, by what they are.
 
         Raises:
             PolicyError: the policy or the given node does not fit the source, the source has no rows, a column to
@@ -215,96 +205,6 @@ class Session(AbstractContextManager["Session"]):
         may_go = replacing(replace, tells_changes=method_of(wanted).is_repeatable)
         found = self._resolve(source)
         release = anonymize(self._engine, found, wanted, target, request, replace=may_go, progress=progress)
-        return with_rows(release, self._opened, target)
-
-    @reading
-    def fit(
-        self,
-        source: Source,
-        policy: GivenPolicy,
-        sidecar: str | Path,
-        *,
-        node: Mapping[str, int] | None = None,
-        every_partition: bool = False,
-        progress: Progress = silent,
-        time_limit: float | None = None,
-        stop: Callable[[], bool] | None = None,
-    ) -> Fit:
-        """Find the node at which partitions are to be released by :meth:`apply`, and store it; nothing is published.
-
-        The node is the one that :meth:`anonymize` would publish the source at. The sidecar holds it with the policy and
-        the taxonomies, and later the counts of all that is published with it: by partition, class and
-        values of the protected columns. It is private, and readable by its owner alone.
-
-        Args:
-            source: what the node is to suit, such as the first partition or a sample of what is to come.
-            policy: what the partitions are to guarantee. Models that compare classes with the source compare them with
-                this one for good.
-            sidecar: the path of a new file.
-            node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
-            every_partition: whether each partition is to meet the privacy models on its own, too, so that it does no
-                harm to know which one a row is in.
-            progress, time_limit, stop: as in :meth:`anonymize`.
-
-        Raises:
-            PolicyError: the policy or the given node does not fit the source, or the policy cannot be applied to
-                partitions: it counts individuals, masks, compares with a population, or takes ordered distances.
-            TaxonomyError: as :meth:`anonymize`.
-            UnsatisfiableError: no node meets the policy, or the given one does not.
-            EngineError: the sidecar exists, or the database or the file system refused a step.
-        """
-        wanted, stopped = policy_of(policy), stopping(time_limit, stop) or never
-        return fit(
-            self._engine,
-            self._resolve(source),
-            wanted,
-            Path(sidecar),
-            node=node,
-            every_partition=every_partition,
-            progress=progress,
-            stopped=stopped,
-        )
-
-    @reading
-    def apply(
-        self,
-        source: Source,
-        sidecar: str | Path,
-        into: str | Path,
-        *,
-        replace: Replace = False,
-        progress: Progress = silent,
-    ) -> PartitionRelease:
-        """Publish a new partition at the node of a fit, so that all partitions together meet its policy.
-
-        New rows of a class are published if the class, with what was published of it before, meets every privacy
-        model; the others are suppressed, and stay so. The suppression limit holds for the rows of all partitions. What
-        was written is read back and measured together with what was published before.
-
-        The same rows again at the same place are a no-op that measures it anew. A run that was killed is made good by
-        the next one: it counts the partition if it was published, and else forgets it.
-
-        Args:
-            source: the partition: rows that were not published before.
-            sidecar: the file that :meth:`fit` has made; it is locked meanwhile.
-            into: the name of a new table, or the path of a new file that ends in ``.parquet`` or ``.csv``.
-            replace: as in :meth:`anonymize`. The rows of a partition that was published there with this fit then count
-                no more; ``"changed"`` leaves it if it has the same rows.
-            progress: called with the stage, and how much of it is done out of how much.
-
-        Raises:
-            PolicyError: the columns do not fit, the partition has no rows, or these rows were published already under
-                another name.
-            TaxonomyError: a taxonomy of the session is not the one of the fit, or it does not cover the partition.
-            UnsatisfiableError: more rows would be suppressed than may be, none would be published, or what stays
-                published would fall short without the rows that are replaced. Nothing is published or counted.
-            VerificationError: the written release fell short and was withdrawn.
-            EngineError: the sidecar is in use or none, the target is taken, or the database or the file system refused
-                a step.
-        """
-        may_go = replacing(replace)
-        target = destination(into)
-        release = apply(self._engine, self._resolve(source), Path(sidecar), target, replace=may_go, progress=progress)
         return with_rows(release, self._opened, target)
 
     @reading
@@ -349,8 +249,7 @@ class Session(AbstractContextManager["Session"]):
         Source: Mazzone 2019, section 4.2.
         """
         flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)
-        may_go = replacing(replace, tells_changes=False)
-        target = destination(into)
+        may_go, target = replacing(replace, tells_changes=False), destination(into)
         return flatten(self._engine, self._resolve(source), flattening, target, replace=may_go)
 
     @reading

@@ -60,7 +60,7 @@ def fit(
     read = read_taxonomies(taxonomies, wanted)
     with progress(as_events=as_events, quiet=as_json) as told, reading(database) as session:
         load_taxonomies(session, read)
-        fitted = session.fit(
+        fitted = session.partitions.fit(
             source, wanted, sidecar, node=levels, every_partition=every_partition, progress=told, time_limit=time_limit
         )
     if as_json:
@@ -97,7 +97,7 @@ def apply(
             with opened(session._engine, sidecar) as found:
                 wanted = found.fit.policy
             load_taxonomies(session, read_taxonomies(taxonomies, wanted))
-        release = session.apply(source, sidecar, into, replace=may_go, progress=told)
+        release = session.partitions.apply(source, sidecar, into, replace=may_go, progress=told)
     if as_json:
         write_json(release.model_dump(mode="json"))
     else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.binding.prepare import refuse_method, resolve_population, spelled_like_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
@@ -94,6 +95,16 @@ def _node_of(policy: Policy, node: Mapping[str, int]) -> dict[str, int] | None:
     """A node with its quasi-identifiers as the policy spells them; None if it has others."""
     found: dict[str, int] = respelled(dict(node), policy.quasi_identifiers)
     return found if found.keys() == set(policy.quasi_identifiers) else None
+
+
+def measure_source(engine: Engine, source: ResolvedSource, policy: Policy) -> Measurement:
+    """What a table gives away as it is, by the taxonomies of a policy where it has some.
+
+    Raises:
+        PolicyError: the table lacks a column that is to be measured.
+    """
+    with own_taxonomies(engine, source, policy, policy.sensitive_taxonomies):
+        return measure(engine, source, policy)
 
 
 def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Measurement:

@@ -132,11 +132,11 @@ def _private(method: sa.IPA | sa.Histogram) -> Callable[[sa.Session, Path], obje
 
 def _fit(session: sa.Session, folder: Path) -> None:
     policy = demo.demo_policy().model_copy(update={"suppression_limit": 0.1})
-    session.fit("SELECT * FROM visits WHERE admission < DATE '2025-07-01'", policy, folder / "fit")
+    session.partitions.fit("SELECT * FROM visits WHERE admission < DATE '2025-07-01'", policy, folder / "fit")
 
 
 def _applied(session: sa.Session, folder: Path) -> None:
-    session.apply("SELECT * FROM visits WHERE admission >= DATE '2025-07-01'", folder / "fit", RELEASE)
+    session.partitions.apply("SELECT * FROM visits WHERE admission >= DATE '2025-07-01'", folder / "fit", RELEASE)
 
 
 PLANS = {

@@ -131,11 +131,11 @@ def test_private_methods(session: sa.Session) -> None:
 
 def test_partitions_of_a_fit(session: sa.Session) -> None:
     policy = sa.Policy(**OTHER, privacy=MODELS)
-    fitted = session.fit("people", policy, "side.fit", node={"Age": 1, "seX": 0})
+    fitted = session.partitions.fit("people", policy, "side.fit", node={"Age": 1, "seX": 0})
     assert list(fitted.node.values()) == [1, 0]
     query = 'SELECT age AS "AgE", "Sex" AS sEX, illness AS "ILLNESS", id, weight FROM people WHERE id {} 100'
-    session.apply("SELECT * FROM people WHERE id < 100", "side.fit", into="first")
-    session.apply(query.format(">="), "side.fit", into="second")
+    session.partitions.apply("SELECT * FROM people WHERE id < 100", "side.fit", into="first")
+    session.partitions.apply(query.format(">="), "side.fit", into="second")
     assert columns(session, "first") == columns(session, "second")
     assert session.verify("second", policy).met
 

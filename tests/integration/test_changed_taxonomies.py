@@ -117,8 +117,8 @@ def test_a_fit(
     session: sa.Session, before_transaction: Callable[[Callable[[], None]], None], node: dict[str, int] | None
 ) -> None:
     before_transaction(lambda: change(session))
-    fitted = session.fit("people", POLICY, "side.fit", node=node)
-    session.apply("people", "side.fit", into="part")
+    fitted = session.partitions.fit("people", POLICY, "side.fit", node=node)
+    session.partitions.apply("people", "side.fit", into="part")
     found, labels = facts(session, "part")
     assert labels == {"new"}
     assert found["taxonomy_sha256"] == fitted.taxonomy_sha256
@@ -129,14 +129,14 @@ def test_a_partition(
     session: sa.Session, before_transaction: Callable[[Callable[[], None]], None], skipped: int
 ) -> None:
     """It takes several transactions, in all of which the taxonomies are those of the fit or nothing is published."""
-    session.fit("people", POLICY, "side.fit")
+    session.partitions.fit("people", POLICY, "side.fit")
 
     def wait(transactions: int) -> None:
         before_transaction((lambda: wait(transactions - 1)) if transactions else (lambda: change(session)))
 
     wait(skipped)
     try:
-        session.apply("people", "side.fit", into="part")
+        session.partitions.apply("people", "side.fit", into="part")
     except sa.TaxonomyError as error:
         assert "have changed since the fit" in str(error)
         assert session.connection.sql("SELECT * FROM duckdb_tables() WHERE table_name = 'part'").fetchall() == []

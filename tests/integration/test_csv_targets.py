@@ -302,10 +302,10 @@ class TestRuns:
         assert session.anonymize("raw.parquet", policy, INTO, replace=True).unchanged is False
 
     def test_partitions(self, session: sa.Session) -> None:
-        session.fit("given", POLICY, "given.fit")
-        session.apply("FROM given WHERE id < 2", "given.fit", "part-1.csv")
-        assert session.apply("FROM given WHERE id < 2", "given.fit", "part-1.csv").report.rows.released > 0
-        session.apply("FROM given WHERE id = 2", "given.fit", "part-2.csv")
+        session.partitions.fit("given", POLICY, "given.fit")
+        session.partitions.apply("FROM given WHERE id < 2", "given.fit", "part-1.csv")
+        assert session.partitions.apply("FROM given WHERE id < 2", "given.fit", "part-1.csv").report.rows.released > 0
+        session.partitions.apply("FROM given WHERE id = 2", "given.fit", "part-2.csv")
         found = session.verify("part-*.csv", POLICY)
         assert (found.measurement.row_count, found.notes) == (3 * len(LABELS), ())
         shutil.copy("part-1.csv", "part-3.csv")

@@ -88,8 +88,8 @@ def sidecar(shared_sidecar: Path, tmp_path: Path) -> Path:
 
 
 def fitted(session: sa.Session, folder: Path) -> Path:
-    session.fit(HISTORY, POLICY, folder / "visits.fit", node=NODE)
-    session.apply(HISTORY, folder / "visits.fit", folder / "history.parquet")
+    session.partitions.fit(HISTORY, POLICY, folder / "visits.fit", node=NODE)
+    session.partitions.apply(HISTORY, folder / "visits.fit", folder / "history.parquet")
     return folder / "visits.fit"
 
 
@@ -110,7 +110,7 @@ def published(folder: Path) -> list[tuple[Any, ...]]:
 
 class TestFit:
     def test_it_finds_the_node_of_a_release_and_publishes_nothing(self, session: sa.Session, tmp_path: Path) -> None:
-        fitted = session.fit(HISTORY, POLICY, tmp_path / "visits.fit")
+        fitted = session.partitions.fit(HISTORY, POLICY, tmp_path / "visits.fit")
         release = session.anonymize(HISTORY, POLICY, into="published")
         assert (fitted.node, fitted.loss) == (release.node, release.report.loss)
         assert (fitted.search, fitted.proven_optimal, fitted.rows) == ("optimal", True, 8)
@@ -127,7 +127,7 @@ class TestFit:
         models = [sa.TCloseness("illness", 0.5, "ordered"), sa.MConcealing(0.5, {"illness": 0.1}, "node")]
         policy = sa.Policy(**{**dict(POLICY), "privacy": models, "suppression": "mask"})
         with pytest.raises(sa.PolicyError) as refused:
-            session.fit(HISTORY, policy, tmp_path / "visits.fit")
+            session.partitions.fit(HISTORY, policy, tmp_path / "visits.fit")
         assert [problem.partition(":")[0] for problem in refused.value.problems] == [
             'suppression "mask"',
             't-closeness of "illness" with ordered distance (t = 0.5)',
@@ -137,16 +137,16 @@ class TestFit:
         population = sa.Policy(**{**dict(POLICY), "privacy": [sa.KMap(3, "everyone")]})
         for policy, reason in ((individuals, 'individual "id"'), (population, "k-map")):
             with pytest.raises(sa.PolicyError, match=reason):
-                session.fit(HISTORY, policy, tmp_path / "visits.fit")
+                session.partitions.fit(HISTORY, policy, tmp_path / "visits.fit")
         assert list(tmp_path.iterdir()) == []
 
     def test_a_given_node_is_checked(self, session: sa.Session, tmp_path: Path) -> None:
         path = tmp_path / "visits.fit"
         with pytest.raises(sa.PolicyError) as refused:
-            session.fit(HISTORY, POLICY, path, node={"town": 3, "ages": 0})
+            session.partitions.fit(HISTORY, POLICY, path, node={"town": 3, "ages": 0})
         for node in ({5: 1}, {"town": 0, None: 0}, [("town", 0)], "town=0"):
             with pytest.raises(sa.PolicyError, match="a node is a mapping from quasi-identifiers to their levels"):
-                session.fit(HISTORY, POLICY, path, node=node)  # type: ignore[arg-type]
+                session.partitions.fit(HISTORY, POLICY, path, node=node)  # type: ignore[arg-type]
         assert refused.value.problems == (
             '"age" has no level',
             '"ages" is not a quasi-identifier; did you mean "age"?',
@@ -154,26 +154,26 @@ class TestFit:
         )
         strict = POLICY.model_copy(update={"suppression_limit": 0.3})
         with pytest.raises(sa.UnsatisfiableError) as unmet:
-            session.fit(HISTORY, strict, path, node={"town": 0, "age": 0})
+            session.partitions.fit(HISTORY, strict, path, node={"town": 0, "age": 0})
         assert unmet.value.problems == (
             "5 of 8 rows are in classes that fall short; 2 may be suppressed (suppression_limit 30 %)",
             "k-anonymity (k = 3): 5 rows are in classes that violate it",
             'distinct l-diversity of "illness" (l = 2): 3 rows are in classes that violate it',
         )
         assert list(tmp_path.iterdir()) == []
-        assert session.fit(HISTORY, strict, path, node=NODE).search == "given"
+        assert session.partitions.fit(HISTORY, strict, path, node=NODE).search == "given"
 
     def test_inverse_ola_stores_the_k_that_it_found(self, session: sa.Session, tmp_path: Path) -> None:
         options = {"privacy": [], "objective": "privacy", "max_loss": 1.0, "quality": sa.Prec()}
         path = tmp_path / "visits.fit"
-        fitted = session.fit(HISTORY, sa.Policy(**{**dict(POLICY), **options}), path)
+        fitted = session.partitions.fit(HISTORY, sa.Policy(**{**dict(POLICY), **options}), path)
         assert [model.k for model in fitted.policy.privacy] == [8]
-        assert session.apply(HISTORY, path, tmp_path / "history.parquet").report.min_class_size == 8
+        assert session.partitions.apply(HISTORY, path, tmp_path / "history.parquet").report.min_class_size == 8
 
     def test_a_sidecar_is_never_replaced(self, session: sa.Session, sidecar: Path) -> None:
         before = sidecar.read_bytes()
         with pytest.raises(sa.EngineError, match="exists"):
-            session.fit(HISTORY, POLICY, sidecar)
+            session.partitions.fit(HISTORY, POLICY, sidecar)
         assert sidecar.read_bytes() == before
 
 
@@ -205,7 +205,7 @@ def check_provenance(release: sa.PartitionRelease, provenance: str) -> None:
 class TestApply:
     def test_a_class_is_judged_with_what_was_published_of_it(self, session: sa.Session, sidecar: Path) -> None:
         into = sidecar.with_name("november.parquet")
-        release = session.apply(NOVEMBER, sidecar, into)
+        release = session.partitions.apply(NOVEMBER, sidecar, into)
         assert release.report.rows == sa.model.release.RowCounts(source=4, released=3, masked=0, dropped=1)
         assert release.report.union.model_dump() == {"source": 12, "released": 11, "masked": 0, "dropped": 1}
         assert (release.report.partitions, release.report.class_count, release.report.min_class_size) == (2, 2, 5)
@@ -218,11 +218,11 @@ class TestApply:
 
     def test_every_partition_can_be_asked_to_meet_the_policy_alone(self, session: sa.Session, tmp_path: Path) -> None:
         path = tmp_path / "visits.fit"
-        session.fit(HISTORY, POLICY, path, node=NODE, every_partition=True)
-        session.apply(HISTORY, path, "history")
+        session.partitions.fit(HISTORY, POLICY, path, node=NODE, every_partition=True)
+        session.partitions.apply(HISTORY, path, "history")
         with pytest.raises(sa.UnsatisfiableError, match="4 of its rows are in classes that violate it on its own"):
-            session.apply(NOVEMBER, path, "november")
-        release = session.apply(visits(("a1", 1, "xyz"), ("b1", 2, "x")), path, "november")
+            session.partitions.apply(NOVEMBER, path, "november")
+        release = session.partitions.apply(visits(("a1", 1, "xyz"), ("b1", 2, "x")), path, "november")
         assert (release.report.rows.released, release.report.rows.dropped) == (3, 1)
         assert session.verify("november", POLICY).met
         assert len(release.guarantee.claims) == 4
@@ -232,7 +232,7 @@ class TestApply:
         before = counted(sidecar)
         alone = visits(("a1", 2, "xx"), ("b1", 1, "xxxxxxxx"), ("a1", 1, "x"))
         with pytest.raises(sa.UnsatisfiableError) as refused:
-            session.apply(alone, sidecar, "november")
+            session.partitions.apply(alone, sidecar, "november")
         assert refused.value.problems == (
             "10 of its 11 rows are in classes that fall short",
             "with 0 of 8 rows suppressed before, that is 10 of 19, where 9 may be (suppression_limit 50 %)",
@@ -242,17 +242,19 @@ class TestApply:
             "what can help: a partition of more rows, a fit of a more general node, or a larger suppression_limit",
         )
         with pytest.raises(sa.UnsatisfiableError, match="nothing would be left to publish"):
-            session.apply(visits(("a1", 2, "x")), sidecar, "november")
+            session.partitions.apply(visits(("a1", 2, "x")), sidecar, "november")
         assert counted(sidecar) == before
         assert session.connection.execute("SELECT * FROM duckdb_tables() WHERE schema_name = 'main'").fetchall() == []
 
     def test_closeness_compares_with_the_source_of_the_fit_for_good(self, session: sa.Session, tmp_path: Path) -> None:
         options = {"privacy": [sa.KAnonymity(3), sa.BetaLikeness("illness", 2.0), sa.TCloseness("illness", 0.4)]}
         policy, path = sa.Policy(**{**dict(POLICY), **options}), tmp_path / "visits.fit"
-        session.fit(HISTORY, policy, path, node=NODE)
-        session.apply(HISTORY, path, tmp_path / "history.parquet")
+        session.partitions.fit(HISTORY, policy, path, node=NODE)
+        session.partitions.apply(HISTORY, path, tmp_path / "history.parquet")
         # Illness w is not in the reference; the class of town B that has it is left as it was.
-        release = session.apply(visits(("b1", 2, "xyzw"), ("a1", 1, "xyz")), path, tmp_path / "november.parquet")
+        release = session.partitions.apply(
+            visits(("b1", 2, "xyzw"), ("a1", 1, "xyz")), path, tmp_path / "november.parquet"
+        )
         assert (release.report.rows.released, release.report.rows.dropped) == (3, 4)
         assert "classes are compared with all rows of the source of the fit" in release.guarantee.conditions[5]
         found = session.verify(f"{tmp_path}/*.parquet", policy, source=HISTORY)
@@ -263,37 +265,37 @@ class TestReplacing:
     def test_the_same_rows_count_once(self, session: sa.Session, own_sidecar: Path) -> None:
         into = own_sidecar.with_name("history.parquet")
         before, counts = into.stat(), counted(own_sidecar)
-        release = session.apply(HISTORY, own_sidecar, into)
+        release = session.partitions.apply(HISTORY, own_sidecar, into)
         assert release.report.notes == ("these rows were published already: nothing was written",)
         assert (release.report.rows.released, release.report.partitions) == (8, 1)
         assert into.stat().st_mtime_ns == before.st_mtime_ns
         shuffled = f"SELECT * FROM ({HISTORY}) ORDER BY id"
         with pytest.raises(sa.PolicyError, match=r"published with this fit already, as .*history\.parquet"):
-            session.apply(shuffled, own_sidecar, "history")
+            session.partitions.apply(shuffled, own_sidecar, "history")
         into.unlink()
         with pytest.raises(sa.EngineError, match="is not there any more, but its rows count"):
-            session.apply(HISTORY, own_sidecar, into)
+            session.partitions.apply(HISTORY, own_sidecar, into)
         assert counted(own_sidecar) == counts
 
     def test_a_replaced_partition_counts_no_more_unless_others_need_it(
         self, session: sa.Session, own_sidecar: Path
     ) -> None:
         folder, into = own_sidecar.parent, own_sidecar.with_name("history.parquet")
-        session.apply(NOVEMBER, own_sidecar, folder / "november.parquet")
+        session.partitions.apply(NOVEMBER, own_sidecar, folder / "november.parquet")
         before = counted(own_sidecar)
         few = visits(("a1", 1, "xyz"))
         with pytest.raises(sa.EngineError, match="from other rows; give another name, or replace=True"):
-            session.apply(few, own_sidecar, into)
+            session.partitions.apply(few, own_sidecar, into)
         with pytest.raises(sa.UnsatisfiableError) as refused:
-            session.apply(few, own_sidecar, into, replace=True)
+            session.partitions.apply(few, own_sidecar, into, replace=True)
         assert refused.value.problems == (
             "2 rows of other partitions, in 1 classes, would fall short without the rows that are there now; "
             "leave them there, and publish the others under a new name",
         )
         assert counted(own_sidecar) == before == published(folder)
         more = visits(("a1", 1, "xyz"), ("b1", 2, "y"), ("a2", 2, "x"))
-        assert session.apply(HISTORY, own_sidecar, into, replace="changed").report.notes
-        release = session.apply(more, own_sidecar, into, replace="changed")
+        assert session.partitions.apply(HISTORY, own_sidecar, into, replace="changed").report.notes
+        release = session.partitions.apply(more, own_sidecar, into, replace="changed")
         assert release.report.union.model_dump() == {"source": 9, "released": 7, "masked": 0, "dropped": 2}
         assert any("replaced" in line for line in release.guarantee.not_covered)
         assert counted(own_sidecar) == published(folder)
@@ -303,21 +305,21 @@ class TestMisfits:
     def test_another_session_needs_no_taxonomies(self, sidecar: Path, tmp_path: Path) -> None:
         """The private file has those of the fit; one of an older version has none, and then they are loaded."""
         with sa.connect() as other:
-            first = other.apply(visits(("b1", 2, "xy")), sidecar, tmp_path / "october.parquet")
+            first = other.partitions.apply(visits(("b1", 2, "xy")), sidecar, tmp_path / "october.parquet")
             assert first.report.rows.released == 2
             assert other.taxonomies.list() == {}
             other.taxonomies.load("town", sa.Taxonomy.flat(["a1", "a2", "b1", "b2"]))
             with pytest.raises(sa.TaxonomyError, match="have changed since the fit"):
-                other.apply(NOVEMBER, sidecar, tmp_path / "november.parquet")
+                other.partitions.apply(NOVEMBER, sidecar, tmp_path / "november.parquet")
             load_taxonomies(other)
-            assert other.apply(NOVEMBER, sidecar, tmp_path / "november.parquet").report.rows.source == 4
+            assert other.partitions.apply(NOVEMBER, sidecar, tmp_path / "november.parquet").report.rows.source == 4
         with duckdb.connect(str(sidecar)) as connection:
             connection.execute("DROP TABLE taxonomy; DROP TABLE taxonomy_domain")
         with sa.connect() as other, pytest.raises(sa.TaxonomyError, match="without a taxonomy"):
-            other.apply(visits(("a1", 1, "xyzxy")), sidecar, tmp_path / "december.parquet")
+            other.partitions.apply(visits(("a1", 1, "xyzxy")), sidecar, tmp_path / "december.parquet")
         with sa.connect() as other:
             load_taxonomies(other)
-            other.apply(visits(("a1", 1, "xyzxy")), sidecar, tmp_path / "december.parquet")
+            other.partitions.apply(visits(("a1", 1, "xyzxy")), sidecar, tmp_path / "december.parquet")
 
     def test_taxonomies_that_the_policy_carries_are_kept(self, session: sa.Session, tmp_path: Path) -> None:
         """They hold for partitions, too, whatever the session stores under their names."""
@@ -325,8 +327,8 @@ class TestMisfits:
         carried = {"town": {"kind": "prefixes", "keep": [1], "values": values}, "age": "flat"}
         policy = sa.Policy(**{**dict(POLICY), "taxonomies": carried})
         with sa.connect() as other:
-            other.fit(HISTORY, policy, tmp_path / "visits.fit", node=NODE)
-        session.apply(HISTORY, tmp_path / "visits.fit", tmp_path / "history.parquet")
+            other.partitions.fit(HISTORY, policy, tmp_path / "visits.fit", node=NODE)
+        session.partitions.apply(HISTORY, tmp_path / "visits.fit", tmp_path / "history.parquet")
         towns = session.connection.execute(f"SELECT DISTINCT town FROM '{tmp_path}/history.parquet' ORDER BY ALL")
         assert towns.fetchall() == [("a*",), ("b*",)]
 
@@ -335,7 +337,7 @@ class TestMisfits:
         session.taxonomies.load("age", sa.Taxonomy.from_rows([*AGES, ["3", "*"]]))
         try:
             with pytest.raises(sa.TaxonomyError) as refused:
-                session.apply(NOVEMBER, sidecar, "november")
+                session.partitions.apply(NOVEMBER, sidecar, "november")
         finally:
             load_taxonomies(session)
         assert refused.value.problems == ('"town"', '"age"')
@@ -355,13 +357,13 @@ class TestMisfits:
     ) -> None:
         before = counted(sidecar)
         with pytest.raises(error, match=message):
-            session.apply(source, sidecar, sidecar.with_name("november.parquet"))
+            session.partitions.apply(source, sidecar, sidecar.with_name("november.parquet"))
         assert counted(sidecar) == before == published(sidecar.parent)
 
     def test_a_connection_in_a_transaction_stays_as_it_is(self, session: sa.Session, sidecar: Path) -> None:
         session.connection.begin()
         with pytest.raises(sa.EngineError, match="in the middle of a transaction"):
-            session.apply(NOVEMBER, sidecar, "november")
+            session.partitions.apply(NOVEMBER, sidecar, "november")
         attached = session.connection.execute("SELECT database_name FROM duckdb_databases() WHERE NOT internal")
         assert attached.fetchall() == [("memory",)]
         session.connection.rollback()
@@ -372,7 +374,7 @@ class TestMisfits:
             pass
         for name, reason in (("none", "there is no fit"), ("text", "not a DuckDB"), ("other", "not what")):
             with pytest.raises(sa.EngineError, match=reason):
-                session.apply(NOVEMBER, tmp_path / f"{name}.fit", "november")
+                session.partitions.apply(NOVEMBER, tmp_path / f"{name}.fit", "november")
 
 
 PROGRAM = """
@@ -388,7 +390,7 @@ def tell(event):
             sys.stdin.readline()
 
 with sa.connect(database) as session:
-    session.apply("november", sidecar, into, progress=tell)
+    session.partitions.apply("november", sidecar, into, progress=tell)
 """
 
 
@@ -414,7 +416,7 @@ def killed_at(moment: str, warehouse: Path, into: str) -> None:
             sa.connect() as session,
             pytest.raises(sa.EngineError, match=f"in use by another run .process {process.pid}"),
         ):
-            session.apply(HISTORY, sidecar, "anywhere")
+            session.partitions.apply(HISTORY, sidecar, "anywhere")
         process.kill()
         assert process.wait() == -signal.SIGKILL
 
@@ -426,7 +428,7 @@ class TestKilled:
         killed_at("verify", warehouse, str(into))
         assert not into.exists()
         with sa.connect(warehouse) as session:
-            release = session.apply("november", sidecar, into)
+            release = session.partitions.apply("november", sidecar, into)
         assert (release.report.partitions, release.report.notes) == (2, ())
         assert counted(sidecar) == published(folder)
 
@@ -437,9 +439,9 @@ class TestKilled:
         killed_at("count", warehouse, target)
         if target == into:
             with sa.connect() as elsewhere, pytest.raises(sa.EngineError, match="open that warehouse to go on"):
-                elsewhere.apply(HISTORY, sidecar, folder / "history.parquet")
+                elsewhere.partitions.apply(HISTORY, sidecar, folder / "history.parquet")
         with sa.connect(warehouse) as session:
-            release = session.apply("november", sidecar, target)
+            release = session.partitions.apply("november", sidecar, target)
             note = json.loads(session.provenance(target) or "")["sqlanon"]
         assert release.report.notes == ("these rows were published already: nothing was written",)
         assert (release.report.partitions, release.report.release) == (2, note["fit"]["release"])
@@ -458,12 +460,12 @@ def test_a_run_that_fails_after_it_has_announced_leaves_nothing(
     with monkeypatch.context() as patch:
         patch.setattr("sqlanon.partitions.apply.verify", fails)
         with pytest.raises(sa.EngineError, match="the disk is full"):
-            session.apply(NOVEMBER, sidecar, into)
+            session.partitions.apply(NOVEMBER, sidecar, into)
     assert counted(sidecar) == before
     assert sorted(path.name for path in sidecar.parent.iterdir()) == ["history.parquet", "visits.fit"]
     temporary = session.connection.execute("SELECT table_name FROM duckdb_tables() WHERE temporary").fetchall()
     assert temporary == []
-    assert session.apply(NOVEMBER, sidecar, into).report.partitions == 2
+    assert session.partitions.apply(NOVEMBER, sidecar, into).report.partitions == 2
 
 
 def test_a_source_that_changes_during_the_run_is_noticed(session: sa.Session, sidecar: Path) -> None:
@@ -476,5 +478,5 @@ def test_a_source_that_changes_during_the_run_is_noticed(session: sa.Session, si
             connection.cursor().execute(f"INSERT INTO november {visits(('a1', 1, 'yy'))}")
 
     with pytest.raises(sa.VerificationError, match="not those that were counted"):
-        session.apply("november", sidecar, "published", progress=change)
+        session.partitions.apply("november", sidecar, "published", progress=change)
     assert sum(row[-1] for row in counted(sidecar)) == 8

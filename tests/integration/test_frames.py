@@ -97,8 +97,8 @@ class TestSources:
         assert clinic.measure(make(clinic), POLICY).row_count == 12
         assert clinic.lattice(make(clinic), POLICY).num_rows == clinic.lattice("visits", POLICY).num_rows
         assert clinic.explain(make(clinic), POLICY)
-        clinic.fit(make(clinic), POLICY, tmp_path / "clinic.fit")
-        clinic.apply(make(clinic), tmp_path / "clinic.fit", tmp_path / "part.parquet")
+        clinic.partitions.fit(make(clinic), POLICY, tmp_path / "clinic.fit")
+        clinic.partitions.apply(make(clinic), tmp_path / "clinic.fit", tmp_path / "part.parquet")
         roles = {"individual": "id", "event": "diagnosis", "order": "age", "first": 1}
         assert clinic.flatten(make(clinic), tmp_path / "flat.parquet", **roles).individuals == 12
         clinic.taxonomies.load("sex", sa.Taxonomy.flat(), source=make(clinic))
@@ -227,8 +227,8 @@ class TestReleasesAsFrames:
         assert release.df().shape == release.to_arrow().shape
 
     def test_a_partition_is_one_too(self, clinic: Session, tmp_path: Path) -> None:
-        clinic.fit("visits", POLICY, tmp_path / "clinic.fit")
-        assert clinic.apply("visits", tmp_path / "clinic.fit", "part").to_arrow().num_rows > 0
+        clinic.partitions.fit("visits", POLICY, tmp_path / "clinic.fit")
+        assert clinic.partitions.apply("visits", tmp_path / "clinic.fit", "part").to_arrow().num_rows > 0
 
     def test_it_is_the_same_document_as_before(self, clinic: Session) -> None:
         release = clinic.anonymize("visits", POLICY, "released")
@@ -262,8 +262,8 @@ CALLS: dict[str, Callable[[Session], object]] = {
     "measure": lambda session: session.measure("visits", POLICY),
     "explain": lambda session: session.explain("visits", POLICY),
     "anonymize": lambda session: session.anonymize("visits", POLICY, "released"),
-    "fit": lambda session: session.fit("visits", POLICY, "clinic.fit"),
-    "apply": lambda session: session.apply("visits", "clinic.fit", "released"),
+    "fit": lambda session: session.partitions.fit("visits", POLICY, "clinic.fit"),
+    "apply": lambda session: session.partitions.apply("visits", "clinic.fit", "released"),
     "flatten": lambda session: session.flatten(
         "visits", "flat", individual="id", event="diagnosis", order="age", first=1
     ),

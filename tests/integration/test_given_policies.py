@@ -34,7 +34,7 @@ Use = Callable[[sa.Session, Any, Path], object]
 
 USES: dict[str, Use] = {
     "anonymize": lambda session, policy, _: session.anonymize("visits", policy, "published"),
-    "fit": lambda session, policy, folder: session.fit("visits", policy, folder / "visits.fit"),
+    "fit": lambda session, policy, folder: session.partitions.fit("visits", policy, folder / "visits.fit"),
     "measure": lambda session, policy, _: session.measure("visits", policy),
     "explain": lambda session, policy, _: session.explain("visits", policy),
     "lattice": lambda session, policy, _: session.lattice("visits", policy),
@@ -107,7 +107,7 @@ def test_policies_to_audit_are_checked_and_may_be_mappings(shared_clinic: sa.Ses
 
 
 def test_the_policy_of_a_fit_is_checked(published: sa.Session, tmp_path: Path) -> None:
-    published.fit("visits", POLICY, tmp_path / "visits.fit")
+    published.partitions.fit("visits", POLICY, tmp_path / "visits.fit")
     with published.connection.cursor() as other:
         other.execute(f"ATTACH '{tmp_path}/visits.fit' AS fitted")
         names = other.execute(
@@ -120,7 +120,7 @@ def test_the_policy_of_a_fit_is_checked(published: sa.Session, tmp_path: Path) -
             other.execute(f'UPDATE {place} SET "{column}" = {changed}')
         other.execute("DETACH fitted")
     with pytest.raises((sa.PolicyError, sa.EngineError)):
-        published.apply("visits", tmp_path / "visits.fit", "part")
+        published.partitions.apply("visits", tmp_path / "visits.fit", "part")
 
 
 def _without_seconds(found: Any) -> Any:

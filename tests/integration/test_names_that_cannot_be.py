@@ -61,11 +61,11 @@ CALLS: dict[str, Call] = {
     "data set": lambda session, name: session.anonymize("FROM people", PRIVATE, into="out", dataset=str(name)),
     "population": lambda session, name: session.anonymize("people", _population(name), into="out"),
     "measured population": lambda session, name: session.measure("people", _population(name)),
-    "fit": lambda session, name: session.fit(name, POLICY, "side.fit"),
-    "fit into": lambda session, name: session.fit("people", POLICY, name),
-    "apply": lambda session, name: session.apply(name, "good.fit", into="out"),
-    "apply with": lambda session, name: session.apply("people", name, into="out"),
-    "apply into": lambda session, name: session.apply("people", "good.fit", into=name),
+    "fit": lambda session, name: session.partitions.fit(name, POLICY, "side.fit"),
+    "fit into": lambda session, name: session.partitions.fit("people", POLICY, name),
+    "apply": lambda session, name: session.partitions.apply(name, "good.fit", into="out"),
+    "apply with": lambda session, name: session.partitions.apply("people", name, into="out"),
+    "apply into": lambda session, name: session.partitions.apply("people", "good.fit", into=name),
     "flatten": lambda session, name: session.flatten(name, "out", **FLAT),
     "flatten into": lambda session, name: session.flatten("people", name, **FLAT),
     "flatten a column": lambda session, name: session.flatten("people", "out", **{**FLAT, "event": str(name)}),
@@ -93,7 +93,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             )
             session.taxonomies.load("age", sa.Taxonomy.flat(["0", "1"]))
             session.taxonomies.load("sex", sa.Taxonomy.flat(["f"]))
-            session.fit("people", POLICY, "good.fit")
+            session.partitions.fit("people", POLICY, "good.fit")
         yield folder
 
 

@@ -753,7 +753,7 @@ class TestRefusals:
             lambda: session.verify("released", POLICY),
             lambda: session.measure("people", POLICY),
             lambda: session.lattice("people", POLICY),
-            lambda: session.fit("people", POLICY, tmp_path / "fit"),
+            lambda: session.partitions.fit("people", POLICY, tmp_path / "fit"),
             lambda: session.anonymize("people", POLICY, "other", time_limit=1),
             lambda: session.anonymize("people", syntactic, "other", dataset="people"),
             lambda: session.anonymize("people", syntactic, "other", random_source=sa.SeededSource(1)),

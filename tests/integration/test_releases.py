@@ -452,11 +452,11 @@ class TestTargets:
         clinic.connection.execute("CREATE TABLE mine AS FROM visits; COPY visits TO 'mine.parquet'")
         relation = f"'{into}'" if "." in into else into
         before = rows(clinic, relation)
-        clinic.fit("visits", POLICY, "clinic.fit")
+        clinic.partitions.fit("visits", POLICY, "clinic.fit")
         roles = {"individual": "id", "event": "diagnosis", "order": "age", "first": 1}
         for call in (
             lambda **given: clinic.anonymize("visits", POLICY, into, **given),
-            lambda **given: clinic.apply("visits", "clinic.fit", into, **given),
+            lambda **given: clinic.partitions.apply("visits", "clinic.fit", into, **given),
             lambda **given: clinic.lattice("visits", POLICY, into=into, **given),
             lambda **given: clinic.flatten("visits", into, **roles, **given),
         ):

@@ -27,11 +27,11 @@ def releases(shared_clinic: sa.Session, tmp_path_factory: pytest.TempPathFactory
     shared_clinic.anonymize("visits", POLICY, f"{folder}/one.parquet")
     shared_clinic.anonymize("visits", POLICY, f"{folder}/many/", rows_per_file=3)
     assert len(list((folder / "many").glob("*.parquet"))) == 3
-    shared_clinic.fit("visits", POLICY, folder / "visits.fit")
+    shared_clinic.partitions.fit("visits", POLICY, folder / "visits.fit")
     (folder / "parts").mkdir()
     for half in (0, 1):
         query = f"SELECT * FROM visits WHERE (coalesce(age, 50) < 40) = {bool(half)}"
-        shared_clinic.apply(query, folder / "visits.fit", f"{folder}/parts/{half}.parquet")
+        shared_clinic.partitions.apply(query, folder / "visits.fit", f"{folder}/parts/{half}.parquet")
     return folder
 
 

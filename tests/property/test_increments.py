@@ -171,10 +171,10 @@ def test_all_partitions_together_meet_the_policy(sequel: Sequel) -> None:
         options = {"node": sequel.node, "every_partition": sequel.every_partition}
         if not brute_force.measured(sequel.task, sequel.node).satisfies:
             with pytest.raises(sa.UnsatisfiableError):
-                session().fit("source_rows", sequel.policy, sidecar, **options)
+                session().partitions.fit("source_rows", sequel.policy, sidecar, **options)
             event("no fit")
             return
-        session().fit("source_rows", sequel.policy, sidecar, **options)
+        session().partitions.fit("source_rows", sequel.policy, sidecar, **options)
         for target, rows in sequel.partitions:
             check_partition(sequel, published, sidecar, target, rows)
             check_sidecar(published, sidecar)
@@ -190,12 +190,12 @@ def check_partition(sequel: Sequel, published: Published, sidecar: Path, target:
     if expected is None:
         event("refused")
         with pytest.raises(sa.UnsatisfiableError):
-            session().apply("partition_rows", sidecar, into, replace=True)
+            session().partitions.apply("partition_rows", sidecar, into, replace=True)
         assert into.exists() == (target in published.released)
         return
     event("replaced" if target in published.released else "published")
     published.publish(target, rows, expected)
-    release = session().apply("partition_rows", sidecar, into, replace=True)
+    release = session().partitions.apply("partition_rows", sidecar, into, replace=True)
     assert counts_in(f"'{into}'", sequel.counted) == published.counts(expected)
     report, union = release.report, [row for part in published.released.values() for row in part]
     assert (report.rows.source, report.rows.released) == (len(rows), len(expected))

@@ -45,7 +45,7 @@ SPELLINGS = (
     ('replace="anything"', "--replace-anything"),
     ("ledger=", "--ledger"),
     ("dataset=", "--dataset"),
-    (" or Session.fit", ""),
+    (" or partitions.fit", ""),
     ("`sqlanon ledger cap` or session.ledger.cap", "`sqlanon ledger cap`"),
     ("with session.taxonomies.load or `sqlanon taxonomy`", "with --taxonomy or `sqlanon taxonomy`"),
     ("accept_observed_domain=True", "accept_observed_domain = true"),

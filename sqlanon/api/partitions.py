@@ -1,0 +1,121 @@
+"""The Python interface to tables that are published part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from sqlanon.api.opened import OpenedEngine
+from sqlanon.api.rows import with_rows
+from sqlanon.engines.base import Engine, Source
+from sqlanon.engines.frames import reading
+from sqlanon.methods.stages import Progress, silent
+from sqlanon.methods.stopping import never, stopping
+from sqlanon.model.destination import Replace, destination, replacing
+from sqlanon.model.fit import Fit, PartitionRelease
+from sqlanon.model.policy.given import GivenPolicy, policy_of
+from sqlanon.partitions.apply import apply
+from sqlanon.partitions.fit import fit
+
+
+class Partitions:
+    """Tables that are published part by part, at a node that is fitted once: ``session.partitions``."""
+
+    def __init__(self, opened: OpenedEngine) -> None:
+        self._opened = opened
+
+    @property
+    def _engine(self) -> Engine:
+        return self._opened.engine
+
+    @reading
+    def fit(
+        self,
+        source: Source,
+        policy: GivenPolicy,
+        sidecar: str | Path,
+        *,
+        node: Mapping[str, int] | None = None,
+        every_partition: bool = False,
+        progress: Progress = silent,
+        time_limit: float | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> Fit:
+        """Find the node at which partitions are to be released by :meth:`apply`, and store it; nothing is published.
+
+        The node is the one that :meth:`Session.anonymize` would publish the source at. The sidecar holds it with the
+        policy and the taxonomies, and later the counts of all that is published with it: by partition, class and values
+        of the protected columns. It is private, and readable by its owner alone.
+
+        Args:
+            source: what the node is to suit, such as the first partition or a sample of what is to come.
+            policy: what the partitions are to guarantee. Models that compare classes with the source compare them with
+                this one for good.
+            sidecar: the path of a new file.
+            node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
+            every_partition: whether each partition is to meet the privacy models on its own, too, so that it does no
+                harm to know which one a row is in.
+            progress, time_limit, stop: as in :meth:`Session.anonymize`.
+
+        Raises:
+            PolicyError: the policy or the given node does not fit the source, or the policy cannot be applied to
+                partitions: it counts individuals, masks, compares with a population, or takes ordered distances.
+            TaxonomyError: as :meth:`Session.anonymize`.
+            UnsatisfiableError: no node meets the policy, or the given one does not.
+            EngineError: the sidecar exists, or the database or the file system refused a step.
+        """
+        wanted, stopped = policy_of(policy), stopping(time_limit, stop) or never
+        return fit(
+            self._engine,
+            self._opened.resolve(source),
+            wanted,
+            Path(sidecar),
+            node=node,
+            every_partition=every_partition,
+            progress=progress,
+            stopped=stopped,
+        )
+
+    @reading
+    def apply(
+        self,
+        source: Source,
+        sidecar: str | Path,
+        into: str | Path,
+        *,
+        replace: Replace = False,
+        progress: Progress = silent,
+    ) -> PartitionRelease:
+        """Publish a new partition at the node of a fit, so that all partitions together meet its policy.
+
+        New rows of a class are published if the class, with what was published of it before, meets every privacy
+        model; the others are suppressed, and stay so. The suppression limit holds for the rows of all partitions. What
+        was written is read back and measured together with what was published before.
+
+        The same rows again at the same place are a no-op that measures it anew. A run that was killed is made good by
+        the next one: it counts the partition if it was published, and else forgets it.
+
+        Args:
+            source: the partition: rows that were not published before.
+            sidecar: the file that :meth:`fit` has made; it is locked meanwhile.
+            into: the name of a new table, or the path of a new file that ends in ``.parquet`` or ``.csv``.
+            replace: as in :meth:`Session.anonymize`. The rows of a partition that was published there with this fit
+                then count no more; ``"changed"`` leaves it if it has the same rows.
+            progress: called with the stage, and how much of it is done out of how much.
+
+        Raises:
+            PolicyError: the columns do not fit, the partition has no rows, or these rows were published already under
+                another name.
+            TaxonomyError: a taxonomy of the session is not the one of the fit, or it does not cover the partition.
+            UnsatisfiableError: more rows would be suppressed than may be, none would be published, or what stays
+                published would fall short without the rows that are replaced. Nothing is published or counted.
+            VerificationError: the written release fell short and was withdrawn.
+            EngineError: the sidecar is in use or none, the target is taken, or the database or the file system refused
+                a step.
+        """
+        may_go = replacing(replace)
+        target = destination(into)
+        release = apply(
+            self._engine, self._opened.resolve(source), Path(sidecar), target, replace=may_go, progress=progress
+        )
+        return with_rows(release, self._opened, target)

@@ -20,6 +20,7 @@ from pyarrow import dataset
 
 import sqlanon as sa
 from sqlanon.api.ledger import Ledger
+from sqlanon.api.partitions import Partitions
 from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.evaluation import CountQuery
 from tests.conftest import clinic_policy, open_clinic
@@ -262,8 +263,8 @@ CALLS: dict[str, Callable[[Session], object]] = {
     "measure": lambda session: session.measure("visits", POLICY),
     "explain": lambda session: session.explain("visits", POLICY),
     "anonymize": lambda session: session.anonymize("visits", POLICY, "released"),
-    "fit": lambda session: session.partitions.fit("visits", POLICY, "clinic.fit"),
-    "apply": lambda session: session.partitions.apply("visits", "clinic.fit", "released"),
+    "partitions.fit": lambda session: session.partitions.fit("visits", POLICY, "clinic.fit"),
+    "partitions.apply": lambda session: session.partitions.apply("visits", "clinic.fit", "released"),
     "flatten": lambda session: session.flatten(
         "visits", "flat", individual="id", event="diagnosis", order="age", first=1
     ),
@@ -289,7 +290,7 @@ CALLS: dict[str, Callable[[Session], object]] = {
 class TestClosedSessions:
     def test_all_that_is_public_is_tried(self) -> None:
         verbs = {name for name, _ in inspect.getmembers(sa.Session) if not name.startswith("_")}
-        for part in (Ledger, Taxonomies):
+        for part in (Ledger, Partitions, Taxonomies):
             verbs |= {f"{part.__name__.lower()}.{name}" for name in vars(part) if not name.startswith("_")}
         assert verbs - {"close"} == set(CALLS)
 

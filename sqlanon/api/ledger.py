@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sqlanon.api.opened import OpenedEngine
-from sqlanon.engines.base import Engine
+from sqlanon.api.opened import OpenedEngine, Part
 from sqlanon.errors import PolicyError
 from sqlanon.ledger.datasets import known_account, resolved
 from sqlanon.ledger.ledger import WarehouseLedger
@@ -19,7 +18,7 @@ from sqlanon.model.ledger import Account
 from sqlanon.model.units import Unit
 
 
-class Ledger:
+class Ledger(Part):
     """What data sets have spent of their privacy, and may spend: ``session.ledger``.
 
     The ledger is the table ``anon.ledger`` of the warehouse, made with its first row, or that of the DuckDB file that
@@ -33,12 +32,8 @@ class Ledger:
     """
 
     def __init__(self, opened: OpenedEngine, file: Path | None) -> None:
-        self._opened = opened
+        super().__init__(opened)
         self.file = file
-
-    @property
-    def _engine(self) -> Engine:
-        return self._opened.engine
 
     def spent(self, dataset: str) -> Budget:
         """What a data set has spent in all: the sum of its charges, which are all about the same unit of privacy."""

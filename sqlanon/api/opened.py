@@ -41,3 +41,14 @@ class OpenedEngine:
         """Close the connection, unless it was lent, and hand out the engine no more."""
         self._is_closed = True
         self._opened.close()
+
+
+class Part:
+    """What belongs to a session, and is refused with it once it is closed."""
+
+    def __init__(self, opened: OpenedEngine) -> None:
+        self._opened = opened
+
+    @property
+    def _engine(self) -> Engine:
+        return self._opened.engine

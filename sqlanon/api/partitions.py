@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from sqlanon.api.opened import OpenedEngine
+from sqlanon.api.opened import Part
 from sqlanon.api.rows import with_rows
-from sqlanon.engines.base import Engine, Source
+from sqlanon.engines.base import Source
 from sqlanon.engines.frames import reading
 from sqlanon.methods.stages import Progress, silent
 from sqlanon.methods.stopping import never, stopping
@@ -18,15 +18,8 @@ from sqlanon.partitions.apply import apply
 from sqlanon.partitions.fit import fit
 
 
-class Partitions:
+class Partitions(Part):
     """Tables that are published part by part, at a node that is fitted once: ``session.partitions``."""
-
-    def __init__(self, opened: OpenedEngine) -> None:
-        self._opened = opened
-
-    @property
-    def _engine(self) -> Engine:
-        return self._opened.engine
 
     @reading
     def fit(

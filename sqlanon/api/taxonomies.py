@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sqlanon.api.opened import OpenedEngine
+from sqlanon.api.opened import Part
 from sqlanon.binding import taxonomies
-from sqlanon.engines.base import Engine, Source
+from sqlanon.engines.base import Source
 from sqlanon.engines.frames import reading
 from sqlanon.model.taxonomy.rules import made
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
@@ -16,19 +16,12 @@ Shapes = dict[str, dict[str, object]]
 Problems = dict[str, list[str]]
 
 
-class Taxonomies:
+class Taxonomies(Part):
     """The taxonomies that a warehouse stores in ``anon.taxonomy`` for all policies: ``session.taxonomies``.
 
     There is one by attribute, and names of attributes are the same in whatever case. In a session that is read-only
     they live in the session.
     """
-
-    def __init__(self, opened: OpenedEngine) -> None:
-        self._opened = opened
-
-    @property
-    def _engine(self) -> Engine:
-        return self._opened.engine
 
     @reading
     def load(

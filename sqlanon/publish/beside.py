@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.model.destination import Destination, Replace, destination
+from sqlanon.model.destination import Replace, destination
+from sqlanon.publish.targets import Target
 from sqlanon.publish.to_table import TableTarget
 
 ONE_STEP = (
@@ -16,7 +17,7 @@ ONE_STEP = (
 
 def tables_beside(
     engine: Engine,
-    into: Destination,
+    release: Target,
     wanted: Mapping[str, str],
     *,
     published: Sequence[str],
@@ -27,7 +28,7 @@ def tables_beside(
 
     Args:
         engine: the database.
-        into: where the rows go.
+        release: the target of the rows.
         wanted: the names of the targets, by what goes there.
         published: what the method publishes beside the rows.
         read: what the release is made from and compared with, by role; it may replace none of it.
@@ -41,10 +42,10 @@ def tables_beside(
     if not published:
         return {}
     places = {name: destination(wanted[name]) for name in published}
-    if any(place.kind != "table" for place in (into, *places.values())):
+    if not isinstance(release, TableTarget) or any(place.kind != "table" for place in places.values()):
         raise EngineError(ONE_STEP, step="target")
     tables = {name: engine.refuse_target(place.name, read, replace=bool(replace)) for name, place in places.items()}
-    taken = [engine.refuse_target(into.name, read, replace=bool(replace)), *tables.values()]
+    taken = [release.table, *tables.values()]
     if len({tuple(part.name.lower() for part in table.parts) for table in taken}) < len(taken):
         raise EngineError("two tables of the release have one name: each needs its own", step="target")
     targets = {name: TableTarget(engine, places[name].name, table, replace) for name, table in tables.items()}

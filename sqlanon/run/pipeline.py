@@ -72,7 +72,9 @@ def anonymize(
             if earlier is not None:
                 return earlier
         with prepared.answering(), target_for(engine, into, read, replace=replace) as target:
-            beside = tables_beside(engine, into, request.tables, published=prepared.beside, read=read, replace=replace)
+            beside = tables_beside(
+                engine, target, request.tables, published=prepared.beside, read=read, replace=replace
+            )
             release = run(engine, prepared, target, beside, inputs, stages)
     stages.finish()
     return release

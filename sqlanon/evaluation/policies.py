@@ -161,7 +161,7 @@ def _drawn(
             relations = node.draw_counts()
             yield (
                 node,
-                outcomes(encoded.plan, node.recoding, relations, salt, with_left_over=node.with_left_over),
+                outcomes(encoded.encoding, node.recoding, relations, salt, with_left_over=node.with_left_over),
             )
 
 

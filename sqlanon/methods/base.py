@@ -134,7 +134,7 @@ class Drawn(Protocol):
     """What is to be published."""
 
     @property
-    def plan(self) -> Encoding:
+    def encoding(self) -> Encoding:
         """The tables that the rows are made from."""
 
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.cells.encoding import Encoding, LossStep, encoding
+from sqlanon.queries.cells.encoding import Encoding, LossStep, encoding_for
 from sqlanon.queries.cells.information import INFORMATION, encode_information, with_information
 from sqlanon.queries.cells.keys import key_layout
 from sqlanon.queries.cells.labels import (
@@ -37,7 +37,7 @@ class EncodedTable:
     """A source as cells, with what the losses of its nodes need."""
 
     bound: BoundPolicy
-    plan: Encoding
+    encoding: Encoding
     context: LossContext
     cell_count: int
 
@@ -50,7 +50,7 @@ class EncodedTable:
             allowed_rows=policy.allowed_rows(self.context.row_count),
             k=policy.criteria.k,
         )
-        return replace(self, bound=bound, plan=replace(self.plan, criteria=policy.criteria), context=context)
+        return replace(self, bound=bound, encoding=replace(self.encoding, criteria=policy.criteria), context=context)
 
 
 def encode_table(
@@ -75,21 +75,21 @@ def encode_table(
         TaxonomyError: it has values that a taxonomy does not know.
     """
     spec = bound.cells if spec is None else spec
-    plan = encode_taxonomies(engine, encoding(spec, bound.policy.criteria, label_losses=label_losses))
-    for step in encode_rows(plan):
+    encoding = encode_taxonomies(engine, encoding_for(spec, bound.policy.criteria, label_losses=label_losses))
+    for step in encode_rows(encoding):
         engine.run(step)
-    counts = engine.fetch(cell_counts(plan), "cells")[0]
+    counts = engine.fetch(cell_counts(encoding), "cells")[0]
     if counts["rows"] == 0 and not may_be_empty:
         raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
     if counts["unmapped"] > 0:
         _refuse_unmapped(engine, spec, bound.description)
     _refuse_uncountable(spec, bound.description, counts)
     if spec.population is not None:
-        _refuse_unmapped_people(engine, plan, bound.policy.population)
+        _refuse_unmapped_people(engine, encoding, bound.policy.population)
     row_count = int(counts["rows"])
-    losses = _level_losses(engine, plan)
+    losses = _level_losses(engine, encoding)
     if INFORMATION in label_losses:
-        plan = _with_information(engine, plan)
+        encoding = _with_information(engine, encoding)
     context = LossContext(
         lattice=bound.lattice,
         losses=losses,
@@ -97,54 +97,56 @@ def encode_table(
         allowed_rows=bound.policy.allowed_rows(row_count),
         k=bound.policy.criteria.k,
     )
-    return EncodedTable(bound, plan, context, int(counts["cells"]))
+    return EncodedTable(bound, encoding, context, int(counts["cells"]))
 
 
-def encode_taxonomies(engine: Compute, plan: Encoding) -> Encoding:
+def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:
     """Make the codes of all labels.
 
     Returns:
         the encoding with the layout of keys and with what labels lose.
     """
-    for step in encode_labels(plan):
+    for step in encode_labels(encoding):
         engine.run(step)
     last = {
         (row["position"], row["depth"]): int(row["last_child"])
         for row in engine.fetch(last_children(), "labels", "node")
-        if row["depth"] in plan.depths(row["position"])
+        if row["depth"] in encoding.depths(row["position"])
     }
-    plan = replace(plan, keys=key_layout(last))
-    engine.run(key_labels(plan))
+    encoding = replace(encoding, keys=key_layout(last))
+    engine.run(key_labels(encoding))
     engine.drop(CODED_LABELS)
-    return _with_loss_steps(engine, plan, [name for name in plan.label_losses if name in LABEL_LOSSES])
+    return _with_loss_steps(engine, encoding, [name for name in encoding.label_losses if name in LABEL_LOSSES])
 
 
-def _with_information(engine: Compute, plan: Encoding) -> Encoding:
+def _with_information(engine: Compute, encoding: Encoding) -> Encoding:
     """The encoding with the information of labels beside their codes, which takes the cells to know."""
-    informed = with_information(plan)
-    engine.run(encode_information(plan, informed.labels))
-    engine.drop(plan.labels)
+    informed = with_information(encoding)
+    engine.run(encode_information(encoding, informed.labels))
+    engine.drop(encoding.labels)
     return _with_loss_steps(engine, informed, [INFORMATION])
 
 
-def _with_loss_steps(engine: Compute, plan: Encoding, measures: Sequence[str]) -> Encoding:
+def _with_loss_steps(engine: Compute, encoding: Encoding, measures: Sequence[str]) -> Encoding:
     """The encoding with what labels lose as step functions of their bits."""
-    rows = engine.fetch(loss_steps(plan, measures), "losses of labels", "node") if measures else []
+    rows = engine.fetch(loss_steps(encoding, measures), "losses of labels", "node") if measures else []
     steps: dict[tuple[str, int, int], list[LossStep]] = {}
     for row in sorted(rows, key=lambda row: tuple(row["last_bits"])):
         place = (row["position"], row["depth"])
-        last_bits = tuple(row["last_bits"][word] for word in plan.keys.label_masks(*place))
+        last_bits = tuple(row["last_bits"][word] for word in encoding.keys.label_masks(*place))
         for measure in measures:
             steps.setdefault((measure, *place), []).append((last_bits, row[measure]))
-    return replace(plan, loss_steps={**plan.loss_steps, **{place: tuple(found) for place, found in steps.items()}})
+    return replace(
+        encoding, loss_steps={**encoding.loss_steps, **{place: tuple(found) for place, found in steps.items()}}
+    )
 
 
-def _level_losses(engine: Compute, plan: Encoding) -> LevelLosses:
-    rows = engine.fetch(evaluate.level_losses(plan), "losses of levels", "node")
+def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
+    rows = engine.fetch(evaluate.level_losses(encoding), "losses of levels", "node")
     found = {(row["position"], row["depth"]): row for row in rows}
-    shapes = plan.spec.shapes
+    shapes = encoding.spec.shapes
     width = len(shapes)
-    unweighted = plan.spec.row_weight is None
+    unweighted = encoding.spec.row_weight is None
 
     def table(measure: str, scale: float) -> tuple[tuple[float, ...], ...]:
         return tuple(
@@ -196,8 +198,8 @@ def _refuse_uncountable(spec: CellSpec, description: str, counts: dict[str, int]
         raise PolicyError(f"the policy does not fit {description}:", problems)
 
 
-def _refuse_unmapped_people(engine: Compute, plan: Encoding, name: str | None) -> None:
-    people = engine.fetch(unmapped_people(plan), "the population")[0]["unmapped"]
+def _refuse_unmapped_people(engine: Compute, encoding: Encoding, name: str | None) -> None:
+    people = engine.fetch(unmapped_people(encoding), "the population")[0]["unmapped"]
     if people > 0:
         raise TaxonomyError(
             f'the population "{name}" has {people:,} people with a value that a taxonomy does not know',

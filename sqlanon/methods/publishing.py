@@ -35,26 +35,26 @@ TYPED_GROUPS = 0.25
 """The fewest groups per row at which texts that are released as they are get no ENUM: to find it takes too long."""
 
 
-def make_cuts(engine: Compute, plan: Encoding, recoding: Recoding) -> None:
+def make_cuts(engine: Compute, encoding: Encoding, recoding: Recoding) -> None:
     """Make the labels of the quasi-identifiers that are at a cut, before anything is grouped by them.
 
     Raises:
         PolicyError: a cut has no label for a value, or several.
     """
     for position, cut in cuts(recoding):
-        engine.run(cut_step(plan, position, cut))
+        engine.run(cut_step(encoding, position, cut))
         found = engine.fetch(cut_misfits(position), "values of a cut")[0]
         problems = [f"{found[which]:,} values {what}" for which, what in CUT_MISFITS.items() if found[which]]
         if problems:
-            name = plan.spec.quasi_identifiers[position]
+            name = encoding.spec.quasi_identifiers[position]
             raise PolicyError(f'the labels are no cut of the taxonomy of "{name}":', problems)
 
 
-def make_labels(engine: Compute, plan: Encoding, recoding: Recoding) -> None:
+def make_labels(engine: Compute, encoding: Encoding, recoding: Recoding) -> None:
     """Make the types and the tables of the labels of a recoding."""
-    for statement in label_types(plan, recoding):
+    for statement in label_types(encoding, recoding):
         engine.execute(statement, "types of labels")
-    for step in label_steps(plan, recoding):
+    for step in label_steps(encoding, recoding):
         engine.run(step)
 
 
@@ -64,35 +64,35 @@ def group_rows(engine: Compute, table: EncodedTable, recoding: Recoding, *, mask
     They are written from a table because they come from it in their order without a sort: to repeat rows while they are
     still being sorted takes three times as long.
     """
-    make_labels(engine, table.plan, recoding)
+    make_labels(engine, table.encoding, recoding)
     is_grouped = _has_equal_rows(engine, table)
-    groups = equal_rows(table.plan, recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
+    groups = equal_rows(table.encoding, recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
     engine.run(Step(EQUAL_ROWS, groups, "equal rows"))
 
 
-def released_rows(engine: Compute, plan: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:
+def released_rows(engine: Compute, encoding: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:
     """The published rows, once they are grouped.
 
     Args:
         engine: the database.
-        plan: the encoding of the run.
+        encoding: that of the run.
         takes_enums: whether a column may be of an ENUM type where the rows are written to.
     """
-    typed = _typed(engine, plan, [name for name in published_texts(plan) if takes_enums(name)])
+    typed = _typed(engine, encoding, [name for name in published_texts(encoding) if takes_enums(name)])
     for name in typed:
-        engine.execute(text_type(plan, name, EQUAL_ROWS.table), "types of texts")
-    return release(plan, typed)
+        engine.execute(text_type(encoding, name, EQUAL_ROWS.table), "types of texts")
+    return release(encoding, typed)
 
 
-def _typed(engine: Compute, plan: Encoding, names: list[str]) -> list[str]:
+def _typed(engine: Compute, encoding: Encoding, names: list[str]) -> list[str]:
     """The columns of texts, of those named, that are written faster as ENUMs."""
     rows = EQUAL_ROWS.table
     sizes = engine.fetch(group_sizes(rows), "published rows")[0]
     if sizes["groups"] == 0 or sizes["groups"] > TYPED_GROUPS * sizes["rows"]:
-        names = [name for name in names if name in plan.spec.quasi_identifiers]
+        names = [name for name in names if name in encoding.spec.quasi_identifiers]
     if not names:
         return []
-    counts = engine.fetch(text_counts(plan, names, rows), "published texts", "node")[0]
+    counts = engine.fetch(text_counts(encoding, names, rows), "published texts", "node")[0]
     return [
         name
         for place, name in enumerate(names)
@@ -102,7 +102,7 @@ def _typed(engine: Compute, plan: Encoding, names: list[str]) -> list[str]:
 
 def _has_equal_rows(engine: Compute, table: EncodedTable) -> bool:
     """Whether grouping the rows of a release is likely to save more than it takes; they come out the same."""
-    query = expected_groups(table.plan, KEPT_CLASSES)
+    query = expected_groups(table.encoding, KEPT_CLASSES)
     if query is None:
         return True
     groups = engine.fetch(query, "expected groups")[0]["groups"]

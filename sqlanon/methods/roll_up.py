@@ -88,14 +88,14 @@ class RollUps:
 
     Args:
         engine: the database.
-        plan: the encoding of the run.
+        encoding: that of the run.
         row_count: rows of the source.
         cell_count: how many cells they make.
         label_counts: by quasi-identifier and level, how many labels are present.
     """
 
     engine: Compute
-    plan: Encoding
+    encoding: Encoding
     row_count: int
     cell_count: int
     label_counts: Sequence[Sequence[int]]
@@ -105,10 +105,10 @@ class RollUps:
     def of(cls, engine: Compute, table: EncodedTable) -> Self:
         """The cells of a table, and nothing else yet."""
         context = table.context
-        return cls(engine, table.plan, context.row_count, table.cell_count, context.losses.distinct_labels)
+        return cls(engine, table.encoding, context.row_count, table.cell_count, context.losses.distinct_labels)
 
     def __post_init__(self) -> None:
-        self._cells = RolledUp((0,) * len(self.label_counts), self.plan.cells, self.cell_count)
+        self._cells = RolledUp((0,) * len(self.label_counts), self.encoding.cells, self.cell_count)
         self._classes = ClassCounts(self.label_counts)
         self._classes.learn(self._cells.levels, self.cell_count)
         self._recent: deque[Levels] = deque(maxlen=RECENT_NODES)
@@ -182,7 +182,7 @@ class RollUps:
     def _make(self, levels: Levels) -> None:
         source = self._cheapest_below(levels)
         relation = Relation(f"anon_rolled_up_{len(self._made)}", "cell")
-        self.engine.run(Step(relation, rolled_up(self.plan, levels, source.cells), "cells rolled up"))
+        self.engine.run(Step(relation, rolled_up(self.encoding, levels, source.cells), "cells rolled up"))
         row_count = int(self.engine.fetch(counted_rows(relation), "cells rolled up")[0]["rows"])
         if self._most_others == 1:
             self._classes.learn(levels, row_count)
@@ -199,7 +199,7 @@ class RollUps:
     @cached_property
     def _most_others(self) -> int:
         """How many cells a class can have at most, as far as sensitive values and individuals tell."""
-        query = distinct_others(self.plan)
+        query = distinct_others(self.encoding)
         return 1 if query is None else int(self.engine.fetch(query, "sensitive values")[0]["others"])
 
 

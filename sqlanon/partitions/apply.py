@@ -146,7 +146,7 @@ def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tu
             with stages.stage("join"):
                 published = partition.sidecar.counts([entry.number for entry in partition.others])
                 levels = tuple(fit.node[name] for name in fit.policy.quasi_identifiers)
-                increment = Increment(table.plan, levels, published, partition.sidecar.reference)
+                increment = Increment(table.encoding, levels, published, partition.sidecar.reference)
                 steps = join(increment)
                 classes = kept.kept_classes(increment, every_partition=fit.every_partition)
                 steps += [Step(KEPT_CLASSES, classes, "kept classes"), kept.published_cells(increment, KEPT_CLASSES)]
@@ -232,7 +232,7 @@ def _written(
     bound = table.bound
     node = bound.lattice.named(increment.levels)
     publishing.group_rows(engine, table, increment.recoding, masked=False)
-    query = publishing.released_rows(engine, table.plan, target.takes_enums)
+    query = publishing.released_rows(engine, table.encoding, target.takes_enums)
     written = target.write(query, streamed=True)
     target.add_note(provenance(bound.policy, bound.taxonomy_hashes, node, attained, rows, fit=beside))
     return written

@@ -153,13 +153,13 @@ def _fit(found: Found, *, every_partition: bool, seconds: Mapping[str, float]) -
 
 def _store(engine: Engine, found: Found, fitted: Fit) -> None:
     """Write the sidecar: the fit, tables for counts, and the counts of the values that classes are compared with."""
-    plan = found.table.plan
-    columns = {known.name: known for known in plan.spec.columns}
+    encoding = found.table.encoding
+    columns = {known.name: known for known in encoding.spec.columns}
     labels = [aliased(text(column(name)), name) for name in fitted.policy.quasi_identifiers]
     values = [aliased(released_value(columns[name], column(name)), name) for name in fitted.policy.protected_columns]
-    shape = select([*labels, *values], plan.spec.source.copy())
-    compared = [aliased(cast(column(name), fitted.types[name]), name) for name in plan.spec.compared]
+    shape = select([*labels, *values], encoding.spec.source.copy())
+    compared = [aliased(cast(column(name), fitted.types[name]), name) for name in encoding.spec.compared]
     # Also by their texts, which the macros compare: equal values can have different ones.
     keys = [key for item in compared for key in (item.this.copy(), exact_text(item.this.copy()))]
-    reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], plan.spec.source.copy()), keys)
+    reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], encoding.spec.source.copy()), keys)
     write_fit(engine, fitted, shape.limit(0), reference)

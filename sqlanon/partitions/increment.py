@@ -48,7 +48,7 @@ class Increment:
     """A partition that is to join what was published at a node.
 
     Attributes:
-        plan: the encoding of the partition.
+        encoding: that of the partition.
         levels: the node.
         published: the counts of what was published before: a column per quasi-identifier with its label, the protected
             columns, and ``anon_row_count``.
@@ -56,7 +56,7 @@ class Increment:
             and ``anon_row_count``.
     """
 
-    plan: Encoding
+    encoding: Encoding
     levels: Levels
     published: exp.Expr
     reference: exp.Expr
@@ -69,17 +69,17 @@ class Increment:
     @property
     def keys(self) -> tuple[str, ...]:
         """The code columns that tell classes apart at the node."""
-        return by_code(self.plan, self.recoding).keys
+        return by_code(self.encoding, self.recoding).keys
 
     @property
     def protected(self) -> tuple[str, ...]:
         """The protected columns."""
-        return self.plan.spec.protected
+        return self.encoding.spec.protected
 
     def over(self, cells: Relation) -> Encoding:
         """The encoding of other cells at this node, for judging their classes: nothing is lost or weighed here."""
-        spec = replace(self.plan.spec, row_weight=None)
-        return replace(self.plan, spec=spec, cells=cells, label_losses=())
+        spec = replace(self.encoding.spec, row_weight=None)
+        return replace(self.encoding, spec=spec, cells=cells, label_losses=())
 
     def classes(self, cells: Relation) -> Grouping:
         """Other cells at this node, grouped into its classes."""
@@ -110,31 +110,31 @@ def join(increment: Increment) -> list[Step]:
         Step(OLD_CELLS, _old_cells(increment), "cells published before"),
         Step(UNION_CELLS, by_name([cells_of(NEW_CELLS), cells_of(OLD_CELLS)]), "cells of both"),
     ]
-    if increment.plan.spec.compared:
+    if increment.encoding.spec.compared:
         steps.append(Step(REFERENCE_CELLS, _reference_cells(increment), "cells of the reference"))
         steps += shares(increment.over(REFERENCE_CELLS))
     return steps
 
 
 def _labels(increment: Increment, position: int) -> exp.Query:
-    plan, part = increment.plan, increment.recoding.parts[position]
-    labels = labels_of_values(plan, position, part, [column("label"), code(plan, position, part)])
+    encoding, part = increment.encoding, increment.recoding.parts[position]
+    labels = labels_of_values(encoding, position, part, [column("label"), code(encoding, position, part)])
     return labels.distinct(copy=False)
 
 
 def _partition_counts(increment: Increment) -> exp.Query:
     """The cells of the partition at the node, with labels and values in place of codes, and the codes of the class."""
-    plan = increment.plan
-    sensitive = [plan.sensitive(name) for name in increment.protected]
+    encoding = increment.encoding
+    sensitive = [encoding.sensitive(name) for name in increment.protected]
     keys = [column(name) for name in (*increment.keys, *sensitive)]
-    cells = coded(plan, increment.recoding, plan.cells, plan.carried)
+    cells = coded(encoding, increment.recoding, encoding.cells, encoding.carried)
     counts = grouped(select([*keys, row_sum()], cells), [key.copy() for key in keys])
     names = (*increment.keys, ROW_COUNT)
     query = select([column(name, "anon_cells") for name in names], subquery(counts, "anon_cells"))
     query = _with_labels(increment, query)
     for name, sensitive_code in zip(increment.protected, sensitive, strict=True):
         alias = f"anon_decoded_{sensitive_code}"
-        values = subquery(_decoded(plan, name), alias)
+        values = subquery(_decoded(encoding, name), alias)
         query = query.join(
             values, on=column(sensitive_code, alias).eq(column(sensitive_code, "anon_cells")), copy=False
         )
@@ -143,8 +143,8 @@ def _partition_counts(increment: Increment) -> exp.Query:
 
 
 def _with_labels(increment: Increment, query: exp.Select) -> exp.Select:
-    keys = dict(code_columns(increment.plan, increment.recoding))
-    for position, name in enumerate(increment.plan.spec.quasi_identifiers):
+    keys = dict(code_columns(increment.encoding, increment.recoding))
+    for position, name in enumerate(increment.encoding.spec.quasi_identifiers):
         relation = increment.labels(position)
         # At its top level a quasi-identifier has one label, and cells have no code for it.
         on = (
@@ -156,43 +156,43 @@ def _with_labels(increment: Increment, query: exp.Select) -> exp.Select:
     return query
 
 
-def _decoded(plan: Encoding, name: str) -> exp.Query:
+def _decoded(encoding: Encoding, name: str) -> exp.Query:
     """The values of a protected column with their codes in the cells of the partition."""
-    return _coded(plan, name, select([column(name)], plan.spec.source.copy()))
+    return _coded(encoding, name, select([column(name)], encoding.spec.source.copy()))
 
 
-def _coded(plan: Encoding, name: str, values: exp.Query) -> exp.Select:
+def _coded(encoding: Encoding, name: str, values: exp.Query) -> exp.Select:
     """The distinct values of a protected column with codes in their order, NULL last, as the cells of a source have."""
     order = ascending(column(name))
     code = cast(exp.Window(this=exp.func("dense_rank"), order=order), "UINTEGER")
     distinct = select([column(name)], subquery(values, "anon_all")).distinct(copy=False)
-    columns = [aliased(column(name), "value"), aliased(code, plan.sensitive(name))]
+    columns = [aliased(column(name), "value"), aliased(code, encoding.sensitive(name))]
     return select(columns, subquery(distinct, "anon_distinct"))
 
 
 def _values(increment: Increment, name: str) -> exp.Query:
     """The values of a protected column, old and new, with a code each and the codes of their labels."""
-    plan = increment.plan
+    encoding = increment.encoding
     counted = [COUNTS.table, increment.published]
-    if name in plan.spec.compared:
+    if name in encoding.spec.compared:
         counted.append(increment.reference)
-    coded = _coded(plan, name, union_all([select([column(name)], relation.copy()) for relation in counted]))
+    coded = _coded(encoding, name, union_all([select([column(name)], relation.copy()) for relation in counted]))
     query = select(
-        [column("value", "anon_coded"), column(plan.sensitive(name), "anon_coded")], subquery(coded, "anon_coded")
+        [column("value", "anon_coded"), column(encoding.sensitive(name), "anon_coded")], subquery(coded, "anon_coded")
     )
-    if name not in plan.spec.protected_shapes:
+    if name not in encoding.spec.protected_shapes:
         return query
-    lookup = exp.alias_(plan.sensitive_codes(name).table, "anon_codes", table=True)
+    lookup = exp.alias_(encoding.sensitive_codes(name).table, "anon_codes", table=True)
     on = same(column(VALUE, "anon_codes"), exact_text(column("value", "anon_coded")))
-    labels = [plan.sensitive_label(name, level) for level in plan.sensitive_depths(name)]
+    labels = [encoding.sensitive_label(name, level) for level in encoding.sensitive_depths(name)]
     query = left_join(query, lookup, on)
     return query.select(*(column(label, "anon_codes") for label in labels), copy=False)
 
 
 def _sensitive_columns(increment: Increment, name: str) -> list[str]:
-    plan = increment.plan
-    labels = plan.sensitive_depths(name) if name in plan.spec.protected_shapes else ()
-    return [plan.sensitive(name), *(plan.sensitive_label(name, level) for level in labels)]
+    encoding = increment.encoding
+    labels = encoding.sensitive_depths(name) if name in encoding.spec.protected_shapes else ()
+    return [encoding.sensitive(name), *(encoding.sensitive_label(name, level) for level in labels)]
 
 
 def cell_columns(increment: Increment) -> list[str]:
@@ -208,9 +208,9 @@ def _new_cells(increment: Increment) -> exp.Query:
 
 def _old_cells(increment: Increment) -> exp.Query:
     query = select([], named("anon_counted", increment.published))
-    for position, key in code_columns(increment.plan, increment.recoding):
+    for position, key in code_columns(increment.encoding, increment.recoding):
         relation = increment.labels(position)
-        label = column(increment.plan.spec.quasi_identifiers[position], "anon_counted")
+        label = column(increment.encoding.spec.quasi_identifiers[position], "anon_counted")
         lookup = exp.alias_(relation.table, relation.name, table=True)
         query = query.join(lookup, on=same(column("label", relation.name), label), copy=False)
         query = query.select(column(key, relation.name), copy=False)
@@ -219,14 +219,14 @@ def _old_cells(increment: Increment) -> exp.Query:
 
 def _reference_cells(increment: Increment) -> exp.Query:
     """The reference in the codes of the union, with a cell of no rows for every value that it lacks."""
-    plan = increment.plan
+    encoding = increment.encoding
     query = select([], named("anon_counted", increment.reference))
-    query = _with_codes(increment, query, plan.spec.compared).select(column(ROW_COUNT, "anon_counted"), copy=False)
+    query = _with_codes(increment, query, encoding.spec.compared).select(column(ROW_COUNT, "anon_counted"), copy=False)
     cells = [query]
-    for name in plan.spec.compared:
+    for name in encoding.spec.compared:
         own = _sensitive_columns(increment, name)
         others = [
-            code for other in plan.spec.compared if other != name for code in _sensitive_columns(increment, other)
+            code for other in encoding.spec.compared if other != name for code in _sensitive_columns(increment, other)
         ]
         columns = [*(column(code) for code in own), *(aliased(exp.null(), code) for code in others)]
         cells.append(select([*columns, aliased(number(0), ROW_COUNT)], increment.values(name).table))

@@ -51,7 +51,7 @@ def kept_classes(increment: Increment, *, every_partition: bool) -> exp.Query:
 
 def kept_counts(increment: Increment, kept: Relation) -> exp.Query:
     """The counts of the partition's rows in kept classes: labels, protected values and ``anon_row_count``."""
-    names = (*increment.plan.spec.quasi_identifiers, *increment.protected, ROW_COUNT)
+    names = (*increment.encoding.spec.quasi_identifiers, *increment.protected, ROW_COUNT)
     return _kept(increment, [column(name, COUNTS.name) for name in names], COUNTS, kept)
 
 
@@ -75,8 +75,8 @@ def blocked_rows(increment: Increment, cells: Relation) -> exp.Query:
         grouping.columns(),
     )
     blocked = [
-        aliased(_rows_outside(column("anon_new_rows"), within(grouping.plan, model.bounds)), f"blocked_{index}")
-        for index, model in enumerate(increment.plan.criteria.models)
+        aliased(_rows_outside(column("anon_new_rows"), within(grouping.encoding, model.bounds)), f"blocked_{index}")
+        for index, model in enumerate(increment.encoding.criteria.models)
     ]
     on = all_of([column(key, "anon_rows").eq(column(key, "anon_classes")) for key in grouping.keys])
     classes = subquery(class_relation(grouping, with_keys=True), "anon_classes")
@@ -93,7 +93,7 @@ def published_cells(increment: Increment, kept: Relation) -> Step:
 def left_short(increment: Increment) -> exp.Query:
     """One row: ``classes`` that are to be published and violate a privacy model, and the ``rows`` in them."""
     grouping = increment.classes(PUBLISHED_CELLS)
-    met = within(grouping.plan, increment.plan.criteria.bounds)
+    met = within(grouping.encoding, increment.encoding.criteria.bounds)
     rows = exp.func("coalesce", exp.Sum(this=column(CLASS_ROWS)), number(0))
     query = select(
         [aliased(count_rows(), "classes"), aliased(rows, "rows")],

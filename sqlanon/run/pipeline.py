@@ -101,7 +101,7 @@ def run(
         chosen = encoded.charge().choose(stages)
         with stages.stage("release"):
             drawn = chosen.draw()
-            rows = publishing.released_rows(engine, drawn.plan, target.takes_enums)
+            rows = publishing.released_rows(engine, drawn.encoding, target.takes_enums)
             written = target.write(rows, streamed=True)
             others = {name: beside[name].write(query) for name, query in drawn.rows_beside().items()}
         with stages.stage("verify"):

@@ -195,26 +195,26 @@ def searches(warehouse: Path, folder: Path) -> None:
 
 def make_plain_cells(engine: DuckDBEngine, table: EncodedTable) -> None:
     """Make the cells as one would keep them by hand: a small integer for each label, in the order of no key."""
-    plan = table.plan
-    keyed = exp.alias_(plan.cells.table, "keyed", table=True)
-    labelled = select([column(name, "keyed") for name in (*plan.distinguishing, ROW_COUNT)], keyed)
+    encoding = table.encoding
+    keyed = exp.alias_(encoding.cells.table, "keyed", table=True)
+    labelled = select([column(name, "keyed") for name in (*encoding.distinguishing, ROW_COUNT)], keyed)
     codes = []
-    for position in range(len(plan.spec.shapes)):
-        for depth in plan.depths(position):
-            name = plan.code(position, depth)
+    for position in range(len(encoding.spec.shapes)):
+        for depth in encoding.depths(position):
+            name = encoding.code(position, depth)
             labels, part = f"of_{name}", AtLevel(depth)
-            lookup = subquery(bits_of_labels(plan, position, part, [code(plan, position, part)]), labels)
-            labelled = labelled.join(lookup, on=with_bits(plan, position, part, "keyed", labels), copy=False)
+            lookup = subquery(bits_of_labels(encoding, position, part, [code(encoding, position, part)]), labels)
+            labelled = labelled.join(lookup, on=with_bits(encoding, position, part, "keyed", labels), copy=False)
             labelled = labelled.select(column(name, f"of_{name}"), copy=False)
             codes.append(name)
-    keys = [column(name) for name in (*codes, *plan.distinguishing)]
+    keys = [column(name) for name in (*codes, *encoding.distinguishing)]
     # What a GROUP BY makes comes in the order of hashes.
     engine.run(Step(PLAIN_CELLS, grouped(select([*keys, row_sum()], subquery(labelled, "labelled")), keys), "cells"))
 
 
 def plain_query(table: EncodedTable, levels: Levels) -> str:
     """What one would write by hand to count the classes of a node, over the plain cells."""
-    keys = [column(key) for _, key in code_columns(table.plan, at_node(levels))]
+    keys = [column(key) for _, key in code_columns(table.encoding, at_node(levels))]
     size = exp.alias_(exp.Sum(this=column(ROW_COUNT)), "class_size")
     classes = grouped(select([size], PLAIN_CELLS.table), keys)
     outer = exp.select("count(*)", "min(class_size)", "sum(class_size) FILTER (WHERE class_size < 5)", dialect=DIALECT)

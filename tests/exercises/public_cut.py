@@ -116,9 +116,9 @@ class Encoded:
     def draw(self) -> Drawn:
         engine, table = self.run.engine, self.table
         recoding = Recoding(tuple(map(AtCut, self.run.cut.values())))
-        publishing.make_cuts(engine, table.plan, recoding)
+        publishing.make_cuts(engine, table.encoding, recoding)
         keep_classes(engine, table, recoding)
-        attained = attained_measures(engine, recoded(table.plan, recoding))
+        attained = attained_measures(engine, recoded(table.encoding, recoding))
         publishing.group_rows(engine, table, recoding, masked=False)
         released = int(engine.fetch(group_sizes(EQUAL_ROWS.table), "published rows")[0]["rows"])
         source = table.context.row_count
@@ -141,8 +141,8 @@ class Drawn:
     attained: list[float]
 
     @property
-    def plan(self) -> Encoding:
-        return self.table.plan
+    def encoding(self) -> Encoding:
+        return self.table.encoding
 
     def report(self, measured: Measurement, into: str, seconds: Mapping[str, float]) -> CutReport:
         """The numbers of the run, of which the loss is the share of the rows that are dropped."""

@@ -142,7 +142,7 @@ class TestSecondTable:
     def test_both_are_as_they_were(self, clinic: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
         clinic.anonymize("visits", with_sizes(2), into="anonymous", tables={"sizes": "class_sizes"})
         before = [rows_of(clinic, name) for name in ("anonymous", "class_sizes")]
-        monkeypatch.setattr(second_table, "release", lambda plan: release_of_queries(plan).limit(1))
+        monkeypatch.setattr(second_table, "release", lambda encoding: release_of_queries(encoding).limit(1))
         other = with_sizes(3)
         with pytest.raises(sa.VerificationError, match="sizes"):
             clinic.anonymize("visits", other, into="anonymous", tables={"sizes": "class_sizes"}, replace=True)

@@ -29,8 +29,8 @@ def test_counts_by_the_values_of_a_column_that_no_model_looks_at(clinic: sa.Sess
     assert bound.cells.protected == ()
     with engine.transaction(), engine.scratch():
         table = encode_table(engine, bound, replace(bound.cells, protected=("diagnosis",)), label_losses=())
-        grouping = by_key(table.plan, levels)
-        counts = grouping.select([row_sum()], grouping.cells(), column(table.plan.sensitive("diagnosis")))
+        grouping = by_key(table.encoding, levels)
+        counts = grouping.select([row_sum()], grouping.cells(), column(table.encoding.sensitive("diagnosis")))
         found = engine.fetch(counts, "counts by class and value", "cell")
         (worst,) = engine.fetch(attained(grouping), "attained measures", "node")
     node = ", ".join(f"'{name}': {level}" for name, level in bound.lattice.named(levels).items())

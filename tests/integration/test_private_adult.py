@@ -16,7 +16,7 @@ from sqlanon.methods.cells import encode_table
 from sqlanon.methods.private import draws as method
 from sqlanon.methods.private import scores as node_scores
 from sqlanon.methods.private.prepare import prepared
-from sqlanon.queries.noise.combinations import WHOLE
+from sqlanon.queries.noise.scores import WHOLE
 from tests.conftest import UCI_COLUMNS, reading
 
 DIMENSIONS = ["age", "education", "marital_status", "race", "sex"]

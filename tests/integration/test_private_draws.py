@@ -144,11 +144,11 @@ def test_counts_of_a_cut_have_noise_as_those_of_a_node_have(session: sa.Session)
         bound = prepared(engine, engine.resolve("people"), policy(method))
         table = encode_table(engine, bound, label_losses=("ncp",))
         assert public_domains(engine, table).values == domain.values
-        publishing.make_cuts(engine, table.plan, recoding)
+        publishing.make_cuts(engine, table.encoding, recoding)
         relations = draw_counts(engine, table, recoding, draws, domain)
-        publishing.make_labels(engine, table.plan, recoding)
-        engine.run(equal_rows(table.plan, recoding, relations, with_left_over=False))
-        shown = Counter(session.connection.execute(release(table.plan).sql("duckdb")).fetchall())
+        publishing.make_labels(engine, table.encoding, recoding)
+        engine.run(equal_rows(table.encoding, recoding, relations, with_left_over=False))
+        shown = Counter(session.connection.execute(release(table.encoding).sql("duckdb")).fetchall())
     labels = {0: "0", 1: "0", 2: "2", 3: "3"}
     of_people = Counter((labels[age], sex, illness) for age, sex, illness in PEOPLE)
     least = thresholds(method, domain)[CELLS]

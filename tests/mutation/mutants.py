@@ -461,21 +461,21 @@ PRIVATE = _of(
     "sqlanon/methods/private/draws.py",
     (
         "node-sensitivity-halved",
-        "sensitivity = private.WHOLE * draws.method.rows_per_individual",
-        "sensitivity = private.WHOLE * draws.method.rows_per_individual // 2",
+        "sensitivity = WHOLE * draws.method.rows_per_individual",
+        "sensitivity = WHOLE * draws.method.rows_per_individual // 2",
         "the choice of a node costs twice the ε that is claimed",
         f"{NODES}::test_a_choice_loses_what_is_claimed_and_no_less",
     ),
     (
         "node-sensitivity-of-a-row",
-        "sensitivity = private.WHOLE * draws.method.rows_per_individual",
-        "sensitivity = private.WHOLE",
+        "sensitivity = WHOLE * draws.method.rows_per_individual",
+        "sensitivity = WHOLE",
         "the choice of a node costs as often its ε as an individual has rows",
         f"{NODES}::test_a_choice_loses_what_is_claimed_and_no_less",
     ),
     (
         "node-sensitivity-in-rows",
-        "sensitivity = private.WHOLE * draws.method.rows_per_individual",
+        "sensitivity = WHOLE * draws.method.rows_per_individual",
         "sensitivity = draws.method.rows_per_individual",
         "the choice of a node is as good as not private",
         f"{NODES}::test_a_choice_loses_what_is_claimed_and_no_less",
@@ -552,15 +552,15 @@ PRIVATE = _of(
     ),
     (
         "left-over-of-those-that-are-there",
-        "        rows = unseen.every_value(table.plan, rows, runs)\n",
+        "        rows = unseen.every_value(table.encoding, rows, runs)\n",
         "        pass\n",
         "with δ = 0 a value that is left over is of somebody for sure",
         f"{DRAWS}::TestUnseen",
     ),
     (
         "reach-of-a-row",
-        "scale = scale_for(charge.budget.epsilon, 2 * private.WHOLE * method.rows_per_individual)",
-        "scale = scale_for(charge.budget.epsilon, private.WHOLE)",
+        "scale = scale_for(charge.budget.epsilon, 2 * WHOLE * method.rows_per_individual)",
+        "scale = scale_for(charge.budget.epsilon, WHOLE)",
         "nodes that are far from the best are drawn more often than is said",
         "tests/unit/test_reach.py",
     ),
@@ -568,7 +568,7 @@ PRIVATE = _of(
 
 COUNTS = [
     *_of(
-        "sqlanon/queries/noise/combinations.py",
+        "sqlanon/queries/noise/scores.py",
         (
             "scores-at-another-threshold",
             "reached = exp.GTE(this=exp.Sum(this=column(ROW_COUNT)), expression=number(threshold))",
@@ -576,6 +576,16 @@ COUNTS = [
             "a row changes a score by more than one: the proof of the choice has a hole",
             f"{SCORES}::test_they_are_those_of_the_oracle",
         ),
+        (
+            "level-losses-of-all-labels",
+            'in_units(column("anon_ncp"), WHOLE / len(encoding.spec.shapes))',
+            'in_units(column("anon_ncp"), WHOLE)',
+            "bounds leave nodes out that are near the best, which scores depend on then",
+            f"{SCORES}::test_what_labels_lose_is_the_sum_over_levels",
+        ),
+    ),
+    *_of(
+        "sqlanon/queries/noise/combinations.py",
         (
             "below-the-threshold-shown",
             "reached = exp.GTE(this=column(NOISY), expression=number(threshold))",
@@ -603,13 +613,6 @@ COUNTS = [
             "    return query\n",
             "combinations of few are published",
             SHOWN,
-        ),
-        (
-            "level-losses-of-all-labels",
-            'in_units(column("anon_ncp"), WHOLE / len(plan.spec.shapes))',
-            'in_units(column("anon_ncp"), WHOLE)',
-            "bounds leave nodes out that are near the best, which scores depend on then",
-            f"{SCORES}::test_what_labels_lose_is_the_sum_over_levels",
         ),
     ),
     *_of(
@@ -930,8 +933,8 @@ MODELS = [
         ),
         (
             "any-bound-is-enough",
-            "return all_of([_kept(measure_of(plan, bound), bound) for bound in bounds])",
-            "return all_of([_kept(measure_of(plan, bound), bound) for bound in [*bounds][:1]])",
+            "return all_of([_kept(measure_of(encoding, bound), bound) for bound in bounds])",
+            "return all_of([_kept(measure_of(encoding, bound), bound) for bound in [*bounds][:1]])",
             "a class has to keep one of several bounds",
             "tests/integration/test_kept_classes.py::test_all_bounds_are_kept",
         ),

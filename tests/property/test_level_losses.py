@@ -14,7 +14,7 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods.cells import encode_taxonomies
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries.cells.encoding import encoding
+from sqlanon.queries.cells.encoding import encoding_for
 from sqlanon.queries.cells.rows import encode_rows
 from sqlanon.queries.classes import summaries as evaluate
 from tests import oracle
@@ -42,11 +42,11 @@ def level_losses(case: Case) -> dict[tuple[str, int], dict[str, float]]:
     others = [name for name in case.columns if name not in case.quasi_identifiers]
     policy = sa.Policy(quasi_identifiers=case.quasi_identifiers, insensitive=others, privacy=[sa.KAnonymity(2)])
     bound = prepare(engine(), engine().resolve("raw_data"), policy)
-    plan = encode_taxonomies(engine(), encoding(bound.cells, policy.criteria, label_losses=()))
-    for step in encode_rows(plan):
+    encoding = encode_taxonomies(engine(), encoding_for(bound.cells, policy.criteria, label_losses=()))
+    for step in encode_rows(encoding):
         engine().run(step)
-    rows = engine().fetch(evaluate.level_losses(plan), "losses of levels", "node")
-    for relation in (plan.cells, plan.labels):
+    rows = engine().fetch(evaluate.level_losses(encoding), "losses of levels", "node")
+    for relation in (encoding.cells, encoding.labels):
         engine().drop(relation)
     return {(case.quasi_identifiers[row.pop("position")], row.pop("depth")): row for row in rows}
 

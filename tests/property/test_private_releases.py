@@ -19,8 +19,7 @@ from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.private import scores as node_scores
 from sqlanon.methods.private.prepare import prepared
 from sqlanon.queries.kit.macros import schema_statements
-from sqlanon.queries.noise import combinations as private
-from sqlanon.queries.noise.combinations import WHOLE
+from sqlanon.queries.noise.scores import WHOLE, level_losses
 from tests import oracle
 from tests.effort import examples
 from tests.fixed_noise import FixedNoise
@@ -197,7 +196,7 @@ class TestScores:
     def test_what_labels_lose_is_the_sum_over_levels(self, case: Case) -> None:
         """With a threshold of 1 no row is at risk. Bounds rest on it: a node that they leave out must be far away."""
         with encoded(case) as (engine, table):
-            rows = engine.fetch(private.level_losses(table.plan), "losses of levels", "node")
+            rows = engine.fetch(level_losses(table.encoding), "losses of levels", "node")
         lost = {(row["position"], row["depth"]): row["lost"] for row in rows}
         for levels, score in scores(case, 1).items():
             assert -score == sum(lost.get(place, 0) for place in enumerate(levels))

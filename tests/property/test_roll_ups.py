@@ -63,9 +63,9 @@ def test_a_node_is_the_same_from_all_cells_and_from_those_of_any_node_below(run:
         nodes = list(table.context.lattice.nodes())
         low = data.draw(st.sampled_from(nodes))
         middle = data.draw(st.sampled_from([node for node in nodes if is_below(low, node)]))
-        engine.run(Step(ROLLED_UP, rolled_up(table.plan, low, table.plan.cells), "cells rolled up"))
+        engine.run(Step(ROLLED_UP, rolled_up(table.encoding, low, table.encoding.cells), "cells rolled up"))
         twice = Relation("anon_rolled_up_twice", "cell")
-        engine.run(Step(twice, rolled_up(table.plan, middle, ROLLED_UP), "cells rolled up"))
+        engine.run(Step(twice, rolled_up(table.encoding, middle, ROLLED_UP), "cells rolled up"))
         for cells, floor in ((ROLLED_UP, low), (twice, middle)):
             above = [node for node in nodes if is_below(floor, node)]
             found = node_counter.node_summaries(engine, table, above, cells)
@@ -99,7 +99,7 @@ def lattice_of(run: Run) -> list[NodeSummary]:
     bound = prepare(engine, engine.resolve("raw_data"), run.policy)
     with engine.transaction(), engine.scratch():
         table = encode_table(engine, bound, label_losses=("lm", "ncp"))
-        event(f"{min(table.plan.keys.word_count, 3)} words")
+        event(f"{min(table.encoding.keys.word_count, 3)} words")
         nodes = node_counter.node_summaries(engine, table, list(table.context.lattice.nodes()))
     return list(map(approximately, nodes))
 

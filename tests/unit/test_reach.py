@@ -15,7 +15,7 @@ from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.private import draws as private
 from sqlanon.model.policy.methods import NODE
-from sqlanon.queries.noise.combinations import WHOLE
+from sqlanon.queries.noise.scores import WHOLE
 from tests.statistical.test_samplers import permute_and_flip_masses
 
 

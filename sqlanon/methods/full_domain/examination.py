@@ -54,7 +54,7 @@ def examined_at_once(table: EncodedTable, nodes: Iterable[Levels]) -> Iterator[l
 def examine_nodes(engine: Compute, table: EncodedTable, batch: Sequence[Levels]) -> list[Examination]:
     """Examine a batch of nodes, in its order; they need not be allowed by the policy's bounds on levels."""
     context = table.context
-    query = examine.examined(table.plan, batch, context.row_count, context.allowed_rows)
+    query = examine.examined(table.encoding, batch, context.row_count, context.allowed_rows)
     rows = engine.fetch(query, "nodes of the lattice", "node")
     policy = table.bound.policy
     return [_examination(policy, batch[row.pop("node")], row) for row in sorted(rows, key=lambda row: int(row["node"]))]
@@ -63,7 +63,7 @@ def examine_nodes(engine: Compute, table: EncodedTable, batch: Sequence[Levels])
 def attainable_bounds(engine: Compute, table: EncodedTable, batch: Sequence[Levels]) -> list[tuple[float | None, ...]]:
     """The strictest that each bound of the policy can be at each node of a batch, see :func:`attainable`."""
     context = table.context
-    query = examine.attainable(table.plan, batch, context.row_count, context.allowed_rows)
+    query = examine.attainable(table.encoding, batch, context.row_count, context.allowed_rows)
     rows = engine.fetch(query, "attainable bounds", "node")
     indexes = range(len(table.bound.policy.criteria.bounds))
     ordered = sorted(rows, key=lambda row: int(row["node"]))

@@ -14,19 +14,19 @@ from sqlanon.queries.release.rows import KEPT_CLASSES
 
 def keep_classes(engine: Compute, table: EncodedTable, recoding: Recoding) -> Relation:
     """Make the table of the classes that are kept."""
-    engine.run(Step(KEPT_CLASSES, evaluate.kept_classes(table.plan, recoding), "kept classes"))
+    engine.run(Step(KEPT_CLASSES, evaluate.kept_classes(table.encoding, recoding), "kept classes"))
     return KEPT_CLASSES
 
 
 def attained_measures(engine: Compute, grouping: Grouping) -> list[float]:
     """What the classes that are kept attain in each bound of the privacy models, in the policy's order."""
     row = engine.fetch(evaluate.attained(grouping), "attained measures", "node")[0]
-    return [row[f"attained_{index}"] for index in range(len(grouping.plan.criteria.bounds))]
+    return [row[f"attained_{index}"] for index in range(len(grouping.encoding.criteria.bounds))]
 
 
 def masked_rows_fall_short(engine: Compute, table: EncodedTable, recoding: Recoding) -> list[PrivacyModel]:
     """The privacy models that the suppressed rows do not meet as one class of their own."""
-    row = engine.fetch(evaluate.masked_class(table.plan, recoding, KEPT_CLASSES.table), "masked rows", "class")[0]
+    row = engine.fetch(evaluate.masked_class(table.encoding, recoding, KEPT_CLASSES.table), "masked rows", "class")[0]
     policy = table.bound.policy
     attained = {bound.measure: row[f"attained_{index}"] for index, bound in enumerate(policy.criteria.bounds)}
     return [

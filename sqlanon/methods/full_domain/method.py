@@ -190,8 +190,8 @@ class Drawn:
     rehearsed: bool
 
     @property
-    def plan(self) -> Encoding:
-        return self.table.plan
+    def encoding(self) -> Encoding:
+        return self.table.encoding
 
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
         bound = self.table.bound
@@ -222,7 +222,7 @@ class Drawn:
         found = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, bound.population)
         if bound.policy.individual is None:
             return found
-        rows = with_individuals(self.plan, at_node(levels), self.kept, masked=self.decision.masked)
+        rows = with_individuals(self.encoding, at_node(levels), self.kept, masked=self.decision.masked)
         return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
 
@@ -262,7 +262,7 @@ def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: 
         masked=node.suppressed_rows if masked else 0,
         dropped=0 if masked else node.suppressed_rows,
     )
-    attained = attained_measures(engine, recoded(table.plan, at_node(node.levels)))
+    attained = attained_measures(engine, recoded(table.encoding, at_node(node.levels)))
     return Decision(outcome, node, masked, counts, attained, tuple(notes))
 
 

@@ -48,7 +48,7 @@ class NodeCounter:
         return summaries
 
     def _counted(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
-        can_be_prepared = asked == "counts" or not self.table.plan.label_losses
+        can_be_prepared = asked == "counts" or not self.table.encoding.label_losses
         if can_be_prepared and (source.is_big or len(nodes) == 1):
             return [summary for few in batches(nodes, PREPARED_NODES) for summary in self._prepared(source, few, asked)]
         together = batches(nodes, 1 if source.is_big else len(nodes))
@@ -60,15 +60,15 @@ class NodeCounter:
 
     def _prepared(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
         """The summaries by a query that is planned once: a search asks the same of all nodes."""
-        plan, row_count = self.table.plan, self.table.context.row_count
-        words = sorted(plan.keys.node_masks(source.levels))
+        encoding, row_count = self.table.encoding, self.table.context.row_count
+        words = sorted(encoding.keys.node_masks(source.levels))
         name = source.prepared_query(asked, len(nodes))
         if (asked, len(nodes)) not in source.prepared:
             within = _attainable_within(self.table)
-            query = queries.any_node_summaries(plan, len(nodes), row_count, source.cells, words, asked, within)
+            query = queries.any_node_summaries(encoding, len(nodes), row_count, source.cells, words, asked, within)
             self._engine.prepare(name, query, "nodes of the lattice")
             source.prepared.add((asked, len(nodes)))
-        masks = tuple(plan.keys.node_masks(levels).get(word, 0) for levels in nodes for word in words)
+        masks = tuple(encoding.keys.node_masks(levels).get(word, 0) for levels in nodes for word in words)
         return _summaries(nodes, self._engine.fetch(PreparedQuery(name, masks), "nodes of the lattice", "node"))
 
 
@@ -86,7 +86,7 @@ def node_summaries(
     With Inverse OLA they also say how private a node can be made, unless they are wanted for the models ``as_asked``.
     """
     query = queries.node_summaries(
-        table.plan,
+        table.encoding,
         batch,
         table.context.row_count,
         cells=cells,

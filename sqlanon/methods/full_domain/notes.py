@@ -59,13 +59,13 @@ def _nearly_unique(engine: Compute, table: EncodedTable, rows: exp.Expr, of_what
     names, fewer_than = _kept_columns(table), min(max(table.bound.policy.criteria.k, 2), MOST_RARE)
     if not names:
         return ()
-    found = engine.fetch(rare_values.distinct_estimates(table.plan, names, rows), "values of kept columns")[0]
+    found = engine.fetch(rare_values.distinct_estimates(table.encoding, names, rows), "values of kept columns")[0]
     one_in = max(int(found["rows"]) // COUNTED_ROWS, 1)
     # Every rare value has fewer rows than that: columns of fewer values need not be counted.
     least = NEARLY_UNIQUE * found["rows"] / (fewer_than - 1) / ESTIMATE_ERROR
     notes = []
     for name in (name for place, name in enumerate(names) if found[f"values_{place}"] >= max(least, 1)):
-        query = rare_values.rare_rows(table.plan, name, rows, fewer_than, one_in)
+        query = rare_values.rare_rows(table.encoding, name, rows, fewer_than, one_in)
         counts = engine.fetch(query, "rows of rare values")[0]
         if counts["rare"] >= NEARLY_UNIQUE * counts["counted"] > 0:
             share = f"{'about ' if one_in > 1 else ''}{100 * counts['rare'] / counts['counted']:.1f} %"

@@ -46,6 +46,7 @@ from sqlanon.queries.classes.roll_up import counted_rows
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as private
 from sqlanon.queries.noise import unseen
+from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.queries.noise.unseen import Domain
 
 UNLIKELY = 2.0**-64
@@ -98,11 +99,11 @@ def public_domains(engine: Compute, table: EncodedTable) -> Domains:
     Raises:
         PolicyError: there are more combinations than can be numbered.
     """
-    method, plan = table.bound.policy.method, table.plan
+    method, encoding = table.bound.policy.method, table.encoding
     if not method.needs_value_domain:
         return Domains({}, 0)
-    engine.run(unseen.domain_values(plan))
-    rows = engine.fetch(unseen.domain_sizes(plan), "labels", "node")
+    engine.run(unseen.domain_values(encoding))
+    rows = engine.fetch(unseen.domain_sizes(encoding), "labels", "node")
     found = Domains({(row["position"], row["depth"]): row["labels"] for row in rows}, _count(engine, unseen.VALUES))
     lowest = public_node(table.bound) or table.bound.lattice.bottom
     if (size := found.at(lowest).size) > MOST_COMBINATIONS:
@@ -127,12 +128,12 @@ def thresholds(method: PrivateMethod, domain: Domain) -> dict[str, int]:
 
 
 def reach(method: PrivateMethod, charge: Charge, nodes: int) -> int:
-    """How far below the best score nodes are told apart, in parts of :data:`private.WHOLE` of a row: a public number.
+    """How far below the best score nodes are told apart, in parts of :data:`WHOLE` of a row: a public number.
 
     One further below would have to beat the best by noise alone. Each does with a probability of at most
     exp(-reach / scale) / 2, all of them together with no more than :data:`UNLIKELY`.
     """
-    scale = scale_for(charge.budget.epsilon, 2 * private.WHOLE * method.rows_per_individual)
+    scale = scale_for(charge.budget.epsilon, 2 * WHOLE * method.rows_per_individual)
     return math.ceil(scale * (math.log(nodes) - math.log(UNLIKELY)))
 
 
@@ -151,7 +152,7 @@ def chosen_nodes(
     charge = draws.charges[NODE]
     least = thresholds(draws.method, domains.at(lattice.bottom))[CELLS]
     found = scores(engine, table, least, reach(draws.method, charge, lattice.size))
-    sensitivity = private.WHOLE * draws.method.rows_per_individual
+    sensitivity = WHOLE * draws.method.rows_per_individual
     drawn = draws.source.exponential_mechanism(found, charge, sensitivity=sensitivity, runs=runs)
     places, times = np.unique(drawn, return_counts=True)
     nodes = [lattice.node(np.unravel_index(place, lattice.shape)) for place in places]
@@ -167,7 +168,7 @@ def draw_counts(
         the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`.
     """
     least = thresholds(draws.method, domain)
-    engine.run(private.combinations(table.plan, recoding))
+    engine.run(private.combinations(table.encoding, recoding))
     count = _count(engine, private.COMBINATIONS)
     places = {private.RUN: np.repeat(np.arange(runs), count), private.PLACE: np.tile(np.arange(count), runs)}
     noise = draws.noise(CELLS, count * runs)
@@ -205,16 +206,16 @@ def _draw_unseen(
         private.NOISY: threshold + above,
     }
     engine.put(unseen.DRAWN, pa.table(drawn))
-    engine.run(unseen.seen(table.plan, recoding, domain))
-    engine.run(unseen.unseen(table.plan, recoding, domain))
+    engine.run(unseen.seen(table.encoding, recoding, domain))
+    engine.run(unseen.unseen(table.encoding, recoding, domain))
 
 
 def _draw_left_over(engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int) -> None:
     """Draw the values of what combinations do not show."""
-    rows = private.left_over(table.plan)
+    rows = private.left_over(table.encoding)
     if draws.method.needs_value_domain:
-        rows = unseen.every_value(table.plan, rows, runs)
-    engine.run(private.placed_left_over(table.plan, rows))
+        rows = unseen.every_value(table.encoding, rows, runs)
+    engine.run(private.placed_left_over(table.encoding, rows))
     count = _count(engine, private.LEFT_OVER)
     noise = draws.noise(ROLLED_UP, count)
     engine.put(private.NOISE_OF_LEFT_OVER, pa.table({private.PLACE: np.arange(count), private.NOISE: noise}))

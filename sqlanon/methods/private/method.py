@@ -206,10 +206,10 @@ class Chosen:
     node: DrawnNode
 
     def draw(self) -> Drawn:
-        engine, plan, recoding = self.paid.run.engine, self.paid.table.plan, self.node.recoding
+        engine, encoding, recoding = self.paid.run.engine, self.paid.table.encoding, self.node.recoding
         combinations = self.node.draw_counts()
-        publishing.make_labels(engine, plan, recoding)
-        engine.run(queries.equal_rows(plan, recoding, combinations, with_left_over=self.node.with_left_over))
+        publishing.make_labels(engine, encoding, recoding)
+        engine.run(queries.equal_rows(encoding, recoding, combinations, with_left_over=self.node.with_left_over))
         found = engine.fetch(group_sizes(EQUAL_ROWS.table), "published rows")[0]
         shown = Shown(self.node.levels, self.paid.draws, self.node.thresholds, int(found["rows"]), int(found["groups"]))
         return Drawn(self.paid.run, self.paid.bound, self.paid.table, shown)
@@ -225,8 +225,8 @@ class Drawn:
     shown: Shown
 
     @property
-    def plan(self) -> Encoding:
-        return self.table.plan
+    def encoding(self) -> Encoding:
+        return self.table.encoding
 
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
         """See :class:`sqlanon.methods.base.Drawn`; what it was made from tells of the data, and is not in it."""
@@ -237,7 +237,7 @@ class Drawn:
         return {}
 
     def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
-        query = queries.unlike_what_was_drawn(self.plan, written.relation)
+        query = queries.unlike_what_was_drawn(self.encoding, written.relation)
         unlike = self.run.engine.fetch(query, "what was written")[0]["unlike"]
         if unlike:
             raise VerificationError(

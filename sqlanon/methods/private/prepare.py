@@ -18,7 +18,7 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.units import ROW, Unit
 from sqlanon.queries.cells.contributions import anonymous_rows, bounded_rows
 from sqlanon.queries.cells.spec import CellSpec
-from sqlanon.queries.noise import combinations as queries
+from sqlanon.queries.noise import scores as queries
 
 
 def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:

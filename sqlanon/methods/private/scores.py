@@ -23,8 +23,8 @@ from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.roll_up import RollUps
 from sqlanon.model.lattice import Lattice, Levels
-from sqlanon.queries.noise import combinations as private
-from sqlanon.queries.noise.combinations import WHOLE
+from sqlanon.queries.noise import scores as queries
+from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.search.arrays import Mask, spread_downwards
 from sqlanon.search.problem import batches
 from sqlanon.search.telling import most_telling
@@ -106,7 +106,7 @@ def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> 
         reach: how far below the best scores are told apart.
 
     Returns:
-        integers in parts of :data:`private.WHOLE` of a row, shape (nodes,).
+        integers in parts of :data:`WHOLE` of a row, shape (nodes,).
     """
     context = table.context
     losses = Losses(context.lattice, context.row_count, *_level_losses(engine, table), reach)
@@ -121,7 +121,7 @@ def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> 
 
 def _level_losses(engine: Compute, table: EncodedTable) -> tuple[Parts, Parts]:
     """What the labels of every level lose, by all rows together and by a row at most."""
-    rows = engine.fetch(private.level_losses(table.plan), "losses of levels", "node")
+    rows = engine.fetch(queries.level_losses(table.encoding), "losses of levels", "node")
     lost, most = (
         {(int(row["position"]), int(row["depth"])): int(row[name]) for row in rows} for name in ("lost", "most")
     )
@@ -133,13 +133,13 @@ def _by_combination(engine: Compute, table: EncodedTable) -> EncodedTable:
 
     To their number belong the sensitive values, as if they were labels of the first quasi-identifier.
     """
-    values = int(engine.fetch(private.largest_value(table.plan), "sensitive values")[0]["largest"])
-    combined = private.by_combination(table.plan, values)
-    engine.run(private.keyed_cells(table.plan, combined))
+    values = int(engine.fetch(queries.largest_value(table.encoding), "sensitive values")[0]["largest"])
+    combined = queries.by_combination(table.encoding, values)
+    engine.run(queries.keyed_cells(table.encoding, combined))
     first, *others = table.context.losses.distinct_labels
     labels = (tuple(count * max(values, 1) for count in first), *others)
     losses = replace(table.context.losses, distinct_labels=labels)
-    return replace(table, plan=combined, context=replace(table.context, losses=losses))
+    return replace(table, encoding=combined, context=replace(table.context, losses=losses))
 
 
 def _counted(
@@ -151,7 +151,7 @@ def _counted(
     """
     row_count = table.context.row_count
     for source, together in roll_ups.statements(nodes):
-        query = private.node_scores(table.plan, together, threshold, cells=source.cells, apart=source.is_big)
+        query = queries.node_scores(table.encoding, together, threshold, cells=source.cells, apart=source.is_big)
         found = {row["node"]: row for row in engine.fetch(query, "scores of nodes", "node")}
         for place, levels in enumerate(together):
             row = found.get(place, {"row_count": 0, "score": 0})

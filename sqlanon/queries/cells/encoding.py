@@ -166,7 +166,7 @@ class Encoding:
         return self.spec.protected.index(name)
 
 
-def encoding(spec: CellSpec, criteria: Criteria, *, label_losses: tuple[str, ...]) -> Encoding:
+def encoding_for(spec: CellSpec, criteria: Criteria, *, label_losses: tuple[str, ...]) -> Encoding:
     """Names for the temporary tables of a run."""
     labels = Relation("anon_labels", "node")
     cells, population_cells = Relation("anon_cells", "cell"), Relation("anon_population_cells", "cell")
@@ -178,8 +178,8 @@ def row_sum(rows: str = ROW_COUNT, name: str = ROW_COUNT) -> exp.Alias:
     return aliased(cast(exp.Sum(this=column(rows)), "BIGINT"), name)
 
 
-def counted(plan: Encoding) -> exp.Expr:
+def counted(encoding: Encoding) -> exp.Expr:
     """What groups of cells count: their rows, or their distinct individuals."""
-    if plan.spec.individual is not None:
+    if encoding.spec.individual is not None:
         return count_distinct(column(INDIVIDUAL))
     return exp.Sum(this=column(ROW_COUNT))

@@ -32,50 +32,50 @@ INFORMATION = "information"
 VALUE_ROWS = "anon_value_rows"
 
 
-def with_information(plan: Encoding) -> Encoding:
+def with_information(encoding: Encoding) -> Encoding:
     """The encoding with labels that have their information beside them."""
-    return replace(plan, labels=Relation("anon_informed_labels", "node"))
+    return replace(encoding, labels=Relation("anon_informed_labels", "node"))
 
 
-def encode_information(plan: Encoding, informed: Relation) -> Step:
+def encode_information(encoding: Encoding, informed: Relation) -> Step:
     """The step that makes the labels with the information that they have."""
-    labels = exp.alias_(plan.labels.table, "anon_labels", table=True)
+    labels = exp.alias_(encoding.labels.table, "anon_labels", table=True)
     everything = exp.Column(this=exp.Star(), table=identifier("anon_labels"))
     query = select([everything, aliased(_information(), INFORMATION)], labels)
-    values = subquery(value_rows(plan), "anon_values")
+    values = subquery(value_rows(encoding), "anon_values")
     return Step(informed, left_join(query, values, _same_value()), "information of labels")
 
 
-def labelled_values(plan: Encoding) -> exp.Select:
+def labelled_values(encoding: Encoding) -> exp.Select:
     """The values of every quasi-identifier with their rows, once per level with their label there and what it loses."""
-    labels = exp.alias_(plan.labels.table, "anon_labels", table=True)
-    values = subquery(value_rows(plan), "anon_values")
+    labels = exp.alias_(encoding.labels.table, "anon_labels", table=True)
+    values = subquery(value_rows(encoding), "anon_values")
     return over_relations(template("labelled_values"), {"anon_values": values, "anon_labels": labels})
 
 
-def value_rows(plan: Encoding) -> exp.Select:
+def value_rows(encoding: Encoding) -> exp.Select:
     """position, value, and the rows (or their weight) of each value of every quasi-identifier that occurs."""
-    words = [plan.key(word) for word in range(plan.keys.word_count)]
-    keyed = union_all(_keyed_rows(plan, position) for position in range(len(plan.spec.shapes)))
-    labels = exp.alias_(plan.labels.table, "anon_labels", table=True)
+    words = [encoding.key(word) for word in range(encoding.keys.word_count)]
+    keyed = union_all(_keyed_rows(encoding, position) for position in range(len(encoding.spec.shapes)))
+    labels = exp.alias_(encoding.labels.table, "anon_labels", table=True)
     on = [column(name, "anon_labels").eq(column(name, "anon_keyed")) for name in ("position", *words)]
     on.append(column("depth", "anon_labels").eq(number(0)))
     columns = [column("position", "anon_labels"), column(VALUE, "anon_labels"), column(VALUE_ROWS, "anon_keyed")]
     return select(columns, subquery(keyed, "anon_keyed")).join(labels, on=all_of(on), copy=False)
 
 
-def _keyed_rows(plan: Encoding, position: int) -> exp.Select:
+def _keyed_rows(encoding: Encoding, position: int) -> exp.Select:
     """The rows (or their weight) of each value of a quasi-identifier, by its bits in the words of the key."""
-    counted = ROW_COUNT if plan.spec.row_weight is None else WEIGHT
-    masks = plan.keys.label_masks(position, 0)
+    counted = ROW_COUNT if encoding.spec.row_weight is None else WEIGHT
+    masks = encoding.keys.label_masks(position, 0)
     words = {
-        plan.key(word): bits(column(plan.key(word)), number(masks[word])) if word in masks else number(0)
-        for word in range(plan.keys.word_count)
+        encoding.key(word): bits(column(encoding.key(word)), number(masks[word])) if word in masks else number(0)
+        for word in range(encoding.keys.word_count)
     }
-    keys = [words[plan.key(word)].copy() for word in masks]
+    keys = [words[encoding.key(word)].copy() for word in masks]
     columns = [aliased(word, name) for name, word in words.items()]
     rows = aliased(exp.Sum(this=column(counted)), VALUE_ROWS)
-    query = grouped(select([aliased(number(position), "position"), *columns, rows], plan.cells.table), keys)
+    query = grouped(select([aliased(number(position), "position"), *columns, rows], encoding.cells.table), keys)
     # Without a key to group by there would be a row of no rows.
     return query.having(exp.GT(this=count_rows(), expression=number(0)), copy=False)
 

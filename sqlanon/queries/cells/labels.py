@@ -46,12 +46,12 @@ Measured by tests.benchmarks.tuning.
 """
 
 
-def encode_labels(plan: Encoding) -> list[Step]:
+def encode_labels(encoding: Encoding) -> list[Step]:
     """The steps that make :data:`CODED_LABELS` and the codes of sensitive labels, from the taxonomies alone."""
-    steps = [Step(CODED_LABELS, _coded_labels(plan), "labels of the quasi-identifiers, with their codes")]
+    steps = [Step(CODED_LABELS, _coded_labels(encoding), "labels of the quasi-identifiers, with their codes")]
     steps += [
-        Step(plan.sensitive_codes(name), _sensitive_codes(plan, name), f'codes of "{name}"')
-        for name in plan.spec.protected_shapes
+        Step(encoding.sensitive_codes(name), _sensitive_codes(encoding, name), f'codes of "{name}"')
+        for name in encoding.spec.protected_shapes
     ]
     return steps
 
@@ -63,13 +63,13 @@ def last_children() -> exp.Query:
     return grouped(select([*place, last], CODED_LABELS.table), [each.copy() for each in place])
 
 
-def key_labels(plan: Encoding) -> Step:
+def key_labels(encoding: Encoding) -> Step:
     """The step that makes the labels with their keys from :data:`CODED_LABELS`.
 
     The key of a label has the bits of its own field and of those of all labels above it.
     """
-    fields = [(*place, field.word, field.shift) for place, field in plan.keys.fields.items() if field.width]
-    words = [aliased(_word(word), plan.key(word)) for word in range(plan.keys.word_count)]
+    fields = [(*place, field.word, field.shift) for place, field in encoding.keys.fields.items() if field.width]
+    words = [aliased(_word(word), encoding.key(word)) for word in range(encoding.keys.word_count)]
     coded = exp.alias_(CODED_LABELS.table, "anon_coded", table=True)
     columns = [column(name, "anon_coded") for name in ("position", "depth", VALUE, "label", "code", *LABEL_LOSSES)]
     query = select([*columns, *words], coded)
@@ -78,18 +78,18 @@ def key_labels(plan: Encoding) -> Step:
         placed = values("anon_fields", names, ([*map(number, field)] for field in fields))
         using: list[str | exp.Expr | int] = [identifier("position"), identifier("depth")]
         query = query.join(placed, using=using, join_type="left", copy=False)
-    return Step(plan.labels, query, "their keys")
+    return Step(encoding.labels, query, "their keys")
 
 
-def loss_steps(plan: Encoding, measures: Sequence[str]) -> exp.Query:
+def loss_steps(encoding: Encoding, measures: Sequence[str]) -> exp.Query:
     """position, depth, last_bits and a column per measure: what labels lose, see :class:`Encoding`.
 
     Those of levels with too many steps are left out.
     """
-    words = [column(plan.key(word)) for word in range(plan.keys.word_count)]
+    words = [column(encoding.key(word)) for word in range(encoding.keys.word_count)]
     losses = [column(name) for name in measures]
     place = [column("position"), column("depth")]
-    labels = select([*place, *words, *losses], plan.labels.table).distinct(copy=False)
+    labels = select([*place, *words, *losses], encoding.labels.table).distinct(copy=False)
     order = ascending(*copies(words)) if words else None
     following = [
         exp.Window(this=exp.func("lead", loss.copy()), partition_by=copies(place), order=order) for loss in losses
@@ -105,21 +105,21 @@ def loss_steps(plan: Encoding, measures: Sequence[str]) -> exp.Query:
 
 
 def at_level(
-    plan: Encoding, position: int, depth: int, columns: Iterable[exp.Expr], *conditions: exp.Expr
+    encoding: Encoding, position: int, depth: int, columns: Iterable[exp.Expr], *conditions: exp.Expr
 ) -> exp.Select:
     """Some columns of the labels of a level that meet some conditions, a row per value."""
     here = column("position").eq(number(position)), column("depth").eq(number(depth))
-    return select(columns, plan.labels.table).where(*here, *conditions, copy=False)
+    return select(columns, encoding.labels.table).where(*here, *conditions, copy=False)
 
 
-def label_bits(plan: Encoding, position: int, depth: int, columns: Iterable[exp.Expr]) -> exp.Select:
+def label_bits(encoding: Encoding, position: int, depth: int, columns: Iterable[exp.Expr]) -> exp.Select:
     """Some columns of the labels of a level, and their bits in the words of the key."""
-    words = [column(plan.key(word)) for word in plan.keys.label_masks(position, depth)]
-    return at_level(plan, position, depth, [*words, *columns]).distinct(copy=False)
+    words = [column(encoding.key(word)) for word in encoding.keys.label_masks(position, depth)]
+    return at_level(encoding, position, depth, [*words, *columns]).distinct(copy=False)
 
 
-def _coded_labels(plan: Encoding) -> exp.Query:
-    spec = plan.spec
+def _coded_labels(encoding: Encoding) -> exp.Query:
+    spec = encoding.spec
     names = spec.quasi_identifiers
     shapes = [
         [number(position), string(name), number(shape.height), number(shape.domain_size)]
@@ -140,20 +140,20 @@ def _word(word: int) -> exp.Expr:
     return exp.func("coalesce", bits, number(0))
 
 
-def _sensitive_codes(plan: Encoding, name: str) -> exp.Query:
+def _sensitive_codes(encoding: Encoding, name: str) -> exp.Query:
     """The values of a protected column: per level that cells carry the code of the label.
 
     The codes of a level are in the order of the leaves under its labels.
     """
-    depths = plan.sensitive_depths(name)
-    counts = plan.spec.protected_shapes[name].label_counts[: depths.stop]
+    depths = encoding.sensitive_depths(name)
+    counts = encoding.spec.protected_shapes[name].label_counts[: depths.stop]
     order = ascending(column("leaf_count"), column("label"), nulls_first=True)
     code = exp.Window(this=exp.func("dense_rank"), partition_by=[column("level")], order=order)
-    labels = subquery(taxonomies.levels(plan.spec.taxonomy, name), "anon_taxonomy")
+    labels = subquery(taxonomies.levels(encoding.spec.taxonomy, name), "anon_taxonomy")
     coded = select([column("level"), column("value"), aliased(code, "code")], labels)
     columns = [aliased(column("value"), VALUE)]
     columns += [
-        aliased(_code(depth, label_count), plan.sensitive_label(name, depth))
+        aliased(_code(depth, label_count), encoding.sensitive_label(name, depth))
         for depth, label_count in enumerate(counts)
         if depth in depths
     ]

@@ -31,62 +31,62 @@ from sqlanon.queries.kit.nodes import (
 )
 
 
-def has_several_labels(plan: Encoding, position: int, part: Part) -> bool:
+def has_several_labels(encoding: Encoding, position: int, part: Part) -> bool:
     """Whether there is more than one label, so that labels have codes.
 
     At its top level a quasi-identifier has one label for all; a taxonomy of level 0 alone has none for NULL, which then
     stands apart.
     """
-    return isinstance(part, AtCut) or part.level in plan.depths(position)
+    return isinstance(part, AtCut) or part.level in encoding.depths(position)
 
 
-def code_column(plan: Encoding, position: int, part: Part) -> str:
+def code_column(encoding: Encoding, position: int, part: Part) -> str:
     """The column of classes with the code of a quasi-identifier's label."""
-    return plan.code(position, part.level) if isinstance(part, AtLevel) else f"anon_code_{position}_cut"
+    return encoding.code(position, part.level) if isinstance(part, AtLevel) else f"anon_code_{position}_cut"
 
 
-def code(plan: Encoding, position: int, part: Part) -> exp.Alias:
+def code(encoding: Encoding, position: int, part: Part) -> exp.Alias:
     """The code of a label, as classes have it."""
-    return aliased(column("code"), code_column(plan, position, part))
+    return aliased(column("code"), code_column(encoding, position, part))
 
 
-def code_columns(plan: Encoding, recoding: Recoding) -> list[tuple[int, str]]:
+def code_columns(encoding: Encoding, recoding: Recoding) -> list[tuple[int, str]]:
     """Position and code column of every quasi-identifier that still tells rows apart."""
     return [
-        (position, code_column(plan, position, part))
+        (position, code_column(encoding, position, part))
         for position, part in enumerate(recoding.parts)
-        if has_several_labels(plan, position, part)
+        if has_several_labels(encoding, position, part)
     ]
 
 
-def key_masks(plan: Encoding, position: int, part: Part) -> dict[int, int]:
+def key_masks(encoding: Encoding, position: int, part: Part) -> dict[int, int]:
     """The bits that tell the label of a cell, for each word of its key that has any."""
-    return plan.keys.label_masks(position, part.level if isinstance(part, AtLevel) else 0)
+    return encoding.keys.label_masks(position, part.level if isinstance(part, AtLevel) else 0)
 
 
-def label_count(plan: Encoding, position: int, part: Part) -> int:
+def label_count(encoding: Encoding, position: int, part: Part) -> int:
     """How many labels there are at most, besides NULL."""
     if isinstance(part, AtLevel):
-        return plan.spec.shapes[position].label_counts[part.level]
+        return encoding.spec.shapes[position].label_counts[part.level]
     return len(part.labels)
 
 
 def labels_of_values(
-    plan: Encoding, position: int, part: Part, columns: Iterable[exp.Expr], *conditions: exp.Expr
+    encoding: Encoding, position: int, part: Part, columns: Iterable[exp.Expr], *conditions: exp.Expr
 ) -> exp.Select:
     """Some columns of the labels that values become and that meet some conditions, a row per value.
 
     They are those of :attr:`Encoding.labels`, the words of keys being what cells are compared with.
     """
     if isinstance(part, AtLevel):
-        return at_level(plan, position, part.level, columns, *conditions)
+        return at_level(encoding, position, part.level, columns, *conditions)
     return select(columns, cut_labels(position).table).where(*conditions, copy=False)
 
 
-def bits_of_labels(plan: Encoding, position: int, part: Part, columns: Iterable[exp.Expr]) -> exp.Select:
+def bits_of_labels(encoding: Encoding, position: int, part: Part, columns: Iterable[exp.Expr]) -> exp.Select:
     """Some columns of the labels, and the bits in the words of the key by which cells find them."""
-    words = [column(plan.key(word)) for word in key_masks(plan, position, part)]
-    return labels_of_values(plan, position, part, [*words, *columns]).distinct(copy=False)
+    words = [column(encoding.key(word)) for word in key_masks(encoding, position, part)]
+    return labels_of_values(encoding, position, part, [*words, *columns]).distinct(copy=False)
 
 
 def cut_labels(position: int) -> Relation:
@@ -99,10 +99,10 @@ def cuts(recoding: Recoding) -> list[tuple[int, AtCut]]:
     return [(position, part) for position, part in enumerate(recoding.parts) if isinstance(part, AtCut)]
 
 
-def cut_step(plan: Encoding, position: int, cut: AtCut) -> Step:
+def cut_step(encoding: Encoding, position: int, cut: AtCut) -> Step:
     """The step that makes :func:`cut_labels`; labels of several levels that read the same have one code."""
     given = [[number(level), string(label)] for level, label in cut.labels]
-    labels = exp.alias_(plan.labels.table, "anon_labels", table=True)
+    labels = exp.alias_(encoding.labels.table, "anon_labels", table=True)
     found = select([column(VALUE, "anon_labels"), column("label", "anon_labels")], labels)
     found = found.join(
         values("anon_cut", ("depth", "label"), given),
@@ -113,8 +113,8 @@ def cut_step(plan: Encoding, position: int, cut: AtCut) -> Step:
         ),
         copy=False,
     ).where(column("position", "anon_labels").eq(number(position)), copy=False)
-    words = [column(plan.key(word)) for word in range(plan.keys.word_count)]
-    leaves = subquery(at_level(plan, position, 0, [column(VALUE), *words]), "anon_leaves")
+    words = [column(encoding.key(word)) for word in range(encoding.keys.word_count)]
+    leaves = subquery(at_level(encoding, position, 0, [column(VALUE), *words]), "anon_leaves")
     label = column("label", "anon_found")
     query = select(
         [
@@ -127,7 +127,7 @@ def cut_step(plan: Encoding, position: int, cut: AtCut) -> Step:
     )
     on = same(column(VALUE, "anon_found"), column(VALUE, "anon_leaves"))
     query = left_join(query, subquery(found, "anon_found"), on)
-    return Step(cut_labels(position), query, f'labels of "{plan.spec.quasi_identifiers[position]}" at a cut')
+    return Step(cut_labels(position), query, f'labels of "{encoding.spec.quasi_identifiers[position]}" at a cut')
 
 
 def cut_misfits(position: int) -> exp.Query:

@@ -46,25 +46,27 @@ from sqlanon.queries.kit.nodes import (
 COMBINATIONS = "anon_rows"
 
 
-def encode_rows(plan: Encoding) -> list[Step]:
+def encode_rows(encoding: Encoding) -> list[Step]:
     """The steps that make the cells, and what classes are compared with."""
-    population = plan.spec.population
-    steps = [Step(plan.cells, _cells(plan), "cells")]
-    steps += shares(plan)
+    population = encoding.spec.population
+    steps = [Step(encoding.cells, _cells(encoding), "cells")]
+    steps += shares(encoding)
     if population is not None:
-        steps.append(Step(plan.population_cells, _population_cells(plan, population), "population"))
+        steps.append(Step(encoding.population_cells, _population_cells(encoding, population), "population"))
     return steps
 
 
-def shares(plan: Encoding) -> list[Step]:
+def shares(encoding: Encoding) -> list[Step]:
     """The steps that make what classes are compared with, from the cells."""
-    return [Step(plan.values(name), _values(plan, name), f'shares of "{name}"') for name in plan.spec.compared]
+    return [
+        Step(encoding.values(name), _values(encoding, name), f'shares of "{name}"') for name in encoding.spec.compared
+    ]
 
 
-def cell_counts(plan: Encoding) -> exp.Query:
+def cell_counts(encoding: Encoding) -> exp.Query:
     """One row: cells, rows, and how many of these have an unmapped value, a bad weight, or no individual."""
-    spec = plan.spec
-    labels = [column(plan.sensitive_label(name, 1)) for name in plan.spec.protected_shapes]
+    spec = encoding.spec
+    labels = [column(encoding.sensitive_label(name, 1)) for name in encoding.spec.protected_shapes]
     unmapped = exp.or_(column(IS_UNMAPPED), *(label.is_(exp.null()) for label in labels), copy=False)
     counts = {"unmapped": unmapped}
     if spec.row_weight is not None:
@@ -73,13 +75,13 @@ def cell_counts(plan: Encoding) -> exp.Query:
         counts["anonymous"] = column(INDIVIDUAL).is_(exp.null())
     columns = [aliased(count_rows(), "cells"), aliased(_count_of_rows(), "rows")]
     columns += [aliased(_count_of_rows(condition), name) for name, condition in counts.items()]
-    return select(columns, plan.cells.table)
+    return select(columns, encoding.cells.table)
 
 
-def unmapped_people(plan: Encoding) -> exp.Query:
+def unmapped_people(encoding: Encoding) -> exp.Query:
     """One row: people of the population with a value that no taxonomy knows."""
     people = exp.func("coalesce", filtered(exp.Sum(this=column(PEOPLE)), column(IS_UNMAPPED)), number(0))
-    return select([aliased(people, "unmapped")], plan.population_cells.table)
+    return select([aliased(people, "unmapped")], encoding.population_cells.table)
 
 
 def _count_of_rows(condition: exp.Expr | None = None) -> exp.Expr:
@@ -87,91 +89,91 @@ def _count_of_rows(condition: exp.Expr | None = None) -> exp.Expr:
     return exp.func("coalesce", rows if condition is None else filtered(rows, condition), number(0))
 
 
-def _cells(plan: Encoding) -> exp.Query:
+def _cells(encoding: Encoding) -> exp.Query:
     """Group the rows by raw values first, then look up the codes of the few combinations that are left."""
-    spec = plan.spec
+    spec = encoding.spec
     if spec.protected:
-        query = _looked_up(plan, exp.Table(this=identifier(COMBINATIONS)))
-        ranks = [made_once(_ranks_alias(plan, name), _ranks(plan, name)) for name in spec.protected]
-        query.set("with_", exp.With(expressions=[made_once(COMBINATIONS, _combinations(plan)), *ranks]))
+        query = _looked_up(encoding, exp.Table(this=identifier(COMBINATIONS)))
+        ranks = [made_once(_ranks_alias(encoding, name), _ranks(encoding, name)) for name in spec.protected]
+        query.set("with_", exp.With(expressions=[made_once(COMBINATIONS, _combinations(encoding)), *ranks]))
     else:
-        query = _looked_up(plan, subquery(_combinations(plan), COMBINATIONS))
+        query = _looked_up(encoding, subquery(_combinations(encoding), COMBINATIONS))
     for name in spec.protected:
-        query = _with_rank(plan, query, name)
-        if plan.holds_release:
-            query = query.select(aliased(column(name, COMBINATIONS), plan.raw(name)), copy=False)
-    for name in plan.spec.protected_shapes:
-        query = _with_labels(plan, query, name)
+        query = _with_rank(encoding, query, name)
+        if encoding.holds_release:
+            query = query.select(aliased(column(name, COMBINATIONS), encoding.raw(name)), copy=False)
+    for name in encoding.spec.protected_shapes:
+        query = _with_labels(encoding, query, name)
     if spec.individual is not None:
         query = query.select(aliased(column(spec.individual, COMBINATIONS), INDIVIDUAL), copy=False)
     if spec.row_weight is not None:
         query = query.select(column(WEIGHT, COMBINATIONS), copy=False)
     query = query.select(column(ROW_COUNT, COMBINATIONS), copy=False)
-    words = [column(plan.key(word)) for word in range(plan.keys.word_count)]
+    words = [column(encoding.key(word)) for word in range(encoding.keys.word_count)]
     if words and spec.in_key_order:
         query.set("order", ascending(*words))
     return query
 
 
-def _looked_up(plan: Encoding, combinations: exp.Expr) -> exp.Select:
+def _looked_up(encoding: Encoding, combinations: exp.Expr) -> exp.Select:
     """The words of the keys of combinations of raw values, and whether a taxonomy does not know one of these."""
     query = select([], combinations)
     codes = []
-    for position, name in enumerate(plan.spec.quasi_identifiers):
-        alias = plan.node_labels(position).name
-        lookup = exp.alias_(plan.labels.table, alias, table=True)
+    for position, name in enumerate(encoding.spec.quasi_identifiers):
+        alias = encoding.node_labels(position).name
+        lookup = exp.alias_(encoding.labels.table, alias, table=True)
         raw = exact_text(column(name, COMBINATIONS))
         here = column("position", alias).eq(number(position)), column("depth", alias).eq(number(0))
         query = left_join(query, lookup, all_of([*here, same(column(VALUE, alias), raw)]))
         codes.append(column("code", alias))
     is_unmapped = exp.or_(*(code.is_(exp.null()) for code in codes), copy=False)
-    words = [_key_word(plan, word) for word in range(plan.keys.word_count)]
+    words = [_key_word(encoding, word) for word in range(encoding.keys.word_count)]
     return query.select(*words, aliased(is_unmapped, IS_UNMAPPED), copy=False)
 
 
-def _key_word(plan: Encoding, word: int) -> exp.Alias:
+def _key_word(encoding: Encoding, word: int) -> exp.Alias:
     """A word of the key of a cell: the bits of its quasi-identifiers there."""
-    key = plan.key(word)
-    positions = [place for place in range(len(plan.spec.shapes)) if word in plan.keys.label_masks(place, 0)]
-    return aliased(all_bits(column(key, plan.node_labels(position).name) for position in positions), key)
+    key = encoding.key(word)
+    positions = [place for place in range(len(encoding.spec.shapes)) if word in encoding.keys.label_masks(place, 0)]
+    return aliased(all_bits(column(key, encoding.node_labels(position).name) for position in positions), key)
 
 
-def _ranks(plan: Encoding, name: str) -> exp.Select:
+def _ranks(encoding: Encoding, name: str) -> exp.Select:
     """The values of a protected column by their order, each ranked once: to sort all combinations takes longer."""
     values = select([column(name)], exp.Table(this=identifier(COMBINATIONS))).distinct(copy=False)
     rank = cast(dense_rank(column(name), nulls_first=False), "UINTEGER")
-    return select([column(name), aliased(rank, plan.sensitive(name))], subquery(values, "anon_values"))
+    return select([column(name), aliased(rank, encoding.sensitive(name))], subquery(values, "anon_values"))
 
 
-def _with_rank(plan: Encoding, query: exp.Select, name: str) -> exp.Select:
+def _with_rank(encoding: Encoding, query: exp.Select, name: str) -> exp.Select:
     """The place of a protected column's value in the order of its values."""
-    alias = _ranks_alias(plan, name)
+    alias = _ranks_alias(encoding, name)
     on = same(column(name, alias), column(name, COMBINATIONS))
     query = query.join(exp.Table(this=identifier(alias)), on=on, copy=False)
-    return query.select(column(plan.sensitive(name), alias), copy=False)
+    return query.select(column(encoding.sensitive(name), alias), copy=False)
 
 
-def _with_labels(plan: Encoding, query: exp.Select, name: str) -> exp.Select:
+def _with_labels(encoding: Encoding, query: exp.Select, name: str) -> exp.Select:
     """The codes of a protected column's labels."""
-    relation = plan.sensitive_codes(name)
+    relation = encoding.sensitive_codes(name)
     lookup = exp.alias_(relation.table, relation.name, table=True)
     raw = exact_text(column(name, COMBINATIONS))
     query = left_join(query, lookup, same(column(VALUE, relation.name), raw))
-    labels = [plan.sensitive_label(name, depth) for depth in plan.sensitive_depths(name)]
+    labels = [encoding.sensitive_label(name, depth) for depth in encoding.sensitive_depths(name)]
     return query.select(*(column(label, relation.name) for label in labels), copy=False)
 
 
-def _combinations(plan: Encoding) -> exp.Query:
-    spec = plan.spec
+def _combinations(encoding: Encoding) -> exp.Query:
+    spec = encoding.spec
     individual = () if spec.individual is None else (spec.individual,)
-    keys = {name: _key(plan, name) for name in spec.quasi_identifiers}
-    keys |= {name: _key(plan, name) if plan.holds_release else column(name) for name in spec.protected}
+    keys = {name: _key(encoding, name) for name in spec.quasi_identifiers}
+    keys |= {name: _key(encoding, name) if encoding.holds_release else column(name) for name in spec.protected}
     keys |= {name: column(name) for name in individual}
     columns = [aliased(key.copy(), name) for name, key in keys.items()]
     columns.append(aliased(count_rows(), ROW_COUNT))
     if spec.row_weight is not None:
         columns.append(aliased(_weight(column(spec.row_weight)), WEIGHT))
-    return grouped(select(columns, plan.spec.source.copy()), list(keys.values()))
+    return grouped(select(columns, encoding.spec.source.copy()), list(keys.values()))
 
 
 def _weight(weight: exp.Expr) -> exp.Expr:
@@ -190,26 +192,26 @@ def _weight(weight: exp.Expr) -> exp.Expr:
     )
 
 
-def _key(plan: Encoding, name: str) -> exp.Expr:
+def _key(encoding: Encoding, name: str) -> exp.Expr:
     """A column to group by: as text where equal values can have different texts.
 
     Such as 0.0 and -0.0, one month and thirty days, or a and A under a collation.
     """
-    return column(name) if plan.traits[name].has_one_text else exact_text(column(name))
+    return column(name) if encoding.traits[name].has_one_text else exact_text(column(name))
 
 
-def _values(plan: Encoding, name: str) -> exp.Query:
+def _values(encoding: Encoding, name: str) -> exp.Query:
     """The values of a compared column: code, share of the table, cumulative share, and the shares of its labels."""
-    code = plan.sensitive(name)
-    labels = [plan.sensitive_label(name, level) for level in range(1, plan.sensitive_height(name))]
+    code = encoding.sensitive(name)
+    labels = [encoding.sensitive_label(name, level) for level in range(1, encoding.sensitive_height(name))]
     carried = [aliased(exp.AnyValue(this=column(label)), label) for label in labels]
-    rows = aliased(counted(plan), "anon_rows")
-    counts = grouped(select([column(code), *carried, rows], plan.cells.table), [column(code)])
+    rows = aliased(counted(encoding), "anon_rows")
+    counts = grouped(select([column(code), *carried, rows], encoding.cells.table), [column(code)])
     shares = [
         aliased(_share(), "anon_share"),
         aliased(_share(order=ascending(column(code))), "anon_cumulative"),
         *(
-            aliased(_share(partition_by=[column(label)]), plan.label_share(level))
+            aliased(_share(partition_by=[column(label)]), encoding.label_share(level))
             for level, label in enumerate(labels, 1)
         ),
     ]
@@ -224,14 +226,14 @@ def _share(partition_by: list[exp.Expr] | None = None, order: exp.Order | None =
     return exp.Div(this=rows, expression=exp.Window(this=exp.Sum(this=column("anon_rows"))))
 
 
-def _population_cells(plan: Encoding, population: exp.Expr) -> exp.Query:
+def _population_cells(encoding: Encoding, population: exp.Expr) -> exp.Query:
     """The cells of the population, over the quasi-identifiers alone."""
-    names = plan.spec.quasi_identifiers
+    names = encoding.spec.quasi_identifiers
     keys = [exact_text(column(name)) for name in names]
     columns = [aliased(key.copy(), name) for key, name in zip(keys, names, strict=True)]
     people = grouped(select([*columns, aliased(count_rows(), PEOPLE)], population.copy()), keys)
-    return _looked_up(plan, subquery(people, COMBINATIONS)).select(column(PEOPLE, COMBINATIONS), copy=False)
+    return _looked_up(encoding, subquery(people, COMBINATIONS)).select(column(PEOPLE, COMBINATIONS), copy=False)
 
 
-def _ranks_alias(plan: Encoding, name: str) -> str:
-    return f"{plan.sensitive(name)}_ranks"
+def _ranks_alias(encoding: Encoding, name: str) -> str:
+    return f"{encoding.sensitive(name)}_ranks"

@@ -63,14 +63,14 @@ def class_relation(grouping: Grouping, *, with_keys: bool = False) -> exp.Select
     return query
 
 
-def measure_of(plan: Encoding, bound: Bound) -> exp.Column:
+def measure_of(encoding: Encoding, bound: Bound) -> exp.Column:
     """The measure of a class that a bound is on."""
-    return column(measure_column(plan, bound.measure))
+    return column(measure_column(encoding, bound.measure))
 
 
-def within(plan: Encoding, bounds: Iterable[Bound]) -> exp.Expr:
+def within(encoding: Encoding, bounds: Iterable[Bound]) -> exp.Expr:
     """Whether a class keeps all of these bounds."""
-    return all_of([_kept(measure_of(plan, bound), bound) for bound in bounds])
+    return all_of([_kept(measure_of(encoding, bound), bound) for bound in bounds])
 
 
 def _kept(measure: exp.Expr, bound: Bound) -> exp.Expr:
@@ -80,7 +80,7 @@ def _kept(measure: exp.Expr, bound: Bound) -> exp.Expr:
 
 def _merged_column(grouping: Grouping) -> str | None:
     """The sensitive column whose view gives the rows of a class as well, so that cells are grouped once less."""
-    spec = grouping.plan.spec
+    spec = grouping.encoding.spec
     columns = [name for name in spec.protected if _value_measures(grouping, name)]
     return columns[0] if columns and spec.individual is None else None
 
@@ -88,7 +88,7 @@ def _merged_column(grouping: Grouping) -> str | None:
 def _whole(grouping: Grouping, with_keys: bool) -> exp.Select:
     """What a class is as a whole: rows, individuals, weight."""
     columns = [row_sum(name=CLASS_ROWS)]
-    if grouping.plan.spec.individual is not None:
+    if grouping.encoding.spec.individual is not None:
         columns.append(aliased(count_distinct(column(INDIVIDUAL)), INDIVIDUALS))
     columns += _weight(grouping, CLASS_WEIGHT)
     keys = grouping.columns() if with_keys else []
@@ -106,9 +106,9 @@ def _whole_by_value(grouping: Grouping, with_keys: bool, name: str) -> exp.Selec
 
 def _views(grouping: Grouping, merged: str | None) -> list[exp.Select]:
     """One query for each view of a class that some measure needs and the whole does not give already."""
-    measures = grouping.plan.measures
+    measures = grouping.encoding.measures
     views = []
-    for name in grouping.plan.spec.protected:
+    for name in grouping.encoding.spec.protected:
         if name != merged and _value_measures(grouping, name):
             views.append(_values_view(grouping, name))
         own = [measure for measure in measures if measure.column == name]
@@ -123,7 +123,7 @@ def _views(grouping: Grouping, merged: str | None) -> list[exp.Select]:
 
 def _value_measures(grouping: Grouping, name: str) -> list[Measure]:
     """The measures that follow from the rows of the values of a sensitive column."""
-    return [measure for measure in grouping.plan.measures if measure.column == name and measure.view in OF_VALUES]
+    return [measure for measure in grouping.encoding.measures if measure.column == name and measure.view in OF_VALUES]
 
 
 def _values_view(grouping: Grouping, name: str) -> exp.Select:
@@ -146,8 +146,8 @@ def _values(grouping: Grouping, name: str, carried: Sequence[exp.Alias] = ()) ->
     looked_at = {measure.view for measure in _value_measures(grouping, name)}
     if looked_at <= {"values"}:
         return rows
-    code = grouping.plan.sensitive(name)
-    known = exp.alias_(grouping.plan.values(name).table, "anon_known", table=True)
+    code = grouping.encoding.sensitive(name)
+    known = exp.alias_(grouping.encoding.values(name).table, "anon_known", table=True)
     everything = exp.Column(this=exp.Star(), table=exp.to_identifier("anon_values", quoted=True))
     query = select([everything, column("anon_share", "anon_known")], subquery(rows, "anon_values"))
     query = query.join(known, on=column(code, "anon_known").eq(column(code, "anon_values")), copy=False)
@@ -159,16 +159,16 @@ def _values(grouping: Grouping, name: str, carried: Sequence[exp.Alias] = ()) ->
 
 def _value_rows(grouping: Grouping, name: str, carried: Sequence[exp.Alias] = ()) -> exp.Select:
     """The rows (or individuals) of each value of a sensitive column in each class."""
-    rows = aliased(counted(grouping.plan), ROWS)
-    return grouping.select([rows, *carried], grouping.cells(), column(grouping.plan.sensitive(name)))
+    rows = aliased(counted(grouping.encoding), ROWS)
+    return grouping.select([rows, *carried], grouping.cells(), column(grouping.encoding.sensitive(name)))
 
 
 def _ordered_view(grouping: Grouping, measure: Measure) -> exp.Select:
     """Up to every value of the whole table, in its order: the shares of the class's rows and of the table's."""
     assert measure.column is not None
-    code = grouping.plan.sensitive(measure.column)
+    code = grouping.encoding.sensitive(measure.column)
     rows = subquery(_value_rows(grouping, measure.column), "anon_values")
-    known = exp.alias_(grouping.plan.values(measure.column).table, "anon_known", table=True)
+    known = exp.alias_(grouping.encoding.values(measure.column).table, "anon_known", table=True)
     reached = exp.LTE(this=column(code, "anon_values"), expression=column(code, "anon_known"))
     share = exp.Div(
         this=exp.func("coalesce", filtered(_sum(ROWS, "anon_values"), reached), number(0)),
@@ -192,7 +192,7 @@ def _ordered_view(grouping: Grouping, measure: Measure) -> exp.Select:
 def _hierarchical_view(grouping: Grouping, measure: Measure) -> exp.Select:
     """The mean over the levels below the top of the equal distance between labels."""
     assert measure.column is not None
-    height = grouping.plan.sensitive_height(measure.column)
+    height = grouping.encoding.sensitive_height(measure.column)
     levels = union_all(_label_shares(grouping, measure.column, level) for level in range(height))
     assert measure.of_class is not None
     distance = exp.Div(
@@ -204,15 +204,15 @@ def _hierarchical_view(grouping: Grouping, measure: Measure) -> exp.Select:
 
 def _label_shares(grouping: Grouping, name: str, level: int) -> exp.Select:
     """The rows of each label of a sensitive column at a level, those of the class, and the label's share."""
-    plan = grouping.plan
-    code, label = plan.sensitive(name), plan.sensitive_label(name, level)
-    known = exp.alias_(plan.values(name).table, "anon_known", table=True)
+    encoding = grouping.encoding
+    code, label = encoding.sensitive(name), encoding.sensitive_label(name, level)
+    known = exp.alias_(encoding.values(name).table, "anon_known", table=True)
     values = select(
         [
             *grouping.columns("anon_values"),
             column(ROWS, "anon_values"),
             column(label, "anon_known"),
-            aliased(column(plan.label_share(level), "anon_known"), "anon_share"),
+            aliased(column(encoding.label_share(level), "anon_known"), "anon_share"),
         ],
         subquery(_value_rows(grouping, name), "anon_values"),
     ).join(known, on=column(code, "anon_known").eq(column(code, "anon_values")), copy=False)
@@ -236,7 +236,7 @@ def _concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
     """The largest risk of a row: its mean over what an attacker may know, spec/mconcealing.md (b)."""
     assert isinstance(measure.argument, tuple)
     prior = dict(measure.argument)
-    secrets = [column(grouping.plan.sensitive(name)) for name in prior]
+    secrets = [column(grouping.encoding.sensitive(name)) for name in prior]
     records = grouping.select([aliased(_sum(ROW_COUNT), ROWS)], grouping.cells(), *secrets)
     risks: list[exp.Expr] = []
     for known in itertools.product((False, True), repeat=len(prior)):
@@ -283,11 +283,11 @@ def _population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Sel
 
 
 def _as_measure(grouping: Grouping, measure: Measure, value: exp.Expr) -> exp.Alias:
-    return aliased(value, measure_column(grouping.plan, measure))
+    return aliased(value, measure_column(grouping.encoding, measure))
 
 
 def _weight(grouping: Grouping, name: str) -> list[exp.Alias]:
-    return [] if grouping.plan.spec.row_weight is None else [aliased(_sum(WEIGHT), name)]
+    return [] if grouping.encoding.spec.row_weight is None else [aliased(_sum(WEIGHT), name)]
 
 
 def _sum(name: str, table: str | None = None) -> exp.Sum:

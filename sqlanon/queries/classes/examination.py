@@ -38,37 +38,37 @@ REJECTED = "anon_rejected"
 ROWS_UP_TO = "anon_rows_up_to"
 
 
-def examined(plan: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
+def examined(encoding: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
     """The summaries of a batch of nodes, with what stands in the way of each.
 
     Besides the columns of a summary: ``best_k``, the largest k with which the node satisfies the criteria; for every
     bound ``worst_<bound>``, its worst measure over all classes, and ``violating_<bound>``, the rows of classes out of
     it; for every privacy model ``blocked_<model>``, the rows of classes that violate it.
     """
-    criteria = plan.criteria
-    columns = {f"worst_{index}": worst_of(plan, bound) for index, bound in enumerate(criteria.bounds)}
-    columns |= {f"violating_{index}": _rows_out_of(plan, [bound]) for index, bound in enumerate(criteria.bounds)}
-    columns |= {f"blocked_{index}": _rows_out_of(plan, model.bounds) for index, model in enumerate(criteria.models)}
+    criteria = encoding.criteria
+    columns = {f"worst_{index}": worst_of(encoding, bound) for index, bound in enumerate(criteria.bounds)}
+    columns |= {f"violating_{index}": _rows_out_of(encoding, [bound]) for index, bound in enumerate(criteria.bounds)}
+    columns |= {f"blocked_{index}": _rows_out_of(encoding, model.bounds) for index, model in enumerate(criteria.models)}
     others = [bound for model in criteria.models if not isinstance(model, KAnonymity) for bound in model.bounds]
-    strictest = {"best_k": _Strictest(plan, ANY_K, others, min(allowed_rows, row_count - 1))}
-    return _summaries(plan, batch, row_count, columns, strictest)
+    strictest = {"best_k": _Strictest(encoding, ANY_K, others, min(allowed_rows, row_count - 1))}
+    return _summaries(encoding, batch, row_count, columns, strictest)
 
 
-def attainable(plan: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
+def attainable(encoding: Encoding, batch: Sequence[Levels], row_count: int, allowed_rows: int) -> exp.Query:
     """Summaries with ``attainable_<bound>``: the strictest that a bound can be while all others stay as they are.
 
     NULL where these alone are too much for the node.
     """
-    bounds = plan.criteria.bounds
+    bounds = encoding.criteria.bounds
     columns, strictest = {}, {}
     for index, bound in enumerate(bounds):
         name = f"attainable_{index}"
         if bound.grain == "node":
-            columns[name] = filtered(worst_of(plan, bound), column(KEPT))
+            columns[name] = filtered(worst_of(encoding, bound), column(KEPT))
         else:
             others = [other for other in bounds if other is not bound]
-            strictest[name] = _Strictest(plan, bound, others, min(allowed_rows, row_count - 1))
-    return _summaries(plan, batch, row_count, columns, strictest)
+            strictest[name] = _Strictest(encoding, bound, others, min(allowed_rows, row_count - 1))
+    return _summaries(encoding, batch, row_count, columns, strictest)
 
 
 class _Strictest:
@@ -79,11 +79,11 @@ class _Strictest:
     strictness are added up first: sorting all classes of a batch would take longer than making them.
     """
 
-    def __init__(self, plan: Encoding, bound: Bound, others: Sequence[Bound], most_rows: int) -> None:
+    def __init__(self, encoding: Encoding, bound: Bound, others: Sequence[Bound], most_rows: int) -> None:
         self._sign = 1 if bound.at_least else -1
         self._most_rows = most_rows
-        self._measure = measure_of(plan, bound)
-        self._others = within(plan, [other for other in others if other.grain == "class"]) if others else None
+        self._measure = measure_of(encoding, bound)
+        self._others = within(encoding, [other for other in others if other.grain == "class"]) if others else None
         self._can_be_rejected = any(other.grain == "node" for other in others)
 
     @property
@@ -135,14 +135,14 @@ class _Strictest:
 
 
 def _summaries(
-    plan: Encoding,
+    encoding: Encoding,
     batch: Sequence[Levels],
     row_count: int,
     columns: Mapping[str, exp.Expr],
     strictest: Mapping[str, _Strictest],
 ) -> exp.Select:
     """The summaries of a batch with more aggregates over its classes, which are made once for all of them."""
-    classes, summaries = classes_and_summaries(plan, batch, row_count)
+    classes, summaries = classes_and_summaries(encoding, batch, row_count)
     summaries.select(*(aliased(value, name) for name, value in columns.items()), copy=False)
     query = select(
         [exp.Column(this=exp.Star(), table=identifier("anon_summaries"))], subquery(summaries, "anon_summaries")
@@ -155,7 +155,7 @@ def _summaries(
     return query
 
 
-def _rows_out_of(plan: Encoding, bounds: Sequence[Bound]) -> exp.Expr:
+def _rows_out_of(encoding: Encoding, bounds: Sequence[Bound]) -> exp.Expr:
     """The rows of the classes that are out of some of the bounds."""
-    rows = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=within(plan, bounds))))
+    rows = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=within(encoding, bounds))))
     return exp.func("coalesce", rows, number(0))

@@ -41,7 +41,7 @@ INDIVIDUALS = "anon_individuals"
 class Grouping:
     """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class."""
 
-    plan: Encoding
+    encoding: Encoding
     keys: tuple[str, ...]
     cells: Callable[[], exp.Expr]
     people: Callable[[], exp.Expr]
@@ -56,37 +56,40 @@ class Grouping:
         return grouped(select([*(key.copy() for key in grouping), *columns], relation), grouping)
 
 
-def measure_column(plan: Encoding, measure: Measure) -> str:
+def measure_column(encoding: Encoding, measure: Measure) -> str:
     """The column of the class relation that holds a measure."""
     if measure == CLASS_SIZE:
-        return INDIVIDUALS if plan.spec.individual else CLASS_ROWS
-    return f"anon_measure_{plan.measures.index(measure)}"
+        return INDIVIDUALS if encoding.spec.individual else CLASS_ROWS
+    return f"anon_measure_{encoding.measures.index(measure)}"
 
 
-def by_code(plan: Encoding, recoding: Recoding) -> Grouping:
+def by_code(encoding: Encoding, recoding: Recoding) -> Grouping:
     """Cells that have the codes of labels, as those of increments do, grouped by these."""
-    keys = tuple(key for _, key in code_columns(plan, recoding))
+    keys = tuple(key for _, key in code_columns(encoding, recoding))
     return Grouping(
-        plan, keys, lambda: plan.cells.table, lambda: coded(plan, recoding, plan.population_cells, [PEOPLE])
+        encoding,
+        keys,
+        lambda: encoding.cells.table,
+        lambda: coded(encoding, recoding, encoding.population_cells, [PEOPLE]),
     )
 
 
-def recoded(plan: Encoding, recoding: Recoding, carried: Sequence[str] | None = None) -> Grouping:
+def recoded(encoding: Encoding, recoding: Recoding, carried: Sequence[str] | None = None) -> Grouping:
     """All cells, grouped by the labels of a recoding: at a node by the bits of their keys, else by codes.
 
     Args:
-        plan: the encoding of the run.
+        encoding: that of the run.
         recoding: the recoding.
         carried: the other columns of the cells that are wanted; those that classes are measured by if None.
     """
     if recoding.node is not None:
-        return by_key(plan, recoding.node, carried=carried)
-    wanted = plan.carried if carried is None else carried
-    return replace(by_code(plan, recoding), cells=lambda: coded(plan, recoding, plan.cells, wanted))
+        return by_key(encoding, recoding.node, carried=carried)
+    wanted = encoding.carried if carried is None else carried
+    return replace(by_code(encoding, recoding), cells=lambda: coded(encoding, recoding, encoding.cells, wanted))
 
 
 def with_codes_of_classes(
-    plan: Encoding,
+    encoding: Encoding,
     recoding: Recoding,
     relation: Callable[[Grouping], exp.Select],
     name: str,
@@ -97,56 +100,56 @@ def with_codes_of_classes(
     At a node these are looked up for the few classes that the cells make.
 
     Args:
-        plan: the encoding of the run.
+        encoding: that of the run.
         recoding: the recoding.
         relation: makes the relation, with its keys, from cells that are grouped.
         name: what it is called in the query.
         carried: see :func:`recoded`.
     """
-    grouping = recoded(plan, recoding, carried)
+    grouping = recoded(encoding, recoding, carried)
     classes = relation(grouping)
     others = [column(each, name) for each in classes.named_selects if each not in grouping.keys]
     query = select(others, subquery(classes, name))
     if recoding.node is None:
         return query.select(*grouping.columns(name), copy=False)
-    return with_codes(plan, recoding, query, name)
+    return with_codes(encoding, recoding, query, name)
 
 
 def by_key(
-    plan: Encoding, levels: Levels, cells: Relation | None = None, carried: Sequence[str] | None = None
+    encoding: Encoding, levels: Levels, cells: Relation | None = None, carried: Sequence[str] | None = None
 ) -> Grouping:
     """All cells, grouped by the bits of their keys at a node; the key columns hold the words of the class's key.
 
     Args:
-        plan: the encoding of the run.
+        encoding: that of the run.
         levels: the node.
         cells: cells rolled up to a node that is no more general; those of the source if None.
         carried: the other columns of these that are wanted; those that classes are measured by if None.
     """
-    masks: dict[int, exp.Expr] = {word: number(mask) for word, mask in plan.keys.node_masks(levels).items()}
-    return _masked(plan, masks, cells, carried=carried)
+    masks: dict[int, exp.Expr] = {word: number(mask) for word, mask in encoding.keys.node_masks(levels).items()}
+    return _masked(encoding, masks, cells, carried=carried)
 
 
-def by_any_key(plan: Encoding, cells: Relation, words: Sequence[int], before: int) -> Grouping:
+def by_any_key(encoding: Encoding, cells: Relation, words: Sequence[int], before: int) -> Grouping:
     """The same at any node: the masks of these words of its key are parameters, so many of which come before."""
     masks = (cast(exp.Placeholder(this=str(before + place)), "BIGINT") for place in range(1, len(words) + 1))
-    return _masked(plan, dict(zip(words, masks, strict=True)), cells)
+    return _masked(encoding, dict(zip(words, masks, strict=True)), cells)
 
 
-def by_keys(plan: Encoding, batch: Sequence[Levels], cells: Relation | None = None) -> Grouping:
+def by_keys(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None = None) -> Grouping:
     """The same at all nodes of a batch: each cell once for every node, and the node as a key besides.
 
     So a batch takes one query to plan and one pass over the cells, where few cells leave little else to do.
     """
-    masks = [plan.keys.node_masks(levels) for levels in batch]
+    masks = [encoding.keys.node_masks(levels) for levels in batch]
     words = sorted({word for of_node in masks for word in of_node})
     rows = [[number(index), *(number(of_node.get(word, 0)) for word in words)] for index, of_node in enumerate(masks)]
     nodes = values(NODES, (NODE, *(f"anon_mask_{word}" for word in words)), rows)
-    return _masked(plan, {word: column(f"anon_mask_{word}", NODES) for word in words}, cells, nodes)
+    return _masked(encoding, {word: column(f"anon_mask_{word}", NODES) for word in words}, cells, nodes)
 
 
 def of_all_nodes(
-    plan: Encoding,
+    encoding: Encoding,
     batch: Sequence[Levels],
     cells: Relation | None,
     relation: Callable[[Grouping], exp.Select],
@@ -156,7 +159,7 @@ def of_all_nodes(
     """A relation of classes at all nodes of a batch, each row with its node and the words of its key.
 
     Args:
-        plan: the encoding of the run.
+        encoding: that of the run.
         batch: the nodes.
         cells: cells rolled up to a node below all of them; those of the source if None.
         relation: makes the relation, with its keys, from cells that are grouped.
@@ -164,49 +167,50 @@ def of_all_nodes(
     """
     if apart or len(batch) == 1:
         return union_all(
-            of_one_node(plan, relation(by_key(plan, levels, cells)), index) for index, levels in enumerate(batch)
+            of_one_node(encoding, relation(by_key(encoding, levels, cells)), index)
+            for index, levels in enumerate(batch)
         )
-    return relation(by_keys(plan, batch, cells))
+    return relation(by_keys(encoding, batch, cells))
 
 
-def of_one_node(plan: Encoding, classes: exp.Select, index: int) -> exp.Select:
+def of_one_node(encoding: Encoding, classes: exp.Select, index: int) -> exp.Select:
     """Classes with the position of their node in a batch; words of keys in which the node tells nothing are 0."""
-    names = [plan.key(word) for word in range(plan.keys.word_count)]
+    names = [encoding.key(word) for word in range(encoding.keys.word_count)]
     words = [column(name) if name in classes.named_selects else aliased(number(0), name) for name in names]
     others = [column(name) for name in classes.named_selects if name not in names]
     return select([*words, *others, aliased(number(index), NODE)], subquery(classes, "anon_classes_of_node"))
 
 
-def coded(plan: Encoding, recoding: Recoding, relation: Relation, carried: Iterable[str]) -> exp.Subquery:
+def coded(encoding: Encoding, recoding: Recoding, relation: Relation, carried: Iterable[str]) -> exp.Subquery:
     """Some columns of a relation with keys, and the codes of its labels."""
     query = select(
         (column(name, "anon_keyed") for name in carried), exp.alias_(relation.table, "anon_keyed", table=True)
     )
-    return subquery(with_codes(plan, recoding, query, "anon_keyed"), relation.name)
+    return subquery(with_codes(encoding, recoding, query, "anon_keyed"), relation.name)
 
 
-def with_codes(plan: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
+def with_codes(encoding: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
     """The query of a table with keys, and the codes of its labels."""
-    for position, name in code_columns(plan, recoding):
-        alias, part = plan.node_labels(position).name, recoding.parts[position]
-        lookup = subquery(bits_of_labels(plan, position, part, [code(plan, position, part)]), alias)
-        query = left_join(query, lookup, with_bits(plan, position, part, table, alias))
+    for position, name in code_columns(encoding, recoding):
+        alias, part = encoding.node_labels(position).name, recoding.parts[position]
+        lookup = subquery(bits_of_labels(encoding, position, part, [code(encoding, position, part)]), alias)
+        query = left_join(query, lookup, with_bits(encoding, position, part, table, alias))
         query = query.select(column(name, alias), copy=False)
     return query
 
 
-def with_bits(plan: Encoding, position: int, part: Part, table: str, labels: str) -> exp.Expr:
+def with_bits(encoding: Encoding, position: int, part: Part, table: str, labels: str) -> exp.Expr:
     """Whether the key of one table has the bits by which labels are found that another holds."""
     return all_of(
         [
-            exp.Paren(this=bits(column(plan.key(word), table), number(mask))).eq(column(plan.key(word), labels))
-            for word, mask in key_masks(plan, position, part).items()
+            exp.Paren(this=bits(column(encoding.key(word), table), number(mask))).eq(column(encoding.key(word), labels))
+            for word, mask in key_masks(encoding, position, part).items()
         ]
     )
 
 
 def _masked(
-    plan: Encoding,
+    encoding: Encoding,
     masks: dict[int, exp.Expr],
     cells: Relation | None,
     nodes: exp.Values | None = None,
@@ -215,15 +219,17 @@ def _masked(
     """Cells, grouped by those bits of their keys that a mask of each word shows, and by the node if there are more."""
 
     def masked(relation: Relation, others: Iterable[str]) -> exp.Subquery:
-        words = [aliased(bits(column(plan.key(word)), mask.copy()), plan.key(word)) for word, mask in masks.items()]
+        words = [
+            aliased(bits(column(encoding.key(word)), mask.copy()), encoding.key(word)) for word, mask in masks.items()
+        ]
         query = select([*words, *map(column, others)], relation.table)
         if nodes is not None:
             query = cross_join(query.select(column(NODE, NODES), copy=False), nodes.copy())
         return subquery(query, relation.name)
 
     return Grouping(
-        plan,
-        (*([] if nodes is None else [NODE]), *map(plan.key, masks)),
-        lambda: masked(plan.cells if cells is None else cells, plan.carried if carried is None else carried),
-        lambda: masked(plan.population_cells, [PEOPLE]),
+        encoding,
+        (*([] if nodes is None else [NODE]), *map(encoding.key, masks)),
+        lambda: masked(encoding.cells if cells is None else cells, encoding.carried if carried is None else carried),
+        lambda: masked(encoding.population_cells, [PEOPLE]),
     )

@@ -25,7 +25,7 @@ class LabelLosses:
     """The losses of the labels of classes at the nodes of one statement, which :data:`NODE` tells apart.
 
     Args:
-        plan: the encoding of the run.
+        encoding: that of the run.
         batch: the nodes.
         measures: the losses that are wanted.
         units: if given, means come as so many units of a whole, rounded down for each quasi-identifier: integers, which
@@ -37,21 +37,21 @@ class LabelLosses:
     """
 
     def __init__(
-        self, plan: Encoding, batch: Sequence[Levels], measures: Sequence[str], units: int | None = None
+        self, encoding: Encoding, batch: Sequence[Levels], measures: Sequence[str], units: int | None = None
     ) -> None:
-        self._plan = plan
+        self._encoding = encoding
         self._units = units
         self._wanted = tuple(measures)
-        self._apart = "lm" in measures and plan.criteria.quality.by_quasi_identifier
+        self._apart = "lm" in measures and encoding.criteria.quality.by_quasi_identifier
         self.measures = [name for name in measures if not (self._apart and name == "lm")]
-        self._nodes_of = [_nodes_by_depth(batch, position) for position in range(len(plan.spec.shapes))]
+        self._nodes_of = [_nodes_by_depth(batch, position) for position in range(len(encoding.spec.shapes))]
         self._alike = self._alike_positions()
 
     def beside(self, classes: exp.Query) -> exp.Query:
         """The classes with what their labels lose in place of their keys."""
         if not self._wanted:
             return classes
-        keys = {self._plan.key(word) for word in range(self._plan.keys.word_count)}
+        keys = {self._encoding.key(word) for word in range(self._encoding.keys.word_count)}
         shown = [name for name in classes.named_selects if name not in keys]
         labelled = subquery(self._with_bits(classes), LABELLED)
         query = select([*(column(name, LABELLED) for name in shown), *self._columns()], labelled)
@@ -65,9 +65,9 @@ class LabelLosses:
         """LM as it is, and weighted or geometric, from the losses of quasi-identifiers apart; else nothing."""
         if not self._apart:
             return []
-        quality = self._plan.criteria.quality
+        quality = self._encoding.criteria.quality
         assert isinstance(quality, LM)
-        shares = quality.shares(self._plan.spec.quasi_identifiers)
+        shares = quality.shares(self._encoding.spec.quasi_identifiers)
         equal = (1 / len(shares),) * len(shares)
         known = tuple(self._alike.get(position) for position in range(len(shares)))
         return [
@@ -79,7 +79,7 @@ class LabelLosses:
         """The quasi-identifiers and levels of the batch at which labels can lose different amounts."""
         for position, nodes in enumerate(self._nodes_of):
             for depth in nodes:
-                if any(self._plan.loss_varies(name, position, depth) for name in self._wanted):
+                if any(self._encoding.loss_varies(name, position, depth) for name in self._wanted):
                     yield position, depth
 
     def _alike_positions(self) -> dict[int, float]:
@@ -137,11 +137,11 @@ class LabelLosses:
 
     def _loss_at(self, measure: str, position: int, depth: int) -> exp.Expr:
         """What the label of a class loses at a level at which it depends on the label."""
-        plan = self._plan
+        encoding = self._encoding
         if self._is_looked_up(measure, position, depth):
             return column(measure, _lookup(position, depth))
-        *steps, (_, most) = plan.loss_steps[measure, position, depth]
-        words = [_label_bits(position, depth, word) for word in plan.keys.label_masks(position, depth)]
+        *steps, (_, most) = encoding.loss_steps[measure, position, depth]
+        words = [_label_bits(position, depth, word) for word in encoding.keys.label_masks(position, depth)]
         ifs = [exp.If(this=_up_to(words, last), true=double(loss)) for last, loss in steps]
         return exp.Case(ifs=ifs, default=double(most))
 
@@ -150,36 +150,38 @@ class LabelLosses:
 
         All the information is lost there, so that a label of the top has none.
         """
-        if not self._plan.loss_varies(measure, position, depth):
+        if not self._encoding.loss_varies(measure, position, depth):
             if measure == INFORMATION:
                 return 0.0
-            shape = self._plan.spec.shapes[position]
+            shape = self._encoding.spec.shapes[position]
             return 1.0 if depth == shape.height > 0 and shape.domain_size > 1 else 0.0
-        steps = self._plan.loss_steps.get((measure, position, depth), ())
+        steps = self._encoding.loss_steps.get((measure, position, depth), ())
         return steps[0][1] if len(steps) == 1 else None
 
     def _with_bits(self, classes: exp.Query) -> exp.Query:
         """Classes with the bits of labels that do not all lose alike, for they are compared with step after step."""
         words = [
-            aliased(bits(column(self._plan.key(word)), number(mask)), _label_bits(position, depth, word))
+            aliased(bits(column(self._encoding.key(word)), number(mask)), _label_bits(position, depth, word))
             for position, depth in self._varying()
-            for word, mask in self._plan.keys.label_masks(position, depth).items()
+            for word, mask in self._encoding.keys.label_masks(position, depth).items()
         ]
         return select([exp.Star(), *words], subquery(classes, "anon_keyed")) if words else classes
 
     def _is_looked_up(self, measure: str, position: int, depth: int) -> bool:
         """Whether labels of a level lose in more steps than are spelled out."""
-        varies = self._plan.loss_varies(measure, position, depth)
-        return varies and (measure, position, depth) not in self._plan.loss_steps
+        varies = self._encoding.loss_varies(measure, position, depth)
+        return varies and (measure, position, depth) not in self._encoding.loss_steps
 
     def _with_lookup(self, classes: exp.Select, position: int, depth: int, measures: Sequence[str]) -> exp.Select:
         """Classes with what their labels at a level lose; those of nodes at other levels find what they do not ask."""
-        plan = self._plan
+        encoding = self._encoding
         losses = [column(measure) for measure in measures]
         alias = _lookup(position, depth)
-        words = plan.keys.label_masks(position, depth)
-        on = all_of([column(_label_bits(position, depth, word)).eq(column(plan.key(word), alias)) for word in words])
-        lookup = subquery(label_bits(plan, position, depth, losses), alias)
+        words = encoding.keys.label_masks(position, depth)
+        on = all_of(
+            [column(_label_bits(position, depth, word)).eq(column(encoding.key(word), alias)) for word in words]
+        )
+        lookup = subquery(label_bits(encoding, position, depth, losses), alias)
         return left_join(classes, lookup, on)
 
 

@@ -51,13 +51,13 @@ ALL_ROWS = "anon_all_rows"
 """What stands for the codes, or the key, of a class where there is one class for all."""
 
 
-def level_losses(plan: Encoding) -> exp.Query:
+def level_losses(encoding: Encoding) -> exp.Query:
     """Position, depth, separable losses and distinct labels of every quasi-identifier at every level, in one query."""
-    return over(template("level_losses"), labelled_values(plan))
+    return over(template("level_losses"), labelled_values(encoding))
 
 
 def node_summaries(
-    plan: Encoding,
+    encoding: Encoding,
     batch: Sequence[Levels],
     row_count: int,
     *,
@@ -68,35 +68,35 @@ def node_summaries(
     """The summaries of a batch of nodes; ``node`` is the position in the batch.
 
     Args:
-        plan: the encoding of the run.
+        encoding: that of the run.
         batch: the nodes.
         row_count: rows of the source.
         cells: cells rolled up to a node below all of the batch; those of the source if None.
         asked: leave out what is not asked.
         attainable_within: rows that may be suppressed, if it is asked how private each node can be made.
     """
-    losses = LabelLosses(plan, batch, () if asked == "counts" else plan.label_losses)
-    summary = _Summary(plan, losses, asked, row_count, attainable_within)
+    losses = LabelLosses(encoding, batch, () if asked == "counts" else encoding.label_losses)
+    summary = _Summary(encoding, losses, asked, row_count, attainable_within)
     if len(batch) > 1:
-        return summary.of(losses.beside(of_all_nodes(plan, batch, cells, _keyed_classes, apart=False)))
-    classes = class_relation(by_key(plan, batch[0], cells), with_keys=asked != "counts")
+        return summary.of(losses.beside(of_all_nodes(encoding, batch, cells, _keyed_classes, apart=False)))
+    classes = class_relation(by_key(encoding, batch[0], cells), with_keys=asked != "counts")
     return summary.of_one(losses.beside(classes), 0)
 
 
-def classes_and_summaries(plan: Encoding, batch: Sequence[Levels], row_count: int) -> tuple[exp.Select, exp.Select]:
+def classes_and_summaries(encoding: Encoding, batch: Sequence[Levels], row_count: int) -> tuple[exp.Select, exp.Select]:
     """The classes of a batch of nodes, with their node and whether they are out of a bound of it; and the summaries.
 
     The summaries are of a table ``anon_classes``, in whose place the classes are to stand.
     """
-    losses = LabelLosses(plan, batch, plan.label_losses)
-    classes = losses.beside(of_all_nodes(plan, batch, None, _keyed_classes, apart=False))
-    summary = _Summary(plan, losses, "everything", row_count, None)
+    losses = LabelLosses(encoding, batch, encoding.label_losses)
+    classes = losses.beside(of_all_nodes(encoding, batch, None, _keyed_classes, apart=False))
+    summary = _Summary(encoding, losses, "everything", row_count, None)
     return summary.judged(classes, {OUT_OF_BOUNDS}), summary.query
 
 
 # More than six parameters: each is a part of the text that is prepared.
 def any_node_summaries(
-    plan: Encoding,
+    encoding: Encoding,
     count: int,
     row_count: int,
     cells: Relation,
@@ -111,49 +111,50 @@ def any_node_summaries(
     """
 
     def of_node(index: int) -> exp.Query:
-        classes = class_relation(by_any_key(plan, cells, words, index * len(words)))
-        return _Summary(plan, None, asked, row_count, attainable_within).of_one(classes, index)
+        classes = class_relation(by_any_key(encoding, cells, words, index * len(words)))
+        return _Summary(encoding, None, asked, row_count, attainable_within).of_one(classes, index)
 
     return union_all(map(of_node, range(count)))
 
 
 def attained(grouping: Grouping) -> exp.Query:
     """One row, ``attained_<bound>``: the worst value of each bound's measure over the classes that are kept."""
-    plan = grouping.plan
+    encoding = grouping.encoding
     columns = [
-        aliased(filtered(worst_of(plan, bound), column(KEPT)), f"attained_{index}")
-        for index, bound in enumerate(plan.criteria.bounds)
+        aliased(filtered(worst_of(encoding, bound), column(KEPT)), f"attained_{index}")
+        for index, bound in enumerate(encoding.criteria.bounds)
     ]
-    return select(columns, subquery(_judged(plan, class_relation(grouping), {KEPT}), "anon_judged"))
+    return select(columns, subquery(_judged(encoding, class_relation(grouping), {KEPT}), "anon_judged"))
 
 
-def kept_classes(plan: Encoding, recoding: Recoding) -> exp.Query:
+def kept_classes(encoding: Encoding, recoding: Recoding) -> exp.Query:
     """The codes of the classes that are kept."""
-    return with_codes_of_classes(plan, recoding, kept_keys, "anon_kept")
+    return with_codes_of_classes(encoding, recoding, kept_keys, "anon_kept")
 
 
 def kept_keys(grouping: Grouping) -> exp.Select:
     """The keys of the classes of a grouping that are kept; ``anon_all_rows`` if it has none."""
     columns = grouping.columns() or [aliased(exp.true(), ALL_ROWS)]
-    judged = _judged(grouping.plan, class_relation(grouping, with_keys=True), {KEPT})
+    judged = _judged(grouping.encoding, class_relation(grouping, with_keys=True), {KEPT})
     return select(columns, subquery(judged, "anon_judged")).where(column(KEPT), copy=False)
 
 
-def masked_class(plan: Encoding, recoding: Recoding, kept: exp.Table) -> exp.Query:
+def masked_class(encoding: Encoding, recoding: Recoding, kept: exp.Table) -> exp.Query:
     """The classes that are suppressed, seen as the one class that masking would make of them.
 
     One row: ``row_count`` and, as ``attained_<bound>``, the measure of each bound.
     """
-    grouping = by_code(plan, recoding)
+    grouping = by_code(encoding, recoding)
     on = all_of([column(key, "anon_cells").eq(column(key, "anon_kept")) for key in grouping.keys])
     suppressed = (
         exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("anon_cells", quoted=True)))
-        .from_(coded(plan, recoding, plan.cells, plan.carried))
+        .from_(coded(encoding, recoding, encoding.cells, encoding.carried))
         .join(exp.alias_(kept, "anon_kept", table=True), on=on, join_type="anti")
     )
     masked = replace(grouping, keys=(), cells=lambda: subquery(suppressed.copy(), "anon_suppressed"))
     columns = [
-        aliased(measure_of(plan, bound), f"attained_{index}") for index, bound in enumerate(plan.criteria.bounds)
+        aliased(measure_of(encoding, bound), f"attained_{index}")
+        for index, bound in enumerate(encoding.criteria.bounds)
     ]
     return select([aliased(column(CLASS_ROWS), "row_count"), *columns], subquery(class_relation(masked), "anon_class"))
 
@@ -167,26 +168,26 @@ class _Summary:
 
     def __init__(
         self,
-        plan: Encoding,
+        encoding: Encoding,
         losses: LabelLosses | None,
         asked: Asked,
         row_count: int,
         attainable_within: int | None,
     ) -> None:
-        self._plan = plan
+        self._encoding = encoding
         self._attainable_within = attainable_within
-        unused = _unused(plan, losses, asked, attainable=attainable_within is not None)
+        unused = _unused(encoding, losses, asked, attainable=attainable_within is not None)
         self.query = template("node_summary", without=unused)
         if asked == "everything":
-            self.query = self.query.select(*map(_class_loss, plan.criteria.class_losses), copy=False)
+            self.query = self.query.select(*map(_class_loss, encoding.criteria.class_losses), copy=False)
         combined = losses.combined() if losses else []
         shown = (each for each in combined if asked == "everything" or each.alias != "lm")
         self.query = self.query.select(*shown, copy=False)
         # Numbers for columns: a class need not carry what is the same for all.
-        known = {"anon_row_count": number(row_count), "anon_k": number(plan.criteria.k)}
+        known = {"anon_row_count": number(row_count), "anon_k": number(encoding.criteria.k)}
         if attainable_within is not None:
             known["anon_allowed_rows"] = number(attainable_within)
-        criteria = plan.criteria
+        criteria = encoding.criteria
         if list(criteria.certain_bounds) == [bound for bound in criteria.bounds if bound.grain == "class"]:
             # The same rows are suppressed for certain: they are summed once.
             known[CERTAINLY_KEPT] = exp.column(KEPT)
@@ -204,11 +205,11 @@ class _Summary:
 
     def judged(self, classes: exp.Query, others: Set[str] = frozenset()) -> exp.Select:
         """Classes with what the summary and others need to know of them."""
-        judged = _judged(self._plan, classes, {each.name for each in self.query.find_all(exp.Column)} | others)
+        judged = _judged(self._encoding, classes, {each.name for each in self.query.find_all(exp.Column)} | others)
         if self._attainable_within is None:
             return judged
         keys: list[exp.Expr] = [column(NODE)] if NODE in classes.named_selects else []
-        return select([exp.Star(), *_strictness(self._plan, keys)], subquery(judged, "anon_judged"))
+        return select([exp.Star(), *_strictness(self._encoding, keys)], subquery(judged, "anon_judged"))
 
     def _fill_in(self, known: Mapping[str, exp.Expr]) -> None:
         for mentioned in list(self.query.find_all(exp.Column)):
@@ -220,9 +221,9 @@ def _class_loss(loss: ClassLoss) -> exp.Alias:
     return aliased(scalar_call(loss.macro, *map(column, loss.of)), loss.name)
 
 
-def _unused(plan: Encoding, losses: LabelLosses | None, asked: Asked, *, attainable: bool) -> set[str]:
+def _unused(encoding: Encoding, losses: LabelLosses | None, asked: Asked, *, attainable: bool) -> set[str]:
     """The columns of a summary that are not asked for."""
-    criteria = plan.criteria
+    criteria = encoding.criteria
     unused = {*OF_LABELS.values()} - {OF_LABELS[name] for name in (losses.measures if losses else ())}
     if asked != "everything":
         unused.add("min_class_size")
@@ -239,35 +240,35 @@ def _keyed_classes(grouping: Grouping) -> exp.Select:
     return class_relation(grouping, with_keys=True)
 
 
-def _judged(plan: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Select:
+def _judged(encoding: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Select:
     """Classes with what is wanted of their judgement, such as whether they keep the bounds of the privacy models.
 
     ``anon_certainly_kept`` is false where no less general node can do better, see :attr:`Policy.certain_bounds`.
     """
-    criteria = plan.criteria
+    criteria = encoding.criteria
     columns = []
     if KEPT in wanted:
         of_classes = (bound for bound in criteria.bounds if bound.grain == "class")
-        columns.append(aliased(within(plan, of_classes), KEPT))
+        columns.append(aliased(within(encoding, of_classes), KEPT))
     if CERTAINLY_KEPT in wanted:
-        columns.append(aliased(within(plan, criteria.certain_bounds), CERTAINLY_KEPT))
+        columns.append(aliased(within(encoding, criteria.certain_bounds), CERTAINLY_KEPT))
     if OUT_OF_BOUNDS in wanted:
         of_nodes = (bound for bound in criteria.bounds if bound.grain == "node")
-        columns.append(aliased(exp.Not(this=exp.Paren(this=within(plan, of_nodes))), OUT_OF_BOUNDS))
-    if CLASS_WEIGHT in wanted and plan.spec.row_weight is None:
+        columns.append(aliased(exp.Not(this=exp.Paren(this=within(encoding, of_nodes))), OUT_OF_BOUNDS))
+    if CLASS_WEIGHT in wanted and encoding.spec.row_weight is None:
         columns.append(aliased(column(CLASS_ROWS), CLASS_WEIGHT))
     return select([exp.Star(), *columns], subquery(classes, "anon_classes"))
 
 
-def _strictness(plan: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
+def _strictness(encoding: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
     """The strictest bound that each class meets, and the rows of the classes of its node that meet no stricter one.
 
     A class that violates another model cannot be published: it counts as meeting none.
     """
-    concealing = [bound for bound in plan.criteria.bounds if bound.measure.name == "concealing"]
-    strictest: exp.Expr = column(measure_column(plan, CLASS_SIZE))
+    concealing = [bound for bound in encoding.criteria.bounds if bound.measure.name == "concealing"]
+    strictest: exp.Expr = column(measure_column(encoding, CLASS_SIZE))
     if concealing:
-        risk = exp.func("greatest", *(measure_of(plan, bound) for bound in concealing))
+        risk = exp.func("greatest", *(measure_of(encoding, bound) for bound in concealing))
         strictest = exp.Div(this=number(1.0), expression=risk)
     strictness = exp.Case(ifs=[exp.If(this=column(KEPT), true=strictest)], default=number(0))
     order = ascending(strictness.copy())
@@ -278,7 +279,7 @@ def _strictness(plan: Encoding, node: list[exp.Expr]) -> list[exp.Expr]:
     ]
 
 
-def worst_of(plan: Encoding, bound: Bound) -> exp.Expr:
+def worst_of(encoding: Encoding, bound: Bound) -> exp.Expr:
     """The worst measure of some classes (an aggregate)."""
     aggregate = exp.Min if bound.at_least else exp.Max
-    return aggregate(this=measure_of(plan, bound))
+    return aggregate(this=measure_of(encoding, bound))

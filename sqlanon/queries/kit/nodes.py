@@ -30,7 +30,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Step:
-    """One statement of a plan: the relation that it makes and the query that makes it."""
+    """One statement of a run: the relation that it makes and the query that makes it."""
 
     makes: Relation
     query: exp.Query

@@ -76,29 +76,29 @@ class Domain:
         return tuple(accumulate(self.labels[:-1], mul, initial=self.values))
 
 
-def domain_sizes(plan: Encoding) -> exp.Query:
+def domain_sizes(encoding: Encoding) -> exp.Query:
     """``position``, ``depth``, ``labels`` of every level, from the codes of the labels alone."""
     place = [column("position"), column("depth")]
     labels = aliased(exp.Max(this=column("code")), "labels")
-    return grouped(select([*place, labels], plan.labels.table), copies(place))
+    return grouped(select([*place, labels], encoding.labels.table), copies(place))
 
 
-def domain_values(plan: Encoding) -> Step:
+def domain_values(encoding: Encoding) -> Step:
     """The step that makes :data:`VALUES`."""
-    (name,) = plan.spec.protected
+    (name,) = encoding.spec.protected
     window = exp.Window(this=exp.RowNumber(), order=ascending(column(VALUE)))
     place = aliased(exp.Sub(this=window, expression=number(1)), PLACE_OF_VALUE)
-    return Step(VALUES, select([column(VALUE), place], plan.sensitive_codes(name).table), "values of the domain")
+    return Step(VALUES, select([column(VALUE), place], encoding.sensitive_codes(name).table), "values of the domain")
 
 
-def seen(plan: Encoding, recoding: Recoding, domain: Domain) -> Step:
+def seen(encoding: Encoding, recoding: Recoding, domain: Domain) -> Step:
     """The step that makes :data:`SEEN`: the i-th combination that is there has number - i before it that are not."""
-    (name,) = plan.spec.protected
+    (name,) = encoding.spec.protected
     index: exp.Expr = column(PLACE_OF_VALUE, "anon_values")
-    for position, code in code_columns(plan, recoding):
+    for position, code in code_columns(encoding, recoding):
         digit = exp.Paren(this=exp.Sub(this=cast(column(code, "anon_cells"), "BIGINT"), expression=number(1)))
         index = exp.Add(this=index, expression=exp.Mul(this=digit, expression=number(domain.strides[position])))
-    value = same(exact_text(column(plan.raw(name), "anon_cells")), column(VALUE, "anon_values"))
+    value = same(exact_text(column(encoding.raw(name), "anon_cells")), column(VALUE, "anon_values"))
     numbered = select([aliased(index, INDEX)], exp.alias_(COMBINATIONS.table, "anon_cells", table=True))
     numbered = numbered.join(exp.alias_(VALUES.table, "anon_values", table=True), on=value, copy=False)
     order = exp.Window(this=exp.RowNumber(), order=ascending(column(INDEX)))
@@ -108,9 +108,9 @@ def seen(plan: Encoding, recoding: Recoding, domain: Domain) -> Step:
     return Step(SEEN, grouped(last, [column(GAP)]), "combinations that are there")
 
 
-def unseen(plan: Encoding, recoding: Recoding, domain: Domain) -> Step:
+def unseen(encoding: Encoding, recoding: Recoding, domain: Domain) -> Step:
     """The step that makes :data:`UNSEEN` from :data:`DRAWN`: codes, value, run, rows, and that they are shown."""
-    (name,) = plan.spec.protected
+    (name,) = encoding.spec.protected
     ranked = exp.alias_(DRAWN.table, "anon_drawn", table=True)
     before = exp.Join(
         this=exp.alias_(SEEN.table, "anon_seen", table=True),
@@ -124,10 +124,10 @@ def unseen(plan: Encoding, recoding: Recoding, domain: Domain) -> Step:
     numbered.append("joins", before)
     codes = [
         aliased(exp.Add(this=_digit(domain.strides[position], domain.labels[position]), expression=number(1)), code)
-        for position, code in code_columns(plan, recoding)
+        for position, code in code_columns(encoding, recoding)
     ]
     on = column(PLACE_OF_VALUE, "anon_values").eq(_digit(1, domain.values))
-    raw = aliased(column(VALUE, "anon_values"), plan.raw(name))
+    raw = aliased(column(VALUE, "anon_values"), encoding.raw(name))
     shown = aliased(exp.true(), IS_SHOWN)
     query = select(
         [*codes, raw, column(RUN, "anon_numbered"), column(NOISY, "anon_numbered"), shown],
@@ -137,10 +137,10 @@ def unseen(plan: Encoding, recoding: Recoding, domain: Domain) -> Step:
     return Step(UNSEEN, query, "combinations that nobody has")
 
 
-def every_value(plan: Encoding, left_over: exp.Query, runs: int) -> exp.Select:
+def every_value(encoding: Encoding, left_over: exp.Query, runs: int) -> exp.Select:
     """What is left over of every declared value in every run, those of which nothing is left too."""
-    (name,) = plan.spec.protected
-    raw = plan.raw(name)
+    (name,) = encoding.spec.protected
+    raw = encoding.raw(name)
     all_runs = exp.func("unnest", exp.func("range", number(runs), dialect=DIALECT), dialect=DIALECT)
     wanted = select([column(VALUE), aliased(all_runs, RUN)], VALUES.table)
     on = exp.and_(

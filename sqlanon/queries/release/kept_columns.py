@@ -41,14 +41,14 @@ class KeptColumn:
         return [key.alias for key in self.keys] or [self.name]
 
 
-def kept_columns(plan: Encoding, *, of_cells: bool) -> list[KeptColumn]:
+def kept_columns(encoding: Encoding, *, of_cells: bool) -> list[KeptColumn]:
     """The released columns but the quasi-identifiers, from the cells or from the source."""
-    spec = plan.spec
+    spec = encoding.spec
     found: list[KeptColumn] = []
     for source_column in spec.columns:
         name = source_column.name
         if name in spec.released and name not in spec.quasi_identifiers:
-            raw = column(plan.raw(name), "anon_cells") if of_cells else column(name, "anon_source")
+            raw = column(encoding.raw(name), "anon_cells") if of_cells else column(name, "anon_source")
             value = released_value(source_column, raw)
             keys = _keys(source_column.traits, value)
             named = [aliased(key, f"anon_shown_{len(found)}_{index}") for index, key in enumerate(keys)]

@@ -25,16 +25,16 @@ MASK = "*"
 """What stands in every quasi-identifier of a suppressed row that is kept masked."""
 
 
-def label_types(plan: Encoding, recoding: Recoding) -> list[exp.Create]:
+def label_types(encoding: Encoding, recoding: Recoding) -> list[exp.Create]:
     """The statements that make the types; they have a place for the mask among the labels."""
-    return [_label_type(plan, position, part) for position, part in enumerate(recoding.parts)]
+    return [_label_type(encoding, position, part) for position, part in enumerate(recoding.parts)]
 
 
-def label_steps(plan: Encoding, recoding: Recoding) -> list[Step]:
+def label_steps(encoding: Encoding, recoding: Recoding) -> list[Step]:
     """The steps that make the tables of labels: those of every value, each with its code and its bits."""
-    attributes = plan.spec.quasi_identifiers
+    attributes = encoding.spec.quasi_identifiers
     return [
-        Step(plan.node_labels(position), _labels(plan, position, part), f'labels of "{attributes[position]}"')
+        Step(encoding.node_labels(position), _labels(encoding, position, part), f'labels of "{attributes[position]}"')
         for position, part in enumerate(recoding.parts)
     ]
 
@@ -51,31 +51,31 @@ def enum_type(name: str, labels: exp.Query) -> exp.Create:
     )
 
 
-def as_label(plan: Encoding, position: int, label: exp.Expr) -> exp.Cast:
+def as_label(encoding: Encoding, position: int, label: exp.Expr) -> exp.Cast:
     """A text as a label of a quasi-identifier."""
-    return exp.Cast(this=label, to=exp.DataType.build(plan.label_type(position), udt=True))
+    return exp.Cast(this=label, to=exp.DataType.build(encoding.label_type(position), udt=True))
 
 
-def labels_by_code(plan: Encoding, position: int, part: Part) -> exp.Select:
+def labels_by_code(encoding: Encoding, position: int, part: Part) -> exp.Select:
     """The codes of the labels of a quasi-identifier, with these; one label without a code at the top."""
-    codes = [column(code_column(plan, position, part))] if has_several_labels(plan, position, part) else []
-    return select([*codes, column(plan.label(position))], plan.node_labels(position).table).distinct(copy=False)
+    codes = [column(code_column(encoding, position, part))] if has_several_labels(encoding, position, part) else []
+    return select([*codes, column(encoding.label(position))], encoding.node_labels(position).table).distinct(copy=False)
 
 
-def labels_by_bits(plan: Encoding, position: int, part: Part) -> exp.Select:
+def labels_by_bits(encoding: Encoding, position: int, part: Part) -> exp.Select:
     """The bits of the labels of a quasi-identifier in each word of the key that has some, with these."""
-    words = [column(plan.key(word)) for word in key_masks(plan, position, part)]
-    return select([*words, column(plan.label(position))], plan.node_labels(position).table).distinct(copy=False)
+    words = [column(encoding.key(word)) for word in key_masks(encoding, position, part)]
+    return select([*words, column(encoding.label(position))], encoding.node_labels(position).table).distinct(copy=False)
 
 
-def _label_type(plan: Encoding, position: int, part: Part) -> exp.Create:
+def _label_type(encoding: Encoding, position: int, part: Part) -> exp.Create:
     is_known = column("label").is_(exp.null()).not_()
-    known = labels_of_values(plan, position, part, [column("label")], is_known)
+    known = labels_of_values(encoding, position, part, [column("label")], is_known)
     mask = exp.Select(expressions=[aliased(string(MASK), "label")])
-    return enum_type(plan.label_type(position), exp.Union(this=known, expression=mask, distinct=True))
+    return enum_type(encoding.label_type(position), exp.Union(this=known, expression=mask, distinct=True))
 
 
-def _labels(plan: Encoding, position: int, part: Part) -> exp.Query:
-    words = [column(plan.key(word)) for word in key_masks(plan, position, part)]
-    label = aliased(as_label(plan, position, column("label")), plan.label(position))
-    return labels_of_values(plan, position, part, [column(VALUE), code(plan, position, part), *words, label])
+def _labels(encoding: Encoding, position: int, part: Part) -> exp.Query:
+    words = [column(encoding.key(word)) for word in key_masks(encoding, position, part)]
+    label = aliased(as_label(encoding, position, column("label")), encoding.label(position))
+    return labels_of_values(encoding, position, part, [column(VALUE), code(encoding, position, part), *words, label])

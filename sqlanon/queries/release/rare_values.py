@@ -12,25 +12,25 @@ from sqlanon.queries.kit.nodes import aliased, column, filtered, grouped, number
 VALUE_ROWS = "anon_value_rows"
 
 
-def distinct_estimates(plan: Encoding, names: Sequence[str], rows: exp.Expr) -> exp.Query:
+def distinct_estimates(encoding: Encoding, names: Sequence[str], rows: exp.Expr) -> exp.Query:
     """One row: about how many values some columns have, ``values_<place>``, and the ``rows``."""
     estimates = [
-        aliased(exp.ApproxDistinct(this=_value(plan, name)), f"values_{place}") for place, name in enumerate(names)
+        aliased(exp.ApproxDistinct(this=_value(encoding, name)), f"values_{place}") for place, name in enumerate(names)
     ]
     return select([*estimates, aliased(_total(ROW_COUNT), "rows")], rows)
 
 
-def rare_rows(plan: Encoding, name: str, rows: exp.Expr, fewer_than: int, one_in: int) -> exp.Query:
+def rare_rows(encoding: Encoding, name: str, rows: exp.Expr, fewer_than: int, one_in: int) -> exp.Query:
     """One row: the rows of one value in ``one_in``, ``counted``, and of these the ``rare`` ones.
 
     Args:
-        plan: the encoding of the run.
+        encoding: that of the run.
         name: a column.
         rows: the rows, or groups of equal ones with their number.
         fewer_than: a row is rare if fewer rows have its value.
         one_in: values are sampled by their hash, and all rows of a value are counted or none.
     """
-    value = _value(plan, name)
+    value = _value(encoding, name)
     counts = select([aliased(exp.Sum(this=column(ROW_COUNT)), VALUE_ROWS)], rows)
     if one_in > 1:
         place = exp.Mod(this=exp.Anonymous(this="hash", expressions=[value.copy()]), expression=number(one_in))
@@ -41,9 +41,9 @@ def rare_rows(plan: Encoding, name: str, rows: exp.Expr, fewer_than: int, one_in
     return select(columns, subquery(grouped(counts, [value]), "anon_values"))
 
 
-def _value(plan: Encoding, name: str) -> exp.Expr:
+def _value(encoding: Encoding, name: str) -> exp.Expr:
     """What tells the values of a column apart; values of nested types are not all comparable."""
-    return column(name) if plan.traits[name].has_one_form else text(column(name))
+    return column(name) if encoding.traits[name].has_one_form else text(column(name))
 
 
 def _total(name: str) -> exp.Expr:

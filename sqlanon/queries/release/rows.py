@@ -51,91 +51,101 @@ IS_KEPT = "anon_is_kept"
 
 
 def equal_rows(
-    plan: Encoding, recoding: Recoding, kept: Relation, *, masked: bool, is_grouped: bool = True
+    encoding: Encoding, recoding: Recoding, kept: Relation, *, masked: bool, is_grouped: bool = True
 ) -> exp.Query:
     """The published rows in groups of equal ones with their number, in the order of their own columns.
 
     Args:
-        plan: the encoding of the run; the tables and types of its labels are made.
+        encoding: that of the run; the tables and types of its labels are made.
         recoding: what was chosen.
         kept: the codes of the classes that are kept.
         masked: whether the rows of other classes stay, masked, or go.
         is_grouped: whether there are fewer groups than rows; else each row may be one of its own.
     """
-    shown = kept_columns(plan, of_cells=plan.holds_release)
-    rows = _rows_of_cells(plan, recoding, shown) if plan.holds_release else _rows_of_source(plan, recoding, shown)
-    groups = _grouped(plan, recoding, shown, rows) if is_grouped and can_be_grouped(shown) else rows
+    shown = kept_columns(encoding, of_cells=encoding.holds_release)
+    rows = (
+        _rows_of_cells(encoding, recoding, shown)
+        if encoding.holds_release
+        else _rows_of_source(encoding, recoding, shown)
+    )
+    groups = _grouped(encoding, recoding, shown, rows) if is_grouped and can_be_grouped(shown) else rows
     keys = [name for each in shown for name in each.key_names]
     values = [each.name for each in shown]
-    published = _published(plan, recoding, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked)
-    labels = [plan.label(position) for position in range(len(recoding.parts))]
+    published = _published(
+        encoding, recoding, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked
+    )
+    labels = [encoding.label(position) for position in range(len(recoding.parts))]
     query = select((column(name) for name in (*labels, *values, ROW_COUNT)), subquery(published, "anon_published"))
-    order = order_of_groups(plan, recoding, shown, masked=masked)
+    order = order_of_groups(encoding, recoding, shown, masked=masked)
     if order:
         query.set("order", ascending(*order))
     return query
 
 
-def expected_groups(plan: Encoding, kept: Relation) -> exp.Query | None:
+def expected_groups(encoding: Encoding, kept: Relation) -> exp.Query | None:
     """One row, ``groups``: how many there would be if values were independent of classes; None if cells tell more."""
-    shown = kept_columns(plan, of_cells=False)
-    if plan.holds_release or not shown or not can_be_grouped(shown):
+    shown = kept_columns(encoding, of_cells=False)
+    if encoding.holds_release or not shown or not can_be_grouped(shown):
         return None
     classes = exp.Subquery(this=select([count_rows()], kept.table))
     groups: exp.Expr = cast(classes, "DOUBLE")
     for each in shown:
         groups = exp.Mul(this=groups, expression=cast(exp.ApproxDistinct(this=each.value), "DOUBLE"))
-    source = exp.alias_(plan.spec.source.copy(), "anon_source", table=True)
+    source = exp.alias_(encoding.spec.source.copy(), "anon_source", table=True)
     return select([aliased(groups, "groups")], source)
 
 
-def release(plan: Encoding, typed: Container[str] = ()) -> exp.Query:
+def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:
     """The published rows, from ``EQUAL_ROWS``: labels for quasi-identifiers, others as they are, no identifiers.
 
     Args:
-        plan: the encoding of the run.
+        encoding: that of the run.
         typed: the columns whose texts are values of the types of what is published.
     """
-    groups = select([*released_columns(plan, typed), column(ROW_COUNT)], EQUAL_ROWS.table)
+    groups = select([*released_columns(encoding, typed), column(ROW_COUNT)], EQUAL_ROWS.table)
     return over(template("repeated_rows"), groups)
 
 
-def with_individuals(plan: Encoding, recoding: Recoding, kept: Relation, *, masked: bool) -> exp.Query:
+def with_individuals(encoding: Encoding, recoding: Recoding, kept: Relation, *, masked: bool) -> exp.Query:
     """The published rows, in no order, with the column of individuals although it is not published: for measuring."""
-    shown = kept_columns(plan, of_cells=False)
-    individual = plan.spec.individual
-    added = [] if individual is None or individual in plan.spec.released else [individual]
-    rows = _rows_of_source(plan, recoding, shown).select(*(column(name, "anon_source") for name in added), copy=False)
+    shown = kept_columns(encoding, of_cells=False)
+    individual = encoding.spec.individual
+    added = [] if individual is None or individual in encoding.spec.released else [individual]
+    rows = _rows_of_source(encoding, recoding, shown).select(
+        *(column(name, "anon_source") for name in added), copy=False
+    )
     names = [*(each.name for each in shown), *added]
-    published = _published(plan, recoding, rows, names, kept, masked=masked)
-    return select([*released_columns(plan), *(column(name) for name in added)], subquery(published, "anon_published"))
+    published = _published(encoding, recoding, rows, names, kept, masked=masked)
+    return select(
+        [*released_columns(encoding), *(column(name) for name in added)], subquery(published, "anon_published")
+    )
 
 
-def _rows_of_source(plan: Encoding, recoding: Recoding, shown: Sequence[KeptColumn]) -> exp.Select:
+def _rows_of_source(encoding: Encoding, recoding: Recoding, shown: Sequence[KeptColumn]) -> exp.Select:
     """Every row of the source with its labels below the top and what is shown of it.
 
     Lookups are LEFT joins although every value is found: DuckDB keeps their order, where it would join the small
     tables among each other first.
     """
-    query = select([], exp.alias_(plan.spec.source.copy(), "anon_source", table=True))
-    for position, _ in code_columns(plan, recoding):
-        alias = plan.node_labels(position).name
-        raw = exact_text(column(plan.spec.quasi_identifiers[position], "anon_source"))
-        lookup = exp.alias_(plan.node_labels(position).table, alias, table=True)
+    query = select([], exp.alias_(encoding.spec.source.copy(), "anon_source", table=True))
+    for position, _ in code_columns(encoding, recoding):
+        alias = encoding.node_labels(position).name
+        raw = exact_text(column(encoding.spec.quasi_identifiers[position], "anon_source"))
+        lookup = exp.alias_(encoding.node_labels(position).table, alias, table=True)
         query = left_join(query, lookup, same(column(VALUE, alias), raw))
-        query = query.select(column(plan.label(position), alias), copy=False)
+        query = query.select(column(encoding.label(position), alias), copy=False)
     return _with_shown(query, shown).select(aliased(number(1), ROW_COUNT), copy=False)
 
 
-def _rows_of_cells(plan: Encoding, recoding: Recoding, shown: Sequence[KeptColumn]) -> exp.Select:
+def _rows_of_cells(encoding: Encoding, recoding: Recoding, shown: Sequence[KeptColumn]) -> exp.Select:
     """The same of the cells, with their number of rows."""
-    query = select([column(ROW_COUNT, "anon_cells")], exp.alias_(plan.cells.table, "anon_cells", table=True))
-    for position, _ in code_columns(plan, recoding):
-        alias, part = plan.node_labels(position).name, recoding.parts[position]
-        lookup = subquery(labels_by_bits(plan, position, part), alias)
-        on = with_bits(plan, position, part, "anon_cells", alias)
+    query = select([column(ROW_COUNT, "anon_cells")], exp.alias_(encoding.cells.table, "anon_cells", table=True))
+    for position, _ in code_columns(encoding, recoding):
+        alias, part = encoding.node_labels(position).name, recoding.parts[position]
+        lookup = subquery(labels_by_bits(encoding, position, part), alias)
+        on = with_bits(encoding, position, part, "anon_cells", alias)
         query = left_join(query, lookup, on)
-        query = query.select(column(plan.label(position), alias), copy=False)
+        query = query.select(column(encoding.label(position), alias), copy=False)
     return _with_shown(query, shown)
 
 
@@ -144,25 +154,25 @@ def _with_shown(query: exp.Select, shown: Sequence[KeptColumn]) -> exp.Select:
     return query.select(*values, *(key.copy() for each in shown for key in each.keys), copy=False)
 
 
-def with_labels(plan: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
+def with_labels(encoding: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
     """The query of a table of codes with the labels below the top."""
-    for position, code in code_columns(plan, recoding):
-        alias = plan.node_labels(position).name
-        lookup = subquery(labels_by_code(plan, position, recoding.parts[position]), alias)
+    for position, code in code_columns(encoding, recoding):
+        alias = encoding.node_labels(position).name
+        lookup = subquery(labels_by_code(encoding, position, recoding.parts[position]), alias)
         query = left_join(query, lookup, column(code, alias).eq(column(code, table)))
-        query = query.select(column(plan.label(position), alias), copy=False)
+        query = query.select(column(encoding.label(position), alias), copy=False)
     return query
 
 
-def with_top_label(plan: Encoding, position: int, part: Part, query: exp.Select) -> exp.Select:
+def with_top_label(encoding: Encoding, position: int, part: Part, query: exp.Select) -> exp.Select:
     """The query joined with the one label of a quasi-identifier at its top."""
-    top = subquery(labels_by_code(plan, position, part), plan.node_labels(position).name)
+    top = subquery(labels_by_code(encoding, position, part), encoding.node_labels(position).name)
     return left_join(query, top, exp.true())
 
 
-def _grouped(plan: Encoding, recoding: Recoding, shown: Sequence[KeptColumn], rows: exp.Select) -> exp.Select:
+def _grouped(encoding: Encoding, recoding: Recoding, shown: Sequence[KeptColumn], rows: exp.Select) -> exp.Select:
     """Groups of rows that a release shows alike."""
-    labels = [plan.label(position) for position, _ in code_columns(plan, recoding)]
+    labels = [encoding.label(position) for position, _ in code_columns(encoding, recoding)]
     names = [*labels, *(name for each in shown for name in each.key_names)]
     keys = [column(name) for name in names]
     values = [aliased(exp.AnyValue(this=column(each.name)), each.name) for each in shown if each.keys]
@@ -171,52 +181,54 @@ def _grouped(plan: Encoding, recoding: Recoding, shown: Sequence[KeptColumn], ro
 
 
 def _published(
-    plan: Encoding, recoding: Recoding, rows: exp.Query, names: Sequence[str], kept: Relation, *, masked: bool
+    encoding: Encoding, recoding: Recoding, rows: exp.Query, names: Sequence[str], kept: Relation, *, masked: bool
 ) -> exp.Select:
     """The rows, or groups of them, that are published: all labels, masked where they are not kept, and the columns."""
-    keys = dict(code_columns(plan, recoding))
+    keys = dict(code_columns(encoding, recoding))
     classes = select([aliased(exp.true(), IS_KEPT)], exp.alias_(kept.table, "anon_codes", table=True))
-    classes = with_labels(plan, recoding, classes, "anon_codes")
-    labels = [plan.label(position) for position in keys]
+    classes = with_labels(encoding, recoding, classes, "anon_codes")
+    labels = [encoding.label(position) for position in keys]
     same_class = all_of([same(column(label, "anon_kept"), column(label, "anon_rows")) for label in labels])
     query = select([column(name, "anon_rows") for name in names], subquery(rows, "anon_rows"))
     query = query.join(subquery(classes, "anon_kept"), on=same_class, join_type="left" if masked else "", copy=False)
     for position, part in enumerate(recoding.parts):
-        place, name = "anon_rows", plan.label(position)
+        place, name = "anon_rows", encoding.label(position)
         if position not in keys:
-            place = plan.node_labels(position).name
-            query = with_top_label(plan, position, part, query)
+            place = encoding.node_labels(position).name
+            query = with_top_label(encoding, position, part, query)
         label: exp.Expr = column(name, place)
         if masked:
             is_kept = column(IS_KEPT, "anon_kept")
-            label = exp.case().when(is_kept, label).else_(as_label(plan, position, string(MASK)))
+            label = exp.case().when(is_kept, label).else_(as_label(encoding, position, string(MASK)))
         query = query.select(aliased(label, name), copy=False)
     return query
 
 
-def order_of_groups(plan: Encoding, recoding: Recoding, shown: Sequence[KeptColumn], *, masked: bool) -> list[exp.Expr]:
+def order_of_groups(
+    encoding: Encoding, recoding: Recoding, shown: Sequence[KeptColumn], *, masked: bool
+) -> list[exp.Expr]:
     """What groups are ordered by, column after column of the source; at the top all labels are the same."""
-    positions = range(len(recoding.parts)) if masked else [position for position, _ in code_columns(plan, recoding)]
-    labels = {plan.spec.quasi_identifiers[position]: position for position in positions}
+    positions = range(len(recoding.parts)) if masked else [position for position, _ in code_columns(encoding, recoding)]
+    labels = {encoding.spec.quasi_identifiers[position]: position for position in positions}
     keys = {each.name: [column(key) for key in each.key_names] for each in shown}
     order: list[exp.Expr] = []
-    for are_labels, found in itertools.groupby(plan.spec.columns, key=lambda found: found.name in labels):
+    for are_labels, found in itertools.groupby(encoding.spec.columns, key=lambda found: found.name in labels):
         if are_labels:
-            order += _side_by_side(plan, recoding, [labels[each.name] for each in found])
+            order += _side_by_side(encoding, recoding, [labels[each.name] for each in found])
         else:
             order += (key for each in found for key in keys.get(each.name, ()))
     return order
 
 
-def _side_by_side(plan: Encoding, recoding: Recoding, positions: Sequence[int]) -> list[exp.Expr]:
+def _side_by_side(encoding: Encoding, recoding: Recoding, positions: Sequence[int]) -> list[exp.Expr]:
     """The codes of labels in the bits of a number, or of a few, which are sorted much faster than the labels."""
     words: list[list[exp.Expr]] = []
     free = 0
     for position in positions:
         # As many as there are labels at most, the mask is one more, and NULL comes last.
-        last = label_count(plan, position, recoding.parts[position]) + 1
+        last = label_count(encoding, position, recoding.parts[position]) + 1
         code = exp.func(
-            "coalesce", exp.Anonymous(this="enum_code", expressions=[column(plan.label(position))]), number(last)
+            "coalesce", exp.Anonymous(this="enum_code", expressions=[column(encoding.label(position))]), number(last)
         )
         width = last.bit_length()
         if width > free:
@@ -227,13 +239,13 @@ def _side_by_side(plan: Encoding, recoding: Recoding, positions: Sequence[int]) 
     return [all_bits(word) for word in words]
 
 
-def released_columns(plan: Encoding, typed: Container[str] = ()) -> list[exp.Alias]:
+def released_columns(encoding: Encoding, typed: Container[str] = ()) -> list[exp.Alias]:
     """The columns of the release, in the order of the source; see :func:`release`."""
-    spec = plan.spec
-    labels = {name: text(column(plan.label(position))) for position, name in enumerate(spec.quasi_identifiers)}
+    spec = encoding.spec
+    labels = {name: text(column(encoding.label(position))) for position, name in enumerate(spec.quasi_identifiers)}
     return [
         aliased(
-            as_typed(plan, found.name) if found.name in typed else labels.get(found.name) or plain_value(found),
+            as_typed(encoding, found.name) if found.name in typed else labels.get(found.name) or plain_value(found),
             found.name,
         )
         for found in spec.columns

@@ -14,10 +14,10 @@ from sqlanon.queries.release.labels import enum_type
 from sqlanon.queries.source import SourceColumn
 
 
-def published_texts(plan: Encoding) -> dict[str, exp.Expr]:
+def published_texts(encoding: Encoding) -> dict[str, exp.Expr]:
     """The released columns that are texts, with what groups of equal rows have of them: labels, or the texts."""
-    spec = plan.spec
-    labels = {name: column(plan.label(position)) for position, name in enumerate(spec.quasi_identifiers)}
+    spec = encoding.spec
+    labels = {name: column(encoding.label(position)) for position, name in enumerate(spec.quasi_identifiers)}
     return {
         found.name: labels.get(found.name, column(found.name))
         for found in spec.columns
@@ -31,12 +31,12 @@ def group_sizes(rows: exp.Table) -> exp.Query:
     return select([aliased(published, "rows"), aliased(count_rows(), "groups")], rows)
 
 
-def text_counts(plan: Encoding, names: list[str], rows: exp.Table) -> exp.Query:
+def text_counts(encoding: Encoding, names: list[str], rows: exp.Table) -> exp.Query:
     """One row: about how many texts of some columns are published, ``count_<place>``.
 
     And how many bytes the longest has, ``bytes_<place>``; labels are taken to be short.
     """
-    values, labels = published_texts(plan), plan.spec.quasi_identifiers
+    values, labels = published_texts(encoding), encoding.spec.quasi_identifiers
     found = []
     for place, name in enumerate(names):
         length = number(0) if name in labels else exp.Anonymous(this="strlen", expressions=[values[name].copy()])
@@ -45,16 +45,18 @@ def text_counts(plan: Encoding, names: list[str], rows: exp.Table) -> exp.Query:
     return select(found, rows)
 
 
-def text_type(plan: Encoding, name: str, rows: exp.Table) -> exp.Create:
+def text_type(encoding: Encoding, name: str, rows: exp.Table) -> exp.Create:
     """The statement that makes the type of the texts of a column that are published."""
-    value = published_texts(plan)[name]
+    value = published_texts(encoding)[name]
     texts = select([aliased(text(value), "label")], rows).where(value.is_(exp.null()).not_(), copy=False)
-    return enum_type(plan.published_type(name), texts.distinct(copy=False))
+    return enum_type(encoding.published_type(name), texts.distinct(copy=False))
 
 
-def as_typed(plan: Encoding, name: str) -> exp.Cast:
+def as_typed(encoding: Encoding, name: str) -> exp.Cast:
     """A column of texts as values of that type."""
-    return exp.Cast(this=published_texts(plan)[name], to=exp.DataType.build(plan.published_type(name), udt=True))
+    return exp.Cast(
+        this=published_texts(encoding)[name], to=exp.DataType.build(encoding.published_type(name), udt=True)
+    )
 
 
 def _becomes_text(source_column: SourceColumn) -> bool:

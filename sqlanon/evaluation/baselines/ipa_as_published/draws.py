@@ -94,7 +94,7 @@ def chosen_nodes(engine: Compute, table: EncodedTable, draws: Draws, runs: int =
     The nodes come one statement after the other: each time the node that a run holds stands against the new ones, with
     the weight of all before, which is the same as to choose among all nodes at the end.
     """
-    engine.run(queries.values(table.plan))
+    engine.run(queries.values(table.encoding))
     if (node := public_node(table.bound)) is not None:
         _, perturbation = _perturbed(engine, table, [node], draws, runs)
         return [ChosenNode(node, perturbation)]
@@ -117,9 +117,9 @@ def draw_counts(engine: Compute, table: EncodedTable, draws: Draws, chosen: Chos
         the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`, as those of
         :func:`sqlanon.methods.private.draws.draw_counts` are.
     """
-    _remake(engine, queries.class_steps(table.plan, [chosen.levels], _epsilon(draws, VALUE)))
+    _remake(engine, queries.class_steps(table.encoding, [chosen.levels], _epsilon(draws, VALUE)))
     _put(engine, chosen.perturbation)
-    _remake(engine, queries.shown_steps(table.plan, chosen.levels))
+    _remake(engine, queries.shown_steps(table.encoding, chosen.levels))
     return [private.NOISY_COMBINATIONS]
 
 
@@ -145,7 +145,7 @@ def _perturbed(
 ) -> tuple[Integers, Perturbation]:
     """Make the classes of some nodes, from all cells or from those of a node below, count them, and draw for them."""
     cells, apart = (None, False) if source is None else (source.cells, source.is_big)
-    _remake(engine, queries.class_steps(table.plan, nodes, _epsilon(draws, VALUE), cells=cells, apart=apart))
+    _remake(engine, queries.class_steps(table.encoding, nodes, _epsilon(draws, VALUE), cells=cells, apart=apart))
     class_counts = np.zeros(len(nodes), dtype=np.int64)
     for row in engine.fetch(queries.class_counts(), "classes of nodes", "node"):
         class_counts[row["node"]] = row["classes"]

@@ -68,21 +68,26 @@ COUNTERFEITS = Relation("anon_paper_counterfeits", "cell")
 RELATIONS = (VALUES, CELLS, PRESENT, GAPS, CLASSES, THRESHOLDS, UNIFORMS, PERTURBED_CLASSES, COUNTERFEITS)
 
 
-def values(plan: Encoding) -> Step:
+def values(encoding: Encoding) -> Step:
     """The step that makes :data:`VALUES`."""
-    (name,) = plan.spec.protected
-    code, raw = column(plan.sensitive(name)), plan.raw(name)
+    (name,) = encoding.spec.protected
+    code, raw = column(encoding.sensitive(name)), encoding.raw(name)
     columns = [aliased(_place(code), PLACE_OF_VALUE), aliased(exp.AnyValue(this=column(raw)), raw), row_sum()]
-    return Step(VALUES, grouped(select(columns, plan.cells.table), [code.copy()]), "values of the source")
+    return Step(VALUES, grouped(select(columns, encoding.cells.table), [code.copy()]), "values of the source")
 
 
 def class_steps(
-    plan: Encoding, batch: Sequence[Levels], value_epsilon: float, *, cells: Relation | None = None, apart: bool = False
+    encoding: Encoding,
+    batch: Sequence[Levels],
+    value_epsilon: float,
+    *,
+    cells: Relation | None = None,
+    apart: bool = False,
 ) -> list[Step]:
     """The steps that make the classes of a batch of nodes, numbered node by node in the order of their keys.
 
     Args:
-        plan: the encoding of the run; :data:`VALUES` is made.
+        encoding: that of the run; :data:`VALUES` is made.
         batch: the nodes.
         value_epsilon: by which the values of counterfeit rows are drawn.
         cells: cells rolled up to a node below all of them; those of the source if None.
@@ -94,7 +99,7 @@ def class_steps(
     ]
     present = over(template("ipa_paper_present"), select([exp.Star(), *known], CELLS.table))
     return [
-        Step(CELLS, _cells(plan, batch, cells, apart=apart), "combinations of nodes"),
+        Step(CELLS, _cells(encoding, batch, cells, apart=apart), "combinations of nodes"),
         Step(PRESENT, present, "weights of values"),
         Step(GAPS, _over_relations("ipa_paper_gaps"), "gaps between values"),
         Step(CLASSES, _over_relations("ipa_paper_classes"), "classes of nodes"),
@@ -120,51 +125,51 @@ def utilities() -> exp.Query:
     return _over_relations("ipa_paper_utilities")
 
 
-def shown_steps(plan: Encoding, levels: Levels) -> list[Step]:
+def shown_steps(encoding: Encoding, levels: Levels) -> list[Step]:
     """The steps that make what is shown of the one node whose classes there are."""
     return [
-        Step(NOISY_COMBINATIONS, _kept(plan, levels), "rows of the classes that are kept"),
-        Step(NOISY_LEFT_OVER, _pooled(plan), "rows of the others"),
+        Step(NOISY_COMBINATIONS, _kept(encoding, levels), "rows of the classes that are kept"),
+        Step(NOISY_LEFT_OVER, _pooled(encoding), "rows of the others"),
     ]
 
 
-def _cells(plan: Encoding, batch: Sequence[Levels], cells: Relation | None, *, apart: bool) -> exp.Query:
-    (name,) = plan.spec.protected
-    combinations = of_all_nodes(plan, batch, cells, _rows_by_value, apart=apart)
-    keys = [NODE, *(plan.key(word) for word in range(plan.keys.word_count))]
+def _cells(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None, *, apart: bool) -> exp.Query:
+    (name,) = encoding.spec.protected
+    combinations = of_all_nodes(encoding, batch, cells, _rows_by_value, apart=apart)
+    keys = [NODE, *(encoding.key(word) for word in range(encoding.keys.word_count))]
     known = combinations.named_selects
     keyed = [column(key) for key in keys if key in known]
     columns = [
         *keyed,
         *([] if NODE in known else [aliased(number(0), NODE)]),
-        aliased(_place(column(plan.sensitive(name))), PLACE_OF_VALUE),
+        aliased(_place(column(encoding.sensitive(name))), PLACE_OF_VALUE),
         column(ROW_COUNT),
         aliased(_number_of_class([key.copy() for key in keyed]), CLASS),
     ]
     numbered = select(columns, subquery(combinations, "anon_combinations"))
-    return LabelLosses(plan, batch, ("ncp",)).beside(numbered)
+    return LabelLosses(encoding, batch, ("ncp",)).beside(numbered)
 
 
 def _rows_by_value(grouping: Grouping) -> exp.Select:
-    values = [column(grouping.plan.sensitive(name)) for name in grouping.plan.spec.protected]
+    values = [column(grouping.encoding.sensitive(name)) for name in grouping.encoding.spec.protected]
     return grouping.select([row_sum()], grouping.cells(), *values)
 
 
-def _kept(plan: Encoding, levels: Levels) -> exp.Select:
-    codes = [column(code, "anon_labelled") for _, code in code_columns(plan, at_node(levels))]
-    query = _with_values(plan, "ipa_paper_kept")
+def _kept(encoding: Encoding, levels: Levels) -> exp.Select:
+    codes = [column(code, "anon_labelled") for _, code in code_columns(encoding, at_node(levels))]
+    query = _with_values(encoding, "ipa_paper_kept")
     query.set("expressions", [*codes, *query.expressions])
-    labelled = subquery(_labelled_classes(plan, levels), "anon_labelled")
+    labelled = subquery(_labelled_classes(encoding, levels), "anon_labelled")
     return query.join(labelled, using=[identifier(CLASS)], copy=False)
 
 
-def _pooled(plan: Encoding) -> exp.Select:
-    return _with_values(plan, "ipa_paper_pooled")
+def _pooled(encoding: Encoding) -> exp.Select:
+    return _with_values(encoding, "ipa_paper_pooled")
 
 
-def _with_values(plan: Encoding, name: str) -> exp.Select:
+def _with_values(encoding: Encoding, name: str) -> exp.Select:
     """Run, value and rows of a template with places of values, all to be shown."""
-    raw = plan.raw(*plan.spec.protected)
+    raw = encoding.raw(*encoding.spec.protected)
     columns = [
         column(RUN, "anon_counted"),
         column(raw, "anon_values"),
@@ -175,13 +180,13 @@ def _with_values(plan: Encoding, name: str) -> exp.Select:
     return query.join(exp.alias_(VALUES.table, "anon_values", table=True), using=[identifier(PLACE_OF_VALUE)])
 
 
-def _labelled_classes(plan: Encoding, levels: Levels) -> exp.Select:
+def _labelled_classes(encoding: Encoding, levels: Levels) -> exp.Select:
     """The number of each class of a node, as :func:`class_steps` counts, with the codes of its labels."""
-    grouping = by_key(plan, levels)
+    grouping = by_key(encoding, levels)
     number_of_class = aliased(_number_of_class(grouping.columns()), CLASS)
     classes = select([*grouping.columns(), number_of_class], grouping.cells()).distinct(copy=False)
     query = select([column(CLASS, "anon_numbered")], subquery(classes, "anon_numbered"))
-    return with_codes(plan, at_node(levels), query, "anon_numbered")
+    return with_codes(encoding, at_node(levels), query, "anon_numbered")
 
 
 def _number_of_class(keys: Sequence[exp.Expr]) -> exp.Expr:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import duckdb
 import pytest
@@ -191,6 +192,18 @@ def test_equal_values_are_one_value_whatever_their_texts(
     kept = connection.sql("SELECT CAST(s AS VARCHAR) FROM out").fetchall()
     spelled = connection.sql("SELECT CAST(s AS VARCHAR) FROM people").fetchall()
     assert sorted(kept) == sorted(spelled)
+
+
+@pytest.mark.parametrize(("variant", "expected"), [("basic", 1), ("enhanced", math.inf)])
+def test_a_gain_beyond_the_logarithm_meets_no_enhanced_likeness(
+    session: sa.Session, variant: Literal["basic", "enhanced"], expected: float
+) -> None:
+    """A class of nothing but x, which half of the rows have: its gain of 1 is more than -ln(0.5)."""
+    table(session, "q, s", "VALUES ('A', 'x'), ('A', 'x'), ('B', 'y'), ('B', 'y')")
+    model = sa.BetaLikeness("s", 2, variant)
+    policy = sa.Policy(quasi_identifiers=["q"], sensitive=["s"], privacy=[model])
+    (found,) = session.measure("people", policy).models
+    assert (found.attained, found.met) == (expected, variant == "basic")
 
 
 def test_verification_knows_the_individuals_that_a_release_leaves_out(session: sa.Session) -> None:

@@ -24,7 +24,7 @@ from sqlanon.mechanisms import opendp
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.methods.private import prepare as prepare_private
 from sqlanon.model.destination import destination
-from sqlanon.queries.noise import combinations as private
+from sqlanon.queries.noise import scores
 from tests.commands import environment, sqlanon
 from tests.conftest import ROOT
 from tests.fixed_noise import FixedNoise
@@ -605,7 +605,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         self, session: sa.Session, monkeypatch: pytest.MonkeyPatch, variant: str
     ) -> None:
         failing = parse_one("SELECT error('memory is full') AS node", dialect="duckdb")
-        monkeypatch.setattr(private, "node_scores", lambda *_, **__: failing.copy())
+        monkeypatch.setattr(scores, "node_scores", lambda *_, **__: failing.copy())
         monkeypatch.setattr(ipa_paper, "utilities", lambda *_: failing.copy())
         method = METHOD if variant == "private" else sa.IPA(variant="paper")
         with pytest.raises(sa.EngineError) as raised:

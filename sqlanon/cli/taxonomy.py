@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -41,13 +39,8 @@ class Kind(StrEnum):
     QUERY = "query"
 
 
-@dataclass(frozen=True)
-class Maker:
-    """How a kind is made, and which options it takes, required ones first."""
-
-    make: Callable[[dict[str, Any]], Taxonomy]
-    required: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
+SETTINGS = {"width": "widths", "unit": "units", "value": "values"}
+"""What a rule calls the options that are repeated."""
 
 
 @app.command()
@@ -142,39 +135,28 @@ def made(kind: Kind, given: dict[str, Any]) -> Taxonomy:
 
     Raises:
         typer.BadParameter: an option is missing, or is not one of this kind.
+        TaxonomyError: the options do not go together.
     """
-    maker = _makers()[kind]
-    for name in maker.required:
-        if name not in given:
-            raise typer.BadParameter(f"{kind} needs --{name}")
-    strangers = [f"--{name}" for name in given if name not in maker.required + maker.optional]
+    from sqlanon.model.taxonomy.rules import RULES
+    from sqlanon.model.taxonomy.rules import made as made_by_rule
+
+    if kind is Kind.QUERY:
+        _check_options(kind, given, required=["query"], optional=["declared"])
+        return _by_query(**given)
+    options = {setting: option for option, setting in SETTINGS.items()}
+    fields = {options.get(name, name): field for name, field in RULES[kind].model_fields.items() if name != "kind"}
+    required = [option for option, field in fields.items() if field.is_required()]
+    _check_options(kind, given, required=required, optional=list(fields))
+    return made_by_rule(kind, {SETTINGS.get(option, option): setting for option, setting in given.items()})
+
+
+def _check_options(kind: Kind, given: dict[str, Any], *, required: list[str], optional: list[str]) -> None:
+    for option in required:
+        if option not in given:
+            raise typer.BadParameter(f"{kind} needs --{option}")
+    strangers = [f"--{option}" for option in given if option not in (*required, *optional)]
     if strangers:
         raise typer.BadParameter(f"{kind} does not take {', '.join(strangers)}")
-    return maker.make(given)
-
-
-def _makers() -> dict[Kind, Maker]:
-    from sqlanon.model.taxonomy.taxonomy import Taxonomy
-
-    values = ("value",)
-    ends = ("origin", "minimum", "maximum", "below", "above")
-    return {
-        Kind.INTERVALS: Maker(
-            lambda given: Taxonomy.intervals(given["width"], **{name: given[name] for name in ends if name in given}),
-            ("width",),
-            ends,
-        ),
-        Kind.DATES: Maker(_dates, (), ("unit", "first", "last")),
-        Kind.PREFIXES: Maker(lambda given: Taxonomy.prefixes(given["keep"], given.get("value")), ("keep",), values),
-        Kind.ZIP: Maker(lambda given: Taxonomy.zip_codes(given.get("value")), (), values),
-        Kind.ICD9: Maker(lambda given: Taxonomy.icd9(given.get("value")), (), values),
-        Kind.ICD10: Maker(lambda given: Taxonomy.icd10(given.get("value")), (), values),
-        Kind.IPV4: Maker(
-            lambda given: Taxonomy.ipv4(given.get("bits", (24, 16, 8)), given.get("value")), (), ("bits", *values)
-        ),
-        Kind.FLAT: Maker(lambda given: Taxonomy.flat(given.get("value")), (), values),
-        Kind.QUERY: Maker(_query, ("query",), ("declared",)),
-    }
 
 
 @app.command()
@@ -252,14 +234,7 @@ def _store(
     say(f'Stored the taxonomy of "{attribute}": {shape["values"]:,} values, top level {shape["height"]}.')
 
 
-def _dates(given: dict[str, Any]) -> Taxonomy:
+def _by_query(query: str, declared: bool = False) -> Taxonomy:
     from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
-    ends = {name: given[name].date() for name in ("first", "last") if name in given}
-    return Taxonomy.dates(given["unit"], **ends) if "unit" in given else Taxonomy.dates(**ends)
-
-
-def _query(given: dict[str, Any]) -> Taxonomy:
-    from sqlanon.model.taxonomy.taxonomy import Taxonomy
-
-    return Taxonomy.from_query(given["query"], domain="declared" if "declared" in given else "observed")
+    return Taxonomy.from_query(query, domain="declared" if declared else "observed")

@@ -32,7 +32,7 @@ from sqlanon.methods.private.prepare import (
     refuse_what_cannot_be_drawn,
     unit_of,
 )
-from sqlanon.methods.private.report import Shown, private_provenance, private_report
+from sqlanon.methods.private.report import Published, private_provenance, private_report
 from sqlanon.methods.stages import Stages
 from sqlanon.model.budget import one_after_the_other
 from sqlanon.model.lattice import Levels
@@ -211,8 +211,10 @@ class Chosen:
         publishing.make_labels(engine, encoding, recoding)
         engine.run(queries.equal_rows(encoding, recoding, combinations, with_left_over=self.node.with_left_over))
         found = engine.fetch(group_sizes(EQUAL_ROWS.table), "published rows")[0]
-        shown = Shown(self.node.levels, self.paid.draws, self.node.thresholds, int(found["rows"]), int(found["groups"]))
-        return Drawn(self.paid.run, self.paid.bound, self.paid.table, shown)
+        published = Published(
+            self.node.levels, self.paid.draws, self.node.thresholds, int(found["rows"]), int(found["groups"])
+        )
+        return Drawn(self.paid.run, self.paid.bound, self.paid.table, published)
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,7 @@ class Drawn:
     run: Run
     bound: BoundPolicy
     table: EncodedTable
-    shown: Shown
+    published: Published
 
     @property
     def encoding(self) -> Encoding:
@@ -250,7 +252,7 @@ class Drawn:
         """What is lost, measured on the true data, if the policy asks for it."""
         if not private_method(self.bound.policy).reveal_diagnostics:
             return None
-        node = self.bound.lattice.named(self.shown.levels)
+        node = self.bound.lattice.named(self.published.levels)
         return self.run.engine.fetch(diagnostics(self.bound.cells, node, written.relation), "diagnostics")[0]
 
 
@@ -263,7 +265,7 @@ class Verified:
 
     def report(self, into: str, seconds: Mapping[str, float]) -> PrivateReport:
         drawn = self.drawn
-        return private_report(drawn.bound, drawn.shown, drawn.run.chance, into, seconds, self.diagnosed)
+        return private_report(drawn.bound, drawn.published, drawn.run.chance, into, seconds, self.diagnosed)
 
     def guarantee(self, report: AnyReport) -> AnyGuarantee:
         assert isinstance(report, PrivateReport)

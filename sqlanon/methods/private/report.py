@@ -21,8 +21,8 @@ MUCH = 10
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What is to be published."""
+class Published:
+    """What is published, once it is drawn: the node, the charges, and the numbers of what is left."""
 
     levels: Levels
     draws: Draws
@@ -33,42 +33,42 @@ class Shown:
 
 def private_report(
     bound: BoundPolicy,
-    shown: Shown,
+    published: Published,
     chance: Chance,
     into: str,
     seconds: Mapping[str, float],
     found: dict[str, float | None] | None = None,
 ) -> PrivateReport:
     """The numbers of a run; ``found`` are its diagnostics."""
-    wanted, lattice = shown.draws.method, bound.lattice
+    wanted, lattice = published.draws.method, bound.lattice
     return PrivateReport(
         source=bound.description,
         into=into,
         method=wanted.name,
         variant=wanted.variant,
         stamp=NOT_PRIVATE if why_void(wanted, chance.is_private) else None,
-        node=lattice.named(shown.levels),
+        node=lattice.named(published.levels),
         heights=lattice.named(lattice.heights),
         node_is_public=not wanted.chooses_node,
         domains=domains(bound),
-        spent=tuple(_spent(step, charge) for step, charge in shown.draws.charges.items()),
-        thresholds=dict(shown.thresholds),
+        spent=tuple(_spent(step, charge) for step, charge in published.draws.charges.items()),
+        thresholds=dict(published.thresholds),
         rows_per_individual=wanted.rows_per_individual,
-        released_rows=shown.rows,
-        released_groups=shown.groups,
+        released_rows=published.rows,
+        released_groups=published.groups,
         lattice_nodes=lattice.size if wanted.chooses_node else 1,
         seconds=dict(seconds),
         diagnostics=found,
-        notes=_notes(wanted, shown),
+        notes=_notes(wanted, published),
     )
 
 
-def _notes(wanted: PrivateMethod, shown: Shown) -> tuple[str, ...]:
+def _notes(wanted: PrivateMethod, published: Published) -> tuple[str, ...]:
     """What the numbers mean where they mean little."""
     notes = []
     if wanted.budget.epsilon >= MUCH and wanted.claims_privacy:
         notes.append(f"with ε of {MUCH} or more hardly anybody is protected: whoever looks can be all but certain")
-    if shown.rows == 0:
+    if published.rows == 0:
         notes.append("no count reached its threshold, so that the release has no rows: spend more, or generalize more")
     return tuple(notes)
 

@@ -102,15 +102,15 @@ def equal_rows(
     The tables and types of the labels are made, and those of the combinations. Rows that are left over show their value
     alone.
     """
-    shown = kept_columns(encoding, of_cells=True)
-    rows = [_shown_combinations(encoding, recoding, shown, relation) for relation in combinations]
+    columns = kept_columns(encoding, of_cells=True)
+    rows = [_shown_combinations(encoding, recoding, columns, relation) for relation in combinations]
     if with_left_over:
-        rows.append(_shown_left_over(encoding, recoding, shown))
+        rows.append(_shown_left_over(encoding, recoding, columns))
     labels = [encoding.label(position) for position in range(len(recoding.parts))]
-    keys = [*labels, *(each.name for each in shown)]
+    keys = [*labels, *(each.name for each in columns)]
     query = select([*map(column, keys), row_sum()], subquery(union_all(rows), "anon_published"))
     query = grouped(query, [column(name) for name in keys])
-    query.set("order", ascending(*order_of_groups(encoding, recoding, shown, masked=True)))
+    query.set("order", ascending(*order_of_groups(encoding, recoding, columns, masked=True)))
     return Step(EQUAL_ROWS, query, "equal rows")
 
 
@@ -171,7 +171,7 @@ def _drawn(encoding: Encoding) -> exp.Select:
 
 
 def _shown_combinations(
-    encoding: Encoding, recoding: Recoding, shown: Sequence[KeptColumn], combinations: Relation
+    encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn], combinations: Relation
 ) -> exp.Select:
     query = select([], exp.alias_(combinations.table, "anon_cells", table=True))
     below_top = dict(code_columns(encoding, recoding))
@@ -182,19 +182,19 @@ def _shown_combinations(
             query = query.select(column(encoding.label(position), encoding.node_labels(position).name), copy=False)
     labels = {each.alias_or_name: each for each in query.expressions}
     query.set("expressions", [labels[encoding.label(position)] for position in range(len(recoding.parts))])
-    return _with_noisy_rows(query, shown)
+    return _with_noisy_rows(query, columns)
 
 
-def _shown_left_over(encoding: Encoding, recoding: Recoding, shown: Sequence[KeptColumn]) -> exp.Select:
+def _shown_left_over(encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
     masks = [
         aliased(as_label(encoding, position, string(MASK)), encoding.label(position))
         for position in range(len(recoding.parts))
     ]
-    return _with_noisy_rows(select(masks, exp.alias_(NOISY_LEFT_OVER.table, "anon_cells", table=True)), shown)
+    return _with_noisy_rows(select(masks, exp.alias_(NOISY_LEFT_OVER.table, "anon_cells", table=True)), columns)
 
 
-def _with_noisy_rows(query: exp.Select, shown: Sequence[KeptColumn]) -> exp.Select:
-    query = query.select(*(aliased(each.value.copy(), each.name) for each in shown), copy=False)
+def _with_noisy_rows(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.Select:
+    query = query.select(*(aliased(each.value.copy(), each.name) for each in columns), copy=False)
     query = query.select(aliased(column(NOISY, "anon_cells"), ROW_COUNT), copy=False)
     return query.where(column(IS_SHOWN, "anon_cells"), copy=False)
 

@@ -1,7 +1,7 @@
 """The release: the rows of the kept classes with their labels, in the order of their own columns.
 
 It says nothing of the order of the source: published rows are counted in groups of equal ones, which are sorted, and
-are repeated as they are written. Where cells hold all that is shown, the source is not read again.
+are repeated as they are written. Where cells hold all that is published, the source is not read again.
 """
 
 from __future__ import annotations
@@ -62,21 +62,21 @@ def equal_rows(
         masked: whether the rows of other classes stay, masked, or go.
         is_grouped: whether there are fewer groups than rows; else each row may be one of its own.
     """
-    shown = kept_columns(encoding, of_cells=encoding.holds_release)
+    columns = kept_columns(encoding, of_cells=encoding.holds_release)
     rows = (
-        _rows_of_cells(encoding, recoding, shown)
+        _rows_of_cells(encoding, recoding, columns)
         if encoding.holds_release
-        else _rows_of_source(encoding, recoding, shown)
+        else _rows_of_source(encoding, recoding, columns)
     )
-    groups = _grouped(encoding, recoding, shown, rows) if is_grouped and can_be_grouped(shown) else rows
-    keys = [name for each in shown for name in each.key_names]
-    values = [each.name for each in shown]
+    groups = _grouped(encoding, recoding, columns, rows) if is_grouped and can_be_grouped(columns) else rows
+    keys = [name for each in columns for name in each.key_names]
+    values = [each.name for each in columns]
     published = _published(
         encoding, recoding, groups, [*dict.fromkeys([*values, *keys]), ROW_COUNT], kept, masked=masked
     )
     labels = [encoding.label(position) for position in range(len(recoding.parts))]
     query = select((column(name) for name in (*labels, *values, ROW_COUNT)), subquery(published, "anon_published"))
-    order = order_of_groups(encoding, recoding, shown, masked=masked)
+    order = order_of_groups(encoding, recoding, columns, masked=masked)
     if order:
         query.set("order", ascending(*order))
     return query
@@ -84,12 +84,12 @@ def equal_rows(
 
 def expected_groups(encoding: Encoding, kept: Relation) -> exp.Query | None:
     """One row, ``groups``: how many there would be if values were independent of classes; None if cells tell more."""
-    shown = kept_columns(encoding, of_cells=False)
-    if encoding.holds_release or not shown or not can_be_grouped(shown):
+    columns = kept_columns(encoding, of_cells=False)
+    if encoding.holds_release or not columns or not can_be_grouped(columns):
         return None
     classes = exp.Subquery(this=select([count_rows()], kept.table))
     groups: exp.Expr = cast(classes, "DOUBLE")
-    for each in shown:
+    for each in columns:
         groups = exp.Mul(this=groups, expression=cast(exp.ApproxDistinct(this=each.value), "DOUBLE"))
     source = exp.alias_(encoding.spec.source.copy(), "anon_source", table=True)
     return select([aliased(groups, "groups")], source)
@@ -108,21 +108,21 @@ def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:
 
 def with_individuals(encoding: Encoding, recoding: Recoding, kept: Relation, *, masked: bool) -> exp.Query:
     """The published rows, in no order, with the column of individuals although it is not published: for measuring."""
-    shown = kept_columns(encoding, of_cells=False)
+    columns = kept_columns(encoding, of_cells=False)
     individual = encoding.spec.individual
     added = [] if individual is None or individual in encoding.spec.released else [individual]
-    rows = _rows_of_source(encoding, recoding, shown).select(
+    rows = _rows_of_source(encoding, recoding, columns).select(
         *(column(name, "anon_source") for name in added), copy=False
     )
-    names = [*(each.name for each in shown), *added]
+    names = [*(each.name for each in columns), *added]
     published = _published(encoding, recoding, rows, names, kept, masked=masked)
     return select(
         [*released_columns(encoding), *(column(name) for name in added)], subquery(published, "anon_published")
     )
 
 
-def _rows_of_source(encoding: Encoding, recoding: Recoding, shown: Sequence[KeptColumn]) -> exp.Select:
-    """Every row of the source with its labels below the top and what is shown of it.
+def _rows_of_source(encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
+    """Every row of the source with its labels below the top and the columns that are kept of it.
 
     Lookups are LEFT joins although every value is found: DuckDB keeps their order, where it would join the small
     tables among each other first.
@@ -134,10 +134,10 @@ def _rows_of_source(encoding: Encoding, recoding: Recoding, shown: Sequence[Kept
         lookup = exp.alias_(encoding.node_labels(position).table, alias, table=True)
         query = left_join(query, lookup, same(column(VALUE, alias), raw))
         query = query.select(column(encoding.label(position), alias), copy=False)
-    return _with_shown(query, shown).select(aliased(number(1), ROW_COUNT), copy=False)
+    return _with_kept_columns(query, columns).select(aliased(number(1), ROW_COUNT), copy=False)
 
 
-def _rows_of_cells(encoding: Encoding, recoding: Recoding, shown: Sequence[KeptColumn]) -> exp.Select:
+def _rows_of_cells(encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn]) -> exp.Select:
     """The same of the cells, with their number of rows."""
     query = select([column(ROW_COUNT, "anon_cells")], exp.alias_(encoding.cells.table, "anon_cells", table=True))
     for position, _ in code_columns(encoding, recoding):
@@ -146,12 +146,12 @@ def _rows_of_cells(encoding: Encoding, recoding: Recoding, shown: Sequence[KeptC
         on = with_bits(encoding, position, part, "anon_cells", alias)
         query = left_join(query, lookup, on)
         query = query.select(column(encoding.label(position), alias), copy=False)
-    return _with_shown(query, shown)
+    return _with_kept_columns(query, columns)
 
 
-def _with_shown(query: exp.Select, shown: Sequence[KeptColumn]) -> exp.Select:
-    values = (aliased(each.value.copy(), each.name) for each in shown)
-    return query.select(*values, *(key.copy() for each in shown for key in each.keys), copy=False)
+def _with_kept_columns(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.Select:
+    values = (aliased(each.value.copy(), each.name) for each in columns)
+    return query.select(*values, *(key.copy() for each in columns for key in each.keys), copy=False)
 
 
 def with_labels(encoding: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
@@ -170,12 +170,12 @@ def with_top_label(encoding: Encoding, position: int, part: Part, query: exp.Sel
     return left_join(query, top, exp.true())
 
 
-def _grouped(encoding: Encoding, recoding: Recoding, shown: Sequence[KeptColumn], rows: exp.Select) -> exp.Select:
+def _grouped(encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn], rows: exp.Select) -> exp.Select:
     """Groups of rows that a release shows alike."""
     labels = [encoding.label(position) for position, _ in code_columns(encoding, recoding)]
-    names = [*labels, *(name for each in shown for name in each.key_names)]
+    names = [*labels, *(name for each in columns for name in each.key_names)]
     keys = [column(name) for name in names]
-    values = [aliased(exp.AnyValue(this=column(each.name)), each.name) for each in shown if each.keys]
+    values = [aliased(exp.AnyValue(this=column(each.name)), each.name) for each in columns if each.keys]
     query = select([*(key.copy() for key in keys), *values, row_sum()], subquery(rows, "anon_labelled_rows"))
     return grouped(query, keys)
 
@@ -205,12 +205,12 @@ def _published(
 
 
 def order_of_groups(
-    encoding: Encoding, recoding: Recoding, shown: Sequence[KeptColumn], *, masked: bool
+    encoding: Encoding, recoding: Recoding, columns: Sequence[KeptColumn], *, masked: bool
 ) -> list[exp.Expr]:
     """What groups are ordered by, column after column of the source; at the top all labels are the same."""
     positions = range(len(recoding.parts)) if masked else [position for position, _ in code_columns(encoding, recoding)]
     labels = {encoding.spec.quasi_identifiers[position]: position for position in positions}
-    keys = {each.name: [column(key) for key in each.key_names] for each in shown}
+    keys = {each.name: [column(key) for key in each.key_names] for each in columns}
     order: list[exp.Expr] = []
     for are_labels, found in itertools.groupby(encoding.spec.columns, key=lambda found: found.name in labels):
         if are_labels:

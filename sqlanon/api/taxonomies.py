@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sqlanon.api.opened import Part
 from sqlanon.binding import taxonomies
+from sqlanon.binding.loading import Wanted, load
 from sqlanon.engines.base import Source
 from sqlanon.engines.frames import reading
 from sqlanon.model.taxonomy.rules import made
@@ -44,10 +46,24 @@ class Taxonomies(Part):
         Raises:
             TaxonomyError: malformed or not covering the source; the taxonomy that was there stays.
         """
-        if not isinstance(taxonomy, Taxonomy):
-            taxonomy = Taxonomy.from_csv(taxonomy)
+        made = _taxonomy(taxonomy)
         resolved = None if source is None else self._opened.resolve(source)
-        taxonomies.load(self._engine, attribute, taxonomy, resolved, column or attribute)
+        load(self._engine, [Wanted(attribute, made, resolved, column or attribute)])
+
+    @reading
+    def load_all(self, taxonomies: Mapping[str, Taxonomy | str | Path], *, source: Source | None = None) -> None:
+        """Store the taxonomies of several attributes, all of them or none: much faster than one after the other.
+
+        Args:
+            taxonomies: a :class:`Taxonomy`, or the path of an ARX hierarchy CSV, by the attribute that it is for.
+            source: as in :meth:`load`; it has a column named like each attribute.
+
+        Raises:
+            TaxonomyError: names all that are malformed, or do not cover the source; those that were there stay.
+        """
+        made = {attribute: _taxonomy(taxonomy) for attribute, taxonomy in taxonomies.items()}
+        resolved = None if source is None else self._opened.resolve(source)
+        load(self._engine, [Wanted(attribute, taxonomy, resolved, attribute) for attribute, taxonomy in made.items()])
 
     def make(
         self,
@@ -105,3 +121,7 @@ class Taxonomies(Part):
             }
             for name, shape in taxonomies.shapes(self._engine).items()
         }
+
+
+def _taxonomy(given: Taxonomy | str | Path) -> Taxonomy:
+    return given if isinstance(given, Taxonomy) else Taxonomy.from_csv(given)

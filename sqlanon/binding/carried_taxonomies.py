@@ -14,6 +14,7 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
+from sqlanon.binding.loading import Wanted, load_unless_refused
 from sqlanon.engines.base import Engine, ResolvedSource, Warehouse
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import spelled_like
@@ -120,12 +121,11 @@ def _made(policy: Policy, attributes: Sequence[str]) -> dict[str, Taxonomy]:
 
 
 def _load(engine: Engine, source: ResolvedSource, made: dict[str, Taxonomy]) -> None:
-    problems = []
-    for name, taxonomy in made.items():
-        try:
-            taxonomies.load(engine, name, taxonomy, source if taxonomy.needs_source else None, name)
-        except TaxonomyError as error:
-            problems += _problems(name, error)
+    refused = load_unless_refused(
+        engine,
+        [Wanted(name, taxonomy, source if taxonomy.needs_source else None, name) for name, taxonomy in made.items()],
+    )
+    problems = [problem for name, error in refused.items() for problem in _problems(name, error)]
     if problems:
         raise TaxonomyError("the taxonomies of the policy are not valid:", problems)
 

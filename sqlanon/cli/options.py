@@ -157,8 +157,7 @@ def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxono
 
 def load_taxonomies(session: Session, found: Mapping[str, Taxonomy]) -> None:
     """Load taxonomies that were read."""
-    for attribute, taxonomy in found.items():
-        session.taxonomies.load(attribute, taxonomy)
+    session.taxonomies.load_all(found)
 
 
 def given_node(given: list[str] | None) -> dict[str, int] | None:

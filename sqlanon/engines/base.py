@@ -117,8 +117,8 @@ class Compute(Protocol):
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         """The columns of a relation, in order."""
 
-    def run(self, step: Step) -> None:
-        """Make the temporary table of a step."""
+    def run(self, step: Step, parameters: Sequence[object] = ()) -> None:
+        """Make the temporary table of a step, with values for the parameters ``$1``, ``$2`` and so on of its query."""
 
     def put(self, relation: Relation, table: pa.Table) -> None:
         """Make a temporary table from values that Python has."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding import taxonomies
+from sqlanon.binding.loading import Wanted, load
 from sqlanon.engines.base import Engine
 from sqlanon.methods.stages import Progress, Stages
 from sqlanon.model.destination import destination
@@ -93,8 +93,7 @@ def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
     with Stages(progress).stage("invent"):
         invent(engine, rows=rows, seed=seed)
     source = engine.resolve(SOURCE)
-    for name, taxonomy in TAXONOMIES.items():
-        taxonomies.load(engine, name, taxonomy, source, name)
+    load(engine, [Wanted(name, taxonomy, source, name) for name, taxonomy in TAXONOMIES.items()])
     policy = demo_policy()
     before = measure(engine, source, policy)
     release = anonymize(engine, source, policy, destination(RELEASE), replace=False, progress=progress)

@@ -77,9 +77,9 @@ class Rehearsal:
     def resolve(self, source: str) -> ResolvedSource:
         return without_rows(self._engine.resolve(source))
 
-    def run(self, step: Step) -> None:
+    def run(self, step: Step, parameters: Sequence[object] = ()) -> None:
         self._note(step.purpose, step.query, step.makes.name)
-        self._engine.run(step)
+        self._engine.run(step, parameters)
 
     def fetch(self, query: exp.Query | PreparedQuery, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
         if not isinstance(query, PreparedQuery):  # which was noted when it was prepared

@@ -186,8 +186,7 @@ def drawn_anew(name: str, position: int) -> str:
 def load_taxonomies(session: sa.Session, columns: Sequence[str], *, adult: bool) -> None:
     """ARX's hierarchies, or such as one would make for the invented people."""
     if adult:
-        for name in columns:
-            session.taxonomies.load(name, DATA / "adult_arx" / "hierarchies" / f"{name}.csv")
+        session.taxonomies.load_all({name: DATA / "adult_arx" / "hierarchies" / f"{name}.csv" for name in columns})
         return
     intervals = {"age": (17, 90, [5, 10, 20]), "hours_per_week": (1, 98, [10, 20]), "weeks_per_year": (1, 52, [4, 12])}
     widths = {"education": (16, [2, 4, 8]), "native_country": (41, [5]), "workclass": (7, [3]), "occupation": (14, [5])}

@@ -69,10 +69,10 @@ class RecordingEngine(Compute, Warehouse, Writer):
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         return self._tape.columns[spelled(relation)]
 
-    def run(self, step: Step) -> None:
+    def run(self, step: Step, parameters: Sequence[object] = ()) -> None:
         temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
         made = exp.Create(this=step.makes.table, kind="TABLE", expression=step.query, properties=temporary)
-        self.execute(made, step.purpose)
+        self.execute(made, step.purpose, parameters)
 
     def put(self, relation: Relation, table: pa.Table) -> None:
         name = f"{relation.name}_values"

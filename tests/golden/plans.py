@@ -11,7 +11,7 @@ import duckdb
 from duckdb import DuckDBPyConnection as Connection
 
 import sqlanon as sa
-from sqlanon.binding import taxonomies
+from sqlanon.binding.loading import Wanted, load
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.run import demo
 from tests.conftest import clinic_policy, open_clinic
@@ -103,8 +103,8 @@ def _hospital(connection: Connection) -> None:
     """The invented hospital of the demonstration: 1,000 visits and their taxonomies."""
     engine = DuckDBEngine(connection, owned=False)
     demo.invent(engine, rows=1000, seed=1)
-    for name, taxonomy in demo.TAXONOMIES.items():
-        taxonomies.load(engine, name, taxonomy, engine.resolve(demo.SOURCE), name)
+    source = engine.resolve(demo.SOURCE)
+    load(engine, [Wanted(name, taxonomy, source, name) for name, taxonomy in demo.TAXONOMIES.items()])
 
 
 def _clinic(connection: Connection) -> None:

@@ -272,6 +272,7 @@ CALLS: dict[str, Callable[[Session], object]] = {
     "provenance": lambda session: session.provenance("expected"),
     "install": lambda session: session.install(),
     "taxonomies.load": lambda session: session.taxonomies.load("age", sa.Taxonomy.flat([1])),
+    "taxonomies.load_all": lambda session: session.taxonomies.load_all({"age": sa.Taxonomy.flat([1])}),
     "taxonomies.make": lambda session: session.taxonomies.make("age", "flat", values=[1]),
     "taxonomies.list": lambda session: session.taxonomies.list(),
     "taxonomies.check": lambda session: session.taxonomies.check(),

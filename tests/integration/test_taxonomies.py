@@ -397,6 +397,66 @@ class TestStore:
         session.taxonomies.export("x", tmp_path / "y.csv", replace=True)
 
 
+class TestSeveral:
+    """Several taxonomies are loaded together as they would be one by one, or none of them is."""
+
+    def test_of_every_kind(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute("CREATE TABLE t AS SELECT 'a' AS file, 3 AS age, 'c' AS city, 'd' AS zip, 'e' AS x")
+        (tmp_path / "file.csv").write_text("a;b;c;*\nd;b;c;*\n")
+        wanted: dict[str, sa.Taxonomy | Path] = {
+            "file": tmp_path / "file.csv",
+            "age": sa.Taxonomy.intervals([2], minimum=2, maximum=4),
+            "city": sa.Taxonomy.flat(),
+            "zip": sa.Taxonomy.prefixes([0], ["d", "é'"]),
+            "x": sa.Taxonomy.from_query("SELECT 'e', '*'"),
+            "y": sa.Taxonomy.from_rows([(None, "f", "*"), ("g", "f", "*")]),
+        }
+        session.connection.execute("ALTER TABLE t ADD y VARCHAR")
+        session.taxonomies.load_all(wanted, source="t")
+        together = session.taxonomies.list()
+        labels = {name: stored(session, name) for name in wanted if name != "y"}
+        for name, taxonomy in wanted.items():
+            session.taxonomies.load(name, taxonomy, source="t")
+        assert session.taxonomies.list() == together
+        assert {name: stored(session, name) for name in labels} == labels
+        assert labels["file"] == {"a": ("b", "c", "*"), "d": ("b", "c", "*")}
+        assert session.taxonomies.check() == {}
+
+    def test_none_does_nothing(self, session: sa.Session) -> None:
+        session.taxonomies.load_all({})
+        assert session.taxonomies.list() == {}
+
+    def test_none_is_stored_if_some_are_wrong(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE t AS SELECT 'a' AS x, 'b' AS y, 'c' AS z, 'd' AS v")
+        session.taxonomies.load("x", sa.Taxonomy.flat(["old"]))
+        fine, foreign = sa.Taxonomy.flat(["a"]), sa.Taxonomy.flat(["foreign"])
+        no_level = sa.Taxonomy.from_query("SELECT 300 AS level, 'c' AS value, 'c' AS label")
+        for wanted, named in [
+            ({"x": fine, "y": foreign}, ["y"]),
+            ({"x": fine, "y": foreign, "z": foreign}, ["y", "z"]),
+            ({"x": sa.Taxonomy.from_rows([("a", "*"), ("a", "+")]), "y": foreign, "z": no_level}, ["x", "z"]),
+            ({"x": fine, "v": sa.Taxonomy.from_query("SELECT 'd', '*' WHERE FALSE"), "z": no_level}, ["v", "z"]),
+            ({"x": fine, "u": fine, "w": fine}, ["u", "w"]),
+        ]:
+            with pytest.raises(sa.TaxonomyError) as caught:
+                session.taxonomies.load_all(wanted, source="t")
+            assert all(f'"{name}"' in str(caught.value) for name in named)
+            assert ("none of the taxonomies was loaded" in str(caught.value)) == (len(named) > 1)
+            assert stored(session, "x") == {"old": ("*",)}
+            assert list(session.taxonomies.list()) == ["x"]
+
+    def test_the_last_of_names_that_are_the_same_stays(self, session: sa.Session) -> None:
+        session.taxonomies.load_all({"Sex": sa.Taxonomy.flat(["f"]), "sex": sa.Taxonomy.flat(["m"])})
+        assert list(session.taxonomies.list()) == ["sex"]
+        assert stored(session, "sex") == {"m": ("*",)}
+
+    def test_a_file_that_equals_an_observed_one_is_observed(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute("CREATE TABLE t AS SELECT 'a' AS x, 'a' AS y")
+        (tmp_path / "x.csv").write_text("a;*\n")
+        session.taxonomies.load_all({"x": tmp_path / "x.csv", "y": sa.Taxonomy.flat()}, source="t")
+        assert [shape["domain"] for shape in session.taxonomies.list().values()] == ["observed", "observed"]
+
+
 class TestOrigins:
     """Where the values of a taxonomy come from is told of it wherever it goes."""
 

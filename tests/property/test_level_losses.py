@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import sqlanon as sa
-from sqlanon.binding import taxonomies
+from sqlanon.binding.loading import Wanted, load
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods.cells import encode_taxonomies
@@ -37,8 +37,8 @@ def level_losses(case: Case) -> dict[tuple[str, int], dict[str, float]]:
     connection.executemany(
         f"INSERT INTO raw_data VALUES ({places})", [[row[name] for name in case.columns] for row in case.rows]
     )
-    for name in case.quasi_identifiers:
-        taxonomies.load(engine(), name, Taxonomy.from_rows(case.taxonomies[name]), None, name)
+    made = {name: Taxonomy.from_rows(case.taxonomies[name]) for name in case.quasi_identifiers}
+    load(engine(), [Wanted(name, taxonomy, None, name) for name, taxonomy in made.items()])
     others = [name for name in case.columns if name not in case.quasi_identifiers]
     policy = sa.Policy(quasi_identifiers=case.quasi_identifiers, insensitive=others, privacy=[sa.KAnonymity(2)])
     bound = prepare(engine(), engine().resolve("raw_data"), policy)

@@ -39,10 +39,10 @@ class DuckDBCompute:
         self._send(query.sql(DIALECT), "the columns of the source")
         return [column_of(name, str(kind)) for name, kind, *_ in self.connection.description]
 
-    def run(self, step: Step) -> None:
+    def run(self, step: Step, parameters: Sequence[object] = ()) -> None:
         temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
         create = exp.Create(this=step.makes.table, kind="TABLE", expression=step.query, properties=temporary)
-        self.execute(create, step.purpose)
+        self.execute(create, step.purpose, parameters)
         self._keep_in_mind(_without(step.makes))
 
     def put(self, relation: Relation, table: pa.Table) -> None:

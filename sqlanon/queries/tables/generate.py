@@ -40,6 +40,12 @@ def days(domain: DateRange) -> exp.Query:
     return exp.select(aliased(text(cast(exp.column("anon_day"), "DATE")), "value")).from_(_named(source, "anon_day"))
 
 
+def given() -> exp.Query:
+    """The values of a declared domain, which are the list $1."""
+    values = exp.Unnest(expressions=[cast(exp.Parameter(this=number(1)), "VARCHAR[]")])
+    return exp.select(aliased(values, "value"))
+
+
 def observed(source: exp.Table | exp.Subquery, name: str) -> exp.Query:
     """The distinct values of a column, as text, NULL left out: every taxonomy knows it."""
     values = exp.select(aliased(exact_text(column(name)), "value")).from_(source.copy()).distinct()

@@ -14,6 +14,7 @@ from sqlanon.queries.kit.nodes import (
     aliased,
     column,
     count_rows,
+    filtered,
     grouped,
     identifier,
     names,
@@ -77,6 +78,19 @@ def all_labels(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Query:
 def attributes(taxonomy: exp.Table) -> exp.Select:
     """``attribute``: each that has a taxonomy."""
     return select([column("attribute")], taxonomy.copy()).distinct(copy=False)
+
+
+def removal(table: exp.Table, attributes: Sequence[str]) -> exp.Delete:
+    """The statement that removes the rows of some attributes from a table about taxonomies."""
+    return exp.delete(table.copy(), where=_is_one_of(column("attribute"), attributes))
+
+
+def level_counts(taxonomy: exp.Table, highest: int) -> exp.Select:
+    """``attribute``, ``wrong_levels``: how many rows of each have a level that is none from 0 to the highest."""
+    level = column("level")
+    wrong = exp.or_(level.is_(exp.null()), exp.not_(level.copy().between(0, highest)))
+    counts = [column("attribute"), aliased(filtered(count_rows(), wrong), "wrong_levels")]
+    return grouped(select(counts, taxonomy.copy()), [column("attribute")])
 
 
 def problems(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:

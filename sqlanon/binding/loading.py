@@ -1,0 +1,260 @@
+"""Loading taxonomies into a warehouse: staged together, checked, and put in place of those that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlanon.binding.taxonomies import attributes, described, stored_shapes
+from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.errors import TaxonomyError
+from sqlanon.model.base import did_you_mean
+from sqlanon.model.names import folded, possible
+from sqlanon.model.taxonomy.taxonomy import DateRange, IntegerRange, Taxonomy
+from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, select, string, subquery
+from sqlanon.queries.tables import generate, taxonomies
+
+STAGED = Relation("anon_staged", "node")
+DOMAINS = Relation("anon_domains", "node")
+
+HIGHEST_LEVEL = 255
+"""Far beyond any taxonomy; a number above it is a mistake, and expensive to check."""
+
+Refused = dict[str, TaxonomyError]
+"""Why taxonomies are refused, by attribute."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A taxonomy that is to be stored under an attribute.
+
+    Attributes:
+        attribute: the name of the quasi-identifier.
+        taxonomy: where the labels come from.
+        source: if given, the taxonomy must cover the values of the column ``name`` there; a rule without a declared
+            domain takes its values from it.
+        name: the column of the source.
+    """
+
+    attribute: str
+    taxonomy: Taxonomy
+    source: ResolvedSource | None
+    name: str
+
+
+def load(engine: Engine, wanted: Sequence[Wanted]) -> None:
+    """Store taxonomies in place of those that are there, all of them or none, in one transaction.
+
+    Raises:
+        TaxonomyError: some are malformed, or do not cover their source: it tells of each.
+    """
+    refused = load_unless_refused(engine, wanted)
+    if len(refused) == 1:
+        raise next(iter(refused.values()))
+    if refused:
+        raise TaxonomyError(
+            "none of the taxonomies was loaded, as some of them are not valid:",
+            [f"{error.heading} {each}".rstrip() for error in refused.values() for each in error.problems or ("",)],
+        )
+
+
+def load_unless_refused(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
+    """Store taxonomies as :func:`load` does; what is wrong with them is handed out, not raised."""
+    # Of names that are the same to the warehouse the last one stays, as if they came one after the other.
+    wanted = [*{folded(each.attribute): each for each in wanted}.values()]
+    refused = _unfit(engine, wanted)
+    if refused or not wanted:
+        return refused
+    try:
+        with engine.transaction():
+            _load(engine, wanted)
+    except _RefusedError as error:
+        return error.refused
+    return {}
+
+
+class _RefusedError(Exception):
+    """Ends the transaction in which taxonomies turn out to be wrong."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__()
+        self.refused = refused
+
+
+def _load(engine: Engine, wanted: Sequence[Wanted]) -> None:
+    engine.prepare_taxonomies()
+    _stage(engine, wanted)
+    _end_if(_malformed(engine, wanted))
+    observed = _observed(engine) if any(each.taxonomy.domain == "stated" for each in wanted) else set()
+    _replace(engine, [each.attribute for each in wanted])
+    _end_if(_uncovered(engine, wanted))
+    _note_origins(engine, wanted, observed)
+    engine.drop(STAGED)
+
+
+def _end_if(refused: Refused) -> None:
+    if refused:
+        raise _RefusedError(refused)
+
+
+def _unfit(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
+    """What is wrong before a row is looked at."""
+    refused = {}
+    for each in wanted:
+        possible(each.attribute, "taxonomy")
+        if each.source is None:
+            if each.taxonomy.needs_source:
+                refused[each.attribute] = TaxonomyError(
+                    f'the {each.taxonomy.origin} taxonomy of "{each.attribute}" has no declared domain: give its '
+                    "values, or a source whose column they are read from"
+                )
+            continue
+        names = [found.name for found in engine.describe(each.source.relation)]
+        if folded(each.name) not in map(folded, names):
+            refused[each.attribute] = TaxonomyError(
+                f'column "{each.name}" is not in {each.source.description}{did_you_mean(each.name, names)}'
+            )
+    return refused
+
+
+def _stage(engine: Engine, wanted: Sequence[Wanted]) -> None:
+    """Put the rows of taxonomies in a temporary table shaped like ``anon.taxonomy``."""
+    given = [
+        (each.attribute, depth, labels)
+        for each in wanted
+        if each.taxonomy.rows is not None
+        for depth, labels in enumerate(zip(*each.taxonomy.rows, strict=True))
+    ]
+    parameters = [list(values) for values in zip(*given, strict=True)] or [[], [], []]
+    engine.run(Step(STAGED, template("given_taxonomies"), "the taxonomies that are given"), parameters)
+    for each in wanted:
+        if each.taxonomy.rows is None:
+            levels, values = _levels(engine, each)
+            staged = select(
+                [
+                    aliased(string(each.attribute), "attribute"),
+                    cast(column("level", "anon_levels"), "INTEGER"),
+                    column("value", "anon_levels"),
+                    column("label", "anon_levels"),
+                ],
+                subquery(levels, "anon_levels"),
+            )
+            engine.execute(exp.insert(staged, STAGED.table), f'the taxonomy of "{each.attribute}"', values)
+
+
+def _levels(engine: Engine, wanted: Wanted) -> tuple[exp.Query, Sequence[object]]:
+    """level, value, label of a taxonomy that is made by a query or by rules, and the values of its parameters."""
+    taxonomy = wanted.taxonomy
+    if taxonomy.query is not None:
+        relation = engine.resolve(taxonomy.query).relation
+        names = [found.name for found in engine.describe(relation)]
+        query = select([exp.Star()], relation.copy())
+        is_long = set(generate.LONG_COLUMNS) <= set(names)
+        return (generate.long(query) if is_long else generate.unpivoted(query, names)), ()
+    assert taxonomy.rules is not None
+    if isinstance(taxonomy.values, tuple):
+        return generate.labelled(generate.given(), taxonomy.rules), ([*taxonomy.values],)
+    return generate.labelled(_domain(wanted), taxonomy.rules), ()
+
+
+def _domain(wanted: Wanted) -> exp.Query:
+    match wanted.taxonomy.values:
+        case IntegerRange() as numbers:
+            return generate.integers(numbers)
+        case DateRange() as dates:
+            return generate.days(dates)
+    assert wanted.source is not None
+    return generate.observed(wanted.source.relation, wanted.name)
+
+
+def _malformed(engine: Compute, wanted: Sequence[Wanted]) -> Refused:
+    """What is wrong with the taxonomies that are staged."""
+    rows = engine.fetch(taxonomies.level_counts(STAGED.table, HIGHEST_LEVEL), "check a taxonomy")
+    wrong_levels = {str(row["attribute"]): int(row["wrong_levels"]) for row in rows}
+    found = {
+        name: [f"{count:,} rows whose level is not a whole number from 0 to {HIGHEST_LEVEL}"]
+        for name, count in wrong_levels.items()
+        if count
+    }
+    # Of the others alone: their levels are counted up from 0.
+    others = [name for name in wrong_levels if name not in found]
+    for row in engine.fetch(taxonomies.problems(STAGED.table, others), "check a taxonomy") if others else ():
+        found.setdefault(str(row["attribute"]), []).append(described(row))
+    found |= {each.attribute: ["it has no values"] for each in wanted if each.attribute not in wrong_levels}
+    return {
+        each.attribute: TaxonomyError(
+            f'the taxonomy of "{each.attribute}" from {each.taxonomy.origin} is malformed:', found[each.attribute]
+        )
+        for each in wanted
+        if each.attribute in found
+    }
+
+
+def _observed(engine: Engine) -> set[str]:
+    """The hashes of taxonomies whose values were read off the data."""
+    loaded = engine.fetch(taxonomies.observed(engine.taxonomy), "taxonomies")
+    return {str(row["sha256"]) for row in loaded} | {
+        shape.sha256 for shape in stored_shapes(engine).values() if shape.domain == "observed"
+    }
+
+
+def _replace(engine: Engine, names: Sequence[str]) -> None:
+    """Put what is staged in place of what is stored under the same names, in whatever case."""
+    replaced = {*map(folded, names)}
+    stored = [other for other in attributes(engine) if folded(other) in replaced]
+    for table in (engine.taxonomy, taxonomies.domains_of(engine.taxonomy)):
+        engine.execute(taxonomies.removal(table, [*{*stored, *names}]), "replace a taxonomy")
+    engine.execute(exp.insert(select([exp.Star()], STAGED.table), engine.taxonomy.copy()), "store a taxonomy")
+
+
+def _uncovered(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
+    """Which taxonomies do not have all values of their source."""
+    refused = {}
+    for each in wanted:
+        if each.source is None:
+            continue
+        renamed = exp.Subquery(this=select([aliased(column(each.name), each.attribute)], each.source.relation.copy()))
+        gaps = engine.fetch(taxonomies.unmapped_values(renamed, (each.attribute,), engine.taxonomy), "check a taxonomy")
+        if gaps[0]["unmapped_values"]:
+            query = taxonomies.listing(each.source.relation, each.name, engine.taxonomy, each.attribute)
+            refused[each.attribute] = TaxonomyError(
+                f'the taxonomy of "{each.attribute}" from {each.taxonomy.origin} does not cover '
+                f"{each.source.description}:",
+                [
+                    f"{gaps[0]['unmapped_values']:,} distinct values in {gaps[0]['unmapped_rows']:,} rows have no "
+                    f"label; to list them, load it without a source, and run {query}"
+                ],
+            )
+    return refused
+
+
+def _note_origins(engine: Engine, wanted: Sequence[Wanted], observed: set[str]) -> None:
+    """Store where the values of taxonomies come from: a file that equals an observed one was read off the data."""
+    shapes = stored_shapes(engine, [each.attribute for each in wanted])
+    observed = observed | {shapes[each.attribute].sha256 for each in wanted if each.taxonomy.domain == "observed"}
+    if engine.fetch(taxonomies.has_narrow_domains(engine.taxonomy), "taxonomies")[0]["is_narrow"]:
+        _widen_domains(engine)
+    domains, origins = [], []
+    for each in wanted:
+        sha256 = shapes[each.attribute].sha256
+        domain = "observed" if sha256 in observed else each.taxonomy.domain
+        file = string(Path(each.taxonomy.origin).name) if domain == "stated" else exp.null()
+        domains.append((string(each.attribute), string(domain)))
+        origins.append((string(each.attribute), string(domain), file, string(sha256)))
+    for rows, table in ((domains, taxonomies.domains_of), (origins, taxonomies.origin_table)):
+        engine.execute(exp.insert(exp.values(rows), table(engine.taxonomy)), "store a taxonomy")
+
+
+def _widen_domains(engine: Engine) -> None:
+    """Make the table of domains anew, for a CHECK cannot be changed: that of earlier versions knows none stated."""
+    engine.run(Step(DOMAINS, select([exp.Star()], taxonomies.domains_of(engine.taxonomy)), "the domains"))
+    engine.execute(exp.Drop(tables=[taxonomies.domains_of(engine.taxonomy)], kind="TABLE"), "the domains")
+    engine.execute(taxonomies.domain_table(engine.taxonomy), "the domains")
+    engine.execute(
+        exp.insert(select([exp.Star()], DOMAINS.table), taxonomies.domains_of(engine.taxonomy)), "the domains"
+    )
+    engine.drop(DOMAINS)

@@ -19,6 +19,7 @@ from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, Nod
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 from tests import brute_force, oracle
 from tests.brute_force import Answer, Measured, Task
+from tests.certain_rows import certain_rows
 from tests.effort import examples
 from tests.oracle import Rows, Taxonomy
 from tests.strategies import domains, taxonomies
@@ -285,7 +286,7 @@ def summary_of(table: Table, node: Measured, policy: sa.Policy) -> NodeSummary:
         min_class_size=node.min_class_size,
         kept_class_count=node.kept_class_count,
         suppressed_rows=node.suppressed_rows,
-        certain_suppressed_rows=sum(len(rows) for rows in classes if not certainly_kept(task, node, rows)),
+        certain_suppressed_rows=sum(certain_rows(task, node.node, rows) for rows in classes),
         **{name: node.losses[name] for name in ("lm", "ncp")},
         class_losses={name: node.losses[name] for name in ("dm_star", "dm", "aecs")},
         combined_loss=node.loss,
@@ -308,16 +309,6 @@ def suppressed_information(task: Task, node: Measured, classes: Sequence[Rows]) 
             for row in oracle.generalize(members, task.taxonomies, node.node):
                 bits += sum(oracle.label_information(counts[name][row[name]], len(labels)) for name in node.node)
     return bits
-
-
-def certainly_kept(task: Task, node: Measured, members: Rows) -> bool:
-    """Whether a class keeps all bounds from which the engine concludes something about less general nodes."""
-    certain = task.policy.criteria.certain_bounds
-    return all(
-        kept or bound not in certain
-        for model in task.policy.privacy
-        for bound, kept in zip(model.bounds, brute_force.within(task, node.node, members, model), strict=True)
-    )
 
 
 def search(

@@ -17,16 +17,32 @@ class Criteria:
         certain_bounds: the bounds that, where a node violates them beyond the suppression limit, every less general
             node violates beyond it too.
         quality: the loss that is minimized.
+        counts_individuals: whether classes count individuals, who may stand in several, in place of rows.
     """
 
     models: tuple[PrivacyModel, ...] = ()
     certain_bounds: tuple[Bound, ...] = ()
     quality: QualityModel = field(default_factory=Entropy)
+    counts_individuals: bool = False
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
         """What the models ask of every class that is kept, in their order."""
         return tuple(bound for model in self.models for bound in model.bounds)
+
+    @property
+    def partly_certain_bounds(self) -> tuple[Bound, ...]:
+        """The other bounds of which a class out of them proves that some of its rows are suppressed further down.
+
+        Those of individuals prove nothing: one may stand in several parts of a class. See :attr:`Measure.certainty`.
+        """
+        if self.counts_individuals:
+            return ()
+        return tuple(
+            bound
+            for bound in self.bounds
+            if bound.measure.certainty is not None and bound.grain == "class" and bound not in self.certain_bounds
+        )
 
     @property
     def k(self) -> int:

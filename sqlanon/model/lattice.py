@@ -89,8 +89,9 @@ class NodeSummary:
         kept_class_count: classes that meet every privacy model of their grain.
         suppressed_rows: rows in the other classes.
         rejected: whether the kept classes are out of bounds of a privacy model of the grain node.
-        certain_suppressed_rows: rows in classes that violate a *monotonic* model. A less general node has at
-            least as many, so a node where these alone exceed the limit rules out everything below it.
+        certain_suppressed_rows: rows that every less general node suppresses at least: those of classes that violate a
+            *monotonic* model, and what others prove that violate another one (``sql/macros/57_certain_rows.sql``). A
+            node where these alone exceed the limit rules out everything below it.
         min_class_size: rows in the smallest class before suppression.
         class_losses: by name, what its classes lose (``sqlanon.model.quality.classes``); empty if it was not asked.
         lm: mean LM loss per row, suppressed rows at 1.

@@ -734,7 +734,34 @@ WITH "anon_cells" AS (
     "anon_key_0",
     (
       FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-    ) / 2 AS "anon_measure_0"
+    ) / 2 AS "anon_measure_0",
+    (
+      (
+        CASE
+          WHEN (
+            (
+              FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+            ) / 2 - 0.40000000040000006e0
+          ) > 1e-9
+          THEN (
+            (
+              (
+                FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+              ) / 2 - 0.40000000040000006e0
+            ) - 1e-9
+          ) / (
+            (
+              1 - COALESCE(
+                SUM("anon_share") FILTER(WHERE
+                  "anon_rows" / "anon_value_size" >= "anon_share"),
+                0.0
+              ) / 2 - 0.40000000040000006e0
+            ) + 1e-9
+          )
+          ELSE 0e0
+        END
+      )
+    ) AS "anon_certain_share_0"
   FROM "anon_labels"
   GROUP BY
     "anon_node",
@@ -744,7 +771,8 @@ WITH "anon_cells" AS (
     "anon_whole"."anon_node",
     "anon_whole"."anon_key_0",
     "anon_whole"."anon_class_size",
-    "anon_view_0"."anon_measure_0"
+    "anon_view_0"."anon_measure_0",
+    "anon_view_0"."anon_certain_share_0"
   FROM "anon_whole"
   JOIN "anon_view_0"
     ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
@@ -753,7 +781,8 @@ WITH "anon_cells" AS (
   SELECT
     *,
     "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-    "anon_class_size" >= 2 AS "anon_certainly_kept"
+    "anon_class_size" >= 2 AS "anon_certainly_kept",
+    "anon_certain_share_0" AS "anon_certain_share"
   FROM "anon_classes"
 )
 SELECT
@@ -766,9 +795,17 @@ SELECT
       NOT anon_kept), 0) AS BIGINT)
   ) AS suppressed_rows,
   (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_certainly_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+    CAST(COALESCE(
+      SUM(
+        CASE
+          WHEN "anon_certainly_kept"
+          THEN CEIL("anon_class_size" * "anon_certain_share")
+          ELSE "anon_class_size"
+        END
+      ),
+      0
+    ) AS BIGINT)
+  ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -782,10 +819,9 @@ WITH "anon_cells" AS (
     "anon_nodes"."anon_node"
   FROM "temp"."main"."anon_cells"
   CROSS JOIN (VALUES
-    (0, 1729382256910270464),
-    (1, 7061644215716937728),
-    (2, 7205759403792793600),
-    (3, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
+    (0, 6917529027641081856),
+    (1, 1729382256910270464),
+    (2, 288230376151711744)) AS "anon_nodes"("anon_node", "anon_mask_0")
 ), "anon_whole" AS (
   SELECT
     "anon_node",
@@ -804,10 +840,9 @@ WITH "anon_cells" AS (
     "anon_nodes"."anon_node"
   FROM "temp"."main"."anon_cells"
   CROSS JOIN (VALUES
-    (0, 1729382256910270464),
-    (1, 7061644215716937728),
-    (2, 7205759403792793600),
-    (3, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
+    (0, 6917529027641081856),
+    (1, 1729382256910270464),
+    (2, 288230376151711744)) AS "anon_nodes"("anon_node", "anon_mask_0")
 ), "anon_values" AS (
   SELECT
     "anon_node",
@@ -838,10 +873,9 @@ WITH "anon_cells" AS (
     "anon_nodes"."anon_node"
   FROM "temp"."main"."anon_cells"
   CROSS JOIN (VALUES
-    (0, 1729382256910270464),
-    (1, 7061644215716937728),
-    (2, 7205759403792793600),
-    (3, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
+    (0, 6917529027641081856),
+    (1, 1729382256910270464),
+    (2, 288230376151711744)) AS "anon_nodes"("anon_node", "anon_mask_0")
 ), "anon_values_3" AS (
   SELECT
     "anon_node",
@@ -893,7 +927,34 @@ WITH "anon_cells" AS (
     "anon_key_0",
     (
       FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-    ) / 2 AS "anon_measure_0"
+    ) / 2 AS "anon_measure_0",
+    (
+      (
+        CASE
+          WHEN (
+            (
+              FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+            ) / 2 - 0.40000000040000006e0
+          ) > 1e-9
+          THEN (
+            (
+              (
+                FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+              ) / 2 - 0.40000000040000006e0
+            ) - 1e-9
+          ) / (
+            (
+              1 - COALESCE(
+                SUM("anon_share") FILTER(WHERE
+                  "anon_rows" / "anon_value_size" >= "anon_share"),
+                0.0
+              ) / 2 - 0.40000000040000006e0
+            ) + 1e-9
+          )
+          ELSE 0e0
+        END
+      )
+    ) AS "anon_certain_share_0"
   FROM "anon_labels"
   GROUP BY
     "anon_node",
@@ -903,7 +964,8 @@ WITH "anon_cells" AS (
     "anon_whole"."anon_node",
     "anon_whole"."anon_key_0",
     "anon_whole"."anon_class_size",
-    "anon_view_0"."anon_measure_0"
+    "anon_view_0"."anon_measure_0",
+    "anon_view_0"."anon_certain_share_0"
   FROM "anon_whole"
   JOIN "anon_view_0"
     ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
@@ -912,7 +974,8 @@ WITH "anon_cells" AS (
   SELECT
     *,
     "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-    "anon_class_size" >= 2 AS "anon_certainly_kept"
+    "anon_class_size" >= 2 AS "anon_certainly_kept",
+    "anon_certain_share_0" AS "anon_certain_share"
   FROM "anon_classes"
 )
 SELECT
@@ -925,9 +988,17 @@ SELECT
       NOT anon_kept), 0) AS BIGINT)
   ) AS suppressed_rows,
   (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_certainly_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+    CAST(COALESCE(
+      SUM(
+        CASE
+          WHEN "anon_certainly_kept"
+          THEN CEIL("anon_class_size" * "anon_certain_share")
+          ELSE "anon_class_size"
+        END
+      ),
+      0
+    ) AS BIGINT)
+  ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -1021,7 +1092,34 @@ WITH "anon_cells" AS (
     "anon_key_0",
     (
       FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-    ) / 2 AS "anon_measure_0"
+    ) / 2 AS "anon_measure_0",
+    (
+      (
+        CASE
+          WHEN (
+            (
+              FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+            ) / 2 - 0.40000000040000006e0
+          ) > 1e-9
+          THEN (
+            (
+              (
+                FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+              ) / 2 - 0.40000000040000006e0
+            ) - 1e-9
+          ) / (
+            (
+              1 - COALESCE(
+                SUM("anon_share") FILTER(WHERE
+                  "anon_rows" / "anon_value_size" >= "anon_share"),
+                0.0
+              ) / 2 - 0.40000000040000006e0
+            ) + 1e-9
+          )
+          ELSE 0e0
+        END
+      )
+    ) AS "anon_certain_share_0"
   FROM "anon_labels"
   GROUP BY
     "anon_key_0"
@@ -1029,7 +1127,8 @@ WITH "anon_cells" AS (
   SELECT
     "anon_whole"."anon_key_0",
     "anon_whole"."anon_class_size",
-    "anon_view_0"."anon_measure_0"
+    "anon_view_0"."anon_measure_0",
+    "anon_view_0"."anon_certain_share_0"
   FROM "anon_whole"
   JOIN "anon_view_0"
     ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
@@ -1037,6 +1136,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_labelled"."anon_class_size",
     "anon_labelled"."anon_measure_0",
+    "anon_labelled"."anon_certain_share_0",
     (
       2.0e0
     ) / 3 AS "anon_lm"
@@ -1046,6 +1146,7 @@ WITH "anon_cells" AS (
     *,
     "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
     "anon_class_size" >= 2 AS "anon_certainly_kept",
+    "anon_certain_share_0" AS "anon_certain_share",
     "anon_class_size" AS "anon_class_weight"
   FROM "anon_classes"
 )
@@ -1059,169 +1160,21 @@ SELECT
       NOT anon_kept), 0) AS BIGINT)
   ) AS suppressed_rows,
   (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_certainly_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
-  (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
-  ) AS lm
+  ) AS lm,
+  (
+    CAST(COALESCE(
+      SUM(
+        CASE
+          WHEN "anon_certainly_kept"
+          THEN CEIL("anon_class_size" * "anon_certain_share")
+          ELSE "anon_class_size"
+        END
+      ),
+      0
+    ) AS BIGINT)
+  ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
-
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 8791026472627208192),
-    (1, 8935141660703064064),
-    (2, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_whole" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 8791026472627208192),
-    (1, 8935141660703064064),
-    (2, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_values" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_2" AS "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_values_2" AS (
-  SELECT
-    "anon_values"."anon_node",
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
-    "anon_known"."anon_sensitive_0",
-    "anon_known"."anon_share" AS "anon_share"
-  FROM "anon_values"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-), "anon_cells_3" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 8791026472627208192),
-    (1, 8935141660703064064),
-    (2, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_values_3" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_3" AS "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_values_4" AS (
-  SELECT
-    "anon_values"."anon_node",
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
-    "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share_1" AS "anon_share"
-  FROM "anon_values_3" AS "anon_values"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-), "anon_labels" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-  UNION ALL
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_4" AS "anon_values"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0_1"
-), "anon_view_0" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    (
-      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-    ) / 2 AS "anon_measure_0"
-  FROM "anon_labels"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_whole"."anon_node",
-    "anon_whole"."anon_key_0",
-    "anon_whole"."anon_class_size",
-    "anon_view_0"."anon_measure_0"
-  FROM "anon_whole"
-  JOIN "anon_view_0"
-    ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
-    AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-    "anon_class_size" >= 2 AS "anon_certainly_kept"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_certainly_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
 
 PREPARE "anon_cells_counts_1" AS
 WITH "anon_cells" AS (
@@ -1313,14 +1266,42 @@ WITH "anon_cells" AS (
     "anon_key_0",
     (
       FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-    ) / 2 AS "anon_measure_0"
+    ) / 2 AS "anon_measure_0",
+    (
+      (
+        CASE
+          WHEN (
+            (
+              FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+            ) / 2 - 0.40000000040000006e0
+          ) > 1e-9
+          THEN (
+            (
+              (
+                FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+              ) / 2 - 0.40000000040000006e0
+            ) - 1e-9
+          ) / (
+            (
+              1 - COALESCE(
+                SUM("anon_share") FILTER(WHERE
+                  "anon_rows" / "anon_value_size" >= "anon_share"),
+                0.0
+              ) / 2 - 0.40000000040000006e0
+            ) + 1e-9
+          )
+          ELSE 0e0
+        END
+      )
+    ) AS "anon_certain_share_0"
   FROM "anon_labels"
   GROUP BY
     "anon_key_0"
 ), "anon_classes" AS (
   SELECT
     "anon_whole"."anon_class_size",
-    "anon_view_0"."anon_measure_0"
+    "anon_view_0"."anon_measure_0",
+    "anon_view_0"."anon_certain_share_0"
   FROM "anon_whole"
   JOIN "anon_view_0"
     ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
@@ -1328,7 +1309,8 @@ WITH "anon_cells" AS (
   SELECT
     *,
     "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-    "anon_class_size" >= 2 AS "anon_certainly_kept"
+    "anon_class_size" >= 2 AS "anon_certainly_kept",
+    "anon_certain_share_0" AS "anon_certain_share"
   FROM "anon_classes"
 )
 SELECT
@@ -1341,12 +1323,18 @@ SELECT
       NOT anon_kept), 0) AS BIGINT)
   ) AS suppressed_rows,
   (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_certainly_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+    CAST(COALESCE(
+      SUM(
+        CASE
+          WHEN "anon_certainly_kept"
+          THEN CEIL("anon_class_size" * "anon_certain_share")
+          ELSE "anon_class_size"
+        END
+      ),
+      0
+    ) AS BIGINT)
+  ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_counts_1" (9043228051759955968);
 
 EXECUTE "anon_cells_counts_1" (2017612633061982208);
 
@@ -1439,7 +1427,34 @@ WITH "anon_cells" AS (
     "anon_key_0",
     (
       FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-    ) / 2 AS "anon_measure_0"
+    ) / 2 AS "anon_measure_0",
+    (
+      (
+        CASE
+          WHEN (
+            (
+              FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+            ) / 2 - 0.40000000040000006e0
+          ) > 1e-9
+          THEN (
+            (
+              (
+                FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+              ) / 2 - 0.40000000040000006e0
+            ) - 1e-9
+          ) / (
+            (
+              1 - COALESCE(
+                SUM("anon_share") FILTER(WHERE
+                  "anon_rows" / "anon_value_size" >= "anon_share"),
+                0.0
+              ) / 2 - 0.40000000040000006e0
+            ) + 1e-9
+          )
+          ELSE 0e0
+        END
+      )
+    ) AS "anon_certain_share_0"
   FROM "anon_labels"
   GROUP BY
     "anon_key_0"
@@ -1447,7 +1462,8 @@ WITH "anon_cells" AS (
   SELECT
     "anon_whole"."anon_key_0",
     "anon_whole"."anon_class_size",
-    "anon_view_0"."anon_measure_0"
+    "anon_view_0"."anon_measure_0",
+    "anon_view_0"."anon_certain_share_0"
   FROM "anon_whole"
   JOIN "anon_view_0"
     ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
@@ -1460,6 +1476,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_labelled"."anon_class_size",
     "anon_labelled"."anon_measure_0",
+    "anon_labelled"."anon_certain_share_0",
     (
       1.0e0 + CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
     ) / 3 AS "anon_lm"
@@ -1469,6 +1486,7 @@ WITH "anon_cells" AS (
     *,
     "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
     "anon_class_size" >= 2 AS "anon_certainly_kept",
+    "anon_certain_share_0" AS "anon_certain_share",
     "anon_class_size" AS "anon_class_weight"
   FROM "anon_classes"
 )
@@ -1482,12 +1500,20 @@ SELECT
       NOT anon_kept), 0) AS BIGINT)
   ) AS suppressed_rows,
   (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_certainly_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
-  (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
-  ) AS lm
+  ) AS lm,
+  (
+    CAST(COALESCE(
+      SUM(
+        CASE
+          WHEN "anon_certainly_kept"
+          THEN CEIL("anon_class_size" * "anon_certain_share")
+          ELSE "anon_class_size"
+        END
+      ),
+      0
+    ) AS BIGINT)
+  ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
 
 WITH "anon_cells" AS (
@@ -1579,7 +1605,34 @@ WITH "anon_cells" AS (
     "anon_key_0",
     (
       FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-    ) / 2 AS "anon_measure_0"
+    ) / 2 AS "anon_measure_0",
+    (
+      (
+        CASE
+          WHEN (
+            (
+              FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+            ) / 2 - 0.40000000040000006e0
+          ) > 1e-9
+          THEN (
+            (
+              (
+                FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+              ) / 2 - 0.40000000040000006e0
+            ) - 1e-9
+          ) / (
+            (
+              1 - COALESCE(
+                SUM("anon_share") FILTER(WHERE
+                  "anon_rows" / "anon_value_size" >= "anon_share"),
+                0.0
+              ) / 2 - 0.40000000040000006e0
+            ) + 1e-9
+          )
+          ELSE 0e0
+        END
+      )
+    ) AS "anon_certain_share_0"
   FROM "anon_labels"
   GROUP BY
     "anon_key_0"
@@ -1587,7 +1640,8 @@ WITH "anon_cells" AS (
   SELECT
     "anon_whole"."anon_key_0",
     "anon_whole"."anon_class_size",
-    "anon_view_0"."anon_measure_0"
+    "anon_view_0"."anon_measure_0",
+    "anon_view_0"."anon_certain_share_0"
   FROM "anon_whole"
   JOIN "anon_view_0"
     ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
@@ -1600,6 +1654,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_labelled"."anon_class_size",
     "anon_labelled"."anon_measure_0",
+    "anon_labelled"."anon_certain_share_0",
     (
       1.0e0 + CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
     ) / 3 AS "anon_lm"
@@ -1609,6 +1664,7 @@ WITH "anon_cells" AS (
     *,
     "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
     "anon_class_size" >= 2 AS "anon_certainly_kept",
+    "anon_certain_share_0" AS "anon_certain_share",
     "anon_class_size" AS "anon_class_weight"
   FROM "anon_classes"
 )
@@ -1623,12 +1679,20 @@ SELECT
       NOT anon_kept), 0) AS BIGINT)
   ) AS suppressed_rows,
   (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_certainly_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
-  (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
+  (
+    CAST(COALESCE(
+      SUM(
+        CASE
+          WHEN "anon_certainly_kept"
+          THEN CEIL("anon_class_size" * "anon_certain_share")
+          ELSE "anon_class_size"
+        END
+      ),
+      0
+    ) AS BIGINT)
+  ) AS "certain_suppressed_rows",
   (
     SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
   ) AS "dm_star",

@@ -64,6 +64,7 @@ AUDITS = "tests/integration/test_private_audits.py"
 SCORES = f"{RELEASES}::TestScores"
 SHOWN = f"{RELEASES}::TestReleases::test_they_show_what_the_oracle_shows"
 PURE = f"{AUDITS}::test_no_violation_is_found"
+CERTAIN = "tests/property/test_certain_rows.py"
 MACROS = "tests/sql/test_sqllogic.py::test_file_with_macros_called"
 BOUNDS = "tests/unit/test_bounds.py"
 METHODS = "tests/unit/test_methods.py"
@@ -844,6 +845,106 @@ MODELS = [
             "SELECT max(distinct_diversity) AS l",
             "a class with one value passes beside a diverse one",
             f"{MACROS}[50_privacy]",
+        ),
+    ),
+    *_of(
+        "sql/macros/57_certain_rows.sql",
+        (
+            "a-tolerance-the-wrong-way",
+            "THEN (excess - 1e-9) / ",
+            "THEN (excess + 1e-9) / ",
+            "a class proves a row too many, and nodes are ruled out that satisfy",
+            f"{MACROS}[57_certain_rows]",
+        ),
+        (
+            "all-of-a-class-that-proves-a-part",
+            "WHEN kept THEN ceil(class_size * certain_share)",
+            "WHEN kept AND certain_share = 0 THEN 0",
+            "a class proves all of its rows where it proves one, and nodes are ruled out that satisfy",
+            f"{MACROS}[57_certain_rows]",
+        ),
+        (
+            "two-values-of-one-share",
+            "- 2 * alpha, 1 - 2 * alpha)",
+            "- alpha, 1 - alpha)",
+            "two frequent values prove what one would, and nodes are ruled out that satisfy",
+            f"{MACROS}[57_certain_rows]",
+        ),
+        (
+            "entropy-of-rows-that-are-alike",
+            "ln(l) + ln(anon.largest_share_of(row_count))",
+            "ln(l) + 2 * ln(anon.largest_share_of(row_count))",
+            "suppressed rows are taken to gain too little, and nodes are ruled out that satisfy",
+            f"{MACROS}[57_certain_rows]",
+        ),
+        (
+            "frequent-values-of-less-than-none",
+            "            0.0\n        )\n    )),\n    1\n);",
+            "            -1.0\n        )\n    )),\n    1\n);",
+            "values that are rare enough prove less than nothing, and the search looks at nodes in vain",
+            f"{MACROS}[57_certain_rows]",
+        ),
+        (
+            "distance-of-one-level",
+            "reference_share) / height - t,",
+            "reference_share) - t,",
+            "levels of a taxonomy prove what each alone would, and nodes are ruled out that satisfy",
+            f"{MACROS}[57_certain_rows]",
+        ),
+        (
+            "farthest-from-the-middle",
+            "WHEN cumulative_share > 0 THEN 1 - reference_cumulative_share ELSE reference_cumulative_share END),",
+            "WHEN cumulative_share > 0 THEN 1 - reference_cumulative_share ELSE 0 END),",
+            "rows are taken to be nearer than they can be, and nodes are ruled out that satisfy",
+            f"{MACROS}[57_certain_rows]",
+        ),
+        (
+            "all-of-a-value-that-has-too-much",
+            "sum(row_count / class_size - largest_share) FILTER",
+            "sum(row_count / class_size) FILTER",
+            "a value proves the rows that it may have, and nodes are ruled out that satisfy",
+            f"{MACROS}[57_certain_rows]",
+        ),
+        (
+            "half-of-delta",
+            "exp(delta * ln(2.0))",
+            "exp(delta * ln(2.0) / 2)",
+            "values may have less than they may, and nodes are ruled out that satisfy",
+            f"{MACROS}[57_certain_rows]",
+        ),
+        (
+            "likeness-without-its-own-share",
+            "(1 + beta) * coalesce(reference_share, 0.0)",
+            "beta * coalesce(reference_share, 0.0)",
+            "values may have less than they may, and nodes are ruled out that satisfy",
+            f"{MACROS}[57_certain_rows]",
+        ),
+        (
+            "enhanced-likeness-without-its-own-share",
+            "(1 + least(beta, ",
+            "(least(beta, ",
+            "values may have less than they may, and nodes are ruled out that satisfy",
+            f"{MACROS}[57_certain_rows]",
+        ),
+    ),
+    *_of(
+        "sqlanon/model/criteria.py",
+        (
+            "individuals-prove-rows",
+            "        if self.counts_individuals:",
+            "        if False:",
+            "an individual who stands in several classes proves too much, and nodes are ruled out that satisfy",
+            f"{CERTAIN}::test_individuals_prove_nothing",
+        ),
+    ),
+    *_of(
+        "sqlanon/queries/classes/measured.py",
+        (
+            "what-one-bound-proves-alone",
+            'exp.func("greatest", *shares)',
+            'exp.func("least", *shares)',
+            "a class that is out of one of two bounds proves nothing, and the search looks at nodes in vain",
+            f"{CERTAIN}::test_of_several_bounds_the_one_that_proves_most_counts",
         ),
     ),
     *_of(

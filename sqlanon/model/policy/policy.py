@@ -229,7 +229,7 @@ class Policy(PolicyValue):
         certain = (
             bound for model in self.privacy for bound in model.bounds if bound.monotonic or self.is_monotonic(model)
         )
-        return Criteria(self.privacy, tuple(certain), self.quality)
+        return Criteria(self.privacy, tuple(certain), self.quality, self.individual is not None)
 
     @property
     def algorithm(self) -> AlgorithmName:

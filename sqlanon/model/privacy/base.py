@@ -42,6 +42,9 @@ class Measure:
             has a query of its own.
         of_table: the table macro that measures a table, and the column of its one row with the worst class.
         field: the field of a model that bounds it, which can be relaxed.
+        certainty: the scalar macro that makes of the same, and of a threshold, the share of the rows of a class that is
+            suppressed at every less general node (``sql/macros/57_certain_rows.sql``): what a class proves that is out
+            of a bound which is not monotonic. None if it is not known to prove anything.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Measure:
     of_class: str | None = None
     of_table: tuple[str, str] = ("", "")
     field: str | None = None
+    certainty: str | None = None
 
 
 @dataclass(frozen=True)

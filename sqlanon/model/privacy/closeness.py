@@ -49,6 +49,7 @@ class TCloseness(PrivacyModel):
             of_class=of_class,
             of_table=(of_table, "t"),
             field="t",
+            certainty=f"{self.distance}_distance_certainty_of",
         )
         return (at_most(measure, self.t),)
 
@@ -90,6 +91,7 @@ class BetaLikeness(PrivacyModel):
             of_class=f"{self.variant}_likeness_of",
             of_table=("beta_likeness", self.variant),
             field="beta",
+            certainty=f"{self.variant}_likeness_certainty_of",
         )
         return (at_most(measure, float(self.beta)),)
 
@@ -125,6 +127,7 @@ class DeltaDisclosure(PrivacyModel):
             of_class="disclosure_of",
             of_table=("delta_disclosure", "delta"),
             field="delta",
+            certainty="disclosure_certainty_of",
         )
         return (below(measure, float(self.delta)),)
 

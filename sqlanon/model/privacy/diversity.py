@@ -66,6 +66,7 @@ class AlphaKAnonymity(PrivacyModel):
             of_class="largest_share_of",
             of_table=("alpha_k_anonymity", "alpha"),
             field="alpha",
+            certainty="largest_share_certainty_of",
         )
         return (at_least(CLASS_SIZE, self.k, monotonic=True), exactly_at_most(share, self.alpha))
 
@@ -124,6 +125,7 @@ class EntropyLDiversity(PrivacyModel):
             of_class="entropy_diversity_of",
             of_table=("entropy_l_diversity", "l"),
             field="l",
+            certainty="entropy_diversity_certainty_of",
         )
         return (at_least(measure, float(self.l)),)
 
@@ -157,6 +159,7 @@ class RecursiveCLDiversity(PrivacyModel):
             of_class="recursive_ratio_of",
             of_table=("recursive_cl_diversity", "c"),
             field="c",
+            certainty="recursive_ratio_certainty_of",
         )
         return (exactly_below(measure, self.c),)
 

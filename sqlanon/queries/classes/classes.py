@@ -8,21 +8,23 @@ what an attacker may know. The public macros turn a view into a measure.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterable, Sequence
-from math import prod
+from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlanon.model.privacy import Bound, Measure, View
-from sqlanon.queries.cells.encoding import INDIVIDUAL, PEOPLE, ROW_COUNT, WEIGHT, Encoding, counted, row_sum
-from sqlanon.queries.classes.grouping import CLASS_ROWS, INDIVIDUALS, NODE, Grouping, measure_column
+from sqlanon.queries.cells.encoding import INDIVIDUAL, WEIGHT, Encoding, counted, row_sum
+from sqlanon.queries.classes.grouping import CLASS_ROWS, INDIVIDUALS, Grouping, measure_column
+from sqlanon.queries.classes.measured import ROWS, VALUE_SIZE, as_measure, certainties, has_certainties, sum_of
+from sqlanon.queries.classes.outside_views import concealing_view, population_view
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
     aliased,
     all_of,
     column,
+    copies,
     count_distinct,
     filtered,
     grouped,
@@ -36,15 +38,13 @@ CLASS_WEIGHT = "anon_class_weight"
 KEPT = "anon_kept"
 """Whether a class keeps the bounds of the privacy models."""
 
-ROWS = "anon_rows"
-VALUE_SIZE = "anon_value_size"
-
 OF_VALUES: tuple[View, ...] = ("values", "shares", "sized shares")
 """The views that are rows of values: one query has all of their measures."""
 
 
-def class_relation(grouping: Grouping, *, with_keys: bool = False) -> exp.Select:
-    """The classes of a grouping: rows, weight, measures, and keys if they are wanted."""
+def class_relation(grouping: Grouping, *, with_keys: bool = False, proving: bool = False) -> exp.Select:
+    """The classes of a grouping: rows, weight, measures, and, if they are wanted, keys and what they prove."""
+    grouping = replace(grouping, proving=proving)
     merged = _merged_column(grouping)
     views = _views(grouping, merged)
     keys = with_keys or bool(views)
@@ -100,7 +100,7 @@ def _whole_by_value(grouping: Grouping, with_keys: bool, name: str) -> exp.Selec
     values = _values(grouping, name, _weight(grouping, WEIGHT))
     columns = [row_sum(ROWS, CLASS_ROWS), *_weight(grouping, CLASS_WEIGHT)]
     keys = grouping.columns() if with_keys else []
-    measures = [_value_measure(grouping, measure) for measure in _value_measures(grouping, name)]
+    measures = _columns_of_values(grouping, name)
     return grouped(select([*keys, *columns, *measures], subquery(values, "anon_values")), grouping.columns())
 
 
@@ -114,10 +114,10 @@ def _views(grouping: Grouping, merged: str | None) -> list[exp.Select]:
         own = [measure for measure in measures if measure.column == name]
         views += [_ordered_view(grouping, measure) for measure in own if measure.view == "ordered"]
         views += [_hierarchical_view(grouping, measure) for measure in own if measure.view == "hierarchical"]
-    views += [_concealing_view(grouping, measure) for measure in measures if measure.view == "attacker"]
+    views += [concealing_view(grouping, measure) for measure in measures if measure.view == "attacker"]
     of_population = [measure for measure in measures if measure.view == "population"]
     if of_population:
-        views.append(_population_view(grouping, of_population))
+        views.append(population_view(grouping, of_population))
     return views
 
 
@@ -127,17 +127,27 @@ def _value_measures(grouping: Grouping, name: str) -> list[Measure]:
 
 
 def _values_view(grouping: Grouping, name: str) -> exp.Select:
-    measures = [_value_measure(grouping, measure) for measure in _value_measures(grouping, name)]
+    measures = _columns_of_values(grouping, name)
     return grouping.select(measures, subquery(_values(grouping, name), "anon_values"))
 
 
-def _value_measure(grouping: Grouping, measure: Measure) -> exp.Alias:
+def _columns_of_values(grouping: Grouping, name: str) -> list[exp.Alias]:
+    """The measures that follow from the rows of the values of a sensitive column, and what they prove."""
+    return list(
+        itertools.chain.from_iterable(
+            _columns_of_measure(grouping, measure) for measure in _value_measures(grouping, name)
+        )
+    )
+
+
+def _columns_of_measure(grouping: Grouping, measure: Measure) -> list[exp.Alias]:
     assert measure.of_class is not None
-    arguments: list[exp.Expr] = [column(ROWS)]
-    arguments += [column(VALUE_SIZE)] if measure.view == "sized shares" else []
-    arguments += [] if measure.view == "values" else [column("anon_share")]
-    arguments += [] if measure.argument is None else [exp.convert(measure.argument)]
-    return _as_measure(grouping, measure, scalar_call(measure.of_class, *arguments))
+    rows, size, share = column(ROWS), column(VALUE_SIZE), column("anon_share")
+    looked_at = {"values": [rows], "shares": [rows, share], "sized shares": [rows, size, share]}[measure.view]
+    sized = [rows] if measure.view == "values" else [rows, size, share]
+    arguments = [] if measure.argument is None else [exp.convert(measure.argument)]
+    value = scalar_call(measure.of_class, *copies([*looked_at, *arguments]))
+    return [as_measure(grouping, measure, value), *certainties(grouping, measure, [*sized, *arguments])]
 
 
 def _values(grouping: Grouping, name: str, carried: Sequence[exp.Alias] = ()) -> exp.Select:
@@ -151,8 +161,8 @@ def _values(grouping: Grouping, name: str, carried: Sequence[exp.Alias] = ()) ->
     everything = exp.Column(this=exp.Star(), table=exp.to_identifier("anon_values", quoted=True))
     query = select([everything, column("anon_share", "anon_known")], subquery(rows, "anon_values"))
     query = query.join(known, on=column(code, "anon_known").eq(column(code, "anon_values")), copy=False)
-    if "sized shares" in looked_at:
-        size = exp.Window(this=_sum(ROWS, "anon_values"), partition_by=grouping.columns("anon_values"))
+    if "sized shares" in looked_at or has_certainties(grouping, _value_measures(grouping, name)):
+        size = exp.Window(this=sum_of(ROWS, "anon_values"), partition_by=grouping.columns("anon_values"))
         query = query.select(aliased(size, VALUE_SIZE), copy=False)
     return query
 
@@ -171,8 +181,8 @@ def _ordered_view(grouping: Grouping, measure: Measure) -> exp.Select:
     known = exp.alias_(grouping.encoding.values(measure.column).table, "anon_known", table=True)
     reached = exp.LTE(this=column(code, "anon_values"), expression=column(code, "anon_known"))
     share = exp.Div(
-        this=exp.func("coalesce", filtered(_sum(ROWS, "anon_values"), reached), number(0)),
-        expression=_sum(ROWS, "anon_values"),
+        this=exp.func("coalesce", filtered(sum_of(ROWS, "anon_values"), reached), number(0)),
+        expression=sum_of(ROWS, "anon_values"),
     )
     keys = grouping.columns("anon_values")
     positions = select(
@@ -185,8 +195,9 @@ def _ordered_view(grouping: Grouping, measure: Measure) -> exp.Select:
     ).join(known, join_type="cross", copy=False)
     positions = grouped(positions, [*(key.copy() for key in keys), column(code, "anon_known")])
     assert measure.of_class is not None
-    distance = scalar_call(measure.of_class, column("anon_reached"), column("anon_cumulative"))
-    return grouping.select([_as_measure(grouping, measure, distance)], subquery(positions, "anon_positions"))
+    shares = [column("anon_reached"), column("anon_cumulative")]
+    distance = as_measure(grouping, measure, scalar_call(measure.of_class, *copies(shares)))
+    return grouping.select([distance, *certainties(grouping, measure, shares)], subquery(positions, "anon_positions"))
 
 
 def _hierarchical_view(grouping: Grouping, measure: Measure) -> exp.Select:
@@ -195,11 +206,10 @@ def _hierarchical_view(grouping: Grouping, measure: Measure) -> exp.Select:
     height = grouping.encoding.sensitive_height(measure.column)
     levels = union_all(_label_shares(grouping, measure.column, level) for level in range(height))
     assert measure.of_class is not None
-    distance = exp.Div(
-        this=scalar_call(measure.of_class, column(ROWS), column(VALUE_SIZE), column("anon_share")),
-        expression=number(height),
-    )
-    return grouping.select([_as_measure(grouping, measure, distance)], subquery(levels, "anon_labels"))
+    shares = [column(ROWS), column(VALUE_SIZE), column("anon_share")]
+    distance = exp.Div(this=scalar_call(measure.of_class, *copies(shares)), expression=number(height))
+    proven = certainties(grouping, measure, [*shares, number(height)])
+    return grouping.select([as_measure(grouping, measure, distance), *proven], subquery(levels, "anon_labels"))
 
 
 def _label_shares(grouping: Grouping, name: str, level: int) -> exp.Select:
@@ -216,8 +226,8 @@ def _label_shares(grouping: Grouping, name: str, level: int) -> exp.Select:
         ],
         subquery(_value_rows(grouping, name), "anon_values"),
     ).join(known, on=column(code, "anon_known").eq(column(code, "anon_values")), copy=False)
-    rows = _sum(ROWS)
-    size = exp.Window(this=exp.Sum(this=_sum(ROWS)), partition_by=grouping.columns())
+    rows = sum_of(ROWS)
+    size = exp.Window(this=exp.Sum(this=sum_of(ROWS)), partition_by=grouping.columns())
     return grouped(
         select(
             [
@@ -232,63 +242,5 @@ def _label_shares(grouping: Grouping, name: str, level: int) -> exp.Select:
     )
 
 
-def _concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
-    """The largest risk of a row: its mean over what an attacker may know, spec/mconcealing.md (b)."""
-    assert isinstance(measure.argument, tuple)
-    prior = dict(measure.argument)
-    secrets = [column(grouping.encoding.sensitive(name)) for name in prior]
-    records = grouping.select([aliased(_sum(ROW_COUNT), ROWS)], grouping.cells(), *secrets)
-    risks: list[exp.Expr] = []
-    for known in itertools.product((False, True), repeat=len(prior)):
-        probability = prod(p if knows else 1 - p for p, knows in zip(prior.values(), known, strict=True))
-        if probability > 0:
-            shown = [secret.copy() for secret, knows in zip(secrets, known, strict=True) if knows]
-            matches = exp.Window(this=_sum(ROWS), partition_by=[*grouping.columns(), *shown])
-            risks.append(exp.Div(this=number(probability), expression=matches))
-    total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), risks)
-    # The probabilities of all states may sum to a last digit more than 1.
-    risk = exp.func("least", total, number(1.0))
-    exposed = select([*grouping.columns(), aliased(risk, "anon_risk")], subquery(records, "anon_records"))
-    worst = _as_measure(grouping, measure, exp.Max(this=column("anon_risk")))
-    return grouping.select([worst], subquery(exposed, "anon_exposed"))
-
-
-def _population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Select:
-    """The people that each class matches in the population, which has at least those of the class."""
-    zero = number(0)
-    both = union_all(
-        [
-            select([*grouping.columns(), column(ROW_COUNT), aliased(zero.copy(), PEOPLE)], grouping.cells()),
-            select([*grouping.columns(), aliased(zero, ROW_COUNT), column(PEOPLE)], grouping.people()),
-        ]
-    )
-    rows, population = column("anon_class_rows"), exp.func("greatest", column("anon_class_rows"), column(PEOPLE))
-    absent = exp.Window(
-        this=filtered(exp.Count(this=exp.Star(), big_int=True), rows.copy().eq(number(0))),
-        partition_by=[column(NODE)] if NODE in grouping.keys else [],
-    )
-    expressions: dict[str, exp.Expr] = {
-        "population_size": population,
-        "presence": exp.Div(this=rows.copy(), expression=population.copy()),
-        "absent_classes": column("anon_absent"),
-    }
-    matched = grouping.select(
-        [aliased(_sum(ROW_COUNT), "anon_class_rows"), aliased(_sum(PEOPLE), PEOPLE)],
-        subquery(both, "anon_both"),
-    )
-    columns = [_as_measure(grouping, measure, expressions[measure.name].copy()) for measure in measures]
-    counts = select([exp.Star(), aliased(absent, "anon_absent")], subquery(matched, "anon_matched"))
-    present = exp.GT(this=column("anon_class_rows"), expression=number(0))
-    return select([*grouping.columns(), *columns], subquery(counts, "anon_counts")).where(present, copy=False)
-
-
-def _as_measure(grouping: Grouping, measure: Measure, value: exp.Expr) -> exp.Alias:
-    return aliased(value, measure_column(grouping.encoding, measure))
-
-
 def _weight(grouping: Grouping, name: str) -> list[exp.Alias]:
-    return [] if grouping.encoding.spec.row_weight is None else [aliased(_sum(WEIGHT), name)]
-
-
-def _sum(name: str, table: str | None = None) -> exp.Sum:
-    return exp.Sum(this=column(name, table))
+    return [] if grouping.encoding.spec.row_weight is None else [aliased(sum_of(WEIGHT), name)]

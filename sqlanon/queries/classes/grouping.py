@@ -39,12 +39,16 @@ INDIVIDUALS = "anon_individuals"
 
 @dataclass(frozen=True)
 class Grouping:
-    """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class."""
+    """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class.
+
+    Classes that are ``proving`` tell what they prove of less general nodes.
+    """
 
     encoding: Encoding
     keys: tuple[str, ...]
     cells: Callable[[], exp.Expr]
     people: Callable[[], exp.Expr]
+    proving: bool = False
 
     def columns(self, table: str | None = None) -> list[exp.Expr]:
         """The key columns."""

@@ -27,6 +27,7 @@ from sqlanon.queries.classes.grouping import (
     with_codes_of_classes,
 )
 from sqlanon.queries.classes.label_losses import LabelLosses
+from sqlanon.queries.classes.measured import CERTAIN_ROWS, CERTAIN_SHARE, certain_rows, certain_share
 from sqlanon.queries.kit.macros import scalar_call, template
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -79,7 +80,7 @@ def node_summaries(
     summary = _Summary(encoding, losses, asked, row_count, attainable_within)
     if len(batch) > 1:
         return summary.of(losses.beside(of_all_nodes(encoding, batch, cells, _keyed_classes, apart=False)))
-    classes = class_relation(by_key(encoding, batch[0], cells), with_keys=asked != "counts")
+    classes = class_relation(by_key(encoding, batch[0], cells), with_keys=asked != "counts", proving=True)
     return summary.of_one(losses.beside(classes), 0)
 
 
@@ -111,7 +112,7 @@ def any_node_summaries(
     """
 
     def of_node(index: int) -> exp.Query:
-        classes = class_relation(by_any_key(encoding, cells, words, index * len(words)))
+        classes = class_relation(by_any_key(encoding, cells, words, index * len(words)), proving=True)
         return _Summary(encoding, None, asked, row_count, attainable_within).of_one(classes, index)
 
     return union_all(map(of_node, range(count)))
@@ -178,6 +179,8 @@ class _Summary:
         self._attainable_within = attainable_within
         unused = _unused(encoding, losses, asked, attainable=attainable_within is not None)
         self.query = template("node_summary", without=unused)
+        if encoding.criteria.partly_certain_bounds:
+            self.query = self.query.select(certain_rows(column(CERTAINLY_KEPT)), copy=False)
         if asked == "everything":
             self.query = self.query.select(*map(_class_loss, encoding.criteria.class_losses), copy=False)
         combined = losses.combined() if losses else []
@@ -227,6 +230,8 @@ def _unused(encoding: Encoding, losses: LabelLosses | None, asked: Asked, *, att
     unused = {*OF_LABELS.values()} - {OF_LABELS[name] for name in (losses.measures if losses else ())}
     if asked != "everything":
         unused.add("min_class_size")
+    if criteria.partly_certain_bounds:
+        unused.add(CERTAIN_ROWS)
     if all(bound.grain == "class" for bound in criteria.bounds):
         unused.add("rejected")
     if not criteria.quality.counts_suppressed_weight:
@@ -237,13 +242,14 @@ def _unused(encoding: Encoding, losses: LabelLosses | None, asked: Asked, *, att
 
 
 def _keyed_classes(grouping: Grouping) -> exp.Select:
-    return class_relation(grouping, with_keys=True)
+    return class_relation(grouping, with_keys=True, proving=True)
 
 
 def _judged(encoding: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Select:
     """Classes with what is wanted of their judgement, such as whether they keep the bounds of the privacy models.
 
-    ``anon_certainly_kept`` is false where no less general node can do better, see :attr:`Policy.certain_bounds`.
+    ``anon_certainly_kept`` is false where no less general node can do better, see :attr:`Criteria.certain_bounds`, and
+    ``anon_certain_share`` what part of a class none of them can keep, see :attr:`Criteria.partly_certain_bounds`.
     """
     criteria = encoding.criteria
     columns = []
@@ -252,6 +258,8 @@ def _judged(encoding: Encoding, classes: exp.Query, wanted: Set[str]) -> exp.Sel
         columns.append(aliased(within(encoding, of_classes), KEPT))
     if CERTAINLY_KEPT in wanted:
         columns.append(aliased(within(encoding, criteria.certain_bounds), CERTAINLY_KEPT))
+    if CERTAIN_SHARE in wanted:
+        columns.append(aliased(certain_share(encoding), CERTAIN_SHARE))
     if OUT_OF_BOUNDS in wanted:
         of_nodes = (bound for bound in criteria.bounds if bound.grain == "node")
         columns.append(aliased(exp.Not(this=exp.Paren(this=within(encoding, of_nodes))), OUT_OF_BOUNDS))

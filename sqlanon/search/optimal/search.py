@@ -2,8 +2,9 @@
 
 A node stays open until it is checked or ruled out. Two things rule nodes out, and both are proofs:
 
-- a checked node whose rows in violation of *monotonic* privacy models exceed the limit rules out every less
-  general node, which has at least as many such rows;
+- a checked node whose classes prove that more rows are suppressed below it than may be rules out every less general
+  node: rows in violation of *monotonic* privacy models, and what classes prove of the others
+  (``sql/macros/57_certain_rows.sql``);
 - a satisfying node rules out every node whose loss is bounded from below by more than its own loss. Bounds come
   from the quality model: known for every node beforehand (Prec, Entropy, LM, NCP), or inherited from the checked
   nodes below (DM*, DM, AECS).

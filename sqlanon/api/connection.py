@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.api.session import Session
-from sqlanon.engines.base import Engine
-from sqlanon.engines.duckdb import NO_LIMITS, DuckDBEngine, Resources
+from sqlanon.engines.duckdb import NO_LIMITS, OpenedDatabase, Resources
 from sqlanon.errors import EngineError
-from sqlanon.ledger.opening import ledger_file
 from sqlanon.model.names import possible
 
 if TYPE_CHECKING:
@@ -47,26 +45,30 @@ def connect(
             an open connection, which has its own, or the ledger is in memory.
     """
     resources = Resources(memory_limit, temp_directory, threads)
-    charged = ledger_file(ledger)
-    return Session(engine_of(database, read_only=read_only, resources=resources), charged)
+    charged = None
+    if ledger is not None:
+        from sqlanon.ledger.opening import ledger_file
+
+        charged = ledger_file(ledger)
+    return Session(open_database(database, read_only=read_only, resources=resources), charged)
 
 
-def engine_of(
+def open_database(
     database: str | Path | Connection, *, read_only: bool = False, resources: Resources = NO_LIMITS
-) -> Engine:
-    """The engine that works on a database.
+) -> OpenedDatabase:
+    """A database that is opened, or a connection that is lent.
 
     Raises:
         EngineError: as :func:`connect`.
     """
     if isinstance(database, str | Path):
-        return DuckDBEngine.open(possible(database, "warehouse"), read_only=read_only, resources=resources)
+        return OpenedDatabase.at(possible(database, "warehouse"), read_only=read_only, resources=resources)
     if resources.are_given:
         raise EngineError(
             "an open connection keeps its settings: set memory_limit, temp_directory and threads on it, in SQL",
             step="open",
         )
-    return DuckDBEngine(database, owned=False)
+    return OpenedDatabase(database, owned=False)
 
 
 def check_resources(**resources: Any) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from sqlanon.api.opened import OpenedEngine, Part
 from sqlanon.errors import PolicyError
-from sqlanon.ledger.datasets import known_account, resolved
-from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.ledger.notes import could_be_noted
-from sqlanon.ledger.opening import open_ledger, read_ledger
-from sqlanon.ledger.table import table_of
-from sqlanon.model.budget import Budget
-from sqlanon.model.ledger import Account
-from sqlanon.model.units import Unit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sqlanon.ledger.ledger import WarehouseLedger
+    from sqlanon.model.budget import Budget
+    from sqlanon.model.ledger import Account
 
 
 class Ledger(Part):
@@ -61,6 +59,11 @@ class Ledger(Part):
                 unit of privacy.
             EngineError: there is no place for a ledger: the warehouse is no DuckDB file, or read-only.
         """
+        from sqlanon.ledger.datasets import known_account
+        from sqlanon.ledger.opening import open_ledger
+        from sqlanon.model.budget import Budget
+        from sqlanon.model.units import Unit
+
         if budget is not None and not isinstance(budget, Budget):
             raise PolicyError(f"a cap is a Budget or None, no {type(budget).__name__}")
         unit = None if individual is None else Unit(individual)
@@ -70,6 +73,8 @@ class Ledger(Part):
 
     def knows(self, dataset: str) -> bool:
         """Whether a data set is a table or file here, or stands in the ledger: a name that is neither may be a slip."""
+        from sqlanon.ledger.datasets import resolved
+
         name = self.dataset_named(dataset)
         entries = self._read().entries()
         return resolved(self._engine, dataset) is not None or any(entry.dataset == name for entry in entries)
@@ -81,6 +86,8 @@ class Ledger(Part):
             PolicyError: it is the name of a view or a query, which is charged to the data set that it is given; or its
                 files belong to several data sets.
         """
+        from sqlanon.ledger.datasets import known_account
+
         return known_account(self._engine, self._read(), dataset).name
 
     def entries(self) -> pa.Table:
@@ -93,6 +100,8 @@ class Ledger(Part):
             rows_per_individual, files (LIST of STRUCT(path, fingerprint) that the data set is known to have from here
             on; NULL if there is none).
         """
+        from sqlanon.ledger.table import table_of
+
         return table_of(self._read().entries())
 
     def verify(self, head: str | None = None) -> str:
@@ -113,14 +122,20 @@ class Ledger(Part):
     @property
     def _could_be_noted(self) -> bool:
         """Whether the warehouse knows no ledger that it is charged to, and would if it were open to be written."""
+        from sqlanon.ledger.notes import could_be_noted
+
         return could_be_noted(self._engine)
 
     def _note_in_warehouse(self) -> None:
         """Have the warehouse know it before the first charge."""
+        from sqlanon.ledger.opening import open_ledger
+
         open_ledger(self._engine, self.file).note_in_warehouse()
 
     def _account(self, dataset: str) -> Account:
         return self._read().account(self.dataset_named(dataset))
 
     def _read(self) -> WarehouseLedger:
+        from sqlanon.ledger.opening import read_ledger
+
         return read_ledger(self._engine, self.file)

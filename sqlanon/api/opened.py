@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from sqlanon.engines.base import Engine, ResolvedSource, Source
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
 from sqlanon.engines.frames import is_frame
 from sqlanon.errors import EngineError
-from sqlanon.publish.files import bring_back
+
+if TYPE_CHECKING:
+    from sqlanon.engines.base import Engine, ResolvedSource, Source
+    from sqlanon.model.destination import Destination
+    from sqlanon.model.policy.given import GivenPolicy
+    from sqlanon.model.policy.policy import Policy
+    from sqlanon.model.release import Published
+
+Written = TypeVar("Written", bound="Published")
+
+
+class Opened(Protocol):
+    """A database that is open."""
+
+    def engine(self) -> Engine:
+        """What works on it: it takes longer to import than a database to be opened, so it is made when it is needed."""
+
+    def close(self) -> None:
+        """Close the connection, unless it was lent."""
 
 
 class OpenedEngine:
     """An engine that is asked for whenever it is used, so that a closed session is refused however it is reached."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._opened = engine
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+        self._made: Engine | None = None
         self._is_closed = False
 
     @property
@@ -24,7 +44,9 @@ class OpenedEngine:
         """
         if self._is_closed:
             raise EngineError("the session is closed; open another one with connect()", step="session")
-        return self._opened
+        if self._made is None:
+            self._made = self._opened.engine()
+        return self._made
 
     def resolve(self, source: Source) -> ResolvedSource:
         """What a source names.
@@ -34,8 +56,16 @@ class OpenedEngine:
         """
         engine = self.engine
         if not is_frame(source):
+            from sqlanon.publish.files import bring_back
+
             bring_back(str(source))
         return engine.resolve(source)
+
+    def with_rows(self, release: Written, target: Destination) -> Written:
+        """A release whose rows can be asked for, as they are in its target then."""
+        from sqlanon.api.rows import with_rows
+
+        return with_rows(release, self, target)
 
     def close(self) -> None:
         """Close the connection, unless it was lent, and hand out the engine no more."""
@@ -52,3 +82,14 @@ class Part:
     @property
     def _engine(self) -> Engine:
         return self._opened.engine
+
+
+def checked(given: GivenPolicy) -> Policy:
+    """The policy that a verb is given.
+
+    Raises:
+        PolicyError: it is not valid, cannot be read, or is no policy at all.
+    """
+    from sqlanon.model.policy.given import policy_of
+
+    return policy_of(given)

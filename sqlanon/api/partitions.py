@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlanon.api.opened import Part
-from sqlanon.api.rows import with_rows
-from sqlanon.engines.base import Source
+from sqlanon.api.opened import Part, checked
 from sqlanon.engines.frames import reading
-from sqlanon.methods.stages import Progress, silent
+from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stopping import never, stopping
 from sqlanon.model.destination import Replace, destination, replacing
-from sqlanon.model.fit import Fit, PartitionRelease
-from sqlanon.model.policy.given import GivenPolicy, policy_of
-from sqlanon.partitions.apply import apply
-from sqlanon.partitions.fit import fit
+
+if TYPE_CHECKING:
+    from sqlanon.engines.base import Source
+    from sqlanon.model.fit import Fit, PartitionRelease
+    from sqlanon.model.policy.given import GivenPolicy
 
 
 class Partitions(Part):
@@ -57,7 +57,9 @@ class Partitions(Part):
             UnsatisfiableError: no node meets the policy, or the given one does not.
             EngineError: the sidecar exists, or the database or the file system refused a step.
         """
-        wanted, stopped = policy_of(policy), stopping(time_limit, stop) or never
+        from sqlanon.partitions.fit import fit
+
+        wanted, stopped = checked(policy), stopping(time_limit, stop) or never
         return fit(
             self._engine,
             self._opened.resolve(source),
@@ -106,9 +108,11 @@ class Partitions(Part):
             EngineError: the sidecar is in use or none, the target is taken, or the database or the file system refused
                 a step.
         """
+        from sqlanon.partitions.apply import apply
+
         may_go = replacing(replace)
         target = destination(into)
         release = apply(
             self._engine, self._opened.resolve(source), Path(sidecar), target, replace=may_go, progress=progress
         )
-        return with_rows(release, self._opened, target)
+        return self._opened.with_rows(release, target)

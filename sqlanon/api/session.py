@@ -1,4 +1,4 @@
-"""The Python interface: what a session on a warehouse can do."""
+"""The Python interface: what a session on a warehouse can do. A verb imports what it needs when it is called."""
 
 from __future__ import annotations
 
@@ -7,38 +7,29 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-import pyarrow as pa
-
 from sqlanon.api.ledger import Ledger
-from sqlanon.api.opened import OpenedEngine
+from sqlanon.api.opened import Opened, OpenedEngine, Part, checked
 from sqlanon.api.partitions import Partitions
-from sqlanon.api.rows import with_rows
 from sqlanon.api.taxonomies import Taxonomies
-from sqlanon.engines.base import Engine, Source
 from sqlanon.engines.frames import reading
 from sqlanon.errors import VerificationError
-from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods.base import Request
-from sqlanon.methods.registry import method_of
-from sqlanon.methods.stages import Progress, silent
+from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stopping import stopping
 from sqlanon.model.destination import Replace, destination, replacing
-from sqlanon.model.flatten import Flattened, Flattening
-from sqlanon.model.policy.given import GivenPolicy, policy_of
-from sqlanon.model.release import Measurement, Release, Verification
-from sqlanon.run.explain import ExplainedStep, explain
-from sqlanon.run.flatten import flatten
-from sqlanon.run.lattice import lattice
-from sqlanon.run.pipeline import anonymize
-from sqlanon.verification.measure import measure_source
-from sqlanon.verification.published import provenance_at
-from sqlanon.verification.verify import verify_release
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sqlanon.engines.base import Source
     from sqlanon.engines.duckdb import Connection
+    from sqlanon.mechanisms.source import RandomSource
+    from sqlanon.model.flatten import Flattened
+    from sqlanon.model.policy.given import GivenPolicy
+    from sqlanon.model.release import Measurement, Release, Verification
+    from sqlanon.run.explain import ExplainedStep
 
 
-class Session(AbstractContextManager["Session"]):
+class Session(Part, AbstractContextManager["Session"]):
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
 
     Its ``taxonomies``, ``partitions`` and ``ledger`` have verbs of their own. Where a verb takes many options, each is
@@ -62,9 +53,8 @@ class Session(AbstractContextManager["Session"]):
     written and verified.
     """
 
-    def __init__(self, engine: Engine, ledger: Path | None = None) -> None:
-        self._opened = OpenedEngine(engine)
-        self._resolve = self._opened.resolve
+    def __init__(self, opened: Opened, ledger: Path | None = None) -> None:
+        super().__init__(OpenedEngine(opened))
         self.taxonomies = Taxonomies(self._opened)
         self.partitions = Partitions(self._opened)
         self.ledger = Ledger(self._opened, ledger)
@@ -121,8 +111,10 @@ class Session(AbstractContextManager["Session"]):
         Raises:
             PolicyError, TaxonomyError, EngineError: as :meth:`anonymize`.
         """
+        from sqlanon.run.lattice import lattice
+
         may_go, target = replacing(replace, tells_changes=False), None if into is None else destination(into)
-        return lattice(self._engine, self._resolve(source), policy_of(policy), progress, target, replace=may_go)
+        return lattice(self._engine, self._opened.resolve(source), checked(policy), progress, target, replace=may_go)
 
     @reading
     def measure(self, source: Source, policy: GivenPolicy) -> Measurement:
@@ -131,7 +123,9 @@ class Session(AbstractContextManager["Session"]):
         Raises:
             PolicyError: the table lacks a column that is to be measured.
         """
-        return measure_source(self._engine, self._resolve(source), policy_of(policy))
+        from sqlanon.verification.measure import measure_source
+
+        return measure_source(self._engine, self._opened.resolve(source), checked(policy))
 
     @reading
     def explain(self, source: Source, policy: GivenPolicy) -> list[ExplainedStep]:
@@ -141,7 +135,9 @@ class Session(AbstractContextManager["Session"]):
         public, or else the bottom of the lattice. The release is shown as it goes to a table. On their way to files
         labels have types, which only its rows tell.
         """
-        return explain(self._engine, self._resolve(source), policy_of(policy))
+        from sqlanon.run.explain import explain
+
+        return explain(self._engine, self._opened.resolve(source), checked(policy))
 
     @reading
     def anonymize(
@@ -199,13 +195,17 @@ class Session(AbstractContextManager["Session"]):
             VerificationError: the written release fell short and was withdrawn.
             EngineError: the database or the file system refused a step.
         """
+        from sqlanon.methods.base import Request
+        from sqlanon.methods.registry import method_of
+        from sqlanon.run.pipeline import anonymize
+
         request = Request(node, stopping(time_limit, stop), dataset, random_source, self.ledger.file, tables or {})
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
-        wanted = policy_of(policy)
+        wanted = checked(policy)
         may_go = replacing(replace, tells_changes=method_of(wanted).is_repeatable)
-        found = self._resolve(source)
-        release = anonymize(self._engine, found, wanted, target, request, replace=may_go, progress=progress)
-        return with_rows(release, self._opened, target)
+        read = self._opened.resolve(source)
+        release = anonymize(self._engine, read, wanted, target, request, replace=may_go, progress=progress)
+        return self._opened.with_rows(release, target)
 
     @reading
     def flatten(
@@ -221,7 +221,7 @@ class Session(AbstractContextManager["Session"]):
         count: str | None = None,
         replace: Replace = False,
     ) -> Flattened:
-        """Turn a table of events into one with a row per individual, whose first events are columns.
+        """Turn events into a table with a row per individual, with first events as columns (Mazzone 2019, section 4.2).
 
         The events become ``<event>_1`` to ``<event>_<first>``, NULL where an individual has fewer, so that a policy can
         take their sequence as quasi-identifiers. The result is as sensitive as the source: nothing is anonymized yet.
@@ -245,12 +245,13 @@ class Session(AbstractContextManager["Session"]):
             PolicyError: a column is missing or would stand there twice, rows have no individual, or a column to keep
                 varies; it gives counts.
             EngineError: the database or the file system refused a step; the target is as it was before.
-
-        Source: Mazzone 2019, section 4.2.
         """
+        from sqlanon.model.flatten import Flattening
+        from sqlanon.run.flatten import flatten
+
         flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)
         may_go, target = replacing(replace, tells_changes=False), destination(into)
-        return flatten(self._engine, self._resolve(source), flattening, target, replace=may_go)
+        return flatten(self._engine, self._opened.resolve(source), flattening, target, replace=may_go)
 
     @reading
     def verify(
@@ -275,7 +276,9 @@ class Session(AbstractContextManager["Session"]):
             PolicyError: it lacks a column that is to be measured, or, for models of a population, its provenance.
             EngineError: it is not there, or cannot be read.
         """
-        verification = verify_release(self._engine, release, policy_of(policy), source, self._resolve)
+        from sqlanon.verification.verify import verify_release
+
+        verification = verify_release(self._engine, release, checked(policy), source, self._opened.resolve)
         if strict and not verification.met:
             raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
         return verification
@@ -285,7 +288,9 @@ class Session(AbstractContextManager["Session"]):
 
         That of a CSV is in the note beside it; it is of no other content than was written.
         """
-        return provenance_at(self._engine, self._resolve(release), destination(release))
+        from sqlanon.verification.published import provenance_at
+
+        return provenance_at(self._engine, self._opened.resolve(release), destination(release))
 
     def close(self) -> None:
         """Close the connection, unless it was lent to the session, which takes no more calls."""
@@ -293,7 +298,3 @@ class Session(AbstractContextManager["Session"]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def _engine(self) -> Engine:
-        return self._opened.engine

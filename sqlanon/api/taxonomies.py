@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.api.opened import Part
-from sqlanon.binding import taxonomies
-from sqlanon.binding.loading import Wanted, load
-from sqlanon.engines.base import Source
 from sqlanon.engines.frames import reading
-from sqlanon.model.taxonomy.rules import made
-from sqlanon.model.taxonomy.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from sqlanon.engines.base import Source
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
 Shapes = dict[str, dict[str, object]]
 Problems = dict[str, list[str]]
@@ -46,9 +45,7 @@ class Taxonomies(Part):
         Raises:
             TaxonomyError: malformed or not covering the source; the taxonomy that was there stays.
         """
-        made = _taxonomy(taxonomy)
-        resolved = None if source is None else self._opened.resolve(source)
-        load(self._engine, [Wanted(attribute, made, resolved, column or attribute)])
+        self._load({attribute: taxonomy}, source, column)
 
     @reading
     def load_all(self, taxonomies: Mapping[str, Taxonomy | str | Path], *, source: Source | None = None) -> None:
@@ -61,9 +58,7 @@ class Taxonomies(Part):
         Raises:
             TaxonomyError: names all that are malformed, or do not cover the source; those that were there stay.
         """
-        made = {attribute: _taxonomy(taxonomy) for attribute, taxonomy in taxonomies.items()}
-        resolved = None if source is None else self._opened.resolve(source)
-        load(self._engine, [Wanted(attribute, taxonomy, resolved, attribute) for attribute, taxonomy in made.items()])
+        self._load(taxonomies, source)
 
     def make(
         self,
@@ -89,11 +84,15 @@ class Taxonomies(Part):
         Raises:
             TaxonomyError: there is no such kind, the settings are not those of the kind, or as :meth:`load`.
         """
+        from sqlanon.model.taxonomy.rules import made
+
         self.load(attribute, made(kind, settings), source=source, column=column)
 
     def check(self) -> Problems:
         """What is wrong with the stored taxonomies, a line per problem, by attribute; empty if nothing is."""
-        return taxonomies.malformed(self._engine)
+        from sqlanon.binding.taxonomies import malformed
+
+        return malformed(self._engine)
 
     def export(self, attribute: str, path: str | Path, *, replace: bool = False) -> None:
         """Write a stored taxonomy as an ARX hierarchy CSV, ``;``-separated.
@@ -104,7 +103,9 @@ class Taxonomies(Part):
             TaxonomyError: there is no such taxonomy.
             EngineError: the file exists and may not be replaced, or cannot be written.
         """
-        taxonomies.export(self._engine, attribute, Path(path), replace=replace)
+        from sqlanon.binding.taxonomies import export
+
+        export(self._engine, attribute, Path(path), replace=replace)
 
     def list(self) -> Shapes:
         """The stored taxonomies by attribute: height, values, labels per level, and the domain.
@@ -112,6 +113,8 @@ class Taxonomies(Part):
         The domain is ``declared``, ``stated`` by a file, or ``observed``: read off the data, or changed in SQL since it
         was loaded.
         """
+        from sqlanon.binding.taxonomies import shapes
+
         return {
             name: {
                 "height": shape.height,
@@ -119,9 +122,18 @@ class Taxonomies(Part):
                 "labels": [*shape.label_counts],
                 "domain": shape.domain,
             }
-            for name, shape in taxonomies.shapes(self._engine).items()
+            for name, shape in shapes(self._engine).items()
         }
 
+    def _load(
+        self, given: Mapping[str, Taxonomy | str | Path], source: Source | None, column: str | None = None
+    ) -> None:
+        from sqlanon.binding.loading import Wanted, load
+        from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
-def _taxonomy(given: Taxonomy | str | Path) -> Taxonomy:
-    return given if isinstance(given, Taxonomy) else Taxonomy.from_csv(given)
+        made = {
+            attribute: taxonomy if isinstance(taxonomy, Taxonomy) else Taxonomy.from_csv(taxonomy)
+            for attribute, taxonomy in given.items()
+        }
+        resolved = None if source is None else self._opened.resolve(source)
+        load(self._engine, [Wanted(name, taxonomy, resolved, column or name) for name, taxonomy in made.items()])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
@@ -18,7 +17,8 @@ from sqlanon.cli.options import with_database_option
 from sqlanon.cli.sessions import on_this_machine
 from sqlanon.cli.terminal import outcome
 from sqlanon.cli.terminal.interrupt import ignore_interrupts, interrupt_once
-from sqlanon.cli.terminal.output import silence, write, write_event
+from sqlanon.cli.terminal.output import silence, write_event
+from sqlanon.cli.version import show_version
 
 app = typer.Typer(
     help="Anonymize tables where they already live, in SQL inside DuckDB.",
@@ -47,9 +47,7 @@ app.command()(on_this_machine(audit_privacy))
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from sqlanon.publish.provenance import installed_version
-
-        write(f"sqlanon {installed_version()} (DuckDB {version('duckdb')})\n")
+        show_version()
         raise typer.Exit
 
 

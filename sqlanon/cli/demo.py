@@ -6,7 +6,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -42,16 +42,16 @@ def demo(
 
     Example: sqlanon demo --db hospital.duckdb
     """
-    from sqlanon.api.connection import engine_of
+    from sqlanon.api.connection import open_database
     from sqlanon.run.demo import demo as demonstrate
 
     with _new_files(database) as (warehouse, policy_file):
-        engine = engine_of(warehouse)
-        try:
-            with progress(as_events=False, quiet=as_json) as told, interruptible(engine.connection.interrupt):
-                result = demonstrate(engine, rows=rows, seed=seed, progress=told)
-        finally:
-            engine.close()
+        with (
+            closing(open_database(warehouse)) as opened,
+            progress(as_events=False, quiet=as_json) as told,
+            interruptible(opened.connection.interrupt),
+        ):
+            result = demonstrate(opened.engine(), rows=rows, seed=seed, progress=told)
         _write_policy(policy_file)
     if as_json:
         write_json(_document(result, database))

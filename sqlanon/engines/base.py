@@ -11,13 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.queries.kit.nodes import Grain, Relation, Step, identifier
 from sqlanon.queries.source import SourceColumn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NOTE_KEY = "sqlanon"
 """The key under which a note of ours travels with a file, and the provenance in it."""

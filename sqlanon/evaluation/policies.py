@@ -69,7 +69,7 @@ class AuditedPolicy:
         """
         if is_stream(table) or is_stream(neighbour):
             raise PolicyError("an audit reads its tables many times: give tables, not streams that are read once")
-        engine, resolve = self._session._engine, self._session._resolve
+        engine, resolve = self._session._engine, self._session._opened.resolve
         with self._session._engine.reading_frames():
             first, second = (prepared(engine, resolve(name), self._policy) for name in (table, neighbour))
             found = engine.fetch(differences(first.cells, second.cells), "differences")[0]
@@ -93,7 +93,7 @@ class AuditedPolicy:
 
     def _drawn(self, table: Source, runs: int) -> list[tuple[object, int]]:
         engine = self._session._engine
-        source = self._session._resolve(table)
+        source = self._session._opened.resolve(table)
         with own_taxonomies(engine, source, self._policy):
             return self._drawn_from(source, runs)
 

@@ -130,7 +130,7 @@ def _prepared(
         PolicyError: a table lacks columns; all are listed.
     """
     engine: Engine = session._engine
-    true, shown = session._resolve(original), session._resolve(released)
+    true, shown = session._opened.resolve(original), session._opened.resolve(released)
     read = list(dict.fromkeys(name for query in queries for name in query.columns))
     problems = [*_missing(engine, true, read), *_missing(engine, shown, list(dict.fromkeys([*read, *without_masked])))]
     if problems:

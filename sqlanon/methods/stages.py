@@ -9,11 +9,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from sqlanon.engines.base import Compute
+from sqlanon.methods.progress import Progress, silent
 from sqlanon.model.events import Event, Stage, State
 from sqlanon.search import Inquiry, SearchOutcome
-
-Progress = Callable[[Event], None]
-"""Told of every stage, in the thread of the run."""
 
 PERIOD = 0.2
 """Seconds between two events of a stage, at least."""
@@ -23,10 +21,6 @@ BOUND_PERIOD = 0.5
 
 BOUND_SHARE = 0.05
 """How much of a search may go into lower bounds that are only shown."""
-
-
-def silent(_event: Event) -> None:
-    """Report no progress."""
 
 
 class Stages:

@@ -67,8 +67,11 @@ NAMING_COLUMNS = ("column", "prior", "weights", "node")
 class PolicyValue(BaseModel):
     """Base of the values that make up a policy."""
 
-    # A value inside another is checked again with it: copies with changes, which pydantic makes, were not.
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, revalidate_instances="always")
+    # A value inside another is checked again with it: copies with changes, which pydantic makes, were not. What checks
+    # a value is built when the first one is made, for a run makes few of all kinds.
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, revalidate_instances="always", defer_build=True
+    )
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)

@@ -1,11 +1,20 @@
-"""Packages that only some of the work needs, and that are installed with an extra."""
+"""What is installed: this package, and packages that only some of the work needs, which come with an extra."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 
 from sqlanon.errors import EngineError
+
+
+def installed_version() -> str:
+    """The version of this package, ``unknown`` if it is run without being installed."""
+    try:
+        return version("sqlanon")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def how_to_install(extra: str) -> str:

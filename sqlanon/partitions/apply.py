@@ -13,7 +13,8 @@ from sqlanon.methods import publishing
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.guarantee import guarantee_of_partitions
 from sqlanon.methods.full_domain.kept_classes import attained_measures
-from sqlanon.methods.stages import Progress, Stages, silent
+from sqlanon.methods.progress import Progress, silent
+from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement, RowCounts

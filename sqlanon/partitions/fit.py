@@ -16,14 +16,15 @@ from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.full_domain.method import Chosen, FullDomain
 from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns_of_source
 from sqlanon.methods.full_domain.report import doubts, found_by
-from sqlanon.methods.stages import Progress, Stages, silent
+from sqlanon.methods.progress import Progress, silent
+from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.events import proven_gap
+from sqlanon.model.extras import installed_version
 from sqlanon.model.fit import Fit, refuse_unfit
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.partitions.sidecar import created, write_fit
-from sqlanon.publish.provenance import installed_version
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, text
 from sqlanon.queries.release.kept_columns import released_value

@@ -6,16 +6,16 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import NOTE_KEY, Writer
 from sqlanon.engines.csv_notes import is_csv, look_at
+from sqlanon.model.extras import installed_version
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import RowCounts
 from sqlanon.publish.policy_files import without_places
-from sqlanon.queries.kit.macros import sql_folder
+from sqlanon.queries.kit.texts import sql_folder
 
 
 def provenance(
@@ -85,14 +85,6 @@ def note_of_file(engine: Writer, file: str | Path) -> str | None:
         EngineError: it is not a Parquet file, nor named as a CSV; or what is beside a CSV is no note.
     """
     return look_at(file).note if is_csv(file) else engine.parquet_metadata(file)
-
-
-def installed_version() -> str:
-    """The version of this package, ``unknown`` if it is run without being installed."""
-    try:
-        return version("sqlanon")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 @cache

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.engines.base import Engine, PreparedQuery, ResolvedSource
 from sqlanon.methods.base import Request
+from sqlanon.methods.progress import silent
 from sqlanon.methods.registry import method_of
-from sqlanon.methods.stages import Stages, silent
+from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.kit.nodes import Grain, Relation, Step, select
 from sqlanon.queries.kit.steps import printed
@@ -136,6 +136,8 @@ class _RehearsedTarget:
 
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sqlanon.publish.targets import Target
 
     _: type[Target] = _RehearsedTarget

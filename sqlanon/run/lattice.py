@@ -17,7 +17,8 @@ from sqlanon.binding.prepare import prepare, read_by, refuse_method
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.examination import Examination, examine_nodes, examined_at_once
-from sqlanon.methods.stages import Progress, Stages
+from sqlanon.methods.progress import Progress
+from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.lattice import total
 from sqlanon.model.policy.policy import Policy

@@ -15,8 +15,9 @@ from sqlanon.binding.prepare import read_by
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.methods import publishing
 from sqlanon.methods.base import Prepared, Request
+from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.registry import method_of
-from sqlanon.methods.stages import Progress, Stages, silent
+from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Release

@@ -22,9 +22,9 @@ from sqlanon.queries.kit.macros import (
     install_statements,
     macro_files,
     macros,
-    sql_folder,
 )
 from sqlanon.queries.kit.nodes import DIALECT
+from sqlanon.queries.kit.texts import sql_folder
 
 pytestmark = pytest.mark.one_line
 

@@ -27,7 +27,7 @@ import duckdb
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.node_counter import NodeCounter
 from sqlanon.model.lattice import Levels

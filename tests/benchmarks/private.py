@@ -21,7 +21,8 @@ import duckdb
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb import OpenedDatabase
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.node_counter import NodeCounter
@@ -151,7 +152,7 @@ def checks(path: Path) -> tuple[float, float]:
 
 def encoded(path: Path, policy: sa.Policy) -> tuple[DuckDBEngine, EncodedTable]:
     """The cells of a policy, in a transaction that is never committed."""
-    engine = DuckDBEngine.open(path, read_only=True)
+    engine = OpenedDatabase.at(path, read_only=True).engine()
     bound = prepare(engine, engine.resolve(SOURCE), policy)
     engine.connection.begin()
     return engine, encode_table(engine, bound, label_losses=("ncp",) if policy.has_private_method else ())

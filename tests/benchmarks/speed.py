@@ -21,7 +21,8 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb import OpenedDatabase
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.model.lattice import Levels
@@ -127,7 +128,7 @@ def whole_lattice(warehouse: Path) -> None:
     """All 10,368 nodes with every measure, against as many plain GROUP BYs over the same cells."""
     with sa.connect(warehouse, read_only=True) as session:
         ours = timed(lambda: session.lattice("adult", policy(sa.Entropy())))
-        engine = DuckDBEngine.open(warehouse, read_only=True)
+        engine = OpenedDatabase.at(warehouse, read_only=True).engine()
         bound = prepare(engine, engine.resolve("adult"), policy(sa.Entropy()))
         with engine.transaction():
             table = encode_table(engine, bound, label_losses=())
@@ -142,7 +143,7 @@ def whole_lattice(warehouse: Path) -> None:
 def checks(warehouse: Path) -> None:
     """The nodes that optimal search checks on ARX's Adult, against as many plain GROUP BYs over the same cells."""
     for models in CHECKED_MODELS:
-        engine = DuckDBEngine.open(warehouse, read_only=True)
+        engine = OpenedDatabase.at(warehouse, read_only=True).engine()
         bound = prepare(engine, engine.resolve("adult"), arx_policy(*models))
         with engine.transaction():
             table = encode_table(engine, bound, label_losses=bound.policy.quality.label_losses)

@@ -19,7 +19,8 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.api.session import Session
 from sqlanon.engines.base import Compute, Database, PreparedQuery, ResolvedSource, Stored, Warehouse, Writer
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb import OpenedDatabase
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.queries.kit.nodes import Grain, Relation, Step
 from sqlanon.queries.source import SourceColumn
 from tests.conftest import clinic_policy, open_clinic
@@ -124,11 +125,24 @@ class RecordingEngine(Compute, Warehouse, Writer):
         self.execute(exp.Create(this=target.copy(), kind="TABLE", expression=query), "write the release")
 
 
+class Ready:
+    """A database that is open, with an engine that is there already."""
+
+    def __init__(self, made: Any) -> None:
+        self._made = made
+
+    def engine(self) -> Any:
+        return self._made
+
+    def close(self) -> None:
+        pass
+
+
 class TapingEngine(DuckDBEngine):
     """DuckDB, with a tape of what it tells."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        super().__init__(connection, owned=False)
+        super().__init__(OpenedDatabase(connection, owned=False))
         self.tape = Tape()
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
@@ -162,10 +176,10 @@ def clinic() -> Iterator[duckdb.DuckDBPyConnection]:
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 def test_another_engine_is_asked_for_the_same(clinic: duckdb.DuckDBPyConnection, policy: sa.Policy) -> None:
     taping = TapingEngine(clinic)
-    expected = Session(taping).anonymize("visits", policy, "released", random_source=chance(policy))
+    expected = Session(Ready(taping)).anonymize("visits", policy, "released", random_source=chance(policy))
     rows = clinic.execute("FROM released").fetchall()
     recording = RecordingEngine(taping.tape)
-    release = Session(recording).anonymize("visits", policy, "released", random_source=chance(policy))
+    release = Session(Ready(recording)).anonymize("visits", policy, "released", random_source=chance(policy))
     assert release.report.model_copy(update={"seconds": expected.report.seconds}) == expected.report
     clinic.execute("DROP TABLE released")
     for name, table in recording.values.items():

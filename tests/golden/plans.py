@@ -12,7 +12,7 @@ from duckdb import DuckDBPyConnection as Connection
 
 import sqlanon as sa
 from sqlanon.binding.loading import Wanted, load
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.run import demo
 from tests.conftest import clinic_policy, open_clinic
 from tests.fixed_noise import FixedNoise
@@ -101,7 +101,7 @@ def _connected() -> Connection:
 
 def _hospital(connection: Connection) -> None:
     """The invented hospital of the demonstration: 1,000 visits and their taxonomies."""
-    engine = DuckDBEngine(connection, owned=False)
+    engine = OpenedDatabase(connection, owned=False).engine()
     demo.invent(engine, rows=1000, seed=1)
     source = engine.resolve(demo.SOURCE)
     load(engine, [Wanted(name, taxonomy, source, name) for name, taxonomy in demo.TAXONOMIES.items()])

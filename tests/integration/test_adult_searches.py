@@ -9,7 +9,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.methods.cells import encode_table
 from sqlanon.methods.full_domain import choice
 from sqlanon.search import SearchOutcome
@@ -85,7 +85,7 @@ def inverse_policy(max_loss: float, percent: int, *, printed: bool) -> sa.Policy
 
 def searched(path: Path, policy: sa.Policy) -> SearchOutcome:
     """The outcome of the search of a run, without its release."""
-    engine = DuckDBEngine.open(path, read_only=True)
+    engine = OpenedDatabase.at(path, read_only=True).engine()
     try:
         with engine.transaction():
             table = encode_table(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 NODE = {"age": 1, "sex": 1}
 POLICY = sa.Policy(

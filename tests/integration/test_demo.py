@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.methods.stages import silent
+from sqlanon.engines.duckdb import OpenedDatabase
+from sqlanon.methods.progress import silent
 from sqlanon.run.demo import Demo, demo, invent
 from tests.commands import sqlanon
 
@@ -21,14 +21,14 @@ ROWS = 5000
 def warehouse() -> duckdb.DuckDBPyConnection:
     """The raw table of the demonstration."""
     connection = duckdb.connect()
-    invent(DuckDBEngine(connection, owned=False), rows=ROWS, seed=1)
+    invent(OpenedDatabase(connection, owned=False).engine(), rows=ROWS, seed=1)
     return connection
 
 
 @pytest.fixture(scope="module")
 def result() -> Demo:
     """A whole demonstration."""
-    engine = DuckDBEngine.open(":memory:")
+    engine = OpenedDatabase.at(":memory:").engine()
     return demo(engine, rows=ROWS, seed=1, progress=silent)
 
 
@@ -46,7 +46,7 @@ def test_the_same_seed_invents_the_same_rows_in_every_version(warehouse: duckdb.
 
 def test_another_seed_invents_others(warehouse: duckdb.DuckDBPyConnection) -> None:
     other = duckdb.connect()
-    invent(DuckDBEngine(other, owned=False), rows=ROWS, seed=2)
+    invent(OpenedDatabase(other, owned=False).engine(), rows=ROWS, seed=2)
     assert other.execute("FROM visits").fetchall() != warehouse.execute("FROM visits").fetchall()
 
 

@@ -22,7 +22,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb import OpenedDatabase
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.ledger import ledger as ledger_module
 from sqlanon.ledger import patience
 from sqlanon.ledger.datasets import dataset_of
@@ -67,14 +68,14 @@ def expense(epsilon: Any, delta: Any = 0, dataset: str = "visits", unit: Unit = 
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[DuckDBEngine, WarehouseLedger]]:
     """An engine and its ledger: in the warehouse, or in a file beside one in memory."""
     in_file = request.param == "file"
-    engine = DuckDBEngine.open(":memory:" if in_file else tmp_path / "w.duckdb")
+    engine = OpenedDatabase.at(":memory:" if in_file else tmp_path / "w.duckdb").engine()
     yield engine, open_ledger(engine, tmp_path / "b.duckdb" if in_file else None)
     engine.close()
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[WarehouseLedger]:
-    with closing(DuckDBEngine.open(tmp_path / "w.duckdb")) as engine:
+    with closing(OpenedDatabase.at(tmp_path / "w.duckdb").engine()) as engine:
         yield open_ledger(engine, None)
 
 
@@ -103,7 +104,7 @@ def change(path: Path, *statements: str) -> None:
 
 @cache
 def memory() -> DuckDBEngine:
-    return DuckDBEngine.open(":memory:")
+    return OpenedDatabase.at(":memory:").engine()
 
 
 def at(path: Path) -> WarehouseLedger:
@@ -272,7 +273,7 @@ class TestUnits:
         path = tmp_path / "old.duckdb"
         change(path, *OLD_LEDGER.read_text().split(";"))
         with ThreadPoolExecutor(4) as pool, sa.connect(path) as session:
-            engines = [DuckDBEngine(session.connection.cursor(), owned=True) for _ in range(4)]
+            engines = [OpenedDatabase(session.connection.cursor(), owned=True).engine() for _ in range(4)]
             positions = pool.map(lambda engine: open_ledger(engine, None).commit([expense("0.5")]), engines)
             assert sorted(position for [position] in positions) == [4, 5, 6, 7]
             assert session.ledger.spent("visits").epsilon == 3
@@ -362,7 +363,8 @@ class TestTampering:
 
 PROGRAM = """
 import os, signal, sys
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb import OpenedDatabase
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import BudgetError
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget
@@ -371,7 +373,7 @@ from sqlanon.ledger.opening import open_ledger
 warehouse, file, processes = sys.argv[1:]
 
 def spend():
-    engine = DuckDBEngine.open(warehouse)
+    engine = OpenedDatabase.at(warehouse).engine()
     engine.connection.begin()
     engine.connection.execute("CREATE TABLE unpublished AS SELECT 1 AS i")
     try:
@@ -463,7 +465,7 @@ class TestRaces:
         together = threading.Barrier(8)
 
         def spend() -> None:
-            own = DuckDBEngine(engine.connection.cursor(), owned=True)
+            own = OpenedDatabase(engine.connection.cursor(), owned=True).engine()
             together.wait()
             try:
                 outcomes.extend(open_ledger(own, path).commit([expense("0.1")]))
@@ -515,9 +517,9 @@ class TestPlaces:
 
     def test_no_ledger_is_kept_where_it_would_be_lost(self, written: Path) -> None:
         with pytest.raises(sa.EngineError, match=r"needs a ledger that outlives the session; name a file with ledger="):
-            open_ledger(DuckDBEngine.open(":memory:"), None)
+            open_ledger(OpenedDatabase.at(":memory:").engine(), None)
         with pytest.raises(sa.EngineError, match=r"read-only.*; name another file with ledger="):
-            open_ledger(DuckDBEngine.open(written, read_only=True), None)
+            open_ledger(OpenedDatabase.at(written, read_only=True).engine(), None)
 
     def test_a_file_that_can_only_be_read(self, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "access", lambda *_: False)  # a user's rights; the tests may run as root

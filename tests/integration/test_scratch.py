@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb import OpenedDatabase
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.labels import enum_type
@@ -20,7 +21,7 @@ FIRST, SECOND = Relation("anon_first", "class"), Relation("anon_second", "class"
 @pytest.fixture
 def engine() -> Iterator[DuckDBEngine]:
     with duckdb.connect() as connection:
-        yield DuckDBEngine(connection, owned=False)
+        yield OpenedDatabase(connection, owned=False).engine()
 
 
 def made(engine: DuckDBEngine) -> set[str]:

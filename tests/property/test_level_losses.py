@@ -11,7 +11,8 @@ from hypothesis import given, settings
 import sqlanon as sa
 from sqlanon.binding.loading import Wanted, load
 from sqlanon.binding.prepare import prepare
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb import OpenedDatabase
+from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.cells import encode_taxonomies
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.cells.encoding import encoding_for
@@ -25,7 +26,7 @@ from tests.strategies import Case, cases
 @cache
 def engine() -> DuckDBEngine:
     """One engine for the whole file: every example replaces its table and its taxonomies."""
-    return DuckDBEngine(duckdb.connect(config={"threads": 1}), owned=True)
+    return OpenedDatabase(duckdb.connect(config={"threads": 1}), owned=True).engine()
 
 
 def level_losses(case: Case) -> dict[tuple[str, int], dict[str, float]]:

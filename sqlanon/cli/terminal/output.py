@@ -7,8 +7,6 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
-import typer
-
 from sqlanon.errors import EngineError
 
 if TYPE_CHECKING:
@@ -21,7 +19,7 @@ PIPE_WIDTH = 120
 def write(text: str) -> None:
     """Write data to stdout; a reader that has had enough (``| head``) is no error."""
     try:
-        typer.echo(text, nl=False)
+        _put(text, sys.stdout)
     except BrokenPipeError:
         silence(sys.stdout)
     except OSError as error:
@@ -49,7 +47,7 @@ def show(*parts: RenderableType) -> None:
 def say(text: str) -> None:
     """Tell the user something on stderr."""
     try:
-        typer.echo(printable(text), err=True)
+        _put(f"{printable(text)}\n", sys.stderr)
     except OSError:
         silence(sys.stderr)
 
@@ -62,6 +60,13 @@ def printable(text: str) -> str:
 def write_event(document: dict[str, Any]) -> None:
     """Write one event to stderr at once, as a line of JSON."""
     say(json.dumps(document, default=str))
+
+
+def _put(text: str, stream: IO[str] | None) -> None:
+    """Write a text at once to a stream, which a program without a console does not have."""
+    if stream is not None:
+        stream.write(text)
+        stream.flush()
 
 
 def silence(stream: IO[str] | None) -> None:

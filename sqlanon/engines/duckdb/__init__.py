@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlanon.engines.duckdb.engine import NO_LIMITS, DuckDBEngine
+from sqlanon.engines.duckdb.opening import NO_LIMITS, OpenedDatabase
 from sqlanon.engines.duckdb.resources import Resources
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
 
-__all__ = ["NO_LIMITS", "Connection", "DuckDBEngine", "Resources"]
+__all__ = ["NO_LIMITS", "Connection", "OpenedDatabase", "Resources"]

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import threading
 from collections.abc import Callable
-from contextlib import closing
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
 
 from sqlglot import exp
 
@@ -24,33 +20,13 @@ RESERVED_CATALOGS = ("memory", "temp", "system")
 STORAGE_VERSION = "v1.5.0"
 """The storage version of the files that we make: the oldest one with all types, which every supported DuckDB reads."""
 
-NO_FILE = re.compile(r"$|:|\w{2,}:")
-"""How the name of a database begins that is no file: one in memory, or what an extension of DuckDB opens."""
-
 OLDEST_STORAGE_VERSION = "v1.0.0"
 """The storage version of a file that every supported DuckDB reads, and that needs no newer types."""
 
-_making = threading.Lock()
-"""DuckDB's locks on files keep out other processes alone."""
 
-
-def make_file(database: str, connect: Callable[[], Any]) -> None:
-    """Make the file of a new warehouse in a storage version that older clients can read; one that exists is left alone.
-
-    It is made by itself, not by the settings of the session: a session with other settings than DuckDB's own could not
-    share the file with other connections of the same program.
-
-    Args:
-        database: its path. What is no path is left to DuckDB.
-        connect: opens a database in memory.
-    """
-    if NO_FILE.match(database):
-        return
-    attach = _attach(database, "sqlanon_new", STORAGE_VERSION=string(STORAGE_VERSION))
-    with _making:
-        if not Path(database).expanduser().exists():
-            with closing(connect()) as connection:
-                connection.execute(attach.sql(DIALECT))
+def new_file(database: str) -> str:
+    """The statement that makes the file of a new warehouse, in a storage version that older clients can read."""
+    return _attach(database, "sqlanon_new", STORAGE_VERSION=string(STORAGE_VERSION)).sql(DIALECT)
 
 
 def attach_read_only(path: Path, execute: Execute) -> str:

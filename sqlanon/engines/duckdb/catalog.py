@@ -19,9 +19,10 @@ from sqlanon.model.base import did_you_mean
 from sqlanon.model.datasets import FILE_SUFFIXES, dataset_of_table
 from sqlanon.model.destination import refuse_file_like
 from sqlanon.model.names import folded
-from sqlanon.queries.kit.macros import SCHEMA, template_text
+from sqlanon.queries.kit.macros import SCHEMA
 from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.kit.steps import given
+from sqlanon.queries.kit.texts import template_text
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 """Runs a statement with bound values and hands out its rows, which are about the catalog."""

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.engines.base import PreparedQuery, StatementObserver
-from sqlanon.engines.duckdb.refusals import refused
+from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.duckdb.types import column_of
 from sqlanon.engines.duckdb.watching import Watcher, ignore
 from sqlanon.errors import EngineError
-from sqlanon.queries.kit.macros import template_text
 from sqlanon.queries.kit.nodes import DIALECT, Grain, Relation, Step, identifier, number, select
 from sqlanon.queries.kit.steps import printed
+from sqlanon.queries.kit.texts import template_text
 from sqlanon.queries.source import SourceColumn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Row = tuple[Any, ...]
 
@@ -243,22 +245,6 @@ def _executing(query: PreparedQuery) -> exp.Command:
 def _forgetting(name: str) -> exp.Command:
     """The statement that forgets a prepared query."""
     return exp.Command(this="DEALLOCATE", expression=printed(identifier(name)))
-
-
-@contextmanager
-def refusals(purpose: str, sql: str | None = None) -> Iterator[None]:
-    """Tell in our words what the database refuses, and of an interruption as Python does."""
-    try:
-        yield
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
-    except RuntimeError as error:
-        # Ctrl-C is a bare RuntimeError; any other RuntimeError stays what it is.
-        if "interrupted" not in str(error).lower():
-            raise
-        raise KeyboardInterrupt from None
-    except duckdb.Error as error:
-        raise refused(error, purpose, sql) from None
 
 
 def _set(connection: duckdb.DuckDBPyConnection, **settings: int | bool) -> None:

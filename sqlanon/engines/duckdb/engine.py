@@ -3,83 +3,39 @@
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import duckdb
 from sqlglot import exp
 
 from sqlanon.engines.base import NOTE_KEY, Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
 from sqlanon.engines.duckdb import attaching, catalog, copying, file_types, lake, sources
-from sqlanon.engines.duckdb.compute import DuckDBCompute, refusals, use
+from sqlanon.engines.duckdb.compute import DuckDBCompute, use
 from sqlanon.engines.duckdb.frames import Frames, rows_of
-from sqlanon.engines.duckdb.refusals import not_opened
-from sqlanon.engines.duckdb.resources import Resources, discard
+from sqlanon.engines.duckdb.opening import OpenedDatabase
+from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.frames import is_frame
-from sqlanon.engines.locks import Held
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.queries.kit.macros import install_statements, schema_statements, template_text
+from sqlanon.queries.kit.macros import install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
+from sqlanon.queries.kit.texts import template_text
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import taxonomies
 
-MEMORY = ":memory:"
-NO_LIMITS = Resources()
-
 
 class DuckDBEngine(DuckDBCompute):
-    """A DuckDB connection, opened here from a path or lent by the user."""
+    """What works on an opened database."""
 
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        *,
-        owned: bool,
-        read_only: bool = False,
-        spill: Held | None = None,
-    ) -> None:
-        super().__init__(connection)
-        self._frames = Frames(connection)
-        self._owned = owned
-        self._read_only = read_only
-        self._name, _ = catalog.current_place(self.rows)
-        self.taxonomy = catalog.anon_table("memory" if read_only else self._name, "taxonomy")
-        # A session that is never closed ends with the program.
-        self._discard_spill = None if spill is None else weakref.finalize(self, discard, spill)
-
-    @classmethod
-    def open(cls, database: str | Path, *, read_only: bool = False, resources: Resources = NO_LIMITS) -> DuckDBEngine:
-        """Open a warehouse file, or ``:memory:``.
-
-        A file that is opened read-only is attached to a database in memory, which then holds the session's own copy
-        of the taxonomies.
-
-        Raises:
-            EngineError: the file is locked, unreadable, in a missing folder or not a DuckDB file; or a resource is
-                none.
-        """
-        resources.check()
-        path = str(database)
-        attached = read_only and path != MEMORY
-        opened = MEMORY if attached else path
-        spill = resources.spill_folder(in_memory=opened == MEMORY)
-        engine = None
-        try:
-            attaching.make_file(opened, duckdb.connect)
-            connection = duckdb.connect(opened, config=resources.configuration(None if spill is None else spill.path))
-            engine = cls(connection, owned=True, read_only=attached, spill=spill)
-            if attached:
-                engine._attach(Path(path))
-        except BaseException as error:
-            _give_up(engine, spill)
-            if isinstance(error, duckdb.Error):
-                raise not_opened(path, error) from None
-            raise
-        return engine
+    def __init__(self, opened: OpenedDatabase) -> None:
+        super().__init__(opened.connection)
+        self._opened = opened
+        self._frames = Frames(opened.connection)
+        self._name = opened.name
+        self._read_only = opened.is_read_only
+        self.taxonomy = catalog.anon_table("memory" if self._read_only else self._name, "taxonomy")
 
     @cached_property
     def warehouse(self) -> Database:
@@ -124,9 +80,9 @@ class DuckDBEngine(DuckDBCompute):
     @contextmanager
     def beside(self, file: Path | None = None) -> Iterator[DuckDBEngine]:
         read_only = file is not None and file.exists() and not os.access(file, os.W_OK)
-        opened = self._cursor() if file is None else DuckDBEngine.open(file, read_only=read_only)
-        with closing(opened) as engine:
-            yield engine
+        opened = self._cursor() if file is None else OpenedDatabase.at(file, read_only=read_only)
+        with closing(opened):
+            yield opened.engine()
 
     def prepare_taxonomies(self) -> None:
         if not self._read_only and self.taxonomy.catalog == self._name:
@@ -147,10 +103,7 @@ class DuckDBEngine(DuckDBCompute):
         return rows_of(self.connection, relation, form)
 
     def close(self) -> None:
-        if self._owned:
-            self.connection.close()
-        if self._discard_spill is not None:
-            self._discard_spill()
+        self._opened.close()
 
     def refuse_target(self, target: str, read: Mapping[str, ResolvedSource], *, replace: bool) -> exp.Table:
         self._refuse_read_only(f'write the table "{target}"')
@@ -215,15 +168,19 @@ class DuckDBEngine(DuckDBCompute):
         found = self.rows(template_text("parquet_note"), (str(path), NOTE_KEY))
         return found[0][0] if found else None
 
-    def _cursor(self) -> DuckDBEngine:
-        """An engine on another connection to the same warehouse."""
+    def _cursor(self) -> OpenedDatabase:
+        """Another connection to the same warehouse."""
         with refusals("another connection"):
             cursor = self.connection.cursor()
             cursor.execute(use(self._name))
-        return DuckDBEngine(cursor, owned=True)
+        return OpenedDatabase(cursor, owned=True)
 
-    def _attach(self, path: Path) -> None:
-        """Attach a file read-only, make it the default, and take a copy of its taxonomies."""
+    def attach_source(self, path: Path) -> str:
+        """Attach a file read-only, make it the default, and take a copy of its taxonomies.
+
+        Returns:
+            the name of its database.
+        """
         self.prepare_taxonomies()
         self._name = attaching.attach_read_only(path, self.execute)
         for name in taxonomies.TABLES:
@@ -231,6 +188,7 @@ class DuckDBEngine(DuckDBCompute):
             if self.find(theirs):
                 ours = taxonomies.beside(self.taxonomy, name)
                 self.execute(exp.insert(select([exp.Star()], theirs), ours), "copy the taxonomies")
+        return self._name
 
     def _write(self, copy: exp.Copy, *, streamed: bool = False) -> None:
         # By one thread: several keep what they write in memory until it is its turn.
@@ -247,11 +205,3 @@ class DuckDBEngine(DuckDBCompute):
         if self._read_only or catalog.is_read_only(self.rows):
             reason = f"cannot {doing}: the warehouse is open read-only; write to a Parquet file instead"
             raise EngineError(reason, step="target")
-
-
-def _give_up(engine: DuckDBEngine | None, spill: Held | None) -> None:
-    """Undo what was done of opening a session."""
-    if engine is not None:
-        engine.close()
-    elif spill is not None:
-        discard(spill)

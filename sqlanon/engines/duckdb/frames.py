@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.engines.base import ResolvedSource
@@ -71,6 +70,8 @@ class Frames:
 
     def _copy(self, name: str, frame: object) -> None:
         """Keep the rows of a stream: a run reads its source more than once."""
+        import pyarrow as pa
+
         reader = frame if isinstance(frame, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(frame)
         stream = f"{name}_stream"
         self._connection.register(stream, reader)

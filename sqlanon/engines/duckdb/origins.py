@@ -13,8 +13,8 @@ from sqlanon.engines.base import ResolvedSource, Stored
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.model.names import folded
-from sqlanon.queries.kit.macros import template_text
 from sqlanon.queries.kit.nodes import DIALECT, identifier
+from sqlanon.queries.kit.texts import template_text
 
 Schema = tuple[str, str]
 """The database and the schema of a view, in which the names of its query are looked up first."""

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import duckdb
 
 from sqlanon.errors import EngineError, Refusal
 
@@ -31,6 +35,22 @@ SIGNS = (
 
 CSV_LINE = re.compile(r"[^\n]*\bCSV Error on Line: (\d+)")
 """How an error begins that tells of a line of a CSV file, and goes on by quoting it."""
+
+
+@contextmanager
+def refusals(purpose: str, sql: str | None = None) -> Iterator[None]:
+    """Tell in our words what the database refuses, and of an interruption as Python does."""
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except RuntimeError as error:
+        # Ctrl-C is a bare RuntimeError; any other RuntimeError stays what it is.
+        if "interrupted" not in str(error).lower():
+            raise
+        raise KeyboardInterrupt from None
+    except duckdb.Error as error:
+        raise refused(error, purpose, sql) from None
 
 
 def not_opened(path: str, error: Exception) -> EngineError:

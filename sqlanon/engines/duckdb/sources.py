@@ -20,8 +20,8 @@ from sqlanon.engines.duckdb.origins import Spelled, spelled_by
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.names import folded, possible
-from sqlanon.queries.kit.macros import template_text
 from sqlanon.queries.kit.nodes import DIALECT, select
+from sqlanon.queries.kit.texts import template_text
 from sqlanon.queries.source import SourceColumn
 
 Describe = Callable[[exp.Expr], Sequence[SourceColumn]]

@@ -22,7 +22,6 @@ from sqlanon.methods.full_domain.guarantee import guarantee
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes, masked_rows_fall_short
 from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
-from sqlanon.methods.full_domain.relaxation import unsatisfiable
 from sqlanon.methods.full_domain.report import Decision, doubts, report
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
@@ -107,6 +106,8 @@ class Encoded:
             outcome = self._outcome(stages)
             stages.concluded(outcome)
         if outcome.best is None:
+            from sqlanon.methods.full_domain.relaxation import unsatisfiable
+
             with stages.stage("explain"):
                 raise unsatisfiable(self.engine, self.table, outcome, stages.counted)
         return Chosen(self.engine, self.table, outcome, outcome.best)

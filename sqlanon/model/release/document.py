@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 class Document(BaseModel):
     """A frozen value that can be printed as JSON and, in a notebook, as a table."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     def _repr_html_(self) -> str:
         return html_table(self.model_dump(mode="json"))

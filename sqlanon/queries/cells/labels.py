@@ -9,11 +9,11 @@ from sqlglot import exp
 from sqlanon.queries.cells.encoding import VALUE, Encoding
 from sqlanon.queries.kit.macros import template
 from sqlanon.queries.kit.nodes import (
-    DIALECT,
     Relation,
     Step,
     aliased,
     ascending,
+    bit_or,
     cast,
     column,
     copies,
@@ -134,7 +134,7 @@ def _word(word: int) -> exp.Expr:
     """A word of the key of a label: the bits of its own field and of those above."""
     child = exp.Paren(this=exp.BitwiseLeftShift(this=column("child"), expression=column("shift")))
     above = exp.Ordered(this=column("depth"), desc=True, nulls_first=False)
-    own = filtered(exp.func("bit_or", child, dialect=DIALECT), column("word").eq(number(word)))
+    own = filtered(bit_or(child), column("word").eq(number(word)))
     partition: list[exp.Expr] = [column("position"), column(VALUE)]
     bits = exp.Window(this=own, partition_by=partition, order=exp.Order(expressions=[above]))
     return exp.func("coalesce", bits, number(0))

@@ -19,6 +19,7 @@ from sqlglot import exp
 from sqlanon.errors import SqlanonError
 from sqlanon.queries.kit.columns import resolve_columns, resolve_lists
 from sqlanon.queries.kit.nodes import DIALECT
+from sqlanon.queries.kit.texts import sql_folder
 
 SCHEMA = "anon"
 
@@ -27,12 +28,6 @@ MACRO = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 """The statement of a macro in its file: the only semicolon at the end of a line ends it."""
-
-
-def sql_folder() -> Path:
-    """The folder ``sql``: inside the package in a wheel, beside it in a working copy."""
-    packaged = Path(__file__).parents[2] / "sql"
-    return packaged if packaged.is_dir() else Path(__file__).parents[3] / "sql"
 
 
 @dataclass(frozen=True)
@@ -182,12 +177,6 @@ def template(name: str, without: Container[str] = ()) -> exp.Select:
     # Not copied as a whole: that would take longer than all else of a query.
     clauses = {key: clause.copy() for key, clause in whole.args.items() if isinstance(clause, exp.Expr)}
     return exp.Select(**clauses, expressions=[each.copy() for each in whole.expressions if each.alias not in without])
-
-
-@cache
-def template_text(name: str) -> str:
-    """The text of such a query, as those have it that a run asks the catalog again and again."""
-    return template(name).sql(DIALECT)
 
 
 def expand(tree: exp.Expr) -> exp.Expr:

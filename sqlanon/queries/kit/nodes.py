@@ -185,6 +185,11 @@ def all_bits(expressions: Iterable[exp.Expr]) -> exp.Expr:
     return reduce(lambda left, right: exp.BitwiseOr(this=left, expression=right), expressions)
 
 
+def bit_or(expression: exp.Expr) -> exp.Anonymous:
+    """``bit_or(expression)``: a node of its own would look for the type of the expression whenever it is printed."""
+    return exp.Anonymous(this="BIT_OR", expressions=[expression])
+
+
 def count_rows() -> exp.Count:
     """``count(*)``."""
     return exp.Count(this=exp.Star(), big_int=True)

@@ -1,0 +1,26 @@
+"""``sqlanon --version``, which waits for no command to be imported."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+
+from sqlanon.cli.terminal.output import write
+from sqlanon.errors import EngineError
+from sqlanon.model.extras import installed_version
+
+
+def main() -> None:
+    """Print the version and exit."""
+    try:
+        show_version()
+    except EngineError as error:
+        from sqlanon.cli.terminal.outcome import report_failure
+
+        sys.exit(report_failure(error, as_json=False, as_events=False, debug=False))
+    sys.exit()
+
+
+def show_version() -> None:
+    """Print the versions of this package and of DuckDB."""
+    write(f"sqlanon {installed_version()} (DuckDB {version('duckdb')})\n")

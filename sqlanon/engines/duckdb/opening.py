@@ -1,0 +1,122 @@
+"""Databases that are opened: without the engine on them, which takes longer to import than they take to be opened."""
+
+from __future__ import annotations
+
+import re
+import threading
+import weakref
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from sqlanon.engines.duckdb.refusals import not_opened, refusals
+from sqlanon.engines.duckdb.resources import Resources, discard
+from sqlanon.engines.locks import Held
+from sqlanon.queries.kit.texts import template_text
+
+if TYPE_CHECKING:
+    from sqlanon.engines.duckdb.engine import DuckDBEngine
+
+MEMORY = ":memory:"
+NO_LIMITS = Resources()
+
+NO_FILE = re.compile(r"$|:|\w{2,}:")
+"""How the name of a database begins that is no file: one in memory, or what an extension of DuckDB opens."""
+
+_making = threading.Lock()
+"""DuckDB's locks on files keep out other processes alone."""
+
+
+class OpenedDatabase:
+    """A connection of DuckDB, opened here from a path or lent by the user.
+
+    Attributes:
+        connection: the connection.
+        name: of the database in which names are looked up that say nothing else.
+        is_read_only: whether that is attached, and the connection is on a database in memory.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        *,
+        owned: bool,
+        read_only: bool = False,
+        spill: Held | None = None,
+    ) -> None:
+        self.connection = connection
+        self.is_read_only = read_only
+        self._owned = owned
+        with refusals("the catalog"):
+            self.name = str(connection.execute(template_text("current_place")).fetchall()[0][0])
+        # A session that is never closed ends with the program.
+        self._discard_spill = None if spill is None else weakref.finalize(self, discard, spill)
+
+    @classmethod
+    def at(cls, database: str | Path, *, read_only: bool = False, resources: Resources = NO_LIMITS) -> OpenedDatabase:
+        """Open a warehouse file, or ``:memory:``.
+
+        A file that is opened read-only is attached to a database in memory, which then holds the session's own copy
+        of the taxonomies.
+
+        Raises:
+            EngineError: the file is locked, unreadable, in a missing folder or not a DuckDB file; or a resource is
+                none.
+        """
+        resources.check()
+        path = str(database)
+        attached = read_only and path != MEMORY
+        place = MEMORY if attached else path
+        spill = resources.spill_folder(in_memory=place == MEMORY)
+        opened = None
+        try:
+            _make_file(place)
+            connection = duckdb.connect(place, config=resources.configuration(None if spill is None else spill.path))
+            opened = cls(connection, owned=True, read_only=attached, spill=spill)
+            if attached:
+                opened.name = opened.engine().attach_source(Path(path))
+        except BaseException as error:
+            _give_up(opened, spill)
+            if isinstance(error, duckdb.Error):
+                raise not_opened(path, error) from None
+            raise
+        return opened
+
+    def engine(self) -> DuckDBEngine:
+        """A new engine on the connection."""
+        from sqlanon.engines.duckdb.engine import DuckDBEngine
+
+        return DuckDBEngine(self)
+
+    def close(self) -> None:
+        """Close the connection if it was opened here."""
+        if self._owned:
+            self.connection.close()
+        if self._discard_spill is not None:
+            self._discard_spill()
+
+
+def _make_file(database: str) -> None:
+    """Make the file of a new warehouse in a storage version that older clients can read; one that exists is left alone.
+
+    It is made by itself, not by the settings of the session: a session with other settings than DuckDB's own could not
+    share the file with other connections of the same program. What is no path is left to DuckDB.
+    """
+    if NO_FILE.match(database):
+        return
+    with _making:
+        if not Path(database).expanduser().exists():
+            from sqlanon.engines.duckdb.attaching import new_file
+
+            with closing(duckdb.connect()) as connection:
+                connection.execute(new_file(database))
+
+
+def _give_up(opened: OpenedDatabase | None, spill: Held | None) -> None:
+    """Undo what was done of opening a database."""
+    if opened is not None:
+        opened.close()
+    elif spill is not None:
+        discard(spill)

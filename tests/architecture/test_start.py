@@ -1,0 +1,82 @@
+"""What is imported: nothing that the command, the session or the verb doesn't use."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+COMMAND = """
+import sys, sqlanon.cli
+sys.argv = ["sqlanon", "{}"]
+try:
+    sqlanon.cli.main()
+except SystemExit:
+    pass
+"""
+SESSION = """
+import sqlanon
+session = sqlanon.connect({})
+"""
+TAXONOMIES = f"""
+{SESSION.format("")}
+session.taxonomies.load_all({{
+    "age": sqlanon.Taxonomy.intervals([5], minimum=0, maximum=9),
+    "sex": sqlanon.Taxonomy.from_rows([("f", "*"), ("m", "*")]),
+}})
+"""
+RUN = f"""
+{TAXONOMIES}
+people = "SELECT range % 10 AS age, CASE WHEN range % 2 = 0 THEN 'f' ELSE 'm' END AS sex FROM range(200)"
+policy = sqlanon.Policy(quasi_identifiers=["age", "sex"], privacy=[sqlanon.KAnonymity(30)])
+session.anonymize(people, policy, "release.parquet")
+"""
+
+FRAMES = {"pandas", "polars", "pyarrow"}
+TERMINAL = {"rich", "typer", "click"}
+
+STARTS = {
+    "version": (COMMAND.format("--version"), {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES, *TERMINAL}),
+    "help": (COMMAND.format("--help"), {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES}),
+    "import": ("import sqlanon\n", {"duckdb", "sqlglot", "pydantic", "numpy", *FRAMES, *TERMINAL}),
+    "connect": (SESSION.format(""), {"sqlglot", "pydantic", "numpy", *FRAMES, *TERMINAL}),
+    "connect to a file": (
+        SESSION.format("'w.duckdb'") + "session.close()\n" + SESSION.format("'w.duckdb'"),
+        {"pydantic", "numpy", *FRAMES, *TERMINAL},
+    ),
+    "taxonomies": (TAXONOMIES, {"numpy", "sqlanon.methods.base", "sqlanon.search", *FRAMES, *TERMINAL}),
+    "run": (
+        RUN,
+        {
+            *FRAMES,
+            *TERMINAL,
+            "sqlglot.optimizer.annotate_types",
+            "sqlanon.evaluation",
+            "sqlanon.partitions",
+            "sqlanon.ledger",
+            "sqlanon.methods.private",
+            "sqlanon.methods.full_domain.relaxation",
+            "sqlanon.run.explain",
+            "sqlanon.run.lattice",
+        },
+    ),
+}
+
+BINDS_BY_PANDAS = version("duckdb").startswith("1.")
+"""DuckDB 1.5 imports pandas, and that numpy and pyarrow, when it is given the first value to bind."""
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("what", STARTS)
+def test_nothing_is_imported_that_is_not_used(what: str, tmp_path: Path) -> None:
+    program, unused = STARTS[what]
+    if BINDS_BY_PANDAS and what in ("taxonomies", "run"):
+        unused = unused - FRAMES - {"numpy"}
+    told = "import json, sys\nprint(json.dumps(sorted(sys.modules)))\n"
+    ran = subprocess.run([sys.executable, "-c", program + told], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert set(json.loads(ran.stdout.splitlines()[-1])) & unused == set()

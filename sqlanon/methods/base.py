@@ -11,18 +11,20 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Guarantee, PrivateGuarantee, PrivateReport, Report
 from sqlanon.queries.cells.encoding import Encoding
+
+if TYPE_CHECKING:
+    from sqlanon.mechanisms.source import RandomSource
 
 AnyReport: TypeAlias = Report | PrivateReport
 AnyGuarantee: TypeAlias = Guarantee | PrivateGuarantee

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from sqlanon.model.fit import Fit
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import DeltaPresence
 from sqlanon.model.release import Guarantee, Report
+
+if TYPE_CHECKING:
+    from sqlanon.model.fit import Fit
 
 WHAT_ROWS_COUNT = (
     "classes count rows: where one individual owns several rows, a class of k rows holds fewer individuals"

@@ -11,29 +11,33 @@
 -- A reference without rows is an error if the source has some: without a distribution to be far from, distances would
 -- look small.
 --
--- Returns: value_text VARCHAR, sensitive_value VARCHAR, value with the type that both columns fit in, share DOUBLE in
--- [0, 1]; a row per text.
+-- Returns: value_text VARCHAR, sensitive_value VARCHAR, value with the type that both columns fit in, reference_rows BIGINT,
+-- share DOUBLE in [0, 1]; a row per text.
 -- Example:
 --   FROM anon.value_texts('visits', 'diagnosis', 'visits') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.value_texts(source, sensitive, reference) AS TABLE
-SELECT
-    anon_text AS value_text,
-    max(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
-    anon_value AS value,
-    CASE
-        WHEN sum(anon_known_rows) OVER () = 0 THEN error('the reference has no row')
-        ELSE sum(anon_known_rows) OVER (PARTITION BY anon_value) / sum(anon_known_rows) OVER ()
-    END AS share
+SELECT value_text, sensitive_value, value, reference_rows, reference_rows / anon_all_rows AS share
 FROM (
-    SELECT anon_text, any_value(anon_value) AS anon_value, sum(anon_is_known) AS anon_known_rows
+    SELECT
+        anon_text AS value_text,
+        max(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
+        anon_value AS value,
+        CASE
+            WHEN sum(anon_known_rows) OVER () = 0 THEN error('the reference has no row')
+            ELSE CAST(sum(anon_known_rows) OVER (PARTITION BY anon_value) AS BIGINT)
+        END AS reference_rows,
+        sum(anon_known_rows) OVER () AS anon_all_rows
     FROM (
-        SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_text, COLUMNS([sensitive]) AS anon_value, 0 AS anon_is_known
-        FROM query_table(source)
-        UNION ALL
-        SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_text, COLUMNS([sensitive]) AS anon_value, 1 AS anon_is_known
-        FROM query_table(reference)
+        SELECT anon_text, any_value(anon_value) AS anon_value, sum(anon_is_known) AS anon_known_rows
+        FROM (
+            SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_text, COLUMNS([sensitive]) AS anon_value, 0 AS anon_is_known
+            FROM query_table(source)
+            UNION ALL
+            SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_text, COLUMNS([sensitive]) AS anon_value, 1 AS anon_is_known
+            FROM query_table(reference)
+        )
+        GROUP BY anon_text
     )
-    GROUP BY anon_text
 );
 
 -- The share that each sensitive value of the source or the reference has in the reference, see anon.value_texts.
@@ -75,17 +79,95 @@ GROUP BY anon_counts.class, anon_texts.sensitive_value;
 CREATE OR REPLACE MACRO anon.equal_distance_of(row_count, class_size, reference_share) AS
 fsum(greatest(row_count / class_size - coalesce(reference_share, 0.0), 0.0));
 
+-- What it takes to move the rows of a reference to each value of an order, a row by a step being 1: those of lower values
+-- up to it, and those of higher ones down to it.
+--
+-- reference: a relation with a row per value: position, from 1 without a gap, and row_count.
+-- Returns: position, reference_rows DOUBLE, which is all of them, cumulative_share DOUBLE in [0, 1], work_below DOUBLE,
+-- work_above DOUBLE, most_work DOUBLE, that from one end to the other.
+-- Example:
+--   WITH ages AS (FROM anon.value_positions('visits', 'age', 'visits')) FROM anon.reference_work('ages') ORDER BY position;
+CREATE OR REPLACE MACRO anon.reference_work(reference) AS TABLE
+SELECT
+    position,
+    anon_all_rows AS reference_rows,
+    anon_rows_up_to / nullif(anon_all_rows, 0e0) AS cumulative_share,
+    position * anon_rows_up_to - anon_moment AS work_below,
+    (anon_all_moment - anon_moment) - position * (anon_all_rows - anon_rows_up_to) AS work_above,
+    anon_all_rows * (anon_positions - 1) AS most_work
+FROM (
+    SELECT
+        position,
+        CAST(sum(row_count) OVER (ORDER BY position ASC) AS DOUBLE) AS anon_rows_up_to,
+        CAST(sum(position * row_count) OVER (ORDER BY position ASC) AS DOUBLE) AS anon_moment,
+        CAST(sum(row_count) OVER () AS DOUBLE) AS anon_all_rows,
+        CAST(sum(position * row_count) OVER () AS DOUBLE) AS anon_all_moment,
+        count(*) OVER () AS anon_positions
+    FROM query_table(reference)
+);
+
+-- The interval of shares that a share is in, of 1,024 that are equally long: a power of two, so that nothing is rounded.
+--
+-- Returns: BIGINT.
+-- Example:
+--   SELECT anon.share_slot(0.5) AS slot;
+CREATE OR REPLACE MACRO anon.share_slot(share) AS CAST(floor(share * 1024e0) AS BIGINT);
+
+-- Where the cumulative share of a reference first exceeds a given share, from least_share up to next_share: the position, and
+-- what it takes to move the rows below up to it. Cut into slots, see anon.share_slot, so that it is found by an equal join.
+--
+-- work: a relation such as anon.reference_work returns.
+-- Returns: slot BIGINT, least_share DOUBLE, next_share DOUBLE, crossing, which is a position, crossing_work DOUBLE.
+-- Example:
+--   WITH ages AS (FROM anon.value_positions('visits', 'age', 'visits')), work AS (FROM anon.reference_work('ages'))
+--   SELECT DISTINCT * EXCLUDE (slot) FROM anon.reference_crossings('work') ORDER BY crossing;
+CREATE OR REPLACE MACRO anon.reference_crossings(work) AS TABLE
+SELECT
+    unnest(range(anon.share_slot(anon_least_share), anon.share_slot(anon_next_share) + 1)) AS slot,
+    anon_least_share AS least_share,
+    anon_next_share AS next_share,
+    anon_position AS crossing,
+    anon_work AS crossing_work
+FROM (
+    SELECT
+        position AS anon_position,
+        work_below AS anon_work,
+        coalesce(lag(cumulative_share) OVER (ORDER BY position ASC), 0e0) AS anon_least_share,
+        cumulative_share AS anon_next_share
+    FROM query_table(work)
+)
+WHERE anon_least_share < anon_next_share;
+
+-- What it takes to move the rows of a class to where those of the reference are, from one value of the class to its next
+-- one: the sum of |rows_up_to * reference_rows - class_size * R| over the positions from the one to the other, R being the
+-- rows of the reference up to a position.
+--
+-- R only grows, and the rest is the same between two values of a class, so that the sum follows from what is known of three
+-- positions: of both values, and of the one where R / reference_rows first exceeds rows_up_to / class_size, see
+-- anon.reference_work and anon.reference_crossings. NULL behind the last value. All terms are integers, so that the sum is
+-- exact and independent of any order as long as they are below 2^53.
+--
+-- Returns: DOUBLE.
+-- Example:
+--   SELECT anon.work_between(2, 3, 8, 1, 4, 0, 9, 3, 5) AS work;
+CREATE OR REPLACE MACRO anon.work_between(
+    rows_up_to, class_size, reference_rows, position, next_position, work_below, next_work_below, crossing, crossing_work
+) AS
+rows_up_to * reference_rows * (2e0 * least(greatest(crossing, position), next_position) - position - next_position)
++ class_size * (work_below + next_work_below - 2e0 * least(greatest(crossing_work, work_below), next_work_below));
+
 -- Earth mover's distance between the values of one class and the reference if values have an order and neighbours are
--- equally far apart (an aggregate over all positions of the domain): the mean difference of the cumulative shares over
--- the steps between the first and the last position; 0 for a domain of one value.
+-- equally far apart (an aggregate over the values of the class): the mean difference of the cumulative shares over the steps
+-- between the first and the last position of the domain; 0 for a domain of one value.
 --
 -- Returns: DOUBLE in [0, 1].
 -- Source: Li et al. 2007, EMD for numerical attributes.
 -- Example:
---   SELECT anon.ordered_distance_of(cumulative_share, reference_cumulative_share) AS t
+--   SELECT anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS t
 --   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.ordered_distance_of(cumulative_share, reference_cumulative_share) AS
-fsum(abs(cumulative_share - reference_cumulative_share)) / greatest(count(cumulative_share) - 1, 1);
+CREATE OR REPLACE MACRO anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS
+(coalesce(fsum(work_between), 0e0) + sum(row_count) * (min(work_below) + min(work_above)))
+/ (sum(row_count) * greatest(max(most_work), 1e0));
 
 -- How many times more rows a value has than its share in the reference, infinity for a value that is not there. Over the
 -- rows of the class that is the ratio q / p of its shares in the class and in the reference.
@@ -198,45 +280,74 @@ FROM anon.class_closeness(source, quasi_identifiers, sensitive, reference);
 -- of the type that both columns fit in, NULL last, as in ARX. Text is in the order of its code points; for another
 -- order give the column an ENUM type. Numbers that a table keeps as text are in the order of text: cast them.
 --
--- Returns: sensitive_value VARCHAR, position BIGINT.
+-- Returns: sensitive_value VARCHAR, position BIGINT, row_count BIGINT, the rows of the reference.
 -- Example:
 --   FROM anon.value_positions('visits', 'age', 'visits') ORDER BY position;
 CREATE OR REPLACE MACRO anon.value_positions(source, sensitive, reference) AS TABLE
 SELECT
     anon_value AS sensitive_value,
-    row_number() OVER (ORDER BY min(anon_order) IS NULL ASC, min(anon_order) ASC, anon_value ASC) AS position
+    row_number() OVER (ORDER BY min(anon_order) IS NULL ASC, min(anon_order) ASC, anon_value ASC) AS position,
+    any_value(anon_rows) AS row_count
 FROM (
-    SELECT sensitive_value AS anon_value, value AS anon_order FROM anon.value_texts(source, sensitive, reference)
+    SELECT sensitive_value AS anon_value, value AS anon_order, reference_rows AS anon_rows
+    FROM anon.value_texts(source, sensitive, reference)
 )
 GROUP BY anon_value;
 
--- The cumulative distribution of the sensitive values of each equivalence class and of the reference, over the order of
--- anon.value_positions.
+-- How far the sensitive values of each equivalence class are from the reference, over the order of anon.value_positions: of
+-- each value what it takes to move rows between it and the next one, and the rows of the reference to it; see
+-- anon.work_between and anon.reference_work.
 --
--- Returns: class STRUCT of the quasi-identifiers' values, position BIGINT, cumulative_share DOUBLE,
--- reference_cumulative_share DOUBLE; a row per class and value of the domain.
+-- Returns: class STRUCT of the quasi-identifiers' values, position BIGINT, row_count BIGINT, work_between DOUBLE, NULL for the
+-- last value, work_below DOUBLE, work_above DOUBLE, most_work DOUBLE; a row per class and value that stands in it.
 -- Example:
 --   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') ORDER BY ALL LIMIT 3;
 CREATE OR REPLACE MACRO anon.class_distributions(source, quasi_identifiers, sensitive, reference) AS TABLE
-WITH anon_counts AS (
-    SELECT class AS anon_class, sensitive_value AS anon_value, row_count / class_size AS anon_share
-    FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference)
+WITH anon_positions AS MATERIALIZED (
+    SELECT * FROM anon.value_positions(source, sensitive, reference)
+),
+anon_work AS MATERIALIZED (
+    SELECT * FROM anon.reference_work('anon_positions')
+),
+anon_values AS (
+    SELECT
+        anon_counts.class AS anon_class,
+        anon_counts.class_size AS anon_size,
+        anon_counts.row_count AS anon_rows,
+        sum(anon_counts.row_count) OVER anon_up_to_here AS anon_rows_up_to,
+        lead(anon_work.position) OVER anon_up_to_here AS anon_next_position,
+        lead(anon_work.work_below) OVER anon_up_to_here AS anon_next_work,
+        anon_work.*
+    FROM anon.class_frequencies(source, quasi_identifiers, sensitive, reference) AS anon_counts
+    INNER JOIN anon_positions ON anon_positions.sensitive_value IS NOT DISTINCT FROM anon_counts.sensitive_value
+    INNER JOIN anon_work ON anon_work.position = anon_positions.position
+    WINDOW anon_up_to_here AS (
+        PARTITION BY anon_counts.class ORDER BY anon_work.position ASC ROWS UNBOUNDED PRECEDING
+    )
 )
 SELECT
-    anon_classes.anon_class AS class,
-    anon_positions.position,
-    sum(coalesce(anon_counts.anon_share, 0.0)) OVER anon_up_to_here AS cumulative_share,
-    sum(anon_shares.share) OVER anon_up_to_here AS reference_cumulative_share
-FROM (SELECT DISTINCT anon_class FROM anon_counts) AS anon_classes
-CROSS JOIN anon.value_positions(source, sensitive, reference) AS anon_positions
-INNER JOIN anon.value_shares(source, sensitive, reference) AS anon_shares
-    ON anon_shares.sensitive_value IS NOT DISTINCT FROM anon_positions.sensitive_value
-LEFT JOIN anon_counts
-    ON anon_counts.anon_class = anon_classes.anon_class
-    AND anon_counts.anon_value IS NOT DISTINCT FROM anon_positions.sensitive_value
-WINDOW anon_up_to_here AS (
-    PARTITION BY anon_classes.anon_class ORDER BY anon_positions.position ASC ROWS UNBOUNDED PRECEDING
-);
+    anon_values.anon_class AS class,
+    anon_values.position,
+    anon_values.anon_rows AS row_count,
+    anon.work_between(
+        anon_values.anon_rows_up_to,
+        anon_values.anon_size,
+        anon_values.reference_rows,
+        anon_values.position,
+        anon_values.anon_next_position,
+        anon_values.work_below,
+        anon_values.anon_next_work,
+        anon_crossings.crossing,
+        anon_crossings.crossing_work
+    ) AS work_between,
+    anon_values.work_below,
+    anon_values.work_above,
+    anon_values.most_work
+FROM anon_values
+LEFT JOIN anon.reference_crossings('anon_work') AS anon_crossings
+    ON anon_crossings.slot = anon.share_slot(anon_values.anon_rows_up_to / anon_values.anon_size)
+    AND anon_crossings.least_share <= anon_values.anon_rows_up_to / anon_values.anon_size
+    AND anon_crossings.next_share > anon_values.anon_rows_up_to / anon_values.anon_size;
 
 -- t-closeness attained with ordered ground distance: the largest distance of any equivalence class from the reference,
 -- see anon.ordered_distance_of and anon.value_positions; NULL for a table without rows.
@@ -248,7 +359,7 @@ WINDOW anon_up_to_here AS (
 CREATE OR REPLACE MACRO anon.ordered_t_closeness(source, quasi_identifiers, sensitive, reference) AS TABLE
 SELECT max(anon_distance) AS t
 FROM (
-    SELECT anon.ordered_distance_of(cumulative_share, reference_cumulative_share) AS anon_distance
+    SELECT anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) AS anon_distance
     FROM anon.class_distributions(source, quasi_identifiers, sensitive, reference)
     GROUP BY class
 );

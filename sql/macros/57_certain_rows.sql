@@ -113,36 +113,31 @@ anon.certain_share(
 CREATE OR REPLACE MACRO anon.equal_distance_certainty_of(row_count, class_size, reference_share, t) AS
 anon.hierarchical_distance_certainty_of(row_count, class_size, reference_share, 1, t);
 
--- The larger of the distances that rows would have from the reference if all had the least value of the class, or all the
--- greatest (an aggregate over all positions of the domain, as in anon.ordered_distance_of).
---
--- No value of the class is farther, since the distance is convex in the position of the value: a step further changes it by
--- twice the reference's cumulative share less 1, over the steps.
+-- The largest of the distances that rows would have from the reference if all had one value of the class (an aggregate over
+-- its values, as in anon.ordered_distance_of).
 --
 -- Returns: DOUBLE in [0, 1].
 -- Source: Li et al. 2007, EMD for numerical attributes.
 -- Example:
---   SELECT anon.ordered_reach_of(cumulative_share, reference_cumulative_share) AS farthest
+--   SELECT anon.ordered_reach_of(work_below, work_above, most_work) AS farthest
 --   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.ordered_reach_of(cumulative_share, reference_cumulative_share) AS
-greatest(
-    sum(CASE WHEN cumulative_share > 0 THEN 1 - reference_cumulative_share ELSE reference_cumulative_share END),
-    -- A last share that is less than 1 by rounding stands for a value farther up, of which the same holds.
-    sum(CASE WHEN cumulative_share >= 1 THEN 1 - reference_cumulative_share ELSE reference_cumulative_share END)
-) / greatest(count(cumulative_share) - 1, 1);
+CREATE OR REPLACE MACRO anon.ordered_reach_of(work_below, work_above, most_work) AS
+max(work_below + work_above) / greatest(max(most_work), 1e0);
 
 -- The share of the rows of one class that is certainly suppressed if classes are to be within distance t of the reference
--- and values have an order (an aggregate over all positions of the domain): g is the distance, G is the farthest.
+-- and values have an order (an aggregate over the values of the class): g is the distance, G is the farthest.
 --
 -- Returns: DOUBLE in [0, 1).
 -- Source: Li et al. 2007, EMD for numerical attributes, for the model; the lemma above.
 -- Example:
---   SELECT anon.ordered_distance_certainty_of(cumulative_share, reference_cumulative_share, 0.2) AS share
+--   SELECT anon.ordered_distance_certainty_of(row_count, work_between, work_below, work_above, most_work, 0.2) AS share
 --   FROM anon.class_distributions('visits', ['sex'], 'age', 'visits') GROUP BY class;
-CREATE OR REPLACE MACRO anon.ordered_distance_certainty_of(cumulative_share, reference_cumulative_share, t) AS
+CREATE OR REPLACE MACRO anon.ordered_distance_certainty_of(
+    row_count, work_between, work_below, work_above, most_work, t
+) AS
 anon.certain_share(
-    anon.ordered_distance_of(cumulative_share, reference_cumulative_share) - t,
-    anon.ordered_reach_of(cumulative_share, reference_cumulative_share) - t
+    anon.ordered_distance_of(row_count, work_between, work_below, work_above, most_work) - t,
+    anon.ordered_reach_of(work_below, work_above, most_work) - t
 );
 
 -- The same if no value may have more than a share of its own (an aggregate over the values of one class): g is the share of

@@ -207,7 +207,11 @@ FROM (
 -- compare: value_texts
 FROM anon.value_texts('people', 'diagnosis', 'people');
 -- by hand
-SELECT diagnosis AS value_text, diagnosis AS sensitive_value, diagnosis AS value, share FROM hand_shares;
+SELECT
+    diagnosis AS value_text, diagnosis AS sensitive_value, diagnosis AS value, count(*) AS reference_rows,
+    count(*) / sum(count(*)) OVER () AS share
+FROM people
+GROUP BY diagnosis;
 
 -- compare: value_shares
 FROM anon.value_shares('people', 'diagnosis', 'people');
@@ -265,21 +269,46 @@ FROM hand_frequencies;
 -- compare: value_positions
 FROM anon.value_positions('people', 'diagnosis', 'people');
 -- by hand
-SELECT diagnosis, row_number() OVER (ORDER BY diagnosis) AS position
-FROM (SELECT DISTINCT diagnosis FROM people);
+SELECT diagnosis, row_number() OVER (ORDER BY diagnosis) AS position, count(*) AS row_count
+FROM people
+GROUP BY diagnosis;
 
 -- compare: class_distributions
 SELECT class[1] AS age, class[2] AS sex, class[3] AS city, * EXCLUDE (class)
 FROM anon.class_distributions('people', ['age', 'sex', 'city'], 'diagnosis', 'people');
 -- by hand
+WITH positions AS (
+    SELECT
+        diagnosis, row_number() OVER (ORDER BY diagnosis) AS position, count(*) AS row_count,
+        sum(count(*)) OVER (ORDER BY diagnosis) AS rows_up_to, sum(count(*)) OVER () AS all_rows
+    FROM people
+    GROUP BY diagnosis
+),
+beside AS (
+    SELECT
+        here.position, sum(others.row_count * greatest(here.position - others.position, 0)) AS work_below,
+        sum(others.row_count * greatest(others.position - here.position, 0)) AS work_above,
+        here.all_rows * (count(*) - 1) AS most_work
+    FROM positions AS here
+    CROSS JOIN positions AS others
+    GROUP BY here.position, here.all_rows
+),
+placed AS (
+    SELECT
+        age, sex, city, class_size, position, counts.row_count, sum(counts.row_count) OVER up_to_here AS rows_up_to,
+        lead(position) OVER up_to_here AS next_position
+    FROM hand_frequencies AS counts
+    INNER JOIN positions USING (diagnosis)
+    WINDOW up_to_here AS (PARTITION BY age, sex, city ORDER BY position ROWS UNBOUNDED PRECEDING)
+)
 SELECT
-    age, sex, city, row_number() OVER up_to_here AS position,
-    sum(coalesce(row_count, 0) / class_size) OVER up_to_here AS cumulative_share,
-    sum(share) OVER up_to_here AS reference_cumulative_share
-FROM (SELECT age, sex, city, count(*) AS class_size FROM people GROUP BY ALL) AS classes
-CROSS JOIN hand_shares AS shares
-LEFT JOIN hand_counts AS counts USING (age, sex, city, diagnosis)
-WINDOW up_to_here AS (PARTITION BY age, sex, city ORDER BY diagnosis ROWS UNBOUNDED PRECEDING);
+    age, sex, city, placed.position, any_value(placed.row_count) AS row_count,
+    sum(abs(placed.rows_up_to * all_rows - class_size * positions.rows_up_to)) AS work_between,
+    any_value(work_below) AS work_below, any_value(work_above) AS work_above, any_value(most_work) AS most_work
+FROM placed
+INNER JOIN beside ON beside.position = placed.position
+LEFT JOIN positions ON positions.position >= placed.position AND positions.position < placed.next_position
+GROUP BY age, sex, city, placed.position;
 
 -- compare: ordered_t_closeness
 FROM anon.ordered_t_closeness('people', ['age', 'sex', 'city'], 'diagnosis', 'people');

@@ -507,7 +507,6 @@ SELECT
   "anon_sensitive_0",
   "anon_sensitive_0_1",
   "anon_rows" / SUM("anon_rows") OVER () AS "anon_share",
-  SUM("anon_rows") OVER (ORDER BY "anon_sensitive_0" ASC) / SUM("anon_rows") OVER () AS "anon_cumulative",
   SUM("anon_rows") OVER (PARTITION BY "anon_sensitive_0_1") / SUM("anon_rows") OVER () AS "anon_share_1"
 FROM "anon_counts";
 
@@ -2271,34 +2270,43 @@ WITH "anon_counts_2" AS (
   GROUP BY ALL
 ), "anon_texts" AS (
   SELECT
-    anon_text AS value_text,
-    MAX(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
-    anon_value AS value,
-    CASE
-      WHEN SUM(anon_known_rows) OVER () = 0
-      THEN ERROR('the reference has no row')
-      ELSE SUM(anon_known_rows) OVER (PARTITION BY anon_value) / SUM(anon_known_rows) OVER ()
-    END AS share
+    value_text,
+    sensitive_value,
+    value,
+    reference_rows,
+    reference_rows / anon_all_rows AS share
   FROM (
     SELECT
-      anon_text,
-      ANY_VALUE(anon_value) AS anon_value,
-      SUM(anon_is_known) AS anon_known_rows
+      anon_text AS value_text,
+      MAX(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
+      anon_value AS value,
+      CASE
+        WHEN SUM(anon_known_rows) OVER () = 0
+        THEN ERROR('the reference has no row')
+        ELSE CAST(SUM(anon_known_rows) OVER (PARTITION BY anon_value) AS BIGINT)
+      END AS reference_rows,
+      SUM(anon_known_rows) OVER () AS anon_all_rows
     FROM (
       SELECT
-        CAST("diagnosis" AS TEXT) AS anon_text,
-        "diagnosis" AS anon_value,
-        0 AS anon_is_known
-      FROM "memory"."main"."released"
-      UNION ALL
-      SELECT
-        CAST("diagnosis" AS TEXT) AS anon_text,
-        "diagnosis" AS anon_value,
-        1 AS anon_is_known
-      FROM "memory"."main"."visits"
+        anon_text,
+        ANY_VALUE(anon_value) AS anon_value,
+        SUM(anon_is_known) AS anon_known_rows
+      FROM (
+        SELECT
+          CAST("diagnosis" AS TEXT) AS anon_text,
+          "diagnosis" AS anon_value,
+          0 AS anon_is_known
+        FROM "memory"."main"."released"
+        UNION ALL
+        SELECT
+          CAST("diagnosis" AS TEXT) AS anon_text,
+          "diagnosis" AS anon_value,
+          1 AS anon_is_known
+        FROM "memory"."main"."visits"
+      )
+      GROUP BY
+        anon_text
     )
-    GROUP BY
-      anon_text
   )
 ), "anon_class_frequencies" AS (
   SELECT
@@ -2322,34 +2330,43 @@ WITH "anon_counts_2" AS (
   FROM "anon_class_frequencies"
 ), "anon_value_texts" AS (
   SELECT
-    anon_text AS value_text,
-    MAX(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
-    anon_value AS value,
-    CASE
-      WHEN SUM(anon_known_rows) OVER () = 0
-      THEN ERROR('the reference has no row')
-      ELSE SUM(anon_known_rows) OVER (PARTITION BY anon_value) / SUM(anon_known_rows) OVER ()
-    END AS share
+    value_text,
+    sensitive_value,
+    value,
+    reference_rows,
+    reference_rows / anon_all_rows AS share
   FROM (
     SELECT
-      anon_text,
-      ANY_VALUE(anon_value) AS anon_value,
-      SUM(anon_is_known) AS anon_known_rows
+      anon_text AS value_text,
+      MAX(anon_text) OVER (PARTITION BY anon_value) AS sensitive_value,
+      anon_value AS value,
+      CASE
+        WHEN SUM(anon_known_rows) OVER () = 0
+        THEN ERROR('the reference has no row')
+        ELSE CAST(SUM(anon_known_rows) OVER (PARTITION BY anon_value) AS BIGINT)
+      END AS reference_rows,
+      SUM(anon_known_rows) OVER () AS anon_all_rows
     FROM (
       SELECT
-        CAST("diagnosis" AS TEXT) AS anon_text,
-        "diagnosis" AS anon_value,
-        0 AS anon_is_known
-      FROM "memory"."main"."released"
-      UNION ALL
-      SELECT
-        CAST("diagnosis" AS TEXT) AS anon_text,
-        "diagnosis" AS anon_value,
-        1 AS anon_is_known
-      FROM "memory"."main"."visits"
+        anon_text,
+        ANY_VALUE(anon_value) AS anon_value,
+        SUM(anon_is_known) AS anon_known_rows
+      FROM (
+        SELECT
+          CAST("diagnosis" AS TEXT) AS anon_text,
+          "diagnosis" AS anon_value,
+          0 AS anon_is_known
+        FROM "memory"."main"."released"
+        UNION ALL
+        SELECT
+          CAST("diagnosis" AS TEXT) AS anon_text,
+          "diagnosis" AS anon_value,
+          1 AS anon_is_known
+        FROM "memory"."main"."visits"
+      )
+      GROUP BY
+        anon_text
     )
-    GROUP BY
-      anon_text
   )
 ), "anon_value_shares" AS (
   SELECT DISTINCT

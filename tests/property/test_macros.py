@@ -401,6 +401,21 @@ def test_closeness(case: Case, data: st.DataObject) -> None:
 
 
 @EXAMPLES
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.none() | st.integers(1, 60)), min_size=1, max_size=40),
+    st.lists(st.none() | st.integers(1, 60), min_size=1, max_size=80),
+)
+def test_ordered_closeness_over_many_values(members: list[tuple[int, int | None]], known: list[int | None]) -> None:
+    """Values of the reference that a class lacks stand between those that it has, which is most of what there is."""
+    rows: oracle.Rows = [{"q": label, "s": value} for label, value in members]
+    load_table("data", {"q": "INTEGER", "s": "INTEGER"}, rows)
+    load_table("reference", {"s": "INTEGER"}, [{"s": value} for value in known])
+    domain = oracle.value_order([value for _, value in members] + known)
+    expected = oracle.worst(rows, ["q"], "s", lambda values: oracle.ordered_distance(values, known, domain))
+    assert_close(one(table_call("ordered_t_closeness", "data", ["q"], "s", "reference")), [expected])
+
+
+@EXAMPLES
 @given(cases(), st.data())
 def test_hierarchical_closeness(case: Case, data: st.DataObject) -> None:
     """A quasi-identifier as the sensitive column, because it has a taxonomy."""

@@ -59,6 +59,12 @@ class Encoding:
         measures = dict.fromkeys(bound.measure for bound in self.criteria.bounds)
         return tuple(measure for measure in measures if measure != CLASS_SIZE)
 
+    @property
+    def ordered(self) -> tuple[str, ...]:
+        """The compared columns of which a measure looks at the order of the values."""
+        looked_at = {measure.column for measure in self.measures if measure.view == "ordered"}
+        return tuple(name for name in self.spec.compared if name in looked_at)
+
     @cached_property
     def traits(self) -> Mapping[str, Traits]:
         """What is to be known of the types of the source's columns."""
@@ -157,6 +163,14 @@ class Encoding:
     def values(self, name: str) -> Relation:
         """The values of a compared column, by code, with their shares of the whole table."""
         return Relation(f"anon_values_{self._sensitive_position(name)}", "node")
+
+    def reference_work(self, name: str) -> Relation:
+        """What the macro of this name tells of the values of a compared column whose order counts, by their codes."""
+        return Relation(f"anon_reference_work_{self._sensitive_position(name)}", "node")
+
+    def reference_crossings(self, name: str) -> Relation:
+        """What the macro of this name makes of that."""
+        return Relation(f"anon_reference_crossings_{self._sensitive_position(name)}", "node")
 
     def label_share(self, level: int) -> str:
         """The column of ``values`` with the share of a value's label at a level."""

@@ -21,6 +21,7 @@ from sqlanon.queries.cells.encoding import (
     counted,
 )
 from sqlanon.queries.cells.labels import dense_rank
+from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import (
     Step,
     aliased,
@@ -58,9 +59,14 @@ def encode_rows(encoding: Encoding) -> list[Step]:
 
 def shares(encoding: Encoding) -> list[Step]:
     """The steps that make what classes are compared with, from the cells."""
-    return [
+    steps = [
         Step(encoding.values(name), _values(encoding, name), f'shares of "{name}"') for name in encoding.spec.compared
     ]
+    for name in encoding.ordered:
+        work, crossings = encoding.reference_work(name), encoding.reference_crossings(name)
+        steps.append(Step(work, table_call("reference_work", _positions(encoding, name)), f'the order of "{name}"'))
+        steps.append(Step(crossings, table_call("reference_crossings", work.table), f'shares in the order of "{name}"'))
+    return steps
 
 
 def cell_counts(encoding: Encoding) -> exp.Query:
@@ -201,7 +207,7 @@ def _key(encoding: Encoding, name: str) -> exp.Expr:
 
 
 def _values(encoding: Encoding, name: str) -> exp.Query:
-    """The values of a compared column: code, share of the table, cumulative share, and the shares of its labels."""
+    """The values of a compared column: code, share of the table, and the shares of its labels."""
     code = encoding.sensitive(name)
     labels = [encoding.sensitive_label(name, level) for level in range(1, encoding.sensitive_height(name))]
     carried = [aliased(exp.AnyValue(this=column(label)), label) for label in labels]
@@ -209,7 +215,6 @@ def _values(encoding: Encoding, name: str) -> exp.Query:
     counts = grouped(select([column(code), *carried, rows], encoding.cells.table), [column(code)])
     shares = [
         aliased(_share(), "anon_share"),
-        aliased(_share(order=ascending(column(code))), "anon_cumulative"),
         *(
             aliased(_share(partition_by=[column(label)]), encoding.label_share(level))
             for level, label in enumerate(labels, 1)
@@ -218,12 +223,19 @@ def _values(encoding: Encoding, name: str) -> exp.Query:
     return select([column(code), *(column(label) for label in labels), *shares], subquery(counts, "anon_counts"))
 
 
-def _share(partition_by: list[exp.Expr] | None = None, order: exp.Order | None = None) -> exp.Expr:
-    """The rows of a value, of its label, or of the values up to it, as a share of the whole table."""
+def _share(partition_by: list[exp.Expr] | None = None) -> exp.Expr:
+    """The rows of a value, or of its label, as a share of the whole table."""
     rows: exp.Expr = column("anon_rows")
-    if partition_by is not None or order is not None:
-        rows = exp.Window(this=exp.Sum(this=rows), partition_by=partition_by or [], order=order)
+    if partition_by is not None:
+        rows = exp.Window(this=exp.Sum(this=rows), partition_by=partition_by)
     return exp.Div(this=rows, expression=exp.Window(this=exp.Sum(this=column("anon_rows"))))
+
+
+def _positions(encoding: Encoding, name: str) -> exp.Subquery:
+    """The codes of a compared column, which are numbered in its order, and the rows of each."""
+    code = column(encoding.sensitive(name))
+    columns = [aliased(code, "position"), aliased(counted(encoding), "row_count")]
+    return subquery(grouped(select(columns, encoding.cells.table), [code.copy()]), "anon_positions")
 
 
 def _population_cells(encoding: Encoding, population: exp.Expr) -> exp.Query:

@@ -9,7 +9,7 @@ what an attacker may know. The public macros turn a view into a measure.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -17,16 +17,17 @@ from sqlglot import exp
 from sqlanon.model.privacy import Bound, Measure, View
 from sqlanon.queries.cells.encoding import INDIVIDUAL, WEIGHT, Encoding, counted, row_sum
 from sqlanon.queries.classes.grouping import CLASS_ROWS, INDIVIDUALS, Grouping, measure_column
+from sqlanon.queries.classes.in_order import WORK_BETWEEN, in_order
 from sqlanon.queries.classes.measured import ROWS, VALUE_SIZE, as_measure, certainties, has_certainties, sum_of
 from sqlanon.queries.classes.outside_views import concealing_view, population_view
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
     aliased,
+    all_columns,
     all_of,
     column,
     copies,
     count_distinct,
-    filtered,
     grouped,
     number,
     select,
@@ -38,8 +39,13 @@ CLASS_WEIGHT = "anon_class_weight"
 KEPT = "anon_kept"
 """Whether a class keeps the bounds of the privacy models."""
 
-OF_VALUES: tuple[View, ...] = ("values", "shares", "sized shares")
-"""The views that are rows of values: one query has all of their measures."""
+OF_VALUES: Mapping[View, tuple[str, ...]] = {
+    "values": (ROWS,),
+    "shares": (ROWS, "anon_share"),
+    "sized shares": (ROWS, VALUE_SIZE, "anon_share"),
+    "ordered": (ROWS, WORK_BETWEEN, "work_below", "work_above", "most_work"),
+}
+"""The views that are rows of values, and the columns that their measures take: one query has all of these."""
 
 
 def class_relation(grouping: Grouping, *, with_keys: bool = False, proving: bool = False) -> exp.Select:
@@ -112,7 +118,6 @@ def _views(grouping: Grouping, merged: str | None) -> list[exp.Select]:
         if name != merged and _value_measures(grouping, name):
             views.append(_values_view(grouping, name))
         own = [measure for measure in measures if measure.column == name]
-        views += [_ordered_view(grouping, measure) for measure in own if measure.view == "ordered"]
         views += [_hierarchical_view(grouping, measure) for measure in own if measure.view == "hierarchical"]
     views += [concealing_view(grouping, measure) for measure in measures if measure.view == "attacker"]
     of_population = [measure for measure in measures if measure.view == "population"]
@@ -142,9 +147,8 @@ def _columns_of_values(grouping: Grouping, name: str) -> list[exp.Alias]:
 
 def _columns_of_measure(grouping: Grouping, measure: Measure) -> list[exp.Alias]:
     assert measure.of_class is not None
-    rows, size, share = column(ROWS), column(VALUE_SIZE), column("anon_share")
-    looked_at = {"values": [rows], "shares": [rows, share], "sized shares": [rows, size, share]}[measure.view]
-    sized = [rows] if measure.view == "values" else [rows, size, share]
+    looked_at: list[exp.Expr] = [column(name) for name in OF_VALUES[measure.view]]
+    sized = [column(name) for name in OF_VALUES["sized shares" if measure.view == "shares" else measure.view]]
     arguments = [] if measure.argument is None else [exp.convert(measure.argument)]
     value = scalar_call(measure.of_class, *copies([*looked_at, *arguments]))
     return [as_measure(grouping, measure, value), *certainties(grouping, measure, [*sized, *arguments])]
@@ -157,47 +161,21 @@ def _values(grouping: Grouping, name: str, carried: Sequence[exp.Alias] = ()) ->
     if looked_at <= {"values"}:
         return rows
     code = grouping.encoding.sensitive(name)
-    known = exp.alias_(grouping.encoding.values(name).table, "anon_known", table=True)
-    everything = exp.Column(this=exp.Star(), table=exp.to_identifier("anon_values", quoted=True))
-    query = select([everything, column("anon_share", "anon_known")], subquery(rows, "anon_values"))
-    query = query.join(known, on=column(code, "anon_known").eq(column(code, "anon_values")), copy=False)
-    if "sized shares" in looked_at or has_certainties(grouping, _value_measures(grouping, name)):
+    query = select([all_columns("anon_values")], subquery(rows, "anon_values"))
+    if looked_at & {"shares", "sized shares"}:
+        known = exp.alias_(grouping.encoding.values(name).table, "anon_known", table=True)
+        query = query.join(known, on=column(code, "anon_known").eq(column(code, "anon_values")), copy=False)
+        query = query.select(column("anon_share", "anon_known"), copy=False)
+    if looked_at & {"sized shares", "ordered"} or has_certainties(grouping, _value_measures(grouping, name)):
         size = exp.Window(this=sum_of(ROWS, "anon_values"), partition_by=grouping.columns("anon_values"))
         query = query.select(aliased(size, VALUE_SIZE), copy=False)
-    return query
+    return in_order(grouping, name, query) if "ordered" in looked_at else query
 
 
 def _value_rows(grouping: Grouping, name: str, carried: Sequence[exp.Alias] = ()) -> exp.Select:
     """The rows (or individuals) of each value of a sensitive column in each class."""
     rows = aliased(counted(grouping.encoding), ROWS)
     return grouping.select([rows, *carried], grouping.cells(), column(grouping.encoding.sensitive(name)))
-
-
-def _ordered_view(grouping: Grouping, measure: Measure) -> exp.Select:
-    """Up to every value of the whole table, in its order: the shares of the class's rows and of the table's."""
-    assert measure.column is not None
-    code = grouping.encoding.sensitive(measure.column)
-    rows = subquery(_value_rows(grouping, measure.column), "anon_values")
-    known = exp.alias_(grouping.encoding.values(measure.column).table, "anon_known", table=True)
-    reached = exp.LTE(this=column(code, "anon_values"), expression=column(code, "anon_known"))
-    share = exp.Div(
-        this=exp.func("coalesce", filtered(sum_of(ROWS, "anon_values"), reached), number(0)),
-        expression=sum_of(ROWS, "anon_values"),
-    )
-    keys = grouping.columns("anon_values")
-    positions = select(
-        [
-            *keys,
-            aliased(share, "anon_reached"),
-            aliased(exp.AnyValue(this=column("anon_cumulative", "anon_known")), "anon_cumulative"),
-        ],
-        rows,
-    ).join(known, join_type="cross", copy=False)
-    positions = grouped(positions, [*(key.copy() for key in keys), column(code, "anon_known")])
-    assert measure.of_class is not None
-    shares = [column("anon_reached"), column("anon_cumulative")]
-    distance = as_measure(grouping, measure, scalar_call(measure.of_class, *copies(shares)))
-    return grouping.select([distance, *certainties(grouping, measure, shares)], subquery(positions, "anon_positions"))
 
 
 def _hierarchical_view(grouping: Grouping, measure: Measure) -> exp.Select:

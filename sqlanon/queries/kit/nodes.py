@@ -47,6 +47,11 @@ def column(name: str, table: str | None = None) -> exp.Column:
     return exp.Column(this=identifier(name), table=identifier(table) if table else None)
 
 
+def all_columns(table: str) -> exp.Column:
+    """``"table".*``."""
+    return exp.Column(this=exp.Star(), table=identifier(table))
+
+
 def aliased(expression: exp.Expr, name: str) -> exp.Alias:
     """``expression AS "name"``."""
     return exp.Alias(this=expression, alias=identifier(name))

@@ -17,6 +17,7 @@ class DenseRegion:
     Attributes:
         known: the lower bound of every node's loss that needs no check.
         checked: the nodes that were checked.
+        ruled_out: the nodes that fail for certain, as do all below them, as far as that was spread.
         suppressed: the share of rows that a node suppresses at least, as far as it was spread from the checked ones.
     """
 
@@ -24,7 +25,7 @@ class DenseRegion:
         self.known = _known_bounds(problem)
         self._problem = problem
         self.checked: Mask = np.zeros(self.known.shape, dtype=bool)
-        self._ruled_out: Mask = np.zeros(self.known.shape, dtype=bool)
+        self.ruled_out: Mask = np.zeros(self.known.shape, dtype=bool)
         self._inherited: Bounds = np.full(self.known.shape, -np.inf)
         self.suppressed: Bounds = np.zeros(self.known.shape)
 
@@ -32,7 +33,7 @@ class DenseRegion:
         """Take note of a checked node; ``ruled_out`` says that neither it nor anything below it satisfies."""
         index = self._problem.context.lattice.index(summary.levels)
         self.checked[index] = True
-        self._ruled_out[index] = ruled_out
+        self.ruled_out[index] = ruled_out
         context = self._problem.context
         self._inherited[index] = self._problem.quality.bound_above(summary, context)
         self.suppressed[index] = summary.certain_suppressed_rows / context.row_count
@@ -50,10 +51,16 @@ class DenseRegion:
         """The least that a possible node may lose; infinite if there is none. A pass over the lattice."""
         return float(self.bounds().min())
 
+    def least_suppressed_rows(self) -> float:
+        """What is proven to be at most what any node suppresses that was not checked; infinite if there is none."""
+        spread_downwards(self.suppressed)
+        least = self.suppressed[~self.checked].min(initial=np.inf)
+        return float(np.rint(least * self._problem.context.row_count))
+
     def _possible(self) -> Mask:
         """The nodes that are neither checked nor ruled out: any of them may satisfy the policy."""
-        spread_downwards(self._ruled_out)
-        possible: Mask = ~(self.checked | self._ruled_out)
+        spread_downwards(self.ruled_out)
+        possible: Mask = ~(self.checked | self.ruled_out)
         return possible
 
     def _count_suppression(self, bounds: Bounds, possible: Mask) -> None:

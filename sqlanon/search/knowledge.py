@@ -21,6 +21,9 @@ class Region(Protocol):
         Infinite if there is none.
         """
 
+    def least_suppressed_rows(self) -> float:
+        """What is proven to be at most what any node suppresses that was not checked; infinite if there is none."""
+
 
 class Knowledge:
     """Every search reports its summaries here, and gets its outcome from here whenever it is over or stopped.
@@ -91,7 +94,15 @@ class Knowledge:
             lower_bound=loss if proven else None if bound == float("inf") else bound,
             unsatisfiable=bound == float("inf"),
             minimal_nodes=minimal_nodes,
+            least_suppressed_rows=self._least_suppressed_rows(),
         )
+
+    def _least_suppressed_rows(self) -> int:
+        """Where nothing may be suppressed, models count as certain that tell no more than that something is."""
+        fewest = self._region.least_suppressed_rows()
+        if self.problem.context.allowed_rows == 0:
+            fewest = min(fewest, 1)
+        return int(fewest if self.closest is None else min(fewest, self.closest.suppressed_rows))
 
     def _compare(self, summary: NodeSummary) -> None:
         """Keep a satisfying node if none found before is better."""

@@ -97,6 +97,7 @@ class SearchOutcome:
             stopped; then ``ties`` are among them.
         maximal_nodes: the nodes of acceptable loss with no such node above them, if the search finds these and was
             not stopped before; then ``ties`` are among them. There is none if the loss of the bottom is too large.
+        least_suppressed_rows: proven to be at most what any node suppresses, checked or not.
         searched: whether the node was searched for; one that was given is checked alone.
     """
 
@@ -110,6 +111,7 @@ class SearchOutcome:
     unsatisfiable: bool
     minimal_nodes: tuple[Levels, ...] | None = None
     maximal_nodes: tuple[Levels, ...] | None = None
+    least_suppressed_rows: int = 0
     searched: bool = True
 
 

@@ -1,6 +1,7 @@
 """Which nodes to check next: a binary search, generalized from a line to a lattice.
 
-The nodes that are asked rule out most in the worse of the two cases, that they satisfy or that they fail.
+The nodes that are asked rule out most in the worse of the two cases, that they satisfy or that they fail. Where it is
+known how likely these are, they rule out most on average: on that of logarithms, since what is left is a product.
 """
 
 from __future__ import annotations
@@ -8,14 +9,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.search.arrays import Index, Mask, above, below, neighbours
+from sqlanon.search.arrays import Bounds, Counts, Index, Mask, above, below, neighbours
 
 Losses = NDArray[np.float64] | NDArray[np.int64]
 
 
-def most_telling(open_nodes: Mask, known: Losses, count: int) -> list[Index]:
-    """Up to ``count`` open nodes, no two comparable, that each rule out many others whether they satisfy or fail."""
-    gain = np.where(open_nodes, np.minimum(_count_below(open_nodes), _count_worse(open_nodes, known)), 0)
+def most_telling(open_nodes: Mask, known: Losses, count: int, failing: Bounds | None = None) -> list[Index]:
+    """Up to ``count`` open nodes, no two comparable, that each rule out many others whether they satisfy or fail.
+
+    Args:
+        open_nodes: the nodes that are left.
+        known: lower bounds of their losses.
+        count: how many nodes are wanted at most.
+        failing: how likely each is to fail; if None, the worse case counts.
+    """
+    gain = np.where(open_nodes, _gain(_count_below(open_nodes), _count_worse(open_nodes, known), failing), 0)
     batch: list[Index] = []
     while len(batch) < count and gain[best := np.unravel_index(int(gain.argmax()), gain.shape)] > 0:
         node = tuple(int(step) for step in best)
@@ -23,6 +31,15 @@ def most_telling(open_nodes: Mask, known: Losses, count: int) -> list[Index]:
         gain[below(node)] = 0
         gain[above(node)] = 0
     return batch
+
+
+def _gain(below: Counts, worse: Counts, failing: Bounds | None) -> Counts | Bounds:
+    """What nodes are worth that rule out so many others if they fail, and so many if they satisfy."""
+    if failing is None:
+        return np.minimum(below, worse)
+    # No node rules out less than itself; those that are not open may, and are left out.
+    gain: Bounds = np.exp(failing * np.log(np.maximum(below, 1)) + (1 - failing) * np.log(np.maximum(worse, 1)))
+    return gain
 
 
 def _count_below(open_nodes: Mask) -> NDArray[np.int64]:

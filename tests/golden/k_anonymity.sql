@@ -552,20 +552,20 @@ WITH "anon_cells" AS (
   CROSS JOIN (VALUES
     (0, 9151314442816847872),
     (1, 7464716382366597120),
-    (2, 8664925683060834304),
-    (3, 2233785415175766016),
-    (4, 2269814212194729984),
-    (5, 2269814212194729984),
-    (6, 1772166453370290176),
-    (7, 7440791009346191360),
-    (8, 6978538728843116544),
-    (9, 7450079683577643008),
-    (10, 7486108480596606976),
-    (11, 547398460958048256),
-    (12, 7484982580689764352),
-    (13, 7484982580689764352),
-    (14, 6987334821865324544),
-    (15, 548031779655647232)) AS "anon_nodes"("anon_node", "anon_mask_0")
+    (2, 2276569611635785728),
+    (3, 8689695481011372032),
+    (4, 8664925683060834304),
+    (5, 2233785415175766016),
+    (6, 7448953783670800384),
+    (7, 1772377559602823168),
+    (8, 547398460958048256),
+    (9, 7440791009346191360),
+    (10, 6987545928097857536),
+    (11, 7475975381435023360),
+    (12, 6988460721772167168),
+    (13, 548031779655647232),
+    (14, 7458805407855673344),
+    (15, 6978539261419061248)) AS "anon_nodes"("anon_node", "anon_mask_0")
 ), "anon_values" AS (
   SELECT
     "anon_node",
@@ -614,7 +614,7 @@ GROUP BY
 
 WITH "anon_cells" AS (
   SELECT
-    "anon_key_0" & 9151314442816847872 AS "anon_key_0",
+    "anon_key_0" & 2276569611635785728 AS "anon_key_0",
     "anon_sensitive_0",
     "anon_row_count"
   FROM "temp"."main"."anon_cells"
@@ -640,8 +640,8 @@ WITH "anon_cells" AS (
 ), "anon_labelled" AS (
   SELECT
     *,
-    "anon_key_0" & 6917529027641081856 AS "anon_bits_0_4_0",
-    "anon_key_0" & 504403158265495552 AS "anon_bits_2_4_0"
+    "anon_key_0" & 504403158265495552 AS "anon_bits_2_4_0",
+    "anon_key_0" & 42784196460019712 AS "anon_bits_3_2_0"
   FROM "anon_keyed"
 ), "anon_classes" AS (
   SELECT
@@ -649,12 +649,6 @@ WITH "anon_cells" AS (
     "anon_labelled"."anon_measure_0",
     (
       1.0e0 + CASE
-        WHEN "anon_bits_0_4_0" <= 0
-        THEN 0.0e0
-        WHEN "anon_bits_0_4_0" <= 2305843009213693952
-        THEN 0.1919191919191919e0
-        ELSE 0.3939393939393939e0
-      END + CASE
         WHEN "anon_bits_2_4_0" <= 0
         THEN 0.0e0
         WHEN "anon_bits_2_4_0" <= 72057594037927936
@@ -662,6 +656,14 @@ WITH "anon_cells" AS (
         WHEN "anon_bits_2_4_0" <= 144115188075855872
         THEN 0.24025974025974026e0
         ELSE 0.2532467532467532e0
+      END + CASE
+        WHEN "anon_bits_3_2_0" <= 0
+        THEN 0.0e0
+        WHEN "anon_bits_3_2_0" <= 36028797018963968
+        THEN 0.2445054945054945e0
+        WHEN "anon_bits_3_2_0" <= 38280596832649216
+        THEN 0.24725274725274726e0
+        ELSE 0.25e0
       END
     ) / 4 AS "anon_lm"
   FROM "anon_labelled"
@@ -699,21 +701,165 @@ WITH "anon_cells" AS (
   FROM "temp"."main"."anon_cells"
   CROSS JOIN (VALUES
     (0, 9194098639276867584),
+    (1, 9179461940487913472),
+    (2, 2276780717868318720),
+    (3, 2277414036565917696),
+    (4, 8707920985753387008),
+    (5, 8717842978682437632),
+    (6, 9214364837600034816),
+    (7, 9178336040581070848),
+    (8, 9152158867746979840),
+    (9, 9205357638345293824),
+    (10, 8689907119819849728),
+    (11, 7465780692442415104)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_values" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+    (
+      COUNT("anon_rows")
+    ) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY
+  anon_node;
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 2276780717868318720 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    SUM("anon_row_count") AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+    (
+      COUNT("anon_rows")
+    ) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY
+    "anon_key_0"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 504403158265495552 AS "anon_bits_2_4_0",
+    "anon_key_0" & 42995302692552704 AS "anon_bits_3_1_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size",
+    "anon_labelled"."anon_measure_0",
+    (
+      1.0e0 + CASE
+        WHEN "anon_bits_2_4_0" <= 0
+        THEN 0.0e0
+        WHEN "anon_bits_2_4_0" <= 72057594037927936
+        THEN 0.23376623376623376e0
+        WHEN "anon_bits_2_4_0" <= 144115188075855872
+        THEN 0.24025974025974026e0
+        ELSE 0.2532467532467532e0
+      END + CASE
+        WHEN "anon_bits_3_1_0" <= 0
+        THEN 0.0e0
+        WHEN "anon_bits_3_1_0" <= 36028797018963968
+        THEN 0.07417582417582418e0
+        WHEN "anon_bits_3_1_0" <= 36169534507319296
+        THEN 0.08241758241758242e0
+        WHEN "anon_bits_3_1_0" <= 38350965576826880
+        THEN 0.07967032967032966e0
+        WHEN "anon_bits_3_1_0" <= 38421334321004544
+        THEN 0.08241758241758242e0
+        WHEN "anon_bits_3_1_0" <= 40532396646334464
+        THEN 0.07967032967032966e0
+        WHEN "anon_bits_3_1_0" <= 40673134134689792
+        THEN 0.08241758241758242e0
+        WHEN "anon_bits_3_1_0" <= 42784196460019712
+        THEN 0.07967032967032966e0
+        ELSE 0.08241758241758242e0
+      END
+    ) / 4 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm
+FROM "anon_classes_2" AS "anon_classes";
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 2276781250444263424),
     (1, 2276780717868318720),
     (2, 9178336040581070848),
-    (3, 9205357638345293824),
-    (4, 9205357638345293824),
-    (5, 8707920985753387008),
-    (6, 8716717078775595008),
-    (7, 8689907119819849728),
-    (8, 2276569611635785728),
-    (9, 7491949086363353088),
-    (10, 9169328841326329856),
-    (11, 7482942419684556800),
-    (12, 9152158867746979840),
-    (13, 7482941887108612096),
-    (14, 9187343239835811840),
-    (15, 7465771913529262080)) AS "anon_nodes"("anon_node", "anon_mask_0")
+    (3, 8716717078775595008)) AS "anon_nodes"("anon_node", "anon_mask_0")
 ), "anon_values" AS (
   SELECT
     "anon_node",
@@ -831,113 +977,6 @@ SELECT
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
-
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 2276781250444263424),
-    (1, 2277625142798450688),
-    (2, 2277422282903126016),
-    (3, 9179461940487913472),
-    (4, 8717842978682437632)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_values" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
-
-PREPARE "anon_cells_counts_1" AS
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_counts_1" (2277414036565917696);
 
 WITH "anon_cells" AS (
   SELECT
@@ -1520,6 +1559,4 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
-
-DEALLOCATE "anon_cells_counts_1";
 

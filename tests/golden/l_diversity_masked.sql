@@ -529,10 +529,9 @@ WITH "anon_cells" AS (
   CROSS JOIN (VALUES
     (0, 8646911284551352320),
     (1, 7313845794849685504),
-    (2, 7095421212922216448),
-    (3, 2125699024118874112),
-    (4, 398287092045578240),
-    (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
+    (2, 2125699024118874112),
+    (3, 7061644215716937728),
+    (4, 398287092045578240)) AS "anon_nodes"("anon_node", "anon_mask_0")
 ), "anon_values" AS (
   SELECT
     "anon_node",
@@ -766,6 +765,8 @@ SELECT
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
+
+EXECUTE "anon_cells_counts_1" (7491737980130820096);
 
 WITH "anon_cells" AS (
   SELECT

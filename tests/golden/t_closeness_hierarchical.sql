@@ -618,10 +618,9 @@ WITH "anon_cells" AS (
   CROSS JOIN (VALUES
     (0, 8646911284551352320),
     (1, 7313845794849685504),
-    (2, 7095421212922216448),
-    (3, 2125699024118874112),
-    (4, 398287092045578240),
-    (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
+    (2, 2125699024118874112),
+    (3, 7061644215716937728),
+    (4, 398287092045578240)) AS "anon_nodes"("anon_node", "anon_mask_0")
 ), "anon_whole" AS (
   SELECT
     "anon_node",
@@ -642,10 +641,9 @@ WITH "anon_cells" AS (
   CROSS JOIN (VALUES
     (0, 8646911284551352320),
     (1, 7313845794849685504),
-    (2, 7095421212922216448),
-    (3, 2125699024118874112),
-    (4, 398287092045578240),
-    (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
+    (2, 2125699024118874112),
+    (3, 7061644215716937728),
+    (4, 398287092045578240)) AS "anon_nodes"("anon_node", "anon_mask_0")
 ), "anon_values" AS (
   SELECT
     "anon_node",
@@ -678,10 +676,9 @@ WITH "anon_cells" AS (
   CROSS JOIN (VALUES
     (0, 8646911284551352320),
     (1, 7313845794849685504),
-    (2, 7095421212922216448),
-    (3, 2125699024118874112),
-    (4, 398287092045578240),
-    (5, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
+    (2, 2125699024118874112),
+    (3, 7061644215716937728),
+    (4, 398287092045578240)) AS "anon_nodes"("anon_node", "anon_mask_0")
 ), "anon_values_3" AS (
   SELECT
     "anon_node",
@@ -818,9 +815,9 @@ WITH "anon_cells" AS (
     "anon_nodes"."anon_node"
   FROM "temp"."main"."anon_cells"
   CROSS JOIN (VALUES
-    (0, 6917529027641081856),
-    (1, 1729382256910270464),
-    (2, 288230376151711744)) AS "anon_nodes"("anon_node", "anon_mask_0")
+    (0, 1729382256910270464),
+    (1, 288230376151711744),
+    (2, 6917529027641081856)) AS "anon_nodes"("anon_node", "anon_mask_0")
 ), "anon_whole" AS (
   SELECT
     "anon_node",
@@ -839,9 +836,9 @@ WITH "anon_cells" AS (
     "anon_nodes"."anon_node"
   FROM "temp"."main"."anon_cells"
   CROSS JOIN (VALUES
-    (0, 6917529027641081856),
-    (1, 1729382256910270464),
-    (2, 288230376151711744)) AS "anon_nodes"("anon_node", "anon_mask_0")
+    (0, 1729382256910270464),
+    (1, 288230376151711744),
+    (2, 6917529027641081856)) AS "anon_nodes"("anon_node", "anon_mask_0")
 ), "anon_values" AS (
   SELECT
     "anon_node",
@@ -872,9 +869,9 @@ WITH "anon_cells" AS (
     "anon_nodes"."anon_node"
   FROM "temp"."main"."anon_cells"
   CROSS JOIN (VALUES
-    (0, 6917529027641081856),
-    (1, 1729382256910270464),
-    (2, 288230376151711744)) AS "anon_nodes"("anon_node", "anon_mask_0")
+    (0, 1729382256910270464),
+    (1, 288230376151711744),
+    (2, 6917529027641081856)) AS "anon_nodes"("anon_node", "anon_mask_0")
 ), "anon_values_3" AS (
   SELECT
     "anon_node",

@@ -81,10 +81,29 @@ class TestSuppression:
         self, clinic: sa.Session, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("sqlanon.methods.full_domain.relaxation.EXAMINED_NODES", 0)
-        wanted = policy(sa.EntropyLDiversity("diagnosis", 2), suppression_limit=0.1, maximum_levels={"age": 0})
+        wanted = policy(sa.EntropyLDiversity("diagnosis", 2), suppression_limit=0.1, maximum_levels={"zip": 1})
         relaxations = explained(clinic, wanted).relaxations
         assert relaxations
         assert not any(relaxation.smallest for relaxation in relaxations)
+
+    @pytest.mark.parametrize(
+        ("model", "limit", "levels"),
+        [
+            (sa.EntropyLDiversity("diagnosis", 2), 0.1, {"age": 0}),
+            (sa.TCloseness("diagnosis", 0.5), 0.1, {"age": 0}),
+            (sa.RecursiveCLDiversity("diagnosis", 2, 2), 0.3, {"zip": 1}),
+        ],
+        ids=str,
+    )
+    def test_what_is_proven_of_nodes_that_were_not_examined_is_called_smallest(
+        self, clinic: sa.Session, monkeypatch: pytest.MonkeyPatch, model: object, limit: float, levels: dict[str, int]
+    ) -> None:
+        monkeypatch.setattr("sqlanon.methods.full_domain.relaxation.EXAMINED_NODES", 0)
+        wanted = policy(model, suppression_limit=limit, maximum_levels=levels)
+        relaxation = by_kind(explained(clinic, wanted))["suppression_limit"]
+        assert relaxation.smallest
+        stricter = wanted.model_copy(update={"suppression_limit": share_of(relaxation.suppressed_rows - 1, 12)})
+        assert not runs(clinic, stricter)
 
     def test_a_search_that_the_limit_would_make_unsound_is_not_proposed(self, clinic: sa.Session) -> None:
         wanted = policy(sa.EntropyLDiversity("diagnosis", 2), search="ola", maximum_levels={"age": 0})

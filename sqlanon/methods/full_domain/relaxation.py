@@ -92,6 +92,7 @@ class _Relaxer:
         nodes: the nodes that were examined.
         top_is_best: whether the most general node is at least as good as all others, whatever threshold is changed.
         top_suppresses_least: whether it also suppresses the fewest rows.
+        least_suppressed_rows: what the search has proven to be at most what any node suppresses.
         all_examined: whether the nodes are all that are allowed.
     """
 
@@ -100,6 +101,7 @@ class _Relaxer:
     nodes: tuple[Examination, ...]
     top_is_best: bool
     top_suppresses_least: bool
+    least_suppressed_rows: int
     all_examined: bool
 
     @classmethod
@@ -119,7 +121,8 @@ class _Relaxer:
             nodes += examine_nodes(engine, table, batch)
             examined(len(nodes), lattice.size)
         top_is_best = all(policy.is_monotonic(model) for model in policy.privacy)
-        return cls(engine, table, tuple(nodes), top_is_best, monotonic, len(nodes) == lattice.size)
+        proven = outcome.least_suppressed_rows
+        return cls(engine, table, tuple(nodes), top_is_best, monotonic, proven, len(nodes) == lattice.size)
 
     def explanation(self) -> Explanation:
         """What blocks the best node, and what would do."""
@@ -159,7 +162,8 @@ class _Relaxer:
             return
         best = min(possible, key=lambda summary: (summary.suppressed_rows, sum(summary.levels)))
         limit = share_of(best.suppressed_rows, self.table.context.row_count)
-        smallest = self.top_suppresses_least or self.all_examined
+        proven = best.suppressed_rows <= self.least_suppressed_rows
+        smallest = self.top_suppresses_least or self.all_examined or proven
         yield from self._checked(
             "suppression_limit", {"suppression_limit": limit}, best.levels, f"suppression_limit = {limit:g}", smallest
         )

@@ -56,7 +56,7 @@ class Foresight:
         self._problem = problem
         self._context = problem.context
         self._allowed = problem.context.allowed_rows / problem.context.row_count
-        self._lost_information = _lost_information(problem.context)
+        self._lost_information = lost_information(problem.context)
         self._promising = PROMISING_NODES
 
     @staticmethod
@@ -155,7 +155,7 @@ def _fitted(nodes: Nodes, values: Bounds, weights: Bounds, lost_information: Seq
     return expected
 
 
-def _lost_information(context: LossContext) -> list[Bounds]:
+def lost_information(context: LossContext) -> list[Bounds]:
     """For each quasi-identifier: the share of all information that each of its levels in the lattice loses."""
     everything = max(sum(losses[-1] for losses in context.losses.entropy), 1e-300)
     lattice = context.lattice

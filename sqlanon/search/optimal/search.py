@@ -10,8 +10,9 @@ A node stays open until it is checked or ruled out. Two things rule nodes out, a
   nodes below (DM*, DM, AECS).
 
 Nodes of equal loss are never ruled out, so the tie set is complete. What comes next changes nothing but the time that
-it takes: the nodes that tell most of others (:mod:`sqlanon.search.telling`) and, when few are left, those that are
-expected to settle what is open at the least cost (:mod:`sqlanon.search.optimal.foresight`).
+it takes: the nodes that tell most of others (:mod:`sqlanon.search.telling`), given what they are likely to tell
+(:mod:`sqlanon.search.optimal.odds`), and, when few are left, those that are expected to settle what is open at the
+least cost (:mod:`sqlanon.search.optimal.foresight`).
 
 Lattices of more than ``DENSE_NODES`` nodes are left to :mod:`sqlanon.search.optimal.wide_search`, which holds no array
 of their size.
@@ -28,6 +29,7 @@ from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.search.dense import DenseRegion
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.optimal.foresight import Foresight
+from sqlanon.search.optimal.odds import Odds
 from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.optimal.wide_search import wide_optimal
 from sqlanon.search.problem import BATCH_SIZE, Part, Search, SearchProblem, SearchStopped, margin
@@ -64,13 +66,15 @@ def optimal(problem: SearchProblem) -> Search:
     known = _without_noise(region.known)
     is_big = problem.context.row_count > FORESEEN_ROWS
     foresight = Foresight(problem) if is_big and Foresight.is_possible(problem) else None
+    odds = Odds(problem.context)
     # Fewer are counted in vain if more are chosen by what was counted before.
     at_once = BATCH_SIZE if is_big else BATCH_SIZE // 2
     foreseen = min(FORESEEN_NODES, int(FORESEEN_SHARE * lattice.size))
     with suppress(SearchStopped):
         while (open_nodes := _open_nodes(region, knowledge.loss)).any():
             if foresight is None or knowledge.loss == float("inf") or open_nodes.sum() > foreseen:
-                batch = most_telling(open_nodes, known, at_once)
+                failing = odds.of_failure(region.checked, region.ruled_out)
+                batch = most_telling(open_nodes, known, at_once, failing)
             else:
                 batch = foresight.nodes(open_nodes, region.known, region.checked, region.suppressed, knowledge.loss)
             yield from _check(knowledge, [lattice.node(index) for index in batch])

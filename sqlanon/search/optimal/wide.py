@@ -68,6 +68,10 @@ class WideRegion:
             return float("inf")
         return max(self.boxes.least_bound(), self.bound_above((0,) * len(self.top)))
 
+    def least_suppressed_rows(self) -> float:
+        """What is proven to be at most what any node suppresses that was not checked; infinite if there is none."""
+        return float("inf") if len(self._checked) == self._size else 0.0
+
     def bound_above(self, node: Index) -> float:
         """A lower bound of the loss of every possible node that is equal to this one or above it; infinite for none."""
         least = sum(projection.least_above(node) for projection in self.projections)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import cast
 
@@ -44,11 +44,6 @@ class Macro:
     def example(self) -> str:
         """The SQL after ``Example:`` in the comment."""
         return self.comment.partition("Example:\n")[2].strip()
-
-    @cached_property
-    def is_plain(self) -> bool:
-        """Whether nothing of the body is to be expanded or resolved once it has its arguments."""
-        return not _calls(self.body) and self.body.find(exp.Columns) is None
 
 
 _added: list[Path] = []
@@ -245,17 +240,13 @@ def _replace_call(call: exp.Expr) -> None:
 
 
 def _substituted(called: Macro, arguments: Iterable[exp.Expr]) -> exp.Expr:
-    """The body of a macro with an argument in place of each parameter, itself expanded; arguments are expanded before.
-
-    They may be far bigger than the body, as the losses of all quasi-identifiers are: so they are not walked in vain.
-    """
+    """The body of a macro with an argument in place of each parameter, itself expanded."""
     values = dict(zip(called.parameters, arguments, strict=True))
     root = exp.Paren(this=called.body.copy())
     for column in list(root.find_all(exp.Column)):
         if not column.table and column.name in values:
             _put(column, values[column.name].copy())
-    tree = _unrooted(root)
-    return tree if called.is_plain else _expanded(tree)
+    return _expanded(_unrooted(root))
 
 
 def _put(column: exp.Column, value: exp.Expr) -> None:

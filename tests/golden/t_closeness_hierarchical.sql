@@ -655,71 +655,35 @@ WITH "anon_cells" AS (
     "anon_node",
     "anon_key_0",
     "anon_sensitive_0"
-), "anon_values_2" AS (
+), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
     "anon_values"."anon_node",
     "anon_values"."anon_key_0",
     "anon_values"."anon_rows",
+    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_node", "anon_values"."anon_key_0") AS "anon_value_size",
     "anon_known"."anon_sensitive_0",
-    "anon_known"."anon_share" AS "anon_share"
-  FROM "anon_values"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-), "anon_cells_3" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 8646911284551352320),
-    (1, 7313845794849685504),
-    (2, 2125699024118874112),
-    (3, 7061644215716937728),
-    (4, 398287092045578240)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_values_3" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_3" AS "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_values_4" AS (
-  SELECT
-    "anon_values"."anon_node",
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
     "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share_1" AS "anon_share"
-  FROM "anon_values_3" AS "anon_values"
+    "anon_known"."anon_share",
+    "anon_known"."anon_share_1"
+  FROM "anon_values"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
 ), "anon_labels" AS (
   SELECT
     "anon_node",
     "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
+    "anon_rows",
+    "anon_value_size",
+    "anon_share"
+  FROM "anon_sensitive_0_labelled"
   UNION ALL
   SELECT
     "anon_node",
     "anon_key_0",
     SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_4" AS "anon_values"
+    ANY_VALUE("anon_value_size") AS "anon_value_size",
+    ANY_VALUE("anon_share_1") AS "anon_share"
+  FROM "anon_sensitive_0_labelled"
   GROUP BY
     "anon_node",
     "anon_key_0",
@@ -850,69 +814,35 @@ WITH "anon_cells" AS (
     "anon_node",
     "anon_key_0",
     "anon_sensitive_0"
-), "anon_values_2" AS (
+), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
     "anon_values"."anon_node",
     "anon_values"."anon_key_0",
     "anon_values"."anon_rows",
+    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_node", "anon_values"."anon_key_0") AS "anon_value_size",
     "anon_known"."anon_sensitive_0",
-    "anon_known"."anon_share" AS "anon_share"
-  FROM "anon_values"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-), "anon_cells_3" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 1729382256910270464),
-    (1, 288230376151711744),
-    (2, 6917529027641081856)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_values_3" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_3" AS "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_values_4" AS (
-  SELECT
-    "anon_values"."anon_node",
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
     "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share_1" AS "anon_share"
-  FROM "anon_values_3" AS "anon_values"
+    "anon_known"."anon_share",
+    "anon_known"."anon_share_1"
+  FROM "anon_values"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
 ), "anon_labels" AS (
   SELECT
     "anon_node",
     "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
+    "anon_rows",
+    "anon_value_size",
+    "anon_share"
+  FROM "anon_sensitive_0_labelled"
   UNION ALL
   SELECT
     "anon_node",
     "anon_key_0",
     SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_node", "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_4" AS "anon_values"
+    ANY_VALUE("anon_value_size") AS "anon_value_size",
+    ANY_VALUE("anon_share_1") AS "anon_share"
+  FROM "anon_sensitive_0_labelled"
   GROUP BY
     "anon_node",
     "anon_key_0",
@@ -1029,57 +959,32 @@ WITH "anon_cells" AS (
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0"
-), "anon_values_2" AS (
+), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
     "anon_values"."anon_key_0",
     "anon_values"."anon_rows",
+    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_key_0") AS "anon_value_size",
     "anon_known"."anon_sensitive_0",
-    "anon_known"."anon_share" AS "anon_share"
-  FROM "anon_values"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-), "anon_cells_3" AS (
-  SELECT
-    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values_3" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_3" AS "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_values_4" AS (
-  SELECT
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
     "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share_1" AS "anon_share"
-  FROM "anon_values_3" AS "anon_values"
+    "anon_known"."anon_share",
+    "anon_known"."anon_share_1"
+  FROM "anon_values"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
 ), "anon_labels" AS (
   SELECT
     "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
+    "anon_rows",
+    "anon_value_size",
+    "anon_share"
+  FROM "anon_sensitive_0_labelled"
   UNION ALL
   SELECT
     "anon_key_0",
     SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_4" AS "anon_values"
+    ANY_VALUE("anon_value_size") AS "anon_value_size",
+    ANY_VALUE("anon_share_1") AS "anon_share"
+  FROM "anon_sensitive_0_labelled"
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0_1"
@@ -1203,57 +1108,32 @@ WITH "anon_cells" AS (
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0"
-), "anon_values_2" AS (
+), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
     "anon_values"."anon_key_0",
     "anon_values"."anon_rows",
+    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_key_0") AS "anon_value_size",
     "anon_known"."anon_sensitive_0",
-    "anon_known"."anon_share" AS "anon_share"
-  FROM "anon_values"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-), "anon_cells_3" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values_3" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_3" AS "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_values_4" AS (
-  SELECT
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
     "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share_1" AS "anon_share"
-  FROM "anon_values_3" AS "anon_values"
+    "anon_known"."anon_share",
+    "anon_known"."anon_share_1"
+  FROM "anon_values"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
 ), "anon_labels" AS (
   SELECT
     "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
+    "anon_rows",
+    "anon_value_size",
+    "anon_share"
+  FROM "anon_sensitive_0_labelled"
   UNION ALL
   SELECT
     "anon_key_0",
     SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_4" AS "anon_values"
+    ANY_VALUE("anon_value_size") AS "anon_value_size",
+    ANY_VALUE("anon_share_1") AS "anon_share"
+  FROM "anon_sensitive_0_labelled"
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0_1"
@@ -1364,57 +1244,32 @@ WITH "anon_cells" AS (
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0"
-), "anon_values_2" AS (
+), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
     "anon_values"."anon_key_0",
     "anon_values"."anon_rows",
+    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_key_0") AS "anon_value_size",
     "anon_known"."anon_sensitive_0",
-    "anon_known"."anon_share" AS "anon_share"
-  FROM "anon_values"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-), "anon_cells_3" AS (
-  SELECT
-    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values_3" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_3" AS "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_values_4" AS (
-  SELECT
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
     "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share_1" AS "anon_share"
-  FROM "anon_values_3" AS "anon_values"
+    "anon_known"."anon_share",
+    "anon_known"."anon_share_1"
+  FROM "anon_values"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
 ), "anon_labels" AS (
   SELECT
     "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
+    "anon_rows",
+    "anon_value_size",
+    "anon_share"
+  FROM "anon_sensitive_0_labelled"
   UNION ALL
   SELECT
     "anon_key_0",
     SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_4" AS "anon_values"
+    ANY_VALUE("anon_value_size") AS "anon_value_size",
+    ANY_VALUE("anon_share_1") AS "anon_share"
+  FROM "anon_sensitive_0_labelled"
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0_1"
@@ -1542,57 +1397,32 @@ WITH "anon_cells" AS (
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0"
-), "anon_values_2" AS (
+), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
     "anon_values"."anon_key_0",
     "anon_values"."anon_rows",
+    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_key_0") AS "anon_value_size",
     "anon_known"."anon_sensitive_0",
-    "anon_known"."anon_share" AS "anon_share"
-  FROM "anon_values"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-), "anon_cells_3" AS (
-  SELECT
-    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values_3" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_3" AS "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_values_4" AS (
-  SELECT
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
     "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share_1" AS "anon_share"
-  FROM "anon_values_3" AS "anon_values"
+    "anon_known"."anon_share",
+    "anon_known"."anon_share_1"
+  FROM "anon_values"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
 ), "anon_labels" AS (
   SELECT
     "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
+    "anon_rows",
+    "anon_value_size",
+    "anon_share"
+  FROM "anon_sensitive_0_labelled"
   UNION ALL
   SELECT
     "anon_key_0",
     SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_4" AS "anon_values"
+    ANY_VALUE("anon_value_size") AS "anon_value_size",
+    ANY_VALUE("anon_share_1") AS "anon_share"
+  FROM "anon_sensitive_0_labelled"
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0_1"
@@ -1736,57 +1566,32 @@ WITH "anon_cells" AS (
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0"
-), "anon_values_2" AS (
+), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
     "anon_values"."anon_key_0",
     "anon_values"."anon_rows",
+    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_key_0") AS "anon_value_size",
     "anon_known"."anon_sensitive_0",
-    "anon_known"."anon_share" AS "anon_share"
-  FROM "anon_values"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-), "anon_cells_3" AS (
-  SELECT
-    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values_3" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_3" AS "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_values_4" AS (
-  SELECT
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
     "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share_1" AS "anon_share"
-  FROM "anon_values_3" AS "anon_values"
+    "anon_known"."anon_share",
+    "anon_known"."anon_share_1"
+  FROM "anon_values"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
 ), "anon_labels" AS (
   SELECT
     "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
+    "anon_rows",
+    "anon_value_size",
+    "anon_share"
+  FROM "anon_sensitive_0_labelled"
   UNION ALL
   SELECT
     "anon_key_0",
     SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_4" AS "anon_values"
+    ANY_VALUE("anon_value_size") AS "anon_value_size",
+    ANY_VALUE("anon_share_1") AS "anon_share"
+  FROM "anon_sensitive_0_labelled"
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0_1"
@@ -1876,57 +1681,32 @@ WITH "anon_cells" AS (
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0"
-), "anon_values_2" AS (
+), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
     "anon_values"."anon_key_0",
     "anon_values"."anon_rows",
+    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_key_0") AS "anon_value_size",
     "anon_known"."anon_sensitive_0",
-    "anon_known"."anon_share" AS "anon_share"
-  FROM "anon_values"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-), "anon_cells_3" AS (
-  SELECT
-    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values_3" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_3" AS "anon_cells"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_values_4" AS (
-  SELECT
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
     "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share_1" AS "anon_share"
-  FROM "anon_values_3" AS "anon_values"
+    "anon_known"."anon_share",
+    "anon_known"."anon_share_1"
+  FROM "anon_values"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
 ), "anon_labels" AS (
   SELECT
     "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_2" AS "anon_values"
-  GROUP BY
-    "anon_key_0",
-    "anon_sensitive_0"
+    "anon_rows",
+    "anon_value_size",
+    "anon_share"
+  FROM "anon_sensitive_0_labelled"
   UNION ALL
   SELECT
     "anon_key_0",
     SUM("anon_rows") AS "anon_rows",
-    SUM(SUM("anon_rows")) OVER (PARTITION BY "anon_key_0") AS "anon_value_size",
-    ANY_VALUE("anon_share") AS "anon_share"
-  FROM "anon_values_4" AS "anon_values"
+    ANY_VALUE("anon_value_size") AS "anon_value_size",
+    ANY_VALUE("anon_share_1") AS "anon_share"
+  FROM "anon_sensitive_0_labelled"
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0_1"

@@ -29,6 +29,8 @@ from sqlanon.queries.kit.nodes import (
     copies,
     count_distinct,
     grouped,
+    identifier,
+    made_once,
     number,
     select,
     subquery,
@@ -182,42 +184,49 @@ def _hierarchical_view(grouping: Grouping, measure: Measure) -> exp.Select:
     """The mean over the levels below the top of the equal distance between labels."""
     assert measure.column is not None
     height = grouping.encoding.sensitive_height(measure.column)
-    levels = union_all(_label_shares(grouping, measure.column, level) for level in range(height))
+    values = f"{grouping.encoding.sensitive(measure.column)}_labelled"
+    levels = union_all(_label_shares(grouping, measure.column, level, values) for level in range(height))
     assert measure.of_class is not None
     shares = [column(ROWS), column(VALUE_SIZE), column("anon_share")]
     distance = exp.Div(this=scalar_call(measure.of_class, *copies(shares)), expression=number(height))
     proven = certainties(grouping, measure, [*shares, number(height)])
-    return grouping.select([as_measure(grouping, measure, distance), *proven], subquery(levels, "anon_labels"))
+    query = grouping.select([as_measure(grouping, measure, distance), *proven], subquery(levels, "anon_labels"))
+    # Cells are grouped once, and their few values by every level.
+    query.set("with_", exp.With(expressions=[made_once(values, _labelled_values(grouping, measure.column))]))
+    return query
 
 
-def _label_shares(grouping: Grouping, name: str, level: int) -> exp.Select:
-    """The rows of each label of a sensitive column at a level, those of the class, and the label's share."""
+def _labelled_values(grouping: Grouping, name: str) -> exp.Select:
+    """The rows of each value of a sensitive column in each class, those of the class, its labels and their shares."""
     encoding = grouping.encoding
-    code, label = encoding.sensitive(name), encoding.sensitive_label(name, level)
+    code, depths = encoding.sensitive(name), range(encoding.sensitive_height(name))
     known = exp.alias_(encoding.values(name).table, "anon_known", table=True)
-    values = select(
-        [
-            *grouping.columns("anon_values"),
-            column(ROWS, "anon_values"),
-            column(label, "anon_known"),
-            aliased(column(encoding.label_share(level), "anon_known"), "anon_share"),
-        ],
-        subquery(_value_rows(grouping, name), "anon_values"),
-    ).join(known, on=column(code, "anon_known").eq(column(code, "anon_values")), copy=False)
-    rows = sum_of(ROWS)
-    size = exp.Window(this=exp.Sum(this=sum_of(ROWS)), partition_by=grouping.columns())
-    return grouped(
-        select(
-            [
-                *grouping.columns(),
-                aliased(rows, ROWS),
-                aliased(size, VALUE_SIZE),
-                aliased(exp.AnyValue(this=column("anon_share")), "anon_share"),
-            ],
-            subquery(values, "anon_values"),
-        ),
-        [*grouping.columns(), column(label)],
-    )
+    size = exp.Window(this=sum_of(ROWS, "anon_values"), partition_by=grouping.columns("anon_values"))
+    columns = [
+        *grouping.columns("anon_values"),
+        column(ROWS, "anon_values"),
+        aliased(size, VALUE_SIZE),
+        *(column(encoding.sensitive_label(name, depth), "anon_known") for depth in depths),
+        *(column(encoding.label_share(depth), "anon_known") for depth in depths),
+    ]
+    query = select(columns, subquery(_value_rows(grouping, name), "anon_values"))
+    return query.join(known, on=column(code, "anon_known").eq(column(code, "anon_values")), copy=False)
+
+
+def _label_shares(grouping: Grouping, name: str, level: int, values: str) -> exp.Select:
+    """The rows of each label at a level in each class, those of the class, and the label's share, from its values."""
+    size, share = column(VALUE_SIZE), column(grouping.encoding.label_share(level))
+    relation = exp.Table(this=identifier(values))
+    if level == 0:
+        return select([*grouping.columns(), column(ROWS), size, share], relation)
+    columns = [
+        *grouping.columns(),
+        aliased(sum_of(ROWS), ROWS),
+        aliased(exp.AnyValue(this=size), VALUE_SIZE),
+        aliased(exp.AnyValue(this=share), "anon_share"),
+    ]
+    label = column(grouping.encoding.sensitive_label(name, level))
+    return grouped(select(columns, relation), [*grouping.columns(), label])
 
 
 def _weight(grouping: Grouping, name: str) -> list[exp.Alias]:

@@ -151,9 +151,9 @@ WHERE anon_least_share < anon_next_share;
 -- Example:
 --   SELECT anon.work_between(2, 3, 8, 1, 4, 0, 9, 3, 5) AS work;
 CREATE OR REPLACE MACRO anon.work_between(
-    rows_up_to, class_size, reference_rows, position, next_position, work_below, next_work_below, crossing, crossing_work
+    rows_up_to, class_size, reference_rows, own_position, next_position, work_below, next_work_below, crossing, crossing_work
 ) AS
-rows_up_to * reference_rows * (2e0 * least(greatest(crossing, position), next_position) - position - next_position)
+rows_up_to * reference_rows * (2e0 * least(greatest(crossing, own_position), next_position) - own_position - next_position)
 + class_size * (work_below + next_work_below - 2e0 * least(greatest(crossing_work, work_below), next_work_below));
 
 -- Earth mover's distance between the values of one class and the reference if values have an order and neighbours are

@@ -986,7 +986,7 @@ MODELS = [
         ),
         (
             "work-that-cancels-out",
-            "least(greatest(crossing, position), next_position)",
+            "least(greatest(crossing, own_position), next_position)",
             "next_position",
             "rows that are missing between two values of a class make up for rows that it has too many of",
             f"{MACROS}[55_closeness]",

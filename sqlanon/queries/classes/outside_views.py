@@ -22,19 +22,35 @@ def concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
     prior = dict(measure.argument)
     secrets = [column(grouping.encoding.sensitive(name)) for name in prior]
     records = grouping.select([aliased(sum_of(ROW_COUNT), ROWS)], grouping.cells(), *secrets)
-    risks: list[exp.Expr] = []
-    for known in itertools.product((False, True), repeat=len(prior)):
-        probability = prod(p if knows else 1 - p for p, knows in zip(prior.values(), known, strict=True))
-        if probability > 0:
-            shown = [secret.copy() for secret, knows in zip(secrets, known, strict=True) if knows]
-            matches = exp.Window(this=sum_of(ROWS), partition_by=[*grouping.columns(), *shown])
-            risks.append(exp.Div(this=number(probability), expression=matches))
-    total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), risks)
+    chances = {
+        known: prod(p if knows else 1 - p for p, knows in zip(prior.values(), known, strict=True))
+        for known in itertools.product((False, True), repeat=len(prior))
+    }
+    # Where nothing is known all records of a class match: that is added to the largest of their other risks, but not if
+    # these are sums themselves, whose last digits would depend on it.
+    guess = chances.pop((False,)) if len(prior) == 1 else 0
+    risks = [_risk(chance, _matches(grouping, secrets, known)) for known, chance in chances.items() if chance > 0]
+    total = functools.reduce(lambda left, right: exp.Add(this=left, expression=right), risks or [number(0.0)])
+    exposed = select(
+        [*grouping.columns(), column(ROWS), aliased(total, "anon_risk")], subquery(records, "anon_records")
+    )
+    largest = exp.Add(this=exp.Max(this=column("anon_risk")), expression=_risk(guess, sum_of(ROWS)))
     # The probabilities of all states may sum to a last digit more than 1.
-    risk = exp.func("least", total, number(1.0))
-    exposed = select([*grouping.columns(), aliased(risk, "anon_risk")], subquery(records, "anon_records"))
-    worst = as_measure(grouping, measure, exp.Max(this=column("anon_risk")))
+    worst = as_measure(grouping, measure, exp.func("least", largest, number(1.0)))
     return grouping.select([worst], subquery(exposed, "anon_exposed"))
+
+
+def _risk(chance: float, matches: exp.Expr) -> exp.Expr:
+    """The risk of a row that matches so many, in a state of knowledge of this probability."""
+    return exp.Div(this=number(chance), expression=matches)
+
+
+def _matches(grouping: Grouping, secrets: Sequence[exp.Expr], known: Sequence[bool]) -> exp.Expr:
+    """The rows of a class that agree on the secrets that are known: where all are, those of the record itself."""
+    if all(known):
+        return column(ROWS)
+    shown = [secret.copy() for secret, knows in zip(secrets, known, strict=True) if knows]
+    return exp.Window(this=sum_of(ROWS), partition_by=[*grouping.columns(), *shown])
 
 
 def population_view(grouping: Grouping, measures: Sequence[Measure]) -> exp.Select:

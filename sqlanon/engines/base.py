@@ -8,7 +8,7 @@ and stay as they are, for they may be part of others. Wherever the database refu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -121,6 +121,17 @@ class Compute(Protocol):
 
     def run(self, step: Step, parameters: Sequence[object] = ()) -> None:
         """Make the temporary table of a step, with values for the parameters ``$1``, ``$2`` and so on of its query."""
+
+    def pieces(self, relation: exp.Expr, columns: int) -> list[exp.Expr]:
+        """Relations that hold the rows of one together, each of which can be grouped by so many columns in memory.
+
+        The relation itself where all of it can be, where its rows cannot be read apart, and where memory is no matter.
+        """
+        return [relation]
+
+    def part(self, number: int, count: int) -> AbstractContextManager[None]:
+        """Within, statements are this one, from 0, of so many that do one thing, whose share observers are told."""
+        return nullcontext()
 
     def put(self, relation: Relation, table: pa.Table) -> None:
         """Make a temporary table from values that Python has."""

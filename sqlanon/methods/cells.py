@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sqlglot import exp
+
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
-from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.errors import EngineError, PolicyError, TaxonomyError
 from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.encoding import Encoding, LossStep, encoding_for
@@ -21,7 +23,8 @@ from sqlanon.queries.cells.labels import (
     last_children,
     loss_steps,
 )
-from sqlanon.queries.cells.rows import cell_counts, encode_rows, unmapped_people
+from sqlanon.queries.cells.pieces import PIECES, cells_of_piece, cells_of_pieces, row_count
+from sqlanon.queries.cells.rows import cell_counts, compared, encode_rows, unmapped_people
 from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.classes import summaries as evaluate
 from sqlanon.queries.tables import taxonomies
@@ -76,8 +79,7 @@ def encode_table(
     """
     spec = bound.cells if spec is None else spec
     encoding = encode_taxonomies(engine, encoding_for(spec, bound.policy.criteria, label_losses=label_losses))
-    for step in encode_rows(encoding):
-        engine.run(step)
+    make_cells(engine, encoding, bound.description)
     counts = engine.fetch(cell_counts(encoding), "cells")[0]
     if counts["rows"] == 0 and not may_be_empty:
         raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
@@ -98,6 +100,33 @@ def encode_table(
         k=bound.policy.criteria.k,
     )
     return EncodedTable(bound, encoding, context, int(counts["cells"]))
+
+
+def make_cells(engine: Compute, encoding: Encoding, description: str) -> None:
+    """Make the cells, and what classes are compared with: in one go, or piece by piece if memory is short.
+
+    Raises:
+        EngineError: the source has changed meanwhile, so that pieces of several states of it were read.
+    """
+    spec = encoding.spec
+    pieces = engine.pieces(spec.source, len(spec.quasi_identifiers) + len(spec.protected))
+    if len(pieces) == 1:
+        for step in encode_rows(encoding):
+            engine.run(step)
+        return
+    for number, piece in enumerate(pieces):
+        step = cells_of_piece(encoding, piece)
+        with engine.part(number, len(pieces)):
+            if number == 0:
+                engine.run(step)
+            else:
+                engine.execute(exp.Insert(this=step.makes.table, expression=step.query), step.purpose)
+    for step in [cells_of_pieces(encoding), *compared(encoding)]:
+        engine.run(step)
+    engine.drop(PIECES)
+    (read,), (there,) = (engine.fetch(query, "rows") for query in (cell_counts(encoding), row_count(encoding)))
+    if read["rows"] != there["rows"]:
+        raise EngineError(f"{description} was changed while it was read, piece by piece; try again", step="cells")
 
 
 def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:

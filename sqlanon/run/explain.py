@@ -56,11 +56,14 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
 
 def without_rows(source: ResolvedSource) -> ResolvedSource:
     """The same columns, and none of the rows."""
-    relation = source.relation
+    return replace(source, relation=_empty(source.relation))
+
+
+def _empty(relation: exp.Expr) -> exp.Subquery:
     empty = exp.Subquery(this=select([exp.Star()], relation.copy()).where(exp.false()))
     empty.set("alias", relation.args.get("alias"))
     empty.meta[STANDS_FOR] = relation
-    return replace(source, relation=empty)
+    return empty
 
 
 class Rehearsal:
@@ -80,6 +83,11 @@ class Rehearsal:
     def run(self, step: Step, parameters: Sequence[object] = ()) -> None:
         self._note(step.purpose, step.query, step.makes.name)
         self._engine.run(step, parameters)
+
+    def pieces(self, relation: exp.Expr, columns: int) -> list[exp.Expr]:
+        """The first two: all others are read as the second is."""
+        pieces = self._engine.pieces(_with_rows(relation), columns)
+        return [relation] if len(pieces) == 1 else [_empty(piece) for piece in pieces[:2]]
 
     def fetch(self, query: exp.Query | PreparedQuery, purpose: str, grain: Grain = "count") -> list[dict[str, Any]]:
         if not isinstance(query, PreparedQuery):  # which was noted when it was prepared
@@ -111,7 +119,10 @@ def _with_rows(statement: exp.Expr) -> exp.Expr:
     found = statement.copy()
     for node in list(found.find_all(exp.Subquery)):
         if (relation := node.meta.get(STANDS_FOR)) is not None:
-            node.replace(relation.copy())
+            whole: exp.Expr = relation.copy()
+            if node is found:
+                return whole
+            node.replace(whole)
     return found
 
 

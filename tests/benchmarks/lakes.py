@@ -132,8 +132,16 @@ def base_columns(arguments: argparse.Namespace, count: int) -> list[str]:
 # The data
 
 
-def blow_up(path: Path, rows: int, columns: Sequence[str], *, adult: bool) -> None:
-    """Copies of a table, one after the other; in all but the first, 1 to 3 attributes of a row are drawn uniformly."""
+def blow_up(path: Path, rows: int, columns: Sequence[str], *, adult: bool, first: int = 0) -> None:
+    """Copies of a table, one after the other; in all but the first, 1 to 3 attributes of a row are drawn uniformly.
+
+    Args:
+        path: the file that they are written to.
+        rows: how many, over all copies.
+        columns: which of them are written.
+        adult: whether it is ARX's Adult, in place of invented people.
+        first: the number of the first copy.
+    """
     with duckdb.connect() as connection:
         if adult:
             source = str(DATA / "adult_arx" / "adult.csv")
@@ -143,12 +151,13 @@ def blow_up(path: Path, rows: int, columns: Sequence[str], *, adult: bool) -> No
             connection.execute(f"CREATE TABLE originals AS {query}", [PEOPLE])
         count = connection.sql("SELECT count(*) FROM originals").fetchall()[0][0]
         drawn = ", ".join(drawn_anew(name, position) for position, name in enumerate(columns))
+        copies = f"range({first}, {first - (-rows // count)})"
         connection.execute(
             f"""
             COPY (
                 WITH copies AS (
                     SELECT *, concat_ws(' ', copy, rowid) AS row_key,
-                    FROM range({-(-rows // count)}) AS copies (copy) CROSS JOIN (SELECT rowid, * FROM originals)
+                    FROM {copies} AS copies (copy) CROSS JOIN (SELECT rowid, * FROM originals)
                     LIMIT {rows}
                 ),
                 draws AS (

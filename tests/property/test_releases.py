@@ -7,7 +7,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -25,6 +25,7 @@ from sqlanon.queries.kit.macros import schema_statements
 from tests import brute_force, oracle
 from tests.brute_force import Answer, Measured, Task
 from tests.effort import examples
+from tests.in_pieces import reading_in_pieces
 from tests.oracle import Row, Rows, Taxonomy
 from tests.search_cases import privacy_models
 from tests.strategies import INTEGER_VALUES, TEXT_VALUES, distinct_names, taxonomies
@@ -252,8 +253,14 @@ def target(*, parquet: bool) -> Iterator[tuple[str, str]]:
 
 
 @EXAMPLES
-@given(run=runs(), parquet=st.booleans())
-def test_a_release_is_what_the_oracle_makes(run: Run, parquet: bool) -> None:
+@given(run=runs(), parquet=st.booleans(), in_pieces=st.booleans())
+def test_a_release_is_what_the_oracle_makes(run: Run, parquet: bool, in_pieces: bool) -> None:
+    event("read in pieces" if in_pieces else "read at once")
+    with reading_in_pieces(2) if in_pieces else nullcontext():
+        check_release(run, parquet=parquet)
+
+
+def check_release(run: Run, *, parquet: bool) -> None:
     load(run)
     before = inventory()
     event(f"search {run.policy.search}")

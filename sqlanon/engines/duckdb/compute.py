@@ -11,6 +11,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engines.base import PreparedQuery, StatementObserver
+from sqlanon.engines.duckdb.pieces import pieces
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.duckdb.types import column_of
 from sqlanon.engines.duckdb.watching import Watcher, ignore
@@ -35,6 +36,7 @@ class DuckDBCompute:
         self._prepared: set[str] = set()
         self._scopes: list[dict[str, exp.Drop]] = []
         self._is_in_transaction = False
+        self._part = (0, 1)
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         query = select([exp.Star()], relation.copy()).limit(0)
@@ -46,6 +48,17 @@ class DuckDBCompute:
         create = exp.Create(this=step.makes.table, kind="TABLE", expression=step.query, properties=temporary)
         self.execute(create, step.purpose, parameters)
         self._keep_in_mind(_without(step.makes))
+
+    def pieces(self, relation: exp.Expr, columns: int) -> list[exp.Expr]:
+        return pieces(relation, columns, self.rows, self.describe)
+
+    @contextmanager
+    def part(self, number: int, count: int) -> Iterator[None]:
+        self._part = (number, count)
+        try:
+            yield
+        finally:
+            self._part = (0, 1)
 
     def put(self, relation: Relation, table: pa.Table) -> None:
         view = f"{relation.name}_values"
@@ -198,9 +211,12 @@ class DuckDBCompute:
                 self.execute(_forgetting(self._prepared.pop()), "prepared queries")
 
     def _share(self) -> float | None:
-        """How much of the present statement is done."""
+        """How much is done of the present statement, or of those that it is a part of."""
         percentage = self.connection.query_progress()
-        return None if percentage < 0 else min(percentage / 100, 1.0)
+        number, count = self._part
+        if percentage < 0:
+            return number / count if count > 1 else None
+        return (number + min(percentage / 100, 1.0)) / count
 
     def _refuse_unfit_connection(self) -> None:
         """Refuse a lent connection that is in a transaction, or that takes different texts for equal.

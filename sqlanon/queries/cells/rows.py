@@ -8,6 +8,8 @@ search are in the order of their keys, in which those of a class stand close tog
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import (
@@ -49,12 +51,17 @@ COMBINATIONS = "anon_rows"
 
 def encode_rows(encoding: Encoding) -> list[Step]:
     """The steps that make the cells, and what classes are compared with."""
+    cells = cells_of(encoding, combinations(encoding, encoding.spec.source), looked_up)
+    return [Step(encoding.cells, cells, "cells"), *compared(encoding)]
+
+
+def compared(encoding: Encoding) -> list[Step]:
+    """The steps that make what classes are compared with, beside the cells."""
     population = encoding.spec.population
-    steps = [Step(encoding.cells, _cells(encoding), "cells")]
-    steps += shares(encoding)
-    if population is not None:
-        steps.append(Step(encoding.population_cells, _population_cells(encoding, population), "population"))
-    return steps
+    if population is None:
+        return shares(encoding)
+    people = Step(encoding.population_cells, _population_cells(encoding, population), "population")
+    return [*shares(encoding), people]
 
 
 def shares(encoding: Encoding) -> list[Step]:
@@ -95,15 +102,21 @@ def _count_of_rows(condition: exp.Expr | None = None) -> exp.Expr:
     return exp.func("coalesce", rows if condition is None else filtered(rows, condition), number(0))
 
 
-def _cells(encoding: Encoding) -> exp.Query:
-    """Group the rows by raw values first, then look up the codes of the few combinations that are left."""
+def cells_of(encoding: Encoding, found: exp.Query, keyed: Callable[[Encoding, exp.Expr], exp.Select]) -> exp.Query:
+    """The cells: combinations with their keys and with the codes of their protected columns, in the order of keys.
+
+    Args:
+        encoding: that of the run.
+        found: the combinations, each once, with ``anon_row_count``, and the weight if there is one.
+        keyed: gives the combinations of a relation the words of their keys.
+    """
     spec = encoding.spec
     if spec.protected:
-        query = _looked_up(encoding, exp.Table(this=identifier(COMBINATIONS)))
+        query = keyed(encoding, exp.Table(this=identifier(COMBINATIONS)))
         ranks = [made_once(_ranks_alias(encoding, name), _ranks(encoding, name)) for name in spec.protected]
-        query.set("with_", exp.With(expressions=[made_once(COMBINATIONS, _combinations(encoding)), *ranks]))
+        query.set("with_", exp.With(expressions=[made_once(COMBINATIONS, found), *ranks]))
     else:
-        query = _looked_up(encoding, subquery(_combinations(encoding), COMBINATIONS))
+        query = keyed(encoding, subquery(found, COMBINATIONS))
     for name in spec.protected:
         query = _with_rank(encoding, query, name)
         if encoding.holds_release:
@@ -121,9 +134,9 @@ def _cells(encoding: Encoding) -> exp.Query:
     return query
 
 
-def _looked_up(encoding: Encoding, combinations: exp.Expr) -> exp.Select:
+def looked_up(encoding: Encoding, relation: exp.Expr) -> exp.Select:
     """The words of the keys of combinations of raw values, and whether a taxonomy does not know one of these."""
-    query = select([], combinations)
+    query = select([], relation)
     codes = []
     for position, name in enumerate(encoding.spec.quasi_identifiers):
         alias = encoding.node_labels(position).name
@@ -169,7 +182,11 @@ def _with_labels(encoding: Encoding, query: exp.Select, name: str) -> exp.Select
     return query.select(*(column(label, relation.name) for label in labels), copy=False)
 
 
-def _combinations(encoding: Encoding) -> exp.Query:
+def combinations(encoding: Encoding, source: exp.Expr) -> exp.Query:
+    """The combinations of raw values that rows of a source have, with their number, and their weight if there is one.
+
+    Rows are grouped by raw values first, so that codes are looked up for the few combinations that are left.
+    """
     spec = encoding.spec
     individual = () if spec.individual is None else (spec.individual,)
     keys = {name: _key(encoding, name) for name in spec.quasi_identifiers}
@@ -179,7 +196,7 @@ def _combinations(encoding: Encoding) -> exp.Query:
     columns.append(aliased(count_rows(), ROW_COUNT))
     if spec.row_weight is not None:
         columns.append(aliased(_weight(column(spec.row_weight)), WEIGHT))
-    return grouped(select(columns, encoding.spec.source.copy()), list(keys.values()))
+    return grouped(select(columns, source.copy()), list(keys.values()))
 
 
 def _weight(weight: exp.Expr) -> exp.Expr:
@@ -244,7 +261,7 @@ def _population_cells(encoding: Encoding, population: exp.Expr) -> exp.Query:
     keys = [exact_text(column(name)) for name in names]
     columns = [aliased(key.copy(), name) for key, name in zip(keys, names, strict=True)]
     people = grouped(select([*columns, aliased(count_rows(), PEOPLE)], population.copy()), keys)
-    return _looked_up(encoding, subquery(people, COMBINATIONS)).select(column(PEOPLE, COMBINATIONS), copy=False)
+    return looked_up(encoding, subquery(people, COMBINATIONS)).select(column(PEOPLE, COMBINATIONS), copy=False)
 
 
 def _ranks_alias(encoding: Encoding, name: str) -> str:

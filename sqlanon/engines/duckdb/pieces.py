@@ -1,0 +1,165 @@
+"""Sources larger than memory, in pieces: rows of a file, or of a table, that can be read apart from the others.
+
+DuckDB keeps on disk what a GROUP BY has no room for, in a number of partitions that has an end, and each of which has
+to fit. So a GROUP BY of many rows may fail when all of them were read, where a few at a time would have done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import catalog
+from sqlanon.engines.duckdb.catalog import Rows
+from sqlanon.engines.duckdb.lake import PARQUET_READER
+from sqlanon.queries.kit.macros import template_text
+from sqlanon.queries.kit.nodes import DIALECT, all_of, column, number, select, string
+from sqlanon.queries.source import SourceColumn
+
+Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
+
+FILE, ROW_OF_FILE, ROW_OF_TABLE = "filename", "file_row_number", "rowid"
+"""Columns that DuckDB has of every file or table, unless others hide them; what they rule out is not read."""
+
+NUMBERS = frozenset({FILE, ROW_OF_FILE, ROW_OF_TABLE})
+
+ROW_BYTES, COLUMN_BYTES = 32, 24
+"""What a group takes of memory, and each of its columns: short texts, which are most."""
+
+SHARE = 0.5
+"""How much of the memory the groups of a piece may take, if all of its rows differ; more hardly helps.
+
+By tests.benchmarks.lakes with --files and --memory-limit.
+"""
+
+CERTAIN = (
+    exp.Where,
+    *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Cast, exp.DataType),
+    *(exp.Paren, exp.Not, exp.Neg, exp.And, exp.Or, exp.In, exp.Between, exp.Is, exp.EQ, exp.NEQ),
+    *(exp.LT, exp.LTE, exp.GT, exp.GTE),
+)
+"""What conditions are made of that are as true of a row whenever they are asked: no functions, no other tables."""
+
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+"""How DuckDB spells sizes, each 1024 times the one before."""
+
+
+def pieces(relation: exp.Expr, columns: int, rows: Rows, describe: Describe) -> list[exp.Expr]:
+    """Relations that hold the rows of one together, each of which can be grouped by so many columns in memory.
+
+    The relation itself where all of it can be, or where its rows cannot be read apart: in views, CSV files, frames, and
+    queries that are more than columns of a table under conditions.
+    """
+    table = _table_of(relation)
+    if table is None:
+        return [relation]
+    most = rows_at_once(_memory(rows), columns)
+    conditions = list(_of_files(table, most, rows) if _is_parquet(table) else _of_table(table, most, rows))
+    if len(conditions) <= 1 or _hides(describe(table)):
+        return [relation]
+    return [_where(relation, condition) for condition in conditions]
+
+
+def rows_at_once(memory: float, columns: int) -> int:
+    """How many rows can be grouped by so many columns within so many bytes, if all of them differ."""
+    return max(1, int(SHARE * memory / (ROW_BYTES + COLUMN_BYTES * columns)))
+
+
+def _memory(rows: Rows) -> float:
+    """The bytes that the database may take."""
+    size, unit = rows(template_text("memory_limit"), ())[0][0].split()
+    return float(size) * 1024.0 ** UNITS.index(unit)
+
+
+def _table_of(relation: exp.Expr) -> exp.Table | None:
+    """The table whose columns a relation consists of, row by row."""
+    if isinstance(relation, exp.Table):
+        return relation if relation.args.keys() <= {"this", "db", "catalog", "alias"} else None
+    if isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select) and _is_plain(relation.this):
+        return _table_of(relation.this.args["from_"].this)
+    return None
+
+
+def _is_plain(query: exp.Select) -> bool:
+    """Whether a query takes columns of the rows of one relation, and nothing else."""
+    clauses = {name for name, clause in query.args.items() if clause}
+    columns = [each.this if isinstance(each, exp.Alias) else each for each in query.expressions]
+    conditions = query.args.get("where") or exp.Where()
+    return (
+        clauses <= {"expressions", "from_", "where"}
+        and all(isinstance(each, exp.Column | exp.Star) for each in columns)
+        and NUMBERS.isdisjoint(each.alias.lower() for each in query.expressions)
+        and all(isinstance(node, CERTAIN) for node in conditions.walk())
+    )
+
+
+def _where(relation: exp.Expr, condition: exp.Expr) -> exp.Expr:
+    """The rows of a relation that meet a condition on the table below it."""
+    if isinstance(relation, exp.Table):
+        bare = relation.copy()
+        alias = bare.args.pop("alias", None)
+        return exp.Subquery(this=select([exp.Star()], bare).where(condition, copy=False), alias=alias)
+    found = relation.copy()
+    query = found.this
+    while isinstance(query.args["from_"].this, exp.Subquery):
+        query = query.args["from_"].this.this
+    query.where(condition, copy=False)
+    return found
+
+
+def _is_parquet(table: exp.Table) -> bool:
+    call = table.this
+    return isinstance(call, exp.ReadParquet) or (isinstance(call, exp.Anonymous) and call.name == PARQUET_READER)
+
+
+def _hides(columns: Sequence[SourceColumn]) -> bool:
+    """Whether columns of the table stand in the place of those that tell its rows apart."""
+    return not NUMBERS.isdisjoint(each.name.lower() for each in columns)
+
+
+def _of_files(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
+    """Files together as long as they have so few rows, and parts of larger ones."""
+    paths = _paths(table.this)
+    together: list[str] = []
+    taken = 0
+    for file, count in rows(template_text("rows_of_files"), (paths,)) if paths else ():
+        if together and taken + count > most:
+            yield _any_of(together)
+            together, taken = [], 0
+        if count > most:
+            yield from (all_of([_any_of([file]), within]) for within in _ranges(ROW_OF_FILE, count, most))
+        else:
+            together.append(file)
+            taken += count
+    if together:
+        yield _any_of(together)
+
+
+def _paths(call: exp.Expr) -> list[str]:
+    """The globs and files that a reader is given, as far as it is given no more than texts."""
+    given = call.expressions[0]
+    paths = given.expressions if isinstance(given, exp.Array) else [given]
+    return [path.name for path in paths] if all(path.is_string for path in paths) else []
+
+
+def _any_of(files: Sequence[str]) -> exp.Expr:
+    return column(FILE).isin(*map(string, files))
+
+
+def _of_table(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
+    """Parts of a table of DuckDB, by an estimate of its rows."""
+    found = catalog.of_reference(rows, table.sql(DIALECT))
+    if found is not None and not found.is_view:
+        place = found.table
+        for (count,) in rows(template_text("rows_of_table"), (place.catalog, place.db, place.name)):
+            yield from _ranges(ROW_OF_TABLE, count, most)
+
+
+def _ranges(name: str, count: int, most: int) -> Iterator[exp.Expr]:
+    """Ranges of row numbers of about one length; the last one has no end, for there may be more than was estimated."""
+    parts = -(-count // most)
+    for part in range(parts):
+        begin = exp.GTE(this=column(name), expression=number(part * count // parts))
+        end = exp.LT(this=column(name), expression=number((part + 1) * count // parts))
+        yield begin if part == parts - 1 else all_of([begin, end])

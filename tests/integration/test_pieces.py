@@ -1,0 +1,223 @@
+"""Sources that are read in pieces since memory is short: nothing comes out other than in one go."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from sqlglot import exp
+
+import sqlanon as sa
+from sqlanon.engines.duckdb import pieces
+from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.queries.kit.nodes import DIALECT, Step
+from tests.in_pieces import reading_in_pieces
+
+ROWS = 5000
+PER_PIECE = 700
+PLAIN = sa.Policy(
+    quasi_identifiers=["age", 'z"ip'],
+    sensitive=["illness"],
+    insensitive=["cost", "who", "weight", "part"],
+    privacy=[sa.KAnonymity(3), sa.DistinctLDiversity("illness", 2)],
+    suppression_limit=0.2,
+)
+POLICIES = {
+    "rows": PLAIN,
+    "compared": PLAIN.model_copy(update={"privacy": (sa.TCloseness("illness", 0.4, "ordered"),)}),
+    "individuals": PLAIN.model_copy(
+        update={"insensitive": ("cost", "weight", "part"), "identifiers": ("who",), "individual": "who"}
+    ),
+    "weights": PLAIN.model_copy(update={"row_weight": "weight", "quality": sa.LM()}),
+    "masked": PLAIN.model_copy(update={"suppression": "mask"}),
+}
+PEOPLE = """
+    SELECT
+        CASE WHEN i % 97 > 0 THEN 20 + i * 7 % 60 END AS age,
+        CAST(1000 + hash(i) % 90 AS VARCHAR) AS "z""ip",
+        CASE WHEN hash(i) % 11 > 0 THEN 'illness ' || hash(i + 1) % 6 END AS illness,
+        i % 13 AS cost,
+        i // 2 AS who,
+        1 + i % 3 AS weight,
+        i % 4 AS part
+    FROM range(?) AS numbers (i)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The people, as files of several kinds."""
+    folder = tmp_path_factory.mktemp("people")
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE people AS {PEOPLE}", [ROWS])
+        connection.execute(f"COPY people TO '{folder}/one.parquet' (ROW_GROUP_SIZE 2048)")
+        connection.execute(f"COPY people TO '{folder}/people.csv'")
+        connection.execute(f"COPY people TO '{folder}/parts' (FORMAT parquet, PARTITION_BY (part))")
+        (folder / "files").mkdir()
+        for file in range(9):  # of 100, 300, 500 ... rows: several in a piece, and a few in several
+            rows = f"SELECT * FROM people LIMIT {100 + 200 * file} OFFSET {100 * file * file}"
+            connection.execute(f"COPY ({rows}) TO '{folder}/files/it''s {file}.parquet'")
+        connection.execute(f"ATTACH '{folder}/people.duckdb' AS other; CREATE TABLE other.people AS FROM people")
+    return folder
+
+
+@pytest.fixture
+def session(folder: Path) -> Iterator[sa.Session]:
+    with duckdb.connect(config={"threads": 2}) as connection:
+        connection.execute(f"CREATE TABLE people AS {PEOPLE}", [ROWS])
+        connection.execute("CREATE VIEW seen AS FROM people")
+        connection.execute(f"ATTACH '{folder}/people.duckdb' AS other (READ_ONLY)")
+        session = sa.connect(connection)
+        session.taxonomies.load("age", sa.Taxonomy.intervals([5, 20], minimum=0, maximum=99), source="people")
+        session.taxonomies.load('z"ip', sa.Taxonomy.prefixes([3, 2]), source="people")
+        yield session
+
+
+APART = {
+    "a table": lambda _: "people",
+    "a table of another database": lambda _: "other.people",
+    "a query": lambda _: 'SELECT age, "z""ip", illness, cost, who, weight FROM people WHERE cost < 12',
+    "a file": lambda folder: f"{folder}/one.parquet",
+    "a glob": lambda folder: f"{folder}/files/*.parquet",
+    "a folder": lambda folder: f"{folder}/files",
+    "a partitioned folder": lambda folder: f"{folder}/parts",
+    "a query of files": lambda folder: f"SELECT * FROM read_parquet('{folder}/files/*.parquet')",
+}
+IN_ONE = {
+    "a view": lambda _: "seen",
+    "CSV": lambda folder: f"{folder}/people.csv",
+    "the first rows": lambda _: "SELECT * FROM people LIMIT 100",
+    "distinct rows": lambda _: "SELECT DISTINCT age, cost FROM people",
+    "groups": lambda _: "SELECT age, count(*) AS cost FROM people GROUP BY age",
+    "a window": lambda _: "SELECT age, row_number() OVER () AS cost FROM people",
+    "a join": lambda _: "SELECT seen.age FROM people JOIN seen USING (who)",
+    "hidden numbers": lambda folder: f"SELECT * FROM read_parquet('{folder}/one.parquet', file_row_number = true)",
+    "a hidden name": lambda _: "SELECT age, cost AS rowid FROM people",
+    "files that are computed": lambda folder: f"SELECT * FROM read_parquet('{folder}' || '/one.parquet')",
+    "rows at random": lambda _: "SELECT * FROM people WHERE random() < 0.5",
+}
+Spelled = Callable[[Path], str]
+
+
+def pieces_of(session: sa.Session, source: str) -> list[exp.Expr]:
+    engine = session._engine
+    assert isinstance(engine, DuckDBEngine)
+    with reading_in_pieces(PER_PIECE):
+        return engine.pieces(engine.resolve(source).relation, 3)
+
+
+@pytest.mark.parametrize("spelled", APART.values(), ids=APART)
+def test_each_row_is_in_one_piece(session: sa.Session, folder: Path, spelled: Spelled) -> None:
+    source = spelled(folder)
+    found = pieces_of(session, source)
+    assert len(found) >= 5
+    queries = [f"SELECT * FROM {piece.sql(DIALECT)} AS piece" for piece in found]
+    counts = [session.connection.sql(f"SELECT count(*) FROM ({query})").fetchall()[0][0] for query in queries]
+    assert min(counts) > 0 and max(counts) <= PER_PIECE
+    relation = session._engine.resolve(source).relation.sql(DIALECT)
+    everything = f"SELECT * FROM {relation} AS everything"
+    together = " UNION ALL ".join(queries)
+    for more, less in ((everything, together), (together, everything)):
+        assert session.connection.sql(f"({more}) EXCEPT ALL ({less})").fetchall() == []
+
+
+@pytest.mark.parametrize("spelled", IN_ONE.values(), ids=IN_ONE)
+def test_what_cannot_be_told_apart_stays_whole(session: sa.Session, folder: Path, spelled: Spelled) -> None:
+    assert len(pieces_of(session, spelled(folder))) == 1
+
+
+def test_what_fits_in_memory_stays_whole(session: sa.Session, folder: Path) -> None:
+    engine = session._engine
+    assert len(engine.pieces(engine.resolve(f"{folder}/files").relation, 9)) == 1
+
+
+def test_how_much_fits_depends_on_memory(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def note(memory: float, columns: int) -> int:
+        asked.append((memory, columns))
+        return ROWS
+
+    monkeypatch.setattr(pieces, "rows_at_once", note)
+    for limit in ("1GiB", "250MiB", "3000KiB"):
+        session.connection.execute(f"SET memory_limit = '{limit}'")
+        session._engine.pieces(session._engine.resolve("people").relation, 9)
+    assert asked == [(2**30, 9), (250 * 2**20, 9), (2.9 * 2**20, 9)]
+    monkeypatch.undo()
+    assert pieces.rows_at_once(2**30, 9) == pytest.approx(8 * pieces.rows_at_once(2**27, 9), rel=1e-3)
+    assert pieces.rows_at_once(1, 9) == 1
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
+@pytest.mark.parametrize("source", ["people", "{}/files"])
+def test_the_release_is_the_same(session: sa.Session, folder: Path, source: str, policy: sa.Policy) -> None:
+    source = source.format(folder)
+    whole = session.anonymize(source, policy, into="whole")
+    with reading_in_pieces(PER_PIECE):
+        apart = session.anonymize(source, policy, into="apart")
+    assert told(apart) == told(whole)
+    assert apart.guarantee == whole.guarantee
+    differences = "SELECT * FROM (FROM whole EXCEPT ALL FROM apart) UNION ALL (FROM apart EXCEPT ALL FROM whole)"
+    assert session.connection.sql(differences).fetchall() == []
+
+
+def told(release: sa.Release) -> dict[str, object]:
+    """The report, with sums to as many digits as do not depend on their order."""
+    report = release.report.model_dump(mode="json", exclude={"into", "seconds"})
+    found: dict[str, object] = json.loads(json.dumps(report), parse_float=lambda digits: round(float(digits), 9))
+    return found
+
+
+def test_values_without_a_label_are_refused(session: sa.Session) -> None:
+    session.connection.execute("INSERT INTO people VALUES (150, '1001', 'flu', 1, 1, 1, 1)")
+    with reading_in_pieces(PER_PIECE), pytest.raises(sa.TaxonomyError, match="1 distinct values in 1 rows"):
+        session.anonymize("people", PLAIN, into="out")
+
+
+def test_bad_weights_are_refused(session: sa.Session) -> None:
+    session.connection.execute("UPDATE people SET weight = -1 WHERE who = 7")
+    with reading_in_pieces(PER_PIECE), pytest.raises(sa.PolicyError, match='"weight": NULL, not positive'):
+        session.anonymize("people", POLICIES["weights"], into="out")
+
+
+def test_a_source_that_grows_meanwhile_is_refused(
+    session: sa.Session, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that comes to the folder between two pieces is in none of them."""
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    for name in ("it's 3.parquet", "it's 4.parquet"):
+        (lake / name).write_bytes((folder / "files" / name).read_bytes())
+    run = DuckDBEngine.run
+
+    def run_and_add(self: DuckDBEngine, step: Step) -> None:
+        run(self, step)
+        if step.purpose == "cells of a piece":
+            (lake / "new.parquet").write_bytes((folder / "files" / "it's 5.parquet").read_bytes())
+
+    monkeypatch.setattr(DuckDBEngine, "run", run_and_add)
+    with reading_in_pieces(PER_PIECE), pytest.raises(sa.EngineError, match="was changed while it was read"):
+        session.anonymize(str(lake), PLAIN, into="out")
+    assert session.connection.sql("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'out'").fetchall() == [(0,)]
+
+
+def test_the_share_of_all_pieces_is_told(session: sa.Session) -> None:
+    engine = session._engine
+    assert isinstance(engine, DuckDBEngine)
+    shares = []
+    for number in range(4):
+        with engine.part(number, 4):
+            shares.append(engine._share())
+    assert shares == [0, 0.25, 0.5, 0.75]
+
+
+def test_explain_tells_of_pieces(session: sa.Session) -> None:
+    with reading_in_pieces(PER_PIECE):
+        steps = session.explain("people", PLAIN)
+    first, other = (step for step in steps if step.purpose == "cells of a piece")
+    assert (first.makes, other.makes) == ("anon_pieces", None)
+    assert other.sql.startswith("INSERT")
+    assert '"rowid" >=' in first.sql and '"rowid" >=' in other.sql

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sqlglot import exp
 
-from sqlanon.queries.kit.nodes import Grain, Relation, Step, identifier
+from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, identifier
 from sqlanon.queries.source import SourceColumn
 
 if TYPE_CHECKING:
@@ -83,14 +83,6 @@ class Stored:
     table: exp.Table
     is_view: bool = False
     comment: str | None = None
-
-
-@dataclass(frozen=True)
-class PreparedQuery:
-    """A query that was prepared, with a value for each of its parameters."""
-
-    name: str
-    values: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlglot import exp
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies
-from sqlanon.engines.base import Engine, PreparedQuery, ResolvedSource
+from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.methods.base import Request
 from sqlanon.methods.progress import silent
 from sqlanon.methods.registry import method_of
 from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.kit.nodes import Grain, Relation, Step, select
+from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, select
 from sqlanon.queries.kit.steps import printed
 from sqlanon.run.pipeline import run
 

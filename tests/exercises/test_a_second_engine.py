@@ -18,10 +18,10 @@ from sqlglot import exp
 
 import sqlanon as sa
 from sqlanon.api.session import Session
-from sqlanon.engines.base import Compute, Database, PreparedQuery, ResolvedSource, Stored, Warehouse, Writer
+from sqlanon.engines.base import Compute, Database, ResolvedSource, Stored, Warehouse, Writer
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.queries.kit.nodes import Grain, Relation, Step
+from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step
 from sqlanon.queries.source import SourceColumn
 from tests.conftest import clinic_policy, open_clinic
 from tests.fixed_noise import FixedNoise

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 from sqlglot import exp
 
-from sqlanon.engines.base import PreparedQuery, StatementObserver
+from sqlanon.engines.base import StatementObserver
 from sqlanon.engines.duckdb.pieces import pieces
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.duckdb.types import column_of
 from sqlanon.engines.duckdb.watching import Watcher, ignore
 from sqlanon.errors import EngineError
-from sqlanon.queries.kit.nodes import DIALECT, Grain, Relation, Step, identifier, number, select
+from sqlanon.queries.kit.nodes import DIALECT, Grain, PreparedQuery, Relation, Step, identifier, number, select
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.kit.texts import template_text
 from sqlanon.queries.source import SourceColumn

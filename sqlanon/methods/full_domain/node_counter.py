@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlanon.engines.base import Compute, PreparedQuery
+from sqlanon.engines.base import Compute
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
 from sqlanon.queries.classes import summaries as queries
-from sqlanon.queries.kit.nodes import Relation
+from sqlanon.queries.kit.nodes import PreparedQuery, Relation
 from sqlanon.search import Inquiry
 from sqlanon.search.problem import batches
 

@@ -37,6 +37,14 @@ class Step:
     purpose: str
 
 
+@dataclass(frozen=True)
+class PreparedQuery:
+    """A query that was prepared, with a value for each of its parameters."""
+
+    name: str
+    values: tuple[int, ...] = ()
+
+
 def identifier(name: str) -> exp.Identifier:
     """A quoted identifier, whatever the name."""
     return exp.Identifier(this=name, quoted=True)

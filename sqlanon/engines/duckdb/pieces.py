@@ -13,8 +13,8 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.engines.duckdb.lake import PARQUET_READER
-from sqlanon.queries.kit.macros import template_text
 from sqlanon.queries.kit.nodes import DIALECT, all_of, column, number, select, string
+from sqlanon.queries.kit.texts import template_text
 from sqlanon.queries.source import SourceColumn
 
 Describe = Callable[[exp.Expr], Sequence[SourceColumn]]

@@ -115,7 +115,7 @@ class Compute(Protocol):
         """Make the temporary table of a step, with values for the parameters ``$1``, ``$2`` and so on of its query."""
 
     def pieces(self, relation: exp.Expr, columns: int) -> list[exp.Expr]:
-        """Relations that hold the rows of one together; so many columns of each can be grouped in memory, if possible."""
+        """Relations that hold the rows of one together, each of which fits in memory grouped by so many columns."""
         return [relation]
 
     def part(self, number: int, count: int) -> AbstractContextManager[None]:

@@ -142,10 +142,10 @@ def test_how_much_fits_depends_on_memory(session: sa.Session, monkeypatch: pytes
         return ROWS
 
     monkeypatch.setattr(pieces, "rows_at_once", note)
-    for limit in ("1GiB", "250MiB", "3000KiB"):
+    for limit in ("1GiB", "250MiB", "1500MiB"):
         session.connection.execute(f"SET memory_limit = '{limit}'")
         session._engine.pieces(session._engine.resolve("people").relation, 9)
-    assert asked == [(2**30, 9), (250 * 2**20, 9), (2.9 * 2**20, 9)]
+    assert asked == [(2**30, 9), (250 * 2**20, 9), (1.4 * 2**30, 9)]
     monkeypatch.undo()
     assert pieces.rows_at_once(2**30, 9) == pytest.approx(8 * pieces.rows_at_once(2**27, 9), rel=1e-3)
     assert pieces.rows_at_once(1, 9) == 1

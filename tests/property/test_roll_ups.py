@@ -36,7 +36,7 @@ from tests.property.test_releases import FEWER, Run, fetch, load, runs, session
 
 pytestmark = pytest.mark.deep
 
-LIMIT = "46MB"
+LIMIT = "34MB"
 
 LABEL_LOSSES = ("lm", "ncp", "combined_loss")
 """What queries leave out that are prepared for any node."""

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from pyarrow import dataset
 
 import sqlanon as sa
-from sqlanon.engines.duckdb import lake as lakes
+from sqlanon.engines.duckdb.reading import lake as lakes
 from sqlanon.publish import folders
 from sqlanon.publish.exchange import exchange
 from tests.conftest import ROOT

@@ -11,8 +11,8 @@ import pytest
 from sqlglot import exp
 
 import sqlanon as sa
-from sqlanon.engines.duckdb import pieces
 from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.duckdb.reading import pieces
 from sqlanon.queries.kit.nodes import DIALECT, Step
 from tests.in_pieces import reading_in_pieces
 

@@ -11,7 +11,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engines.base import StatementObserver
-from sqlanon.engines.duckdb.pieces import pieces
+from sqlanon.engines.duckdb.reading.pieces import pieces
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.duckdb.types import column_of
 from sqlanon.engines.duckdb.watching import Watcher, ignore

@@ -31,7 +31,7 @@ def partitions(folder: Path, query: exp.Query, columns: Sequence[str], suffix: s
 def csv(path: Path, query: exp.Query, quoted: Sequence[str], *, header: bool, delimiter: str) -> exp.Copy:
     """One CSV file, with every value of some columns in quotes; what is missing is empty, and in none.
 
-    See :func:`sqlanon.engines.duckdb.lake.csv_reader`, which reads it.
+    See :func:`sqlanon.engines.duckdb.reading.lake.csv_reader`, which reads it.
     """
     options: dict[str, exp.Expr] = {
         "HEADER": exp.true() if header else exp.false(),

@@ -12,10 +12,11 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.engines.base import NOTE_KEY, Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
-from sqlanon.engines.duckdb import attaching, catalog, copying, file_types, lake, sources
+from sqlanon.engines.duckdb import attaching, catalog, copying, file_types
 from sqlanon.engines.duckdb.compute import DuckDBCompute, use
-from sqlanon.engines.duckdb.frames import Frames, rows_of
 from sqlanon.engines.duckdb.opening import OpenedDatabase
+from sqlanon.engines.duckdb.reading import lake, sources
+from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.frames import is_frame
 from sqlanon.errors import EngineError, Refusal

@@ -13,10 +13,11 @@ from sqlglot import exp
 from sqlanon.engines import paths
 from sqlanon.engines.base import Origins, ResolvedSource, Stored
 from sqlanon.engines.csv_notes import columns_of_all
-from sqlanon.engines.duckdb import catalog, lake
+from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
-from sqlanon.engines.duckdb.lake import CSV, Format, format_of
-from sqlanon.engines.duckdb.origins import Spelled, spelled_by
+from sqlanon.engines.duckdb.reading import lake
+from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
+from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.names import folded, possible

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
-from sqlanon.engines.duckdb.lake import PARQUET_READER
+from sqlanon.engines.duckdb.reading.lake import PARQUET_READER
 from sqlanon.queries.kit.nodes import DIALECT, all_of, column, number, select, string
 from sqlanon.queries.kit.texts import template_text
 from sqlanon.queries.source import SourceColumn
@@ -28,9 +28,9 @@ ROW_BYTES, COLUMN_BYTES = 32, 24
 """What a group takes of memory, and each of its columns: short texts, which are most."""
 
 SHARE = 0.5
-"""How much of the memory the groups of a piece may take, if all of its rows differ; more hardly helps.
+"""How much of the memory the groups of a piece may take, if all of its rows differ; twice as much takes as long.
 
-By tests.benchmarks.lakes with --files and --memory-limit.
+Measured by tests.benchmarks.billion.
 """
 
 CERTAIN = (

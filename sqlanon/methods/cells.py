@@ -76,11 +76,14 @@ def encode_table(
     Raises:
         PolicyError: the source has no rows, and may not be without.
         TaxonomyError: it has values that a taxonomy does not know.
+        EngineError: it changed while it was read, piece by piece.
     """
     spec = bound.cells if spec is None else spec
     encoding = encode_taxonomies(engine, encoding_for(spec, bound.policy.criteria, label_losses=label_losses))
-    make_cells(engine, encoding, bound.description)
+    in_pieces = make_cells(engine, encoding)
     counts = engine.fetch(cell_counts(encoding), "cells")[0]
+    if in_pieces:
+        _refuse_changed(engine, encoding, bound.description, counts["rows"])
     if counts["rows"] == 0 and not may_be_empty:
         raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
     if counts["unmapped"] > 0:
@@ -102,18 +105,18 @@ def encode_table(
     return EncodedTable(bound, encoding, context, int(counts["cells"]))
 
 
-def make_cells(engine: Compute, encoding: Encoding, description: str) -> None:
+def make_cells(engine: Compute, encoding: Encoding) -> bool:
     """Make the cells, and what classes are compared with: in one go, or piece by piece if memory is short.
 
-    Raises:
-        EngineError: the source has changed meanwhile, so that pieces of several states of it were read.
+    Returns:
+        whether it took pieces, between which the source may have changed.
     """
     spec = encoding.spec
     pieces = engine.pieces(spec.source, len(spec.quasi_identifiers) + len(spec.protected))
     if len(pieces) == 1:
         for step in encode_rows(encoding):
             engine.run(step)
-        return
+        return False
     for number, piece in enumerate(pieces):
         step = cells_of_piece(encoding, piece)
         with engine.part(number, len(pieces)):
@@ -124,9 +127,7 @@ def make_cells(engine: Compute, encoding: Encoding, description: str) -> None:
     for step in [cells_of_pieces(encoding), *compared(encoding)]:
         engine.run(step)
     engine.drop(PIECES)
-    (read,), (there,) = (engine.fetch(query, "rows") for query in (cell_counts(encoding), row_count(encoding)))
-    if read["rows"] != there["rows"]:
-        raise EngineError(f"{description} was changed while it was read, piece by piece; try again", step="cells")
+    return True
 
 
 def encode_taxonomies(engine: Compute, encoding: Encoding) -> Encoding:
@@ -213,6 +214,12 @@ def _refuse_unmapped(engine: Compute, spec: CellSpec, description: str) -> None:
             if gap["unmapped_values"]
         ],
     )
+
+
+def _refuse_changed(engine: Compute, encoding: Encoding, description: str, read: int) -> None:
+    """Refuse a source of which pieces of several states were read."""
+    if engine.fetch(row_count(encoding), "rows")[0]["rows"] != read:
+        raise EngineError(f"{description} was changed while it was read, piece by piece; try again", step="cells")
 
 
 def _refuse_uncountable(spec: CellSpec, description: str, counts: dict[str, int]) -> None:

@@ -101,9 +101,9 @@ def _where(relation: exp.Expr, condition: exp.Expr) -> exp.Expr:
         alias = bare.args.pop("alias", None)
         return exp.Subquery(this=select([exp.Star()], bare).where(condition, copy=False), alias=alias)
     found = relation.copy()
-    query = found.this
-    while isinstance(query.args["from_"].this, exp.Subquery):
-        query = query.args["from_"].this.this
+    table = _table_of(found)
+    query = None if table is None else table.parent_select
+    assert query is not None, "pieces are of queries that a table is below"
     query.where(condition, copy=False)
     return found
 

@@ -48,6 +48,32 @@ def test_derived_tables_become_steps_behind_those_that_they_read(nested: str, ex
     assert duckdb.sql(expected).fetchall() == duckdb.sql(nested).fetchall()
 
 
+def test_equal_groups_of_a_name_are_one_step() -> None:
+    sizes = "SELECT a AS {0} FROM (SELECT COUNT(*) AS a FROM t GROUP BY b) AS anon_groups"
+    parts = [f"({sizes.format(name)}) AS anon_{name}" for name in ("first", "second")]
+    assert printed(parsed(f"SELECT * FROM {parts[0]} CROSS JOIN {parts[1]}")) == (
+        'WITH "anon_groups" AS (SELECT COUNT(*) AS a FROM t GROUP BY b), '
+        '"anon_first" AS (SELECT a AS first FROM "anon_groups"), '
+        '"anon_second" AS (SELECT a AS second FROM "anon_groups") '
+        'SELECT * FROM "anon_first" CROSS JOIN "anon_second"'
+    )
+
+
+@pytest.mark.parametrize("other", ["SELECT b AS a FROM t GROUP BY b", "SELECT COUNT(*) AS a FROM t GROUP BY c"])
+def test_other_groups_of_a_name_are_steps_of_their_own(other: str) -> None:
+    query = (
+        f"SELECT * FROM (SELECT COUNT(*) AS a FROM t GROUP BY b) AS anon_x UNION ALL SELECT * FROM ({other}) AS anon_x"
+    )
+    assert '"anon_x_2" AS (' in printed(parsed(query))
+
+
+def test_equal_groups_whose_columns_have_other_names_are_steps_of_their_own() -> None:
+    groups = "(SELECT b FROM t GROUP BY b) AS anon_x"
+    text = printed(parsed(f"SELECT c FROM {groups}(c) UNION ALL SELECT d FROM {groups}(d)"))
+    assert 'FROM "anon_x" AS anon_x(c)' in text
+    assert 'FROM "anon_x_2" AS anon_x(d)' in text
+
+
 @pytest.mark.parametrize(
     "query",
     [

@@ -1,7 +1,8 @@
 """Statements as they are sent and shown: a WITH of named steps in place of derived tables that stand in one another.
 
 Builders nest, since each makes a relation and knows nothing of the statement that it will stand in. People read from
-the top to the bottom. The database inlines a step that is read once, so that both are the same to it.
+the top to the bottom. The database inlines a step that is read once, so that both are the same to it. Equal groups
+of one name are one step, which the database makes once; what takes no more than columns of rows is not worth keeping.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class _Steps:
 
     def __init__(self) -> None:
         self._steps: list[exp.CTE] = []
+        self._shared: dict[str, list[tuple[exp.Query, exp.Table]]] = {}
         self._made: dict[str, exp.Table] = {}
         self._others: set[str] = set()
 
@@ -88,13 +90,25 @@ class _Steps:
             return relation
         query = self._without_steps(relation.this)
         alias = relation.args["alias"]
+        alike = self._shared.setdefault(alias.name, [])
+        for made, table in alike:
+            if made == query and table.alias_column_names == [each.name for each in alias.columns]:
+                return table
         name = self._free_name(alias.name)
         table = exp.Table(this=identifier(name))
         if name != alias.name or alias.columns:
             table.set("alias", alias.copy())
         self._made[name] = table
+        if self._is_shared(query):
+            alike.append((query, table))
         self._steps.append(exp.CTE(this=query, alias=exp.TableAlias(this=identifier(name))))
         return table
+
+    def _is_shared(self, query: exp.Query) -> bool:
+        """Whether a step is made once for all that read the like: groups, and what is made of steps."""
+        clause = query.args.get("from_")
+        reads_steps = clause is not None and not clause.this.args.get("db") and clause.this.name in self._made
+        return reads_steps or bool(query.args.get("group"))
 
     def _has_room(self, query: exp.Query) -> bool:
         """Whether a derived table has no steps itself that cannot be among ours."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -13,7 +14,7 @@ from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import did_you_mean, respelled
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.privacy import Bound, PrivacyModel
+from sqlanon.model.privacy import CLASS_SIZE, Bound, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult
 from sqlanon.queries.kit.spelling import spelled
 from sqlanon.queries.source import SourceColumn
@@ -129,24 +130,27 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     population = resolve_population(engine, policy) if beside.population is None else beside.population
     classes = MeasuredClasses(policy.quasi_identifiers, individual)
     comparison = Comparison(engine.taxonomy, beside.source, population, beside.labelled_source)
-    found = {
-        name: engine.fetch(query, f"measure {name}")[0]
-        for name, query in queries.risks(table.relation, policy.quasi_identifiers).items()
-    }
+    relation = queries.as_enums(relation, beside.enums)
+    risks = engine.fetch(queries.risks(table.relation, policy.quasi_identifiers), "measure the risks")[0]
+
+    def attained(model: PrivacyModel, bound: Bound) -> Any:
+        if bound.measure == CLASS_SIZE and individual is None:
+            return risks["k"]
+        query = queries.attained(relation, classes, bound, comparison)
+        return engine.fetch(query, f"measure {model}")[0]["attained"]
+
     return Measurement(
         source=table.description,
-        row_count=found["k_anonymity"]["row_count"],
-        class_count=found["k_anonymity"]["class_count"],
-        k=found["k_anonymity"]["k"],
+        row_count=risks["row_count"],
+        class_count=risks["class_count"],
+        k=risks["k"],
         models=tuple(
-            _result(engine, queries.as_enums(relation, beside.enums), classes, model, bound, comparison)
-            for model in policy.privacy
-            for bound in model.bounds
+            _result(model, bound, attained(model, bound)) for model in policy.privacy for bound in model.bounds
         ),
-        highest_prosecutor_risk=_number(found["prosecutor_risk"]["highest_risk"]),
-        average_prosecutor_risk=_number(found["prosecutor_risk"]["average_risk"]),
-        unique_rows=found["sample_uniqueness"]["unique_rows"],
-        unique_share=_number(found["sample_uniqueness"]["unique_share"]),
+        highest_prosecutor_risk=_number(risks["highest_risk"]),
+        average_prosecutor_risk=_number(risks["average_risk"]),
+        unique_rows=risks["unique_rows"],
+        unique_share=_number(risks["unique_share"]),
         notes=tuple(notes),
     )
 
@@ -168,16 +172,7 @@ def _spelled(engine: Compute, table: ResolvedSource, policy: Policy) -> tuple[Re
     return replace(table, relation=relation), names
 
 
-def _result(
-    engine: Compute,
-    relation: exp.Expr,
-    classes: MeasuredClasses,
-    model: PrivacyModel,
-    bound: Bound,
-    comparison: Comparison,
-) -> ModelResult:
-    query = queries.attained(relation, classes, bound, comparison)
-    attained = engine.fetch(query, f"measure {model}")[0]["attained"]
+def _result(model: PrivacyModel, bound: Bound, attained: int | float | None) -> ModelResult:
     return ModelResult(
         model=str(model),
         measure=bound.measure.name,

@@ -1318,51 +1318,37 @@ WITH "anon_classes" AS (
   SELECT
     anon_class_size AS class_size
   FROM "anon_classes"
+), "anon_k_anonymity" AS (
+  SELECT
+    MIN(class_size) AS k,
+    COUNT(*) AS class_count,
+    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
+  FROM "anon_class_sizes"
+), "anon_prosecutor_risk" AS (
+  SELECT
+    1.0 / MIN(class_size) AS highest_risk,
+    CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
+  FROM "anon_class_sizes"
+), "anon_sample_uniqueness" AS (
+  SELECT
+    COUNT(*) FILTER(WHERE
+      class_size = 1) AS unique_rows,
+    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
+    COUNT(*) FILTER(WHERE
+      class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
+  FROM "anon_class_sizes"
 )
 SELECT
-  MIN(class_size) AS k,
-  COUNT(*) AS class_count,
-  CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
-FROM "anon_class_sizes";
-
-WITH "anon_classes" AS (
-  SELECT
-    "age" AS "age",
-    "sex" AS "sex",
-    "zip" AS "zip",
-    COUNT(*) AS anon_class_size
-  FROM "memory"."main"."released"
-  GROUP BY ALL
-), "anon_class_sizes" AS (
-  SELECT
-    anon_class_size AS class_size
-  FROM "anon_classes"
-)
-SELECT
-  1.0 / MIN(class_size) AS highest_risk,
-  CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
-FROM "anon_class_sizes";
-
-WITH "anon_classes" AS (
-  SELECT
-    "age" AS "age",
-    "sex" AS "sex",
-    "zip" AS "zip",
-    COUNT(*) AS anon_class_size
-  FROM "memory"."main"."released"
-  GROUP BY ALL
-), "anon_class_sizes" AS (
-  SELECT
-    anon_class_size AS class_size
-  FROM "anon_classes"
-)
-SELECT
-  COUNT(*) FILTER(WHERE
-    class_size = 1) AS unique_rows,
-  CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
-  COUNT(*) FILTER(WHERE
-    class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
-FROM "anon_class_sizes";
+  "anon_k_anonymity"."k",
+  "anon_k_anonymity"."class_count",
+  "anon_k_anonymity"."row_count",
+  "anon_prosecutor_risk"."highest_risk",
+  "anon_prosecutor_risk"."average_risk",
+  "anon_sample_uniqueness"."unique_rows",
+  "anon_sample_uniqueness"."unique_share"
+FROM "anon_k_anonymity"
+CROSS JOIN "anon_prosecutor_risk"
+CROSS JOIN "anon_sample_uniqueness";
 
 WITH "anon_measured" AS (
   SELECT

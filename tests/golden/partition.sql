@@ -1310,203 +1310,7 @@ SELECT DISTINCT
   "attribute"
 FROM "anon_fit"."main"."taxonomy";
 
-SELECT
-  MIN(class_size) AS k,
-  COUNT(*) AS class_count,
-  CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
-FROM LATERAL (
-  SELECT
-    anon_class_size AS class_size
-  FROM (
-    SELECT
-      "age" AS "age",
-      "sex" AS "sex",
-      "zip" AS "zip",
-      "admission" AS "admission",
-      COUNT(*) AS anon_class_size
-    FROM (
-      SELECT
-        *
-      FROM "memory"."main"."released"
-      UNION ALL BY NAME
-      SELECT
-        *
-      FROM (
-        SELECT
-          *
-          EXCLUDE (anon_batch, anon_row)
-        FROM (
-          SELECT
-            *,
-            UNNEST(RANGE(0, anon_batch)) AS anon_row
-          FROM (
-            SELECT
-              *
-              EXCLUDE (anon_row_count),
-              LEAST(
-                2048,
-                anon_row_count - 2048 * UNNEST(RANGE(0, (
-                  anon_row_count + 2047
-                ) // 2048))
-              ) AS anon_batch
-            FROM (
-              SELECT
-                "age",
-                "sex",
-                "zip",
-                "admission",
-                "diagnosis",
-                CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-              FROM "anon_fit"."main"."counts"
-              WHERE
-                FALSE
-              GROUP BY
-                "age",
-                "sex",
-                "zip",
-                "admission",
-                "diagnosis"
-            ) AS counted
-          ) AS anon_batches
-        ) AS anon_numbered
-      ) AS "anon_counted"
-    ) AS "anon_union"
-    GROUP BY ALL
-  ) AS anon_classes
-) AS anon_class_sizes;
-
-SELECT
-  1.0 / MIN(class_size) AS highest_risk,
-  CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
-FROM LATERAL (
-  SELECT
-    anon_class_size AS class_size
-  FROM (
-    SELECT
-      "age" AS "age",
-      "sex" AS "sex",
-      "zip" AS "zip",
-      "admission" AS "admission",
-      COUNT(*) AS anon_class_size
-    FROM (
-      SELECT
-        *
-      FROM "memory"."main"."released"
-      UNION ALL BY NAME
-      SELECT
-        *
-      FROM (
-        SELECT
-          *
-          EXCLUDE (anon_batch, anon_row)
-        FROM (
-          SELECT
-            *,
-            UNNEST(RANGE(0, anon_batch)) AS anon_row
-          FROM (
-            SELECT
-              *
-              EXCLUDE (anon_row_count),
-              LEAST(
-                2048,
-                anon_row_count - 2048 * UNNEST(RANGE(0, (
-                  anon_row_count + 2047
-                ) // 2048))
-              ) AS anon_batch
-            FROM (
-              SELECT
-                "age",
-                "sex",
-                "zip",
-                "admission",
-                "diagnosis",
-                CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-              FROM "anon_fit"."main"."counts"
-              WHERE
-                FALSE
-              GROUP BY
-                "age",
-                "sex",
-                "zip",
-                "admission",
-                "diagnosis"
-            ) AS counted
-          ) AS anon_batches
-        ) AS anon_numbered
-      ) AS "anon_counted"
-    ) AS "anon_union"
-    GROUP BY ALL
-  ) AS anon_classes
-) AS anon_class_sizes;
-
-SELECT
-  COUNT(*) FILTER(WHERE
-    class_size = 1) AS unique_rows,
-  CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
-  COUNT(*) FILTER(WHERE
-    class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
-FROM LATERAL (
-  SELECT
-    anon_class_size AS class_size
-  FROM (
-    SELECT
-      "age" AS "age",
-      "sex" AS "sex",
-      "zip" AS "zip",
-      "admission" AS "admission",
-      COUNT(*) AS anon_class_size
-    FROM (
-      SELECT
-        *
-      FROM "memory"."main"."released"
-      UNION ALL BY NAME
-      SELECT
-        *
-      FROM (
-        SELECT
-          *
-          EXCLUDE (anon_batch, anon_row)
-        FROM (
-          SELECT
-            *,
-            UNNEST(RANGE(0, anon_batch)) AS anon_row
-          FROM (
-            SELECT
-              *
-              EXCLUDE (anon_row_count),
-              LEAST(
-                2048,
-                anon_row_count - 2048 * UNNEST(RANGE(0, (
-                  anon_row_count + 2047
-                ) // 2048))
-              ) AS anon_batch
-            FROM (
-              SELECT
-                "age",
-                "sex",
-                "zip",
-                "admission",
-                "diagnosis",
-                CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
-              FROM "anon_fit"."main"."counts"
-              WHERE
-                FALSE
-              GROUP BY
-                "age",
-                "sex",
-                "zip",
-                "admission",
-                "diagnosis"
-            ) AS counted
-          ) AS anon_batches
-        ) AS anon_numbered
-      ) AS "anon_counted"
-    ) AS "anon_union"
-    GROUP BY ALL
-  ) AS anon_classes
-) AS anon_class_sizes;
-
-WITH "anon_measured" AS (
+WITH "anon_k_anonymity" AS (
   SELECT
     MIN(class_size) AS k,
     COUNT(*) AS class_count,
@@ -1571,10 +1375,149 @@ WITH "anon_measured" AS (
       GROUP BY ALL
     ) AS anon_classes
   ) AS anon_class_sizes
+), "anon_prosecutor_risk" AS (
+  SELECT
+    1.0 / MIN(class_size) AS highest_risk,
+    CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
+  FROM LATERAL (
+    SELECT
+      anon_class_size AS class_size
+    FROM (
+      SELECT
+        "age" AS "age",
+        "sex" AS "sex",
+        "zip" AS "zip",
+        "admission" AS "admission",
+        COUNT(*) AS anon_class_size
+      FROM (
+        SELECT
+          *
+        FROM "memory"."main"."released"
+        UNION ALL BY NAME
+        SELECT
+          *
+        FROM (
+          SELECT
+            *
+            EXCLUDE (anon_batch, anon_row)
+          FROM (
+            SELECT
+              *,
+              UNNEST(RANGE(0, anon_batch)) AS anon_row
+            FROM (
+              SELECT
+                *
+                EXCLUDE (anon_row_count),
+                LEAST(
+                  2048,
+                  anon_row_count - 2048 * UNNEST(RANGE(0, (
+                    anon_row_count + 2047
+                  ) // 2048))
+                ) AS anon_batch
+              FROM (
+                SELECT
+                  "age",
+                  "sex",
+                  "zip",
+                  "admission",
+                  "diagnosis",
+                  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+                FROM "anon_fit"."main"."counts"
+                WHERE
+                  FALSE
+                GROUP BY
+                  "age",
+                  "sex",
+                  "zip",
+                  "admission",
+                  "diagnosis"
+              ) AS counted
+            ) AS anon_batches
+          ) AS anon_numbered
+        ) AS "anon_counted"
+      ) AS "anon_union"
+      GROUP BY ALL
+    ) AS anon_classes
+  ) AS anon_class_sizes
+), "anon_sample_uniqueness" AS (
+  SELECT
+    COUNT(*) FILTER(WHERE
+      class_size = 1) AS unique_rows,
+    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
+    COUNT(*) FILTER(WHERE
+      class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
+  FROM LATERAL (
+    SELECT
+      anon_class_size AS class_size
+    FROM (
+      SELECT
+        "age" AS "age",
+        "sex" AS "sex",
+        "zip" AS "zip",
+        "admission" AS "admission",
+        COUNT(*) AS anon_class_size
+      FROM (
+        SELECT
+          *
+        FROM "memory"."main"."released"
+        UNION ALL BY NAME
+        SELECT
+          *
+        FROM (
+          SELECT
+            *
+            EXCLUDE (anon_batch, anon_row)
+          FROM (
+            SELECT
+              *,
+              UNNEST(RANGE(0, anon_batch)) AS anon_row
+            FROM (
+              SELECT
+                *
+                EXCLUDE (anon_row_count),
+                LEAST(
+                  2048,
+                  anon_row_count - 2048 * UNNEST(RANGE(0, (
+                    anon_row_count + 2047
+                  ) // 2048))
+                ) AS anon_batch
+              FROM (
+                SELECT
+                  "age",
+                  "sex",
+                  "zip",
+                  "admission",
+                  "diagnosis",
+                  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+                FROM "anon_fit"."main"."counts"
+                WHERE
+                  FALSE
+                GROUP BY
+                  "age",
+                  "sex",
+                  "zip",
+                  "admission",
+                  "diagnosis"
+              ) AS counted
+            ) AS anon_batches
+          ) AS anon_numbered
+        ) AS "anon_counted"
+      ) AS "anon_union"
+      GROUP BY ALL
+    ) AS anon_classes
+  ) AS anon_class_sizes
 )
 SELECT
-  "k" AS "attained"
-FROM "anon_measured";
+  "anon_k_anonymity"."k",
+  "anon_k_anonymity"."class_count",
+  "anon_k_anonymity"."row_count",
+  "anon_prosecutor_risk"."highest_risk",
+  "anon_prosecutor_risk"."average_risk",
+  "anon_sample_uniqueness"."unique_rows",
+  "anon_sample_uniqueness"."unique_share"
+FROM "anon_k_anonymity"
+CROSS JOIN "anon_prosecutor_risk"
+CROSS JOIN "anon_sample_uniqueness";
 
 WITH "anon_measured" AS (
   SELECT

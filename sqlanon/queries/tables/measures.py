@@ -16,6 +16,7 @@ from sqlanon.queries.kit.nodes import (
     column,
     count_distinct,
     count_rows,
+    cross_join,
     exact_text,
     names,
     number,
@@ -26,6 +27,13 @@ from sqlanon.queries.kit.nodes import (
 )
 from sqlanon.queries.release.labels import MASK
 from sqlanon.queries.tables import taxonomies
+
+RISKS = {
+    "k_anonymity": ("k", "class_count", "row_count"),
+    "prosecutor_risk": ("highest_risk", "average_risk"),
+    "sample_uniqueness": ("unique_rows", "unique_share"),
+}
+"""Macros that measure classes by their sizes, with what they tell."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +73,14 @@ def attained(table: exp.Expr, classes: MeasuredClasses, bound: Bound, comparison
     return taxonomies.at(call, comparison.taxonomy)
 
 
-def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> dict[str, exp.Query]:
-    """The measures that need no privacy model: k-anonymity, prosecutor risk, uniqueness; one row each."""
-    return {
-        "k_anonymity": table_call("k_anonymity", source.copy(), names(quasi_identifiers)),
-        "prosecutor_risk": table_call("prosecutor_risk", source.copy(), names(quasi_identifiers)),
-        "sample_uniqueness": table_call("sample_uniqueness", source.copy(), names(quasi_identifiers)),
-    }
+def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> exp.Query:
+    """One row with the columns of ``RISKS``: what needs no privacy model, of classes that are counted once."""
+    found = {name: table_call(name, source.copy(), names(quasi_identifiers)) for name in RISKS}
+    first, *others = (subquery(query, f"anon_{name}") for name, query in found.items())
+    query = select([column(each, f"anon_{name}") for name, columns in RISKS.items() for each in columns], first)
+    for other in others:
+        cross_join(query, other)
+    return query
 
 
 def foreign_labels(table: exp.Expr, node: Mapping[str, int], taxonomy: exp.Table) -> exp.Query:

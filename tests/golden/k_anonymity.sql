@@ -571,7 +571,7 @@ WITH "anon_cells" AS (
     "anon_node",
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_node",
@@ -622,7 +622,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_key_0",
@@ -717,7 +717,7 @@ WITH "anon_cells" AS (
     "anon_node",
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_node",
@@ -768,7 +768,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_key_0",
@@ -865,7 +865,7 @@ WITH "anon_cells" AS (
     "anon_node",
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_node",
@@ -916,7 +916,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_key_0",
@@ -988,7 +988,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_key_0",
@@ -1076,7 +1076,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_key_0",
@@ -1152,7 +1152,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_key_0",

@@ -537,7 +537,7 @@ WITH "anon_cells" AS (
     "anon_node",
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_node",
@@ -588,7 +588,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_key_0",
@@ -659,7 +659,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_key_0",
@@ -706,7 +706,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_key_0",
@@ -778,7 +778,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_key_0",
@@ -864,7 +864,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_key_0",
@@ -957,7 +957,7 @@ WITH "anon_labels_0" AS (
 ), "anon_values" AS (
   SELECT
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_suppressed"
   GROUP BY
     "anon_sensitive_0"
@@ -985,7 +985,7 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
   GROUP BY
     "anon_key_0",

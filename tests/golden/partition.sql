@@ -848,7 +848,7 @@ WITH "anon_values" AS (
     "anon_code_2_2",
     "anon_code_3_2",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "temp"."main"."anon_union_cells"
   GROUP BY
     "anon_code_0_4",
@@ -936,7 +936,7 @@ WITH "anon_values" AS (
     "anon_code_2_2",
     "anon_code_3_2",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "temp"."main"."anon_published_cells"
   GROUP BY
     "anon_code_0_4",
@@ -1028,7 +1028,7 @@ WITH "anon_values" AS (
     "anon_code_2_2",
     "anon_code_3_2",
     "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "temp"."main"."anon_published_cells"
   GROUP BY
     "anon_code_0_4",

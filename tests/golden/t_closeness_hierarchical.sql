@@ -621,53 +621,47 @@ WITH "anon_cells" AS (
     (2, 2125699024118874112),
     (3, 7061644215716937728),
     (4, 398287092045578240)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_whole" AS (
+), "anon_sensitive_0_rows" AS MATERIALIZED (
   SELECT
     "anon_node",
     "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 8646911284551352320),
-    (1, 7313845794849685504),
-    (2, 2125699024118874112),
-    (3, 7061644215716937728),
-    (4, 398287092045578240)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_values" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_2" AS "anon_cells"
   GROUP BY
     "anon_node",
     "anon_key_0",
     "anon_sensitive_0"
+), "anon_sensitive_0_sizes" AS MATERIALIZED (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
+  FROM "anon_sensitive_0_rows"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_whole" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_value_size" AS "anon_class_size"
+  FROM "anon_sensitive_0_sizes"
 ), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
-    "anon_values"."anon_node",
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
-    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_node", "anon_values"."anon_key_0") AS "anon_value_size",
-    "anon_known"."anon_sensitive_0",
+    "anon_values".*,
+    "anon_sizes"."anon_value_size",
     "anon_known"."anon_sensitive_0_1",
     "anon_known"."anon_share",
     "anon_known"."anon_share_1"
-  FROM "anon_values"
+  FROM "anon_sensitive_0_rows" AS "anon_values"
+  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
+    ON "anon_sizes"."anon_node" = "anon_values"."anon_node"
+    AND "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+  WHERE
+    "anon_sizes"."anon_value_size" >= 2
 ), "anon_labels" AS (
   SELECT
     "anon_node",
@@ -734,7 +728,7 @@ WITH "anon_cells" AS (
     "anon_view_0"."anon_measure_0",
     "anon_view_0"."anon_certain_share_0"
   FROM "anon_whole"
-  JOIN "anon_view_0"
+  LEFT JOIN "anon_view_0"
     ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
     AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
 ), "anon_classes_2" AS (
@@ -782,51 +776,47 @@ WITH "anon_cells" AS (
     (0, 1729382256910270464),
     (1, 288230376151711744),
     (2, 6917529027641081856)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_whole" AS (
+), "anon_sensitive_0_rows" AS MATERIALIZED (
   SELECT
     "anon_node",
     "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 1729382256910270464),
-    (1, 288230376151711744),
-    (2, 6917529027641081856)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_values" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_2" AS "anon_cells"
   GROUP BY
     "anon_node",
     "anon_key_0",
     "anon_sensitive_0"
+), "anon_sensitive_0_sizes" AS MATERIALIZED (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
+  FROM "anon_sensitive_0_rows"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_whole" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_value_size" AS "anon_class_size"
+  FROM "anon_sensitive_0_sizes"
 ), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
-    "anon_values"."anon_node",
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
-    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_node", "anon_values"."anon_key_0") AS "anon_value_size",
-    "anon_known"."anon_sensitive_0",
+    "anon_values".*,
+    "anon_sizes"."anon_value_size",
     "anon_known"."anon_sensitive_0_1",
     "anon_known"."anon_share",
     "anon_known"."anon_share_1"
-  FROM "anon_values"
+  FROM "anon_sensitive_0_rows" AS "anon_values"
+  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
+    ON "anon_sizes"."anon_node" = "anon_values"."anon_node"
+    AND "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+  WHERE
+    "anon_sizes"."anon_value_size" >= 2
 ), "anon_labels" AS (
   SELECT
     "anon_node",
@@ -893,7 +883,7 @@ WITH "anon_cells" AS (
     "anon_view_0"."anon_measure_0",
     "anon_view_0"."anon_certain_share_0"
   FROM "anon_whole"
-  JOIN "anon_view_0"
+  LEFT JOIN "anon_view_0"
     ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
     AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
 ), "anon_classes_2" AS (
@@ -936,41 +926,41 @@ WITH "anon_cells" AS (
     "anon_sensitive_0_1",
     "anon_row_count"
   FROM "temp"."main"."anon_cells"
-), "anon_whole" AS (
+), "anon_sensitive_0_rows" AS MATERIALIZED (
   SELECT
     "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
-  GROUP BY
-    "anon_key_0"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_2" AS "anon_cells"
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0"
+), "anon_sensitive_0_sizes" AS MATERIALIZED (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
+  FROM "anon_sensitive_0_rows"
+  GROUP BY
+    "anon_key_0"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    "anon_value_size" AS "anon_class_size"
+  FROM "anon_sensitive_0_sizes"
 ), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
-    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_key_0") AS "anon_value_size",
-    "anon_known"."anon_sensitive_0",
+    "anon_values".*,
+    "anon_sizes"."anon_value_size",
     "anon_known"."anon_sensitive_0_1",
     "anon_known"."anon_share",
     "anon_known"."anon_share_1"
-  FROM "anon_values"
+  FROM "anon_sensitive_0_rows" AS "anon_values"
+  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
+    ON "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+  WHERE
+    "anon_sizes"."anon_value_size" >= 2
 ), "anon_labels" AS (
   SELECT
     "anon_key_0",
@@ -1031,7 +1021,7 @@ WITH "anon_cells" AS (
     "anon_view_0"."anon_measure_0",
     "anon_view_0"."anon_certain_share_0"
   FROM "anon_whole"
-  JOIN "anon_view_0"
+  LEFT JOIN "anon_view_0"
     ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
 ), "anon_classes" AS (
   SELECT
@@ -1085,41 +1075,41 @@ WITH "anon_cells" AS (
     "anon_sensitive_0_1",
     "anon_row_count"
   FROM "temp"."main"."anon_cells"
-), "anon_whole" AS (
+), "anon_sensitive_0_rows" AS MATERIALIZED (
   SELECT
     "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
-  GROUP BY
-    "anon_key_0"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_2" AS "anon_cells"
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0"
+), "anon_sensitive_0_sizes" AS MATERIALIZED (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
+  FROM "anon_sensitive_0_rows"
+  GROUP BY
+    "anon_key_0"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    "anon_value_size" AS "anon_class_size"
+  FROM "anon_sensitive_0_sizes"
 ), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
-    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_key_0") AS "anon_value_size",
-    "anon_known"."anon_sensitive_0",
+    "anon_values".*,
+    "anon_sizes"."anon_value_size",
     "anon_known"."anon_sensitive_0_1",
     "anon_known"."anon_share",
     "anon_known"."anon_share_1"
-  FROM "anon_values"
+  FROM "anon_sensitive_0_rows" AS "anon_values"
+  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
+    ON "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+  WHERE
+    "anon_sizes"."anon_value_size" >= 2
 ), "anon_labels" AS (
   SELECT
     "anon_key_0",
@@ -1179,7 +1169,7 @@ WITH "anon_cells" AS (
     "anon_view_0"."anon_measure_0",
     "anon_view_0"."anon_certain_share_0"
   FROM "anon_whole"
-  JOIN "anon_view_0"
+  LEFT JOIN "anon_view_0"
     ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
 ), "anon_classes_2" AS (
   SELECT
@@ -1221,41 +1211,41 @@ WITH "anon_cells" AS (
     "anon_sensitive_0_1",
     "anon_row_count"
   FROM "temp"."main"."anon_cells"
-), "anon_whole" AS (
+), "anon_sensitive_0_rows" AS MATERIALIZED (
   SELECT
     "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
-  GROUP BY
-    "anon_key_0"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_2" AS "anon_cells"
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0"
+), "anon_sensitive_0_sizes" AS MATERIALIZED (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
+  FROM "anon_sensitive_0_rows"
+  GROUP BY
+    "anon_key_0"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    "anon_value_size" AS "anon_class_size"
+  FROM "anon_sensitive_0_sizes"
 ), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
-    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_key_0") AS "anon_value_size",
-    "anon_known"."anon_sensitive_0",
+    "anon_values".*,
+    "anon_sizes"."anon_value_size",
     "anon_known"."anon_sensitive_0_1",
     "anon_known"."anon_share",
     "anon_known"."anon_share_1"
-  FROM "anon_values"
+  FROM "anon_sensitive_0_rows" AS "anon_values"
+  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
+    ON "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+  WHERE
+    "anon_sizes"."anon_value_size" >= 2
 ), "anon_labels" AS (
   SELECT
     "anon_key_0",
@@ -1316,7 +1306,7 @@ WITH "anon_cells" AS (
     "anon_view_0"."anon_measure_0",
     "anon_view_0"."anon_certain_share_0"
   FROM "anon_whole"
-  JOIN "anon_view_0"
+  LEFT JOIN "anon_view_0"
     ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
 ), "anon_labelled" AS (
   SELECT
@@ -1374,41 +1364,41 @@ WITH "anon_cells" AS (
     "anon_sensitive_0_1",
     "anon_row_count"
   FROM "temp"."main"."anon_cells"
-), "anon_whole" AS (
+), "anon_sensitive_0_rows" AS MATERIALIZED (
   SELECT
     "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
-  GROUP BY
-    "anon_key_0"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_2" AS "anon_cells"
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0"
+), "anon_sensitive_0_sizes" AS MATERIALIZED (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
+  FROM "anon_sensitive_0_rows"
+  GROUP BY
+    "anon_key_0"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    "anon_value_size" AS "anon_class_size"
+  FROM "anon_sensitive_0_sizes"
 ), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
-    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_key_0") AS "anon_value_size",
-    "anon_known"."anon_sensitive_0",
+    "anon_values".*,
+    "anon_sizes"."anon_value_size",
     "anon_known"."anon_sensitive_0_1",
     "anon_known"."anon_share",
     "anon_known"."anon_share_1"
-  FROM "anon_values"
+  FROM "anon_sensitive_0_rows" AS "anon_values"
+  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
+    ON "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+  WHERE
+    "anon_sizes"."anon_value_size" >= 2
 ), "anon_labels" AS (
   SELECT
     "anon_key_0",
@@ -1469,7 +1459,7 @@ WITH "anon_cells" AS (
     "anon_view_0"."anon_measure_0",
     "anon_view_0"."anon_certain_share_0"
   FROM "anon_whole"
-  JOIN "anon_view_0"
+  LEFT JOIN "anon_view_0"
     ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
 ), "anon_labelled" AS (
   SELECT
@@ -1543,39 +1533,37 @@ WITH "anon_cells" AS (
     "anon_sensitive_0_1",
     "anon_row_count"
   FROM "temp"."main"."anon_cells"
-), "anon_whole" AS (
+), "anon_sensitive_0_rows" AS MATERIALIZED (
   SELECT
     "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
-  GROUP BY
-    "anon_key_0"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_2" AS "anon_cells"
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0"
+), "anon_sensitive_0_sizes" AS MATERIALIZED (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
+  FROM "anon_sensitive_0_rows"
+  GROUP BY
+    "anon_key_0"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    "anon_value_size" AS "anon_class_size"
+  FROM "anon_sensitive_0_sizes"
 ), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
-    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_key_0") AS "anon_value_size",
-    "anon_known"."anon_sensitive_0",
+    "anon_values".*,
+    "anon_sizes"."anon_value_size",
     "anon_known"."anon_sensitive_0_1",
     "anon_known"."anon_share",
     "anon_known"."anon_share_1"
-  FROM "anon_values"
+  FROM "anon_sensitive_0_rows" AS "anon_values"
+  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
+    ON "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
 ), "anon_labels" AS (
@@ -1610,7 +1598,7 @@ WITH "anon_cells" AS (
     "anon_whole"."anon_class_size",
     "anon_view_0"."anon_measure_0"
   FROM "anon_whole"
-  JOIN "anon_view_0"
+  LEFT JOIN "anon_view_0"
     ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
 ), "anon_judged" AS (
   SELECT
@@ -1658,39 +1646,37 @@ WITH "anon_cells" AS (
     "anon_sensitive_0_1",
     "anon_row_count"
   FROM "temp"."main"."anon_cells"
-), "anon_whole" AS (
+), "anon_sensitive_0_rows" AS MATERIALIZED (
   SELECT
     "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
-  GROUP BY
-    "anon_key_0"
-), "anon_cells_2" AS (
-  SELECT
-    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells"
-), "anon_values" AS (
-  SELECT
-    "anon_key_0",
-    "anon_sensitive_0",
-    SUM("anon_row_count") AS "anon_rows"
-  FROM "anon_cells_2" AS "anon_cells"
   GROUP BY
     "anon_key_0",
     "anon_sensitive_0"
+), "anon_sensitive_0_sizes" AS MATERIALIZED (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
+  FROM "anon_sensitive_0_rows"
+  GROUP BY
+    "anon_key_0"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    "anon_value_size" AS "anon_class_size"
+  FROM "anon_sensitive_0_sizes"
 ), "anon_sensitive_0_labelled" AS MATERIALIZED (
   SELECT
-    "anon_values"."anon_key_0",
-    "anon_values"."anon_rows",
-    SUM("anon_values"."anon_rows") OVER (PARTITION BY "anon_values"."anon_key_0") AS "anon_value_size",
-    "anon_known"."anon_sensitive_0",
+    "anon_values".*,
+    "anon_sizes"."anon_value_size",
     "anon_known"."anon_sensitive_0_1",
     "anon_known"."anon_share",
     "anon_known"."anon_share_1"
-  FROM "anon_values"
+  FROM "anon_sensitive_0_rows" AS "anon_values"
+  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
+    ON "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
   JOIN "temp"."main"."anon_values_0" AS anon_known
     ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
 ), "anon_labels" AS (
@@ -1724,7 +1710,7 @@ WITH "anon_cells" AS (
     "anon_whole"."anon_class_size",
     "anon_view_0"."anon_measure_0"
   FROM "anon_whole"
-  JOIN "anon_view_0"
+  LEFT JOIN "anon_view_0"
     ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
 ), "anon_judged" AS (
   SELECT

@@ -34,6 +34,7 @@ NODE = "anon_node"
 
 NODES = "anon_nodes"
 CLASS_ROWS = "anon_class_size"
+CLASS_WEIGHT = "anon_class_weight"
 INDIVIDUALS = "anon_individuals"
 
 
@@ -41,7 +42,8 @@ INDIVIDUALS = "anon_individuals"
 class Grouping:
     """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class.
 
-    Classes that are ``proving`` tell what they prove of less general nodes.
+    Classes that are ``proving`` tell what they prove of less general nodes. The values of classes with fewer rows than
+    ``measured_from`` need not be looked at.
     """
 
     encoding: Encoding
@@ -49,6 +51,7 @@ class Grouping:
     cells: Callable[[], exp.Expr]
     people: Callable[[], exp.Expr]
     proving: bool = False
+    measured_from: int = 1
 
     def columns(self, table: str | None = None) -> list[exp.Expr]:
         """The key columns."""

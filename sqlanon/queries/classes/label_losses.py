@@ -13,8 +13,8 @@ from sqlanon.model.quality import LM
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.information import INFORMATION
 from sqlanon.queries.cells.labels import label_bits
-from sqlanon.queries.classes.classes import CLASS_WEIGHT, KEPT
-from sqlanon.queries.classes.grouping import NODE
+from sqlanon.queries.classes.classes import KEPT
+from sqlanon.queries.classes.grouping import CLASS_WEIGHT, NODE
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import aliased, all_of, bits, cast, column, double, left_join, number, select, subquery
 

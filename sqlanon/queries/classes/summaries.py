@@ -13,9 +13,10 @@ from sqlanon.model.quality import ClassLoss
 from sqlanon.model.recoding import Recoding
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.information import labelled_values
-from sqlanon.queries.classes.classes import CLASS_WEIGHT, KEPT, class_relation, measure_of, within
+from sqlanon.queries.classes.classes import KEPT, class_relation, judged_classes, measure_of, within
 from sqlanon.queries.classes.grouping import (
     CLASS_ROWS,
+    CLASS_WEIGHT,
     NODE,
     Grouping,
     by_any_key,
@@ -79,8 +80,8 @@ def node_summaries(
     losses = LabelLosses(encoding, batch, () if asked == "counts" else encoding.label_losses)
     summary = _Summary(encoding, losses, asked, row_count, attainable_within)
     if len(batch) > 1:
-        return summary.of(losses.beside(of_all_nodes(encoding, batch, cells, _keyed_classes, apart=False)))
-    classes = class_relation(by_key(encoding, batch[0], cells), with_keys=asked != "counts", proving=True)
+        return summary.of(losses.beside(of_all_nodes(encoding, batch, cells, judged_classes, apart=False)))
+    classes = judged_classes(by_key(encoding, batch[0], cells), with_keys=asked != "counts")
     return summary.of_one(losses.beside(classes), 0)
 
 
@@ -90,7 +91,7 @@ def classes_and_summaries(encoding: Encoding, batch: Sequence[Levels], row_count
     The summaries are of a table ``anon_classes``, in whose place the classes are to stand.
     """
     losses = LabelLosses(encoding, batch, encoding.label_losses)
-    classes = losses.beside(of_all_nodes(encoding, batch, None, _keyed_classes, apart=False))
+    classes = losses.beside(of_all_nodes(encoding, batch, None, _measured_classes, apart=False))
     summary = _Summary(encoding, losses, "everything", row_count, None)
     return summary.judged(classes, {OUT_OF_BOUNDS}), summary.query
 
@@ -112,7 +113,7 @@ def any_node_summaries(
     """
 
     def of_node(index: int) -> exp.Query:
-        classes = class_relation(by_any_key(encoding, cells, words, index * len(words)), proving=True)
+        classes = judged_classes(by_any_key(encoding, cells, words, index * len(words)), with_keys=False)
         return _Summary(encoding, None, asked, row_count, attainable_within).of_one(classes, index)
 
     return union_all(map(of_node, range(count)))
@@ -241,7 +242,7 @@ def _unused(encoding: Encoding, losses: LabelLosses | None, asked: Asked, *, att
     return unused
 
 
-def _keyed_classes(grouping: Grouping) -> exp.Select:
+def _measured_classes(grouping: Grouping) -> exp.Select:
     return class_relation(grouping, with_keys=True, proving=True)
 
 

@@ -171,12 +171,17 @@ Bounds = tuple[Levels, Levels]
 
 @dataclass(frozen=True)
 class Case:
-    """A table and a policy, with bounds of the levels and the allowed nodes as brute force measures them."""
+    """A table and a policy, with bounds of the levels and the allowed nodes as brute force measures them.
+
+    Attributes:
+        proving: whether summaries tell what classes prove of less general nodes.
+    """
 
     table: Table
     policy: sa.Policy
     bounds: Bounds | None
     nodes: Sequence[Measured]
+    proving: bool = True
 
     @cached_property
     def context(self) -> LossContext:
@@ -184,7 +189,10 @@ class Case:
 
     @cached_property
     def summaries(self) -> dict[Levels, NodeSummary]:
-        return {node.levels: summary_of(self.table, node, self.policy) for node in self.nodes}
+        summaries = (summary_of(self.table, node, self.policy) for node in self.nodes)
+        if not self.proving:
+            summaries = (replace(summary, certain_suppressed_rows=0) for summary in summaries)
+        return {summary.levels: summary for summary in summaries}
 
     @cached_property
     def expected(self) -> Answer | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, get_args
 
 import numpy as np
@@ -50,6 +51,7 @@ def test_the_searches_for_the_optimum_find_what_brute_force_finds(quality: objec
         check_outcome(run(name, case)[0], expected)
     with data.draw(st.sampled_from(WIDE_LIMITS)).imposed():
         check_outcome(run("optimal", case)[0], expected)
+    check_outcome(run("optimal", replace(case, proving=False))[0], expected)
 
 
 def check_outcome(outcome: SearchOutcome, expected: brute_force.Answer | None) -> None:

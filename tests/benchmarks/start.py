@@ -8,16 +8,14 @@ The processes run in turn, and medians are told. Adult is ARX's (SQLANON_DATA), 
 from __future__ import annotations
 
 import argparse
-import os
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
 from tests.benchmarks.lakes import PEOPLE, blow_up
+from tests.benchmarks.processes import in_turn, run_python
 from tests.conftest import ARX_COLUMNS, DATA
 
 CONNECTED = """
@@ -68,26 +66,15 @@ def main() -> None:
         given = [str(DATA / "adult_arx" / "hierarchies"), str(source), str(target), *ARX_COLUMNS]
         for name in (TAXONOMIES, ADULT):
             PROGRAMS[name] += given
-        # The first time makes files of bytecode, and is left out.
-        found = [{name: seconds(program) for name, program in PROGRAMS.items()} for _ in range(1 + repeats)][1:]
+        found = in_turn({name: partial(run_python, program) for name, program in PROGRAMS.items()}, repeats)
     medians = {
-        name: tuple(statistics.median(measured[name][each] for measured in found) for each in (0, 1))
-        for name in PROGRAMS
+        name: (statistics.median(each.cpu for each in taken), statistics.median(each.wall for each in taken))
+        for name, taken in found.items()
     }
     show(medians)
 
 
-def seconds(arguments: list[str]) -> tuple[float, float]:
-    """CPU and wall seconds of a process that finds its bytecode, as an installed package's does."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run([sys.executable, *arguments], check=True, env=environment, **silent)
-    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
-
-
-def show(medians: dict[str, tuple[float, ...]]) -> None:
+def show(medians: dict[str, tuple[float, float]]) -> None:
     """The table, and what nine taxonomies take by themselves."""
     plain, _ = medians[PLAIN]
     sys.stdout.write("| | CPU | wall | CPU beside plain |\n| --- | --- | --- | --- |\n")

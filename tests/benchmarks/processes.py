@@ -1,0 +1,62 @@
+"""Whole processes, as users wait for them: their seconds and their memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TypeVar
+
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a process took, and what it printed.
+
+    Attributes:
+        cpu: seconds of all its threads.
+        wall: seconds from start to end.
+        peak: the most bytes that were resident at once; at least what the process that started it had.
+        output: what it printed to stdout.
+    """
+
+    cpu: float
+    wall: float
+    peak: int
+    output: str
+
+
+def run_python(arguments: Sequence[str]) -> Taken:
+    """Run Python, which finds its bytecode as an installed package's does.
+
+    Raises:
+        CalledProcessError: it failed.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, *arguments]
+    start = perf_counter()
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8") as talk,
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=talk, text=True) as child,
+    ):
+        assert child.stdout is not None
+        output = child.stdout.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        wall = perf_counter() - start
+        if child.returncode:
+            talk.seek(0)
+            sys.stderr.write(talk.read())
+            raise subprocess.CalledProcessError(child.returncode, command)
+    return Taken(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024, output)
+
+
+def in_turn(programs: dict[Key, Callable[[], Taken]], repeats: int) -> dict[Key, list[Taken]]:
+    """What each of some programs takes, so many times, one after the other; the first round is left out."""
+    found = [{name: program() for name, program in programs.items()} for _ in range(1 + repeats)][1:]
+    return {name: [each[name] for each in found] for name in programs}

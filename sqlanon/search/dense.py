@@ -8,7 +8,7 @@ import numpy as np
 
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.search.arrays import Bounds, Mask, levels_of, spread_downwards, spread_upwards
-from sqlanon.search.problem import SearchProblem
+from sqlanon.search.problem import SearchProblem, margin
 
 
 class DenseRegion:
@@ -56,6 +56,17 @@ class DenseRegion:
         spread_downwards(self.suppressed)
         least = self.suppressed[~self.checked].min(initial=np.inf)
         return float(np.rint(least * self._problem.context.row_count))
+
+    def too_bad(self, loss: float) -> Mask:
+        """The checked nodes below which, and at which, every node fails or loses more than that."""
+        quality, context = self._problem.quality, self._problem.context
+        bad = self.checked & self.ruled_out
+        if quality.counts_suppression(context):
+            others = self.checked & ~bad
+            lowest = np.repeat(np.array([context.lattice.bottom]).T, others.sum(), axis=1)
+            least = quality.bounds_with_suppression(lowest, self.suppressed[others], context)
+            bad[others] = least > loss + margin(loss)
+        return bad
 
     def _possible(self) -> Mask:
         """The nodes that are neither checked nor ruled out: any of them may satisfy the policy."""

@@ -143,10 +143,19 @@ def test_the_bounds_that_prune_are_bounds(quality: sa.Prec, table: Table, models
             assert bound <= loss + brute_force.SLACK
             if quality.known:
                 assert bound == pytest.approx(loss)
+            assert bound_with_suppression(quality, node, context) <= loss + brute_force.SLACK
             for below in nodes:
                 if all(low <= high for low, high in zip(below.levels, node.levels, strict=True)):
                     inherited = quality.bound_above(summary_of(table, below, policy), context)
                     assert inherited <= loss + brute_force.SLACK
+
+
+def bound_with_suppression(quality: sa.Prec, node: brute_force.Measured, context: LossContext) -> float:
+    """What the levels of a node and the rows that it suppresses say of its loss."""
+    if not quality.counts_suppression(context):
+        return 0.0
+    suppressed = np.array([node.suppressed_rows / context.row_count])
+    return float(quality.bounds_with_suppression(np.array([node.levels]).T, suppressed, context)[0])
 
 
 @EXAMPLES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from sqlanon.model.lattice import LossContext, NodeSummary
-from sqlanon.model.quality.base import ClassLoss, QualityModel
+from sqlanon.model.quality.base import Bounds, ClassLoss, Columns, QualityModel
 
 DM_STAR = ClassLoss("dm_star", "dm_star_of", ("anon_class_size",))
 DISCERNIBILITY = ClassLoss("dm", "dm_of", ("anon_class_size", "anon_kept", "anon_row_count"))
@@ -49,6 +49,15 @@ class DM(QualityModel):
 
     def loss(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[DISCERNIBILITY.name]
+
+    def counts_suppression(self, context: LossContext) -> bool:
+        return context.allowed_rows > 0
+
+    def bounds_with_suppression(self, nodes: Columns, suppressed: Bounds, context: LossContext) -> Bounds:
+        # A suppressed row counts as many rows as there are, another one at least the k rows of its class.
+        rows = context.row_count
+        bounds: Bounds = rows * (suppressed * rows + (1 - suppressed) * context.k)
+        return bounds
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
         return summary.class_losses[DM_STAR.name]

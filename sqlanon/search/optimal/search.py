@@ -73,7 +73,7 @@ def optimal(problem: SearchProblem) -> Search:
     with suppress(SearchStopped):
         while (open_nodes := _open_nodes(region, knowledge.loss)).any():
             if foresight is None or knowledge.loss == float("inf") or open_nodes.sum() > foreseen:
-                failing = odds.of_failure(region.checked, region.ruled_out)
+                failing = odds.of_failure(region.checked, region.too_bad(knowledge.loss))
                 batch = most_telling(open_nodes, known, at_once, failing)
             else:
                 batch = foresight.nodes(open_nodes, region.known, region.checked, region.suppressed, knowledge.loss)

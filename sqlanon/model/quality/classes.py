@@ -79,5 +79,7 @@ class AECS(QualityModel):
         return summary.class_losses[AVERAGE_SIZE.name]
 
     def bound_above(self, summary: NodeSummary, context: LossContext) -> float:
-        # A node above has no more classes than there are here, and suppressed rows are a class in place of theirs.
-        return context.row_count / summary.class_count / context.k
+        # A node above has no more classes than there are here, and suppressed rows are a class in place of theirs. A
+        # class that is kept there has one that is kept here, or k rows that are suppressed here.
+        kept = summary.kept_class_count + summary.suppressed_rows // context.k
+        return context.row_count / min(summary.class_count, kept + 1) / context.k

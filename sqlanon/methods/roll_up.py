@@ -65,21 +65,21 @@ UPPER_SHARE = 0.75
 
 @dataclass(eq=False)
 class RolledUp:
-    """Cells of a node, how many there are, and what queries are prepared: what they are asked, of how many nodes."""
+    """Cells of a node, how many there are, and the names of the queries that are prepared for them."""
 
     levels: Levels
     cells: Relation
     row_count: int
-    prepared: set[tuple[Asked, int]] = field(default_factory=set)
+    prepared: set[str] = field(default_factory=set)
 
     @property
     def is_big(self) -> bool:
         """Whether nodes are counted from it apart."""
         return self.row_count > BIG
 
-    def prepared_query(self, asked: Asked, count: int) -> str:
-        """The name of the query that is asked this of so many nodes."""
-        return f"{self.cells.name}_{asked}_{count}"
+    def prepared_query(self, asked: Asked, count: int | None) -> str:
+        """The name of the query that is asked this of so many nodes, or of any number."""
+        return f"{self.cells.name}_{asked}_of_{'any' if count is None else count}"
 
 
 @dataclass

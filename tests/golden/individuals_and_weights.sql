@@ -518,7 +518,12 @@ GROUP BY
   position,
   depth;
 
-WITH "anon_cells" AS (
+PREPARE "anon_cells_counts_of_any" AS
+WITH "anon_nodes" AS (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
+    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+), "anon_cells" AS (
   SELECT
     "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
     "anon_individual",
@@ -526,12 +531,7 @@ WITH "anon_cells" AS (
     "anon_weight",
     "anon_nodes"."anon_node"
   FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 8646911284551352320),
-    (1, 7313845794849685504),
-    (2, 2125699024118874112),
-    (3, 7061644215716937728),
-    (4, 398287092045578240)) AS "anon_nodes"("anon_node", "anon_mask_0")
+  CROSS JOIN "anon_nodes"
 ), "anon_classes" AS (
   SELECT
     "anon_node",
@@ -565,6 +565,8 @@ SELECT
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
+
+EXECUTE "anon_cells_counts_of_any" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -741,96 +743,9 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_individual",
-    "anon_row_count",
-    "anon_weight",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 9043228051759955968),
-    (1, 8791026472627208192),
-    (2, 7491737980130820096)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size",
-    COUNT(DISTINCT "anon_individual") AS "anon_individuals",
-    SUM("anon_weight") AS "anon_class_weight"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_individuals" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
+EXECUTE "anon_cells_counts_of_any" ([0, 1, 2], [9043228051759955968, 8791026472627208192, 7491737980130820096]);
 
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_individual",
-    "anon_row_count",
-    "anon_weight",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 8935141660703064064),
-    (1, 7457960982925541376)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size",
-    COUNT(DISTINCT "anon_individual") AS "anon_individuals",
-    SUM("anon_weight") AS "anon_class_weight"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_individuals" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
+EXECUTE "anon_cells_counts_of_any" ([0, 1], [8935141660703064064, 7457960982925541376]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -1466,4 +1381,6 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
+
+DEALLOCATE "anon_cells_counts_of_any";
 

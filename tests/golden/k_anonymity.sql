@@ -542,30 +542,19 @@ GROUP BY
   position,
   depth;
 
-WITH "anon_cells" AS (
+PREPARE "anon_cells_counts_of_any" AS
+WITH "anon_nodes" AS (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
+    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+), "anon_cells" AS (
   SELECT
     "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
     "anon_sensitive_0",
     "anon_row_count",
     "anon_nodes"."anon_node"
   FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 9151314442816847872),
-    (1, 7464716382366597120),
-    (2, 2276569611635785728),
-    (3, 8689695481011372032),
-    (4, 8664925683060834304),
-    (5, 2233785415175766016),
-    (6, 7448953783670800384),
-    (7, 1772377559602823168),
-    (8, 547398460958048256),
-    (9, 7440791009346191360),
-    (10, 6987545928097857536),
-    (11, 7475975381435023360),
-    (12, 6988460721772167168),
-    (13, 548031779655647232),
-    (14, 7458805407855673344),
-    (15, 6978539261419061248)) AS "anon_nodes"("anon_node", "anon_mask_0")
+  CROSS JOIN "anon_nodes"
 ), "anon_values" AS (
   SELECT
     "anon_node",
@@ -611,6 +600,8 @@ SELECT
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
+
+EXECUTE "anon_cells_counts_of_any" ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], [9151314442816847872, 7464716382366597120, 2276569611635785728, 8689695481011372032, 8664925683060834304, 2233785415175766016, 7448953783670800384, 1772377559602823168, 547398460958048256, 7440791009346191360, 6987545928097857536, 7475975381435023360, 6988460721772167168, 548031779655647232, 7458805407855673344, 6978539261419061248]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -692,71 +683,7 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 9194098639276867584),
-    (1, 9179461940487913472),
-    (2, 2276780717868318720),
-    (3, 2277414036565917696),
-    (4, 8707920985753387008),
-    (5, 8717842978682437632),
-    (6, 9214364837600034816),
-    (7, 9178336040581070848),
-    (8, 9152158867746979840),
-    (9, 9205357638345293824),
-    (10, 8689907119819849728),
-    (11, 7465780692442415104)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_values" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
+EXECUTE "anon_cells_counts_of_any" ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], [9194098639276867584, 9179461940487913472, 2276780717868318720, 2277414036565917696, 8707920985753387008, 8717842978682437632, 9214364837600034816, 9178336040581070848, 9152158867746979840, 9205357638345293824, 8689907119819849728, 7465780692442415104]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -848,63 +775,7 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 2276781250444263424),
-    (1, 2276780717868318720),
-    (2, 9178336040581070848),
-    (3, 8716717078775595008)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_values" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
-    (
-      COUNT("anon_rows")
-    ) AS "anon_measure_0"
-  FROM "anon_values"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
+EXECUTE "anon_cells_counts_of_any" ([0, 1, 2, 3], [2276781250444263424, 2276780717868318720, 9178336040581070848, 8716717078775595008]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -1519,4 +1390,6 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
+
+DEALLOCATE "anon_cells_counts_of_any";
 

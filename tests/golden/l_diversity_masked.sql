@@ -519,19 +519,19 @@ GROUP BY
   position,
   depth;
 
-WITH "anon_cells" AS (
+PREPARE "anon_cells_counts_of_any" AS
+WITH "anon_nodes" AS (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
+    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+), "anon_cells" AS (
   SELECT
     "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
     "anon_sensitive_0",
     "anon_row_count",
     "anon_nodes"."anon_node"
   FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 8646911284551352320),
-    (1, 7313845794849685504),
-    (2, 2125699024118874112),
-    (3, 7061644215716937728),
-    (4, 398287092045578240)) AS "anon_nodes"("anon_node", "anon_mask_0")
+  CROSS JOIN "anon_nodes"
 ), "anon_values" AS (
   SELECT
     "anon_node",
@@ -577,6 +577,8 @@ SELECT
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
+
+EXECUTE "anon_cells_counts_of_any" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -648,7 +650,7 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-PREPARE "anon_cells_counts_1" AS
+PREPARE "anon_cells_counts_of_1" AS
 WITH "anon_cells" AS (
   SELECT
     "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
@@ -694,7 +696,7 @@ SELECT
   ) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_counts_1" (7457960982925541376);
+EXECUTE "anon_cells_counts_of_1" (7457960982925541376);
 
 WITH "anon_cells" AS (
   SELECT
@@ -766,7 +768,7 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_counts_1" (7491737980130820096);
+EXECUTE "anon_cells_counts_of_1" (7491737980130820096);
 
 WITH "anon_cells" AS (
   SELECT
@@ -1345,5 +1347,7 @@ DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
 
-DEALLOCATE "anon_cells_counts_1";
+DEALLOCATE "anon_cells_counts_of_1";
+
+DEALLOCATE "anon_cells_counts_of_any";
 

@@ -607,7 +607,12 @@ GROUP BY
   position,
   depth;
 
-WITH "anon_cells" AS (
+PREPARE "anon_cells_counts_of_any" AS
+WITH "anon_nodes" AS (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
+    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+), "anon_cells" AS (
   SELECT
     "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
     "anon_sensitive_0",
@@ -615,12 +620,7 @@ WITH "anon_cells" AS (
     "anon_row_count",
     "anon_nodes"."anon_node"
   FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 8646911284551352320),
-    (1, 7313845794849685504),
-    (2, 2125699024118874112),
-    (3, 7061644215716937728),
-    (4, 398287092045578240)) AS "anon_nodes"("anon_node", "anon_mask_0")
+  CROSS JOIN "anon_nodes"
 ), "anon_sensitive_0_rows" AS MATERIALIZED (
   SELECT
     "anon_node",
@@ -764,160 +764,9 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
-    "anon_sensitive_0",
-    "anon_sensitive_0_1",
-    "anon_row_count",
-    "anon_nodes"."anon_node"
-  FROM "temp"."main"."anon_cells"
-  CROSS JOIN (VALUES
-    (0, 1729382256910270464),
-    (1, 288230376151711744),
-    (2, 6917529027641081856)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_sensitive_0_rows" AS MATERIALIZED (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0"
-), "anon_sensitive_0_sizes" AS MATERIALIZED (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
-  FROM "anon_sensitive_0_rows"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_whole" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_value_size" AS "anon_class_size"
-  FROM "anon_sensitive_0_sizes"
-), "anon_sensitive_0_labelled" AS MATERIALIZED (
-  SELECT
-    "anon_values".*,
-    "anon_sizes"."anon_value_size",
-    "anon_known"."anon_sensitive_0_1",
-    "anon_known"."anon_share",
-    "anon_known"."anon_share_1"
-  FROM "anon_sensitive_0_rows" AS "anon_values"
-  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
-    ON "anon_sizes"."anon_node" = "anon_values"."anon_node"
-    AND "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
-  JOIN "temp"."main"."anon_values_0" AS anon_known
-    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
-  WHERE
-    "anon_sizes"."anon_value_size" >= 2
-), "anon_labels" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    "anon_rows",
-    "anon_value_size",
-    "anon_share"
-  FROM "anon_sensitive_0_labelled"
-  UNION ALL
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    SUM("anon_rows") AS "anon_rows",
-    ANY_VALUE("anon_value_size") AS "anon_value_size",
-    ANY_VALUE("anon_share_1") AS "anon_share"
-  FROM "anon_sensitive_0_labelled"
-  GROUP BY
-    "anon_node",
-    "anon_key_0",
-    "anon_sensitive_0_1"
-), "anon_view_0" AS (
-  SELECT
-    "anon_node",
-    "anon_key_0",
-    (
-      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-    ) / 2 AS "anon_measure_0",
-    (
-      (
-        CASE
-          WHEN (
-            (
-              FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-            ) / 2 - 0.40000000040000006e0
-          ) > 1e-9
-          THEN (
-            (
-              (
-                FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
-              ) / 2 - 0.40000000040000006e0
-            ) - 1e-9
-          ) / (
-            (
-              1 - COALESCE(
-                SUM("anon_share") FILTER(WHERE
-                  "anon_rows" / "anon_value_size" >= "anon_share"),
-                0.0
-              ) / 2 - 0.40000000040000006e0
-            ) + 1e-9
-          )
-          ELSE 0e0
-        END
-      )
-    ) AS "anon_certain_share_0"
-  FROM "anon_labels"
-  GROUP BY
-    "anon_node",
-    "anon_key_0"
-), "anon_classes" AS (
-  SELECT
-    "anon_whole"."anon_node",
-    "anon_whole"."anon_key_0",
-    "anon_whole"."anon_class_size",
-    "anon_view_0"."anon_measure_0",
-    "anon_view_0"."anon_certain_share_0"
-  FROM "anon_whole"
-  LEFT JOIN "anon_view_0"
-    ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
-    AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
-    "anon_class_size" >= 2 AS "anon_certainly_kept",
-    "anon_certain_share_0" AS "anon_certain_share"
-  FROM "anon_classes"
-)
-SELECT
-  anon_node AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(
-      SUM(
-        CASE
-          WHEN "anon_certainly_kept"
-          THEN CEIL("anon_class_size" * "anon_certain_share")
-          ELSE "anon_class_size"
-        END
-      ),
-      0
-    ) AS BIGINT)
-  ) AS "certain_suppressed_rows"
-FROM "anon_classes_2" AS "anon_classes"
-GROUP BY
-  anon_node;
+EXECUTE "anon_cells_counts_of_any" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
+
+EXECUTE "anon_cells_counts_of_any" ([0, 1, 2], [1729382256910270464, 288230376151711744, 6917529027641081856]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -1067,7 +916,7 @@ SELECT
   ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
 
-PREPARE "anon_cells_counts_1" AS
+PREPARE "anon_cells_counts_of_1" AS
 WITH "anon_cells" AS (
   SELECT
     "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
@@ -1202,7 +1051,7 @@ SELECT
   ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_counts_1" (2017612633061982208);
+EXECUTE "anon_cells_counts_of_1" (2017612633061982208);
 
 WITH "anon_cells" AS (
   SELECT
@@ -2294,5 +2143,7 @@ DROP TABLE IF EXISTS "temp"."main"."anon_sensitive_codes_0";
 
 COMMIT;
 
-DEALLOCATE "anon_cells_counts_1";
+DEALLOCATE "anon_cells_counts_of_1";
+
+DEALLOCATE "anon_cells_counts_of_any";
 

@@ -23,6 +23,7 @@ from sqlanon.methods.cells import encode_table
 from sqlanon.methods.full_domain import node_counter
 from sqlanon.methods.roll_up import ClassCounts, RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.model.policy.searches import SearchName
 from sqlanon.queries.cells import keys
 from sqlanon.queries.cells import labels as encode
 from sqlanon.queries.cells.encoding import Encoding
@@ -272,10 +273,12 @@ def test_a_run_that_does_not_fit_in_memory_publishes_the_same(tmp_path: Path) ->
             session.anonymize(source, policy, into=tmp_path / "never.parquet")
 
 
-def test_a_search_that_asks_for_a_node_at_a_time_has_its_query_planned_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("search", ["ola", "exhaustive"])
+def test_a_search_has_its_query_planned_once(tmp_path: Path, search: SearchName) -> None:
+    """OLA asks for a node at a time, exhaustive search for many and at last for the rest."""
     source, columns = tmp_path / "people.parquet", COLUMNS[:5]
     blow_up(source, 1_000, columns, adult=False)
-    policy = sa.Policy(quasi_identifiers=columns, privacy=[sa.KAnonymity(5)], quality=sa.Entropy(), search="ola")
+    policy = sa.Policy(quasi_identifiers=columns, privacy=[sa.KAnonymity(5)], quality=sa.Entropy(), search=search)
     with (
         sa.connect() as session,
         mock.patch.object(evaluate, "any_node_summaries", wraps=evaluate.any_node_summaries) as prepared,

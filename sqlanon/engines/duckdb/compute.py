@@ -33,7 +33,7 @@ class DuckDBCompute:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self._watcher: Watcher | None = None
-        self._prepared: set[str] = set()
+        self._prepared: dict[str, None] = {}
         self._scopes: list[dict[str, exp.Drop]] = []
         self._is_in_transaction = False
         self._part = (0, 1)
@@ -83,7 +83,7 @@ class DuckDBCompute:
 
     def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
         self.execute(_preparing(name, query), purpose)
-        self._prepared.add(name)
+        self._prepared[name] = None
 
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
         self._send(printed(statement), purpose, parameters)
@@ -208,7 +208,7 @@ class DuckDBCompute:
         """After the transaction: they are of none, and one that failed takes no statement."""
         with suppress(EngineError):  # the connection is closed
             while self._prepared:
-                self.execute(_forgetting(self._prepared.pop()), "prepared queries")
+                self.execute(_forgetting(self._prepared.popitem()[0]), "prepared queries")
 
     def _share(self) -> float | None:
         """How much is done of the present statement, or of those that it is a part of."""

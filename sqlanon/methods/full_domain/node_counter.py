@@ -1,12 +1,13 @@
 """Counting nodes: each from the smallest relation at hand, in the way that takes least at its size.
 
 From a small relation many nodes are counted in one GROUP BY, since a statement takes longer than its rows. From a big
-one each is counted on its own, by a query that is planned once, and what many nodes need is rolled up first. A search
-that asks for a node at a time has its query planned once whatever the size.
+one each is counted on its own, and what many nodes need is rolled up first. A query is planned once, however many nodes
+there are, unless what labels lose is asked: its text then differs from node to node.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,9 +49,9 @@ class NodeCounter:
         return summaries
 
     def _counted(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
-        can_be_prepared = asked == "counts" or not self.table.encoding.label_losses
-        if can_be_prepared and (source.is_big or len(nodes) == 1):
-            return [summary for few in batches(nodes, PREPARED_NODES) for summary in self._prepared(source, few, asked)]
+        if asked == "counts" or not self.table.encoding.label_losses:
+            together = batches(nodes, PREPARED_NODES if source.is_big else len(nodes))
+            return [summary for few in together for summary in self._prepared(source, few, asked)]
         together = batches(nodes, 1 if source.is_big else len(nodes))
         return [
             summary
@@ -62,14 +63,18 @@ class NodeCounter:
         """The summaries by a query that is planned once: a search asks the same of all nodes."""
         encoding, row_count = self.table.encoding, self.table.context.row_count
         words = sorted(encoding.keys.node_masks(source.levels))
-        name = source.prepared_query(asked, len(nodes))
-        if (asked, len(nodes)) not in source.prepared:
+        count = len(nodes) if source.is_big or len(nodes) == 1 else None
+        name = source.prepared_query(asked, count)
+        if name not in source.prepared:
             within = _attainable_within(self.table)
-            query = queries.any_node_summaries(encoding, len(nodes), row_count, source.cells, words, asked, within)
+            query = queries.any_node_summaries(encoding, count, row_count, source.cells, words, asked, within)
             self._engine.prepare(name, query, "nodes of the lattice")
-            source.prepared.add((asked, len(nodes)))
-        masks = tuple(encoding.keys.node_masks(levels).get(word, 0) for levels in nodes for word in words)
-        return _summaries(nodes, self._engine.fetch(PreparedQuery(name, masks), "nodes of the lattice", "node"))
+            source.prepared.add(name)
+        masks = [[encoding.keys.node_masks(levels).get(word, 0) for word in words] for levels in nodes]
+        given: tuple[int | list[int], ...] = tuple(itertools.chain.from_iterable(masks))
+        if count is None:
+            given = (list(range(len(nodes))), *map(list, zip(*masks, strict=True)))
+        return _summaries(nodes, self._engine.fetch(PreparedQuery(name, given), "nodes of the lattice", "node"))
 
 
 def node_summaries(

@@ -139,7 +139,7 @@ def by_key(
 
 def by_any_key(encoding: Encoding, cells: Relation, words: Sequence[int], before: int) -> Grouping:
     """The same at any node: the masks of these words of its key are parameters, so many of which come before."""
-    masks = (cast(exp.Placeholder(this=str(before + place)), "BIGINT") for place in range(1, len(words) + 1))
+    masks = (_parameter(before + place, "BIGINT") for place in range(len(words)))
     return _masked(encoding, dict(zip(words, masks, strict=True)), cells)
 
 
@@ -151,8 +151,15 @@ def by_keys(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None 
     masks = [encoding.keys.node_masks(levels) for levels in batch]
     words = sorted({word for of_node in masks for word in of_node})
     rows = [[number(index), *(number(of_node.get(word, 0)) for word in words)] for index, of_node in enumerate(masks)]
-    nodes = values(NODES, (NODE, *(f"anon_mask_{word}" for word in words)), rows)
-    return _masked(encoding, {word: column(f"anon_mask_{word}", NODES) for word in words}, cells, nodes)
+    return _by_node(encoding, words, values(NODES, (NODE, *map(_mask, words)), rows), cells)
+
+
+def by_any_keys(encoding: Encoding, cells: Relation, words: Sequence[int]) -> Grouping:
+    """The same at any nodes, however many: their positions are a parameter, and for each of these words their masks."""
+    lists = (_parameter(place, "BIGINT[]") for place in range(len(words) + 1))
+    names = (NODE, *map(_mask, words))
+    columns = [aliased(exp.func("unnest", given), name) for name, given in zip(names, lists, strict=True)]
+    return _by_node(encoding, words, subquery(exp.Select(expressions=columns), NODES), cells)
 
 
 def of_all_nodes(
@@ -216,11 +223,26 @@ def with_bits(encoding: Encoding, position: int, part: Part, table: str, labels:
     )
 
 
+def _parameter(before: int, type_name: str) -> exp.Expr:
+    """The parameter that so many come before."""
+    return cast(exp.Placeholder(this=str(before + 1)), type_name)
+
+
+def _mask(word: int) -> str:
+    """The column of nodes that has their masks of a word."""
+    return f"anon_mask_{word}"
+
+
+def _by_node(encoding: Encoding, words: Sequence[int], nodes: exp.Expr, cells: Relation | None) -> Grouping:
+    """Cells, each once for every node of a relation that has masks of these words."""
+    return _masked(encoding, {word: column(_mask(word), NODES) for word in words}, cells, nodes)
+
+
 def _masked(
     encoding: Encoding,
     masks: dict[int, exp.Expr],
     cells: Relation | None,
-    nodes: exp.Values | None = None,
+    nodes: exp.Expr | None = None,
     carried: Sequence[str] | None = None,
 ) -> Grouping:
     """Cells, grouped by those bits of their keys that a mask of each word shows, and by the node if there are more."""

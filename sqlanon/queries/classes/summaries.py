@@ -20,6 +20,7 @@ from sqlanon.queries.classes.grouping import (
     NODE,
     Grouping,
     by_any_key,
+    by_any_keys,
     by_code,
     by_key,
     coded,
@@ -99,7 +100,7 @@ def classes_and_summaries(encoding: Encoding, batch: Sequence[Levels], row_count
 # More than six parameters: each is a part of the text that is prepared.
 def any_node_summaries(
     encoding: Encoding,
-    count: int,
+    count: int | None,
     row_count: int,
     cells: Relation,
     words: Sequence[int],
@@ -108,15 +109,20 @@ def any_node_summaries(
 ) -> exp.Query:
     """The same of so many nodes, to be prepared: its parameters are the masks of some words of the key of each node.
 
-    These are the words that the cells have. What labels lose differs in its text from node to node, so that it is left
-    out.
+    These are the words that the cells have. Nodes are counted one after the other, or, however many they are, in one
+    pass: the parameters are then lists, of their positions and of their masks of each word. What labels lose differs
+    in its text from node to node, so that it is left out.
     """
 
-    def of_node(index: int) -> exp.Query:
-        classes = judged_classes(by_any_key(encoding, cells, words, index * len(words)), with_keys=False)
-        return _Summary(encoding, None, asked, row_count, attainable_within).of_one(classes, index)
+    def summary() -> _Summary:
+        return _Summary(encoding, None, asked, row_count, attainable_within)
 
-    return union_all(map(of_node, range(count)))
+    if count is None:
+        return summary().of(judged_classes(by_any_keys(encoding, cells, words)))
+    groupings = (by_any_key(encoding, cells, words, index * len(words)) for index in range(count))
+    return union_all(
+        summary().of_one(judged_classes(grouping, with_keys=False), index) for index, grouping in enumerate(groupings)
+    )
 
 
 def attained(grouping: Grouping) -> exp.Query:

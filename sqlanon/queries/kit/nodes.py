@@ -39,10 +39,10 @@ class Step:
 
 @dataclass(frozen=True)
 class PreparedQuery:
-    """A query that was prepared, with a value for each of its parameters."""
+    """A query that was prepared, with a value for each of its parameters: a number, or a list of numbers."""
 
     name: str
-    values: tuple[int, ...] = ()
+    values: tuple[int | list[int], ...] = ()
 
 
 def identifier(name: str) -> exp.Identifier:
@@ -141,8 +141,8 @@ def string(value: str) -> exp.Literal:
     return exp.Literal.string(value)
 
 
-def number(value: int | float) -> exp.Expr:
-    """A numeric literal."""
+def number(value: int | float | list[int]) -> exp.Expr:
+    """A numeric literal, or a list of them."""
     return exp.convert(value)
 
 

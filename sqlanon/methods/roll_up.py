@@ -181,7 +181,7 @@ class RollUps:
 
     def _make(self, levels: Levels) -> None:
         source = self._cheapest_below(levels)
-        relation = Relation(f"anon_rolled_up_{len(self._made)}", "cell")
+        relation = Relation(f"{self.encoding.cells.name}_rolled_up_{len(self._made)}", "cell")
         self.engine.run(Step(relation, rolled_up(self.encoding, levels, source.cells), "cells rolled up"))
         row_count = int(self.engine.fetch(counted_rows(relation), "cells rolled up")[0]["rows"])
         if self._most_others == 1:

@@ -83,6 +83,9 @@ class Lattice:
 class NodeSummary:
     """What one query tells about one node; what it was not asked is None.
 
+    Of a node that fails by the sizes of its classes, counts may tell of these alone: what is said of rows that are
+    suppressed is then the least that are, and of classes that are kept the most.
+
     Attributes:
         levels: the node.
         class_count: equivalence classes before suppression.

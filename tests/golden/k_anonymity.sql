@@ -683,7 +683,71 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_counts_of_any" ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], [9194098639276867584, 9179461940487913472, 2276780717868318720, 2277414036565917696, 8707920985753387008, 8717842978682437632, 9214364837600034816, 9178336040581070848, 9152158867746979840, 9205357638345293824, 8689907119819849728, 7465780692442415104]);
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells_rolled_up" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9223372019674906624 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+)
+SELECT
+  "anon_key_0",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_cells"
+GROUP BY
+  "anon_key_0";
+
+SELECT
+  COUNT(*) AS "rows"
+FROM "temp"."main"."anon_cells_rolled_up";
+
+PREPARE "anon_cells_rolled_up_counts_of_any" AS
+WITH "anon_nodes" AS (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
+    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+), "anon_cells_rolled_up" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells_rolled_up"
+  CROSS JOIN "anon_nodes"
+), "anon_classes" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells_rolled_up"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY
+  anon_node;
+
+EXECUTE "anon_cells_rolled_up_counts_of_any" ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], [9194098639276867584, 9179461940487913472, 2276780717868318720, 2277414036565917696, 8707920985753387008, 8717842978682437632, 9214364837600034816, 9178336040581070848, 9152158867746979840, 9205357638345293824, 8689907119819849728, 7465780692442415104]);
+
+EXECUTE "anon_cells_counts_of_any" ([0, 1, 2, 3], [2276780717868318720, 9214364837600034816, 9178336040581070848, 9205357638345293824]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -775,7 +839,9 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_counts_of_any" ([0, 1, 2, 3], [2276781250444263424, 2276780717868318720, 9178336040581070848, 8716717078775595008]);
+EXECUTE "anon_cells_rolled_up_counts_of_any" ([0, 1, 2, 3], [2276781250444263424, 2276780717868318720, 9178336040581070848, 8716717078775595008]);
+
+EXECUTE "anon_cells_counts_of_any" ([0, 1, 2], [2276780717868318720, 9178336040581070848, 8716717078775595008]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -848,6 +914,8 @@ SELECT
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 
 WITH "anon_cells" AS (
   SELECT
@@ -1390,6 +1458,8 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
+
+DEALLOCATE "anon_cells_rolled_up_counts_of_any";
 
 DEALLOCATE "anon_cells_counts_of_any";
 

@@ -650,6 +650,59 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells_rolled_up" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9223090561878065152 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+)
+SELECT
+  "anon_key_0",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_cells"
+GROUP BY
+  "anon_key_0";
+
+SELECT
+  COUNT(*) AS "rows"
+FROM "temp"."main"."anon_cells_rolled_up";
+
+PREPARE "anon_cells_rolled_up_counts_of_1" AS
+WITH "anon_cells_rolled_up" AS (
+  SELECT
+    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells_rolled_up"
+), "anon_classes" AS (
+  SELECT
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells_rolled_up"
+  GROUP BY
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM "anon_classes_2" AS "anon_classes";
+
+EXECUTE "anon_cells_rolled_up_counts_of_1" (7457960982925541376);
+
 PREPARE "anon_cells_counts_of_1" AS
 WITH "anon_cells" AS (
   SELECT
@@ -768,7 +821,9 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_counts_of_1" (7491737980130820096);
+EXECUTE "anon_cells_rolled_up_counts_of_1" (7491737980130820096);
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 
 WITH "anon_cells" AS (
   SELECT
@@ -1348,6 +1403,8 @@ DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 COMMIT;
 
 DEALLOCATE "anon_cells_counts_of_1";
+
+DEALLOCATE "anon_cells_rolled_up_counts_of_1";
 
 DEALLOCATE "anon_cells_counts_of_any";
 

@@ -916,6 +916,59 @@ SELECT
   ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells_rolled_up" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9223090561878065152 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+)
+SELECT
+  "anon_key_0",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_cells"
+GROUP BY
+  "anon_key_0";
+
+SELECT
+  COUNT(*) AS "rows"
+FROM "temp"."main"."anon_cells_rolled_up";
+
+PREPARE "anon_cells_rolled_up_counts_of_1" AS
+WITH "anon_cells_rolled_up" AS (
+  SELECT
+    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells_rolled_up"
+), "anon_classes" AS (
+  SELECT
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells_rolled_up"
+  GROUP BY
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM "anon_classes_2" AS "anon_classes";
+
+EXECUTE "anon_cells_rolled_up_counts_of_1" (2017612633061982208);
+
 PREPARE "anon_cells_counts_of_1" AS
 WITH "anon_cells" AS (
   SELECT
@@ -1205,6 +1258,8 @@ SELECT
     ) AS BIGINT)
   ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 
 WITH "anon_cells" AS (
   SELECT
@@ -2144,6 +2199,8 @@ DROP TABLE IF EXISTS "temp"."main"."anon_sensitive_codes_0";
 COMMIT;
 
 DEALLOCATE "anon_cells_counts_of_1";
+
+DEALLOCATE "anon_cells_rolled_up_counts_of_1";
 
 DEALLOCATE "anon_cells_counts_of_any";
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.full_domain.node_counter import NodeCounter, node_summaries
+from sqlanon.methods.full_domain.node_counter import node_summaries
+from sqlanon.methods.full_domain.sizes_first import SizesFirst
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
@@ -70,7 +71,7 @@ def _answered(
 ) -> SearchOutcome:
     """Drive a search: give it the summaries of the nodes that it asks for until it returns, or is to return."""
     checked = 0
-    counter = NodeCounter(engine, table)
+    counter = SizesFirst(engine, table)
     try:
         inquiry = next(search)
         while True:

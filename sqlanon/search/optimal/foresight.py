@@ -11,20 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sqlanon.model.lattice import LossContext
 from sqlanon.search.arrays import Bounds, Index, Mask, Nodes, levels_of, spread_downwards, spread_upwards
+from sqlanon.search.optimal.forecast import POWER, forecast_of, lost_information
 from sqlanon.search.problem import SearchProblem
 
 # The numbers below were set by whole runs; tests.benchmarks.tuning shows what half and twice of each do.
-
-POWER = 4
-"""The root of a share of suppressed rows that is close to a sum of terms, one per level, over a wide range."""
-
-SMOOTHING = 1e-3
-"""How much terms are drawn to 0, as a share of the weight of a node."""
-
-INFORMATION_SCALE = 30.0
-"""How much less the term of lost information is drawn to 0: it stands in for levels of which less is known."""
 
 SAFETY = 0.9
 """What part of an expected share is counted on."""
@@ -126,43 +117,9 @@ def expected_shares(checked: Mask, suppressed: Bounds, target: float, lost_infor
     spread_downwards(lower)
     spread_upwards(upper)
     nodes, shares = np.argwhere(checked), suppressed[checked]
-    weights = np.exp(-(np.log(np.maximum(shares, 1e-12) / target) ** 2) / 4) + 1e-12
-    roots = _fitted(nodes, shares ** (1 / POWER), weights, lost_information)
+    roots = forecast_of(nodes, shares, target, lost_information).everywhere()
     expected: Bounds = np.round(np.clip(np.maximum(roots, 0) ** POWER, lower, np.maximum(-upper, lower)), 12)
     return expected
-
-
-def _fitted(nodes: Nodes, values: Bounds, weights: Bounds, lost_information: Sequence[Bounds]) -> Bounds:
-    """What every node is expected to have if values are sums of terms of levels: a ridge regression.
-
-    Each level has a term of its own, and one has the lost information, which tells of levels that no given node has.
-    """
-    reached = [nodes[:, [axis]] >= np.arange(1, len(lost)) for axis, lost in enumerate(lost_information)]
-    lost = sum(lost[nodes[:, [axis]]] for axis, lost in enumerate(lost_information))
-    terms = np.hstack([INFORMATION_SCALE * lost, *reached])
-    mean = np.average(values, weights=weights)
-    centered = terms - np.average(terms, axis=0, weights=weights)
-    smoothing = SMOOTHING * weights.mean() * np.eye(terms.shape[1])
-    information, *fitted = np.linalg.solve(
-        (centered.T * weights) @ centered + smoothing, (centered.T * weights) @ (values - mean)
-    )
-    expected = np.array(mean)
-    for axis, lost in enumerate(lost_information):
-        steps = [fitted.pop(0) + INFORMATION_SCALE * information * step for step in np.diff(lost)]
-        # A more general level never has more.
-        heights = np.concatenate([[0.0], np.cumsum(np.minimum(steps, 0))])
-        expected = np.add.outer(expected, heights - np.average(heights[nodes[:, axis]], weights=weights))
-    return expected
-
-
-def lost_information(context: LossContext) -> list[Bounds]:
-    """For each quasi-identifier: the share of all information that each of its levels in the lattice loses."""
-    everything = max(sum(losses[-1] for losses in context.losses.entropy), 1e-300)
-    lattice = context.lattice
-    return [
-        np.array(losses[start : start + size]) / everything
-        for losses, start, size in zip(context.losses.entropy, lattice.bottom, lattice.shape, strict=True)
-    ]
 
 
 def _by_loss(nodes: Nodes, losses: Bounds) -> list[tuple[Index, float]]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sqlanon.model.lattice import LossContext
 from sqlanon.search.arrays import Bounds, Mask
-from sqlanon.search.optimal.foresight import lost_information
+from sqlanon.search.optimal.forecast import lost_information
 
 PLACES = 200
 """In how many parts nodes are put by the share of information that their labels lose."""

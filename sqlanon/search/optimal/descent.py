@@ -27,9 +27,8 @@ class Descent:
         self._here: Index | None = None
         self._exchanges: Iterator[Index] | None = None
 
-    def learn(self, summary: NodeSummary) -> None:
+    def learn(self, index: Index, summary: NodeSummary) -> None:
         """Take note of a satisfying node."""
-        index = self._problem.context.lattice.index(summary.levels)
         self._satisfying[index] = summary
         if self._best is None or self._less(index, self._best):
             self._best = index
@@ -85,7 +84,9 @@ class Descent:
         return self._loss(node) < loss - margin(loss)
 
     def _loss(self, node: Index) -> float:
-        return self._problem.loss(self._satisfying[node])
+        """The loss of a satisfying node, as far as it was asked for: what labels lose is told by their levels."""
+        summary = self._satisfying[node]
+        return (self._problem.least_loss if self._problem.quality.label_losses else self._problem.loss)(summary)
 
 
 def _lowered(node: Index) -> Iterator[Index]:

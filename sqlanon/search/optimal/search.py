@@ -24,15 +24,15 @@ from contextlib import suppress
 
 import numpy as np
 
-from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.search.dense import DenseRegion
 from sqlanon.search.knowledge import Knowledge
+from sqlanon.search.optimal.checks import check
 from sqlanon.search.optimal.foresight import Foresight
 from sqlanon.search.optimal.odds import Odds
 from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.optimal.wide_search import wide_optimal
-from sqlanon.search.problem import BATCH_SIZE, Part, Search, SearchProblem, SearchStopped, margin
+from sqlanon.search.problem import BATCH_SIZE, Search, SearchProblem, SearchStopped, margin
 from sqlanon.search.regions import region_of
 from sqlanon.search.telling import most_telling
 
@@ -77,28 +77,8 @@ def optimal(problem: SearchProblem) -> Search:
                 batch = most_telling(open_nodes, known, at_once, failing)
             else:
                 batch = foresight.nodes(open_nodes, region.known, region.checked, region.suppressed, knowledge.loss)
-            yield from _check(knowledge, [lattice.node(index) for index in batch])
+            yield from check(knowledge, [lattice.node(index) for index in batch])
     return knowledge.outcome()
-
-
-def _check(knowledge: Knowledge, nodes: list[Levels]) -> Part:
-    """Count the nodes, and ask what labels lose, which takes as long again, only where that decides.
-
-    It is asked of one node after another, the most promising first: that one may rule out the rest.
-    """
-    labels_lose = bool(knowledge.problem.quality.label_losses)
-    waiting: list[NodeSummary] = []
-    for summary in (yield knowledge.ask(nodes, "counts" if labels_lose else None)):
-        if labels_lose and knowledge.may_be_best(summary):
-            waiting.append(summary)
-        else:
-            knowledge.learn(summary)
-    for counted in sorted(waiting, key=knowledge.problem.least_loss):
-        if knowledge.may_be_best(counted):
-            (summary,) = yield knowledge.ask([counted.levels], "loss")
-            knowledge.learn(summary)
-        else:
-            knowledge.learn(counted)
 
 
 def _open_nodes(region: DenseRegion, loss: float) -> Mask:

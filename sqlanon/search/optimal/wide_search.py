@@ -18,6 +18,7 @@ from contextlib import suppress
 from sqlanon.search.arrays import Index
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.optimal.chains import Chain
+from sqlanon.search.optimal.checks import check
 from sqlanon.search.optimal.descent import Descent
 from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.problem import BATCH_SIZE, Search, SearchProblem, SearchStopped, margin
@@ -30,9 +31,9 @@ def wide_optimal(problem: SearchProblem, region: WideRegion) -> Search:
     course = _Course(problem, region)
     with suppress(SearchStopped):
         while batch := course.next(knowledge.loss):
-            for summary in (yield knowledge.ask([lattice.node(index) for index in batch])):
-                if knowledge.learn(summary):
-                    course.descent.learn(summary)
+            for summary in (yield from check(knowledge, [lattice.node(index) for index in batch])):
+                if problem.satisfies(summary):
+                    course.descent.learn(lattice.index(summary.levels), summary)
     return knowledge.outcome()
 
 

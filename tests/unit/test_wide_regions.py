@@ -7,6 +7,7 @@ import math
 import tracemalloc
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,9 +15,12 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary, total
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
+from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.optimal.antichain import Antichain
 from sqlanon.search.optimal.projections import parts
 from sqlanon.search.optimal.terms import WholeTerms
+from sqlanon.search.optimal.walls import Walls, shares_below
+from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.problem import BATCH_SIZE
 from tests.search_cases import stopped
 
@@ -137,3 +141,52 @@ def test_a_billion_nodes_take_little_memory_and_the_bound_rises() -> None:
     assert outcome.lower_bound is not None
     assert 0.35 * outcome.loss < outcome.lower_bound <= least_loss(losses())
     assert least_loss(losses()) <= outcome.loss <= 1.1 * least_loss(losses())
+
+
+WHOLE_TABLES = st.lists(st.lists(st.integers(0, 10**12), min_size=1, max_size=4).map(sorted), min_size=1, max_size=4)
+
+
+@given(table=WHOLE_TABLES, share=st.floats(0, 1))
+def test_nodes_are_drawn_with_the_mean_that_is_wanted(table: list[list[int]], share: float) -> None:
+    least, most = (sum(terms[end] for terms in table) for end in (0, -1))
+    mean = round(least + share * (most - least))
+    drawn = [np.exp(logarithms) for logarithms in shares_below(table, mean)]
+    assert all(shares[-1] == pytest.approx(1) and (np.diff(shares) >= 0).all() for shares in drawn)
+    reached = sum(float(np.diff(shares, prepend=0) @ terms) for shares, terms in zip(drawn, table, strict=True))
+    assert reached == pytest.approx(mean, abs=0.02 * max(most, 1))
+
+
+def walls_after(task: SearchProblem, nodes: list[Levels]) -> tuple[WideRegion, Walls]:
+    """What there is to know once the top and some nodes are checked."""
+    region = WideRegion(task)
+    knowledge, walls = Knowledge(task, region), Walls(task, region)
+    for levels in dict.fromkeys([task.context.lattice.top, *nodes]):
+        knowledge.learn(of_information(levels))
+        walls.learn(levels, of_information(levels))
+    return region, walls
+
+
+@given(nodes=st.lists(st.tuples(*[st.integers(0, 3)] * 15), max_size=40), loss=st.floats(0) | st.just(math.inf))
+def test_walls_are_open_nodes_above_others(nodes: list[Levels], loss: float) -> None:
+    region, walls = walls_after(problem(losses()), nodes)
+    starts = region.boxes.lowest_open(8, math.inf)
+    found = walls.above(starts, 5, loss)
+    assert 1 <= len(found) <= 5
+    assert not any(region.is_checked(wall) or region.is_ruled_out(wall) for wall in found)
+    assert all(any(covers(wall, start) for start in starts) for wall in found)
+
+
+def test_walls_are_where_nodes_begin_to_satisfy() -> None:
+    """Nodes fail by what their quasi-identifiers tell together, which is learned from nodes of two of them."""
+    pairs = itertools.combinations(range(15), 2)
+    lowered = [tuple(1 if position in pair else 3 for position in range(15)) for pair in pairs]
+    lower = [tuple(max(level - 1, 0) for level in levels) for levels in lowered]
+    _, walls = walls_after(problem(losses()), lowered + lower)
+    (wall,) = walls.above([(0,) * 15], 1, math.inf)
+    together = sum(itertools.starmap(told, enumerate(wall)))
+    assert 0.9 * TOLD < together < 1.2 * TOLD
+
+
+def test_where_nothing_is_likely_to_fail_nodes_are_checked_themselves() -> None:
+    _, walls = walls_after(problem(losses()), [])
+    assert walls.above([(0,) * 15], 1, math.inf) == [(0,) * 15]

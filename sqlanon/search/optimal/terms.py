@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 
 from sqlanon.search.arrays import Index
@@ -32,6 +33,10 @@ class WholeTerms:
         A term may be half a unit too large; with a unit for each quasi-identifier off, the sum is not.
         """
         return float(self._quality.combined(max(whole - len(self.table), 0) * self._unit))
+
+    def of_loss(self, loss: float, top: Index) -> int:
+        """The largest sum of terms whose bound is at most a loss, that of the top at most."""
+        return max(bisect.bisect_right(range(self.of(top) + 1), loss, key=self.bound) - 1, 0)
 
     def bound_of(self, index: Index) -> float:
         """The known bound of a node."""

@@ -35,16 +35,16 @@ Whole runs over copies of Adult with redrawn columns take less from 30,000 cells
 STATEMENT_ROWS = 30_000_000
 """How many rows could be read in the time that a statement should take: longer ones save nothing more."""
 
-STEP_ROWS = 1_000_000
+STEP_ROWS = 300_000
 """How many rows could be read in the time that it takes to make even the smallest table."""
 
-CLASS_ROWS = 20
+CLASS_ROWS = 10
 """How many rows could be read in the time that it takes to make one class."""
 
 RECENT_NODES = 32
 """Nodes that stand for those to come."""
 
-LOOK_ROWS = 20_000_000
+LOOK_ROWS = 8_000_000
 """How many rows are read for nodes before it is thought again of what to make for those to come."""
 
 KNOWN_NODES = 512

@@ -153,8 +153,9 @@ WHERE anon_least_share < anon_next_share;
 CREATE OR REPLACE MACRO anon.work_between(
     rows_up_to, class_size, reference_rows, own_position, next_position, work_below, next_work_below, crossing, crossing_work
 ) AS
-rows_up_to * reference_rows * (2e0 * least(greatest(crossing, own_position), next_position) - own_position - next_position)
-+ class_size * (work_below + next_work_below - 2e0 * least(greatest(crossing_work, work_below), next_work_below));
+-- |c - a| - |b - c| is twice the point of [a, b] that is nearest to c, less a and b.
+rows_up_to * reference_rows * (abs(CAST(crossing AS DOUBLE) - own_position) - abs(CAST(next_position AS DOUBLE) - crossing))
++ class_size * (abs(next_work_below - crossing_work) - abs(crossing_work - work_below));
 
 -- Earth mover's distance between the values of one class and the reference if values have an order and neighbours are
 -- equally far apart (an aggregate over the values of the class): the mean difference of the cumulative shares over the steps

@@ -986,8 +986,8 @@ MODELS = [
         ),
         (
             "work-that-cancels-out",
-            "least(greatest(crossing, own_position), next_position)",
-            "next_position",
+            "(abs(CAST(crossing AS DOUBLE) - own_position) - abs(CAST(next_position AS DOUBLE) - crossing))",
+            "(next_position - own_position)",
             "rows that are missing between two values of a class make up for rows that it has too many of",
             f"{MACROS}[55_closeness]",
         ),

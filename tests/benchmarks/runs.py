@@ -96,7 +96,7 @@ def run_of(
 ) -> Callable[[], Taken]:
     """A run of the command line."""
     given = [{"model": "k-anonymity", "k": 5}, *([] if model is None else [{**model, "column": SENSITIVE}])]
-    name = f"{limit}_{'_'.join(map(str, (model or {}).values()))}"
+    name = f"{len(columns)}_{limit}_{'_'.join(map(str, (model or {}).values()))}"
     policy = folder / f"{name}.toml"
     policy.write_text(policy_text(columns, limit, given), encoding="utf-8")
     hierarchies = DATA / "adult_arx" / "hierarchies"

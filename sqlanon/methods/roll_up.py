@@ -77,9 +77,9 @@ class RolledUp:
         """Whether nodes are counted from it apart."""
         return self.row_count > BIG
 
-    def prepared_query(self, asked: Asked, count: int | None) -> str:
-        """The name of the query that is asked this of so many nodes, or of any number."""
-        return f"{self.cells.name}_{asked}_of_{'any' if count is None else count}"
+    def prepared_query(self, asked: Asked, count: int | None, words: Sequence[int]) -> str:
+        """The name of the query that is asked this of so many nodes, or of any number, by some words of their keys."""
+        return f"{self.cells.name}_{asked}_of_{'any' if count is None else count}_by_{'_'.join(map(str, words))}"
 
 
 @dataclass

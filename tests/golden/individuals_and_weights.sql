@@ -518,7 +518,7 @@ GROUP BY
   position,
   depth;
 
-PREPARE "anon_cells_counts_of_any" AS
+PREPARE "anon_cells_counts_of_any_by_0" AS
 WITH "anon_nodes" AS (
   SELECT
     UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
@@ -566,7 +566,7 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_counts_of_any" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -743,9 +743,9 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_counts_of_any" ([0, 1, 2], [9043228051759955968, 8791026472627208192, 7491737980130820096]);
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2], [9043228051759955968, 8791026472627208192, 7491737980130820096]);
 
-EXECUTE "anon_cells_counts_of_any" ([0, 1], [8935141660703064064, 7457960982925541376]);
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1], [8935141660703064064, 7457960982925541376]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -1382,5 +1382,5 @@ DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
 
-DEALLOCATE "anon_cells_counts_of_any";
+DEALLOCATE "anon_cells_counts_of_any_by_0";
 

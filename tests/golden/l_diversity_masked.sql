@@ -519,7 +519,7 @@ GROUP BY
   position,
   depth;
 
-PREPARE "anon_cells_counts_of_any" AS
+PREPARE "anon_cells_counts_of_any_by_0" AS
 WITH "anon_nodes" AS (
   SELECT
     UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
@@ -578,7 +578,7 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_counts_of_any" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -668,7 +668,7 @@ SELECT
   COUNT(*) AS "rows"
 FROM "temp"."main"."anon_cells_rolled_up";
 
-PREPARE "anon_cells_rolled_up_counts_of_1" AS
+PREPARE "anon_cells_rolled_up_counts_of_1_by_0" AS
 WITH "anon_cells_rolled_up" AS (
   SELECT
     "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
@@ -701,9 +701,9 @@ SELECT
   ) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_rolled_up_counts_of_1" (7457960982925541376);
+EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (7457960982925541376);
 
-PREPARE "anon_cells_counts_of_1" AS
+PREPARE "anon_cells_counts_of_1_by_0" AS
 WITH "anon_cells" AS (
   SELECT
     "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
@@ -749,7 +749,7 @@ SELECT
   ) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_counts_of_1" (7457960982925541376);
+EXECUTE "anon_cells_counts_of_1_by_0" (7457960982925541376);
 
 WITH "anon_cells" AS (
   SELECT
@@ -821,7 +821,7 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_rolled_up_counts_of_1" (7491737980130820096);
+EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (7491737980130820096);
 
 DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 
@@ -1402,9 +1402,9 @@ DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
 
-DEALLOCATE "anon_cells_counts_of_1";
+DEALLOCATE "anon_cells_counts_of_1_by_0";
 
-DEALLOCATE "anon_cells_rolled_up_counts_of_1";
+DEALLOCATE "anon_cells_rolled_up_counts_of_1_by_0";
 
-DEALLOCATE "anon_cells_counts_of_any";
+DEALLOCATE "anon_cells_counts_of_any_by_0";
 

@@ -607,7 +607,7 @@ GROUP BY
   position,
   depth;
 
-PREPARE "anon_cells_counts_of_any" AS
+PREPARE "anon_cells_counts_of_any_by_0" AS
 WITH "anon_nodes" AS (
   SELECT
     UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
@@ -764,9 +764,9 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_counts_of_any" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
 
-EXECUTE "anon_cells_counts_of_any" ([0, 1, 2], [1729382256910270464, 288230376151711744, 6917529027641081856]);
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2], [1729382256910270464, 288230376151711744, 6917529027641081856]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -934,7 +934,7 @@ SELECT
   COUNT(*) AS "rows"
 FROM "temp"."main"."anon_cells_rolled_up";
 
-PREPARE "anon_cells_rolled_up_counts_of_1" AS
+PREPARE "anon_cells_rolled_up_counts_of_1_by_0" AS
 WITH "anon_cells_rolled_up" AS (
   SELECT
     "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
@@ -967,9 +967,9 @@ SELECT
   ) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_rolled_up_counts_of_1" (2017612633061982208);
+EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (2017612633061982208);
 
-PREPARE "anon_cells_counts_of_1" AS
+PREPARE "anon_cells_counts_of_1_by_0" AS
 WITH "anon_cells" AS (
   SELECT
     "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
@@ -1104,7 +1104,7 @@ SELECT
   ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_counts_of_1" (2017612633061982208);
+EXECUTE "anon_cells_counts_of_1_by_0" (2017612633061982208);
 
 WITH "anon_cells" AS (
   SELECT
@@ -2198,9 +2198,9 @@ DROP TABLE IF EXISTS "temp"."main"."anon_sensitive_codes_0";
 
 COMMIT;
 
-DEALLOCATE "anon_cells_counts_of_1";
+DEALLOCATE "anon_cells_counts_of_1_by_0";
 
-DEALLOCATE "anon_cells_rolled_up_counts_of_1";
+DEALLOCATE "anon_cells_rolled_up_counts_of_1_by_0";
 
-DEALLOCATE "anon_cells_counts_of_any";
+DEALLOCATE "anon_cells_counts_of_any_by_0";
 

@@ -50,7 +50,8 @@ class NodeCounter:
 
     def _counted(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
         if asked == "counts" or not self.table.encoding.label_losses:
-            together = batches(nodes, PREPARED_NODES if source.is_big else len(nodes))
+            alike = sorted(nodes, key=self._words) if source.is_big else nodes
+            together = batches(alike, PREPARED_NODES if source.is_big else len(nodes))
             return [summary for few in together for summary in self._prepared(source, few, asked)]
         together = batches(nodes, 1 if source.is_big else len(nodes))
         return [
@@ -62,9 +63,9 @@ class NodeCounter:
     def _prepared(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
         """The summaries by a query that is planned once: a search asks the same of all nodes."""
         encoding, row_count = self.table.encoding, self.table.context.row_count
-        words = sorted(encoding.keys.node_masks(source.levels))
         count = len(nodes) if source.is_big or len(nodes) == 1 else None
-        name = source.prepared_query(asked, count)
+        words = self._words(source.levels) if count is None else self._words(*nodes) or self._words(source.levels)
+        name = source.prepared_query(asked, count, words)
         if name not in source.prepared:
             within = _attainable_within(self.table)
             query = queries.any_node_summaries(encoding, count, row_count, source.cells, words, asked, within)
@@ -75,6 +76,10 @@ class NodeCounter:
         if count is None:
             given = (list(range(len(nodes))), *map(list, zip(*masks, strict=True)))
         return _summaries(nodes, self._engine.fetch(PreparedQuery(name, given), "nodes of the lattice", "node"))
+
+    def _words(self, *nodes: Levels) -> list[int]:
+        """The words of keys that tell classes of some nodes apart: to group by a word of zeros takes time, too."""
+        return sorted({word for levels in nodes for word in self.table.encoding.keys.node_masks(levels)})
 
 
 def node_summaries(

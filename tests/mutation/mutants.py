@@ -1033,6 +1033,13 @@ MODELS = [
     *_of(
         "sqlanon/queries/classes/classes.py",
         (
+            "values-of-classes-of-k-rows",
+            "measured_from=least)",
+            "measured_from=least + 1)",
+            "the values of the smallest classes that may be kept are not looked at",
+            "tests/property/test_releases.py",
+        ),
+        (
             "k-less-one-published",
             "return comparison(this=measure, expression=number(bound.threshold))",
             "return comparison(this=measure, expression=number(bound.threshold - bound.at_least))",
@@ -1360,6 +1367,16 @@ VERIFICATION = [
             "met=True,",
             "a release that falls short is verified",
             f"{REFUSED}::test_a_table_that_does_not_meet_a_policy",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/full_domain/sizes_first.py",
+        (
+            "sizes-at-the-limit",
+            "if summary.suppressed_rows > allowed}",
+            "if summary.suppressed_rows >= allowed}",
+            "a node satisfies whose sensitive values were not looked at",
+            "tests/property/test_sizes_first.py",
         ),
     ),
     *_of(

@@ -15,6 +15,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
+from sqlanon.queries.cells.keys import words_of
 from sqlanon.queries.classes import summaries as queries
 from sqlanon.queries.kit.nodes import PreparedQuery, Relation
 from sqlanon.search import Inquiry
@@ -50,7 +51,8 @@ class NodeCounter:
 
     def _counted(self, source: RolledUp, nodes: Sequence[Levels], asked: Asked) -> list[NodeSummary]:
         if asked == "counts" or not self.table.encoding.label_losses:
-            alike = sorted(nodes, key=self._words) if source.is_big else nodes
+            # To group by a word of zeros takes time, too: those by the same words are counted together.
+            alike = sorted(nodes, key=lambda levels: words_of([self._masks(levels)])) if source.is_big else nodes
             together = batches(alike, PREPARED_NODES if source.is_big else len(nodes))
             return [summary for few in together for summary in self._prepared(source, few, asked)]
         together = batches(nodes, 1 if source.is_big else len(nodes))
@@ -64,22 +66,23 @@ class NodeCounter:
         """The summaries by a query that is planned once: a search asks the same of all nodes."""
         encoding, row_count = self.table.encoding, self.table.context.row_count
         count = len(nodes) if source.is_big or len(nodes) == 1 else None
-        words = self._words(source.levels) if count is None else self._words(*nodes) or self._words(source.levels)
+        masks = list(map(self._masks, nodes))
+        whole = words_of([self._masks(source.levels)])
+        words = whole if count is None else words_of(masks) or whole
         name = source.prepared_query(asked, count, words)
         if name not in source.prepared:
             within = _attainable_within(self.table)
             query = queries.any_node_summaries(encoding, count, row_count, source.cells, words, asked, within)
             self._engine.prepare(name, query, "nodes of the lattice")
             source.prepared.add(name)
-        masks = [[encoding.keys.node_masks(levels).get(word, 0) for word in words] for levels in nodes]
-        given: tuple[int | list[int], ...] = tuple(itertools.chain.from_iterable(masks))
+        rows = [[of_node.get(word, 0) for word in words] for of_node in masks]
+        given: tuple[int | list[int], ...] = tuple(itertools.chain.from_iterable(rows))
         if count is None:
-            given = (list(range(len(nodes))), *map(list, zip(*masks, strict=True)))
+            given = (list(range(len(nodes))), *map(list, zip(*rows, strict=True)))
         return _summaries(nodes, self._engine.fetch(PreparedQuery(name, given), "nodes of the lattice", "node"))
 
-    def _words(self, *nodes: Levels) -> list[int]:
-        """The words of keys that tell classes of some nodes apart: to group by a word of zeros takes time, too."""
-        return sorted({word for levels in nodes for word in self.table.encoding.keys.node_masks(levels)})
+    def _masks(self, levels: Levels) -> dict[int, int]:
+        return self.table.encoding.keys.node_masks(levels)
 
 
 def node_summaries(

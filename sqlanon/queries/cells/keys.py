@@ -9,7 +9,7 @@ faster.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlanon.model.lattice import Levels
@@ -71,6 +71,11 @@ class KeyLayout:
         if width <= free:
             return replace(self, always=Field(last, 0, width))
         return replace(self, always=Field(self.word_count, 0, width), word_count=self.word_count + 1)
+
+
+def words_of(masks: Iterable[Mapping[int, int]]) -> list[int]:
+    """The words of keys that tell classes of some nodes apart, given the masks of each."""
+    return sorted({word for of_node in masks for word in of_node})
 
 
 def key_layout(last_children: Mapping[tuple[int, int], int]) -> KeyLayout:

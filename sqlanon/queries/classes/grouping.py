@@ -11,6 +11,7 @@ from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import CLASS_SIZE, Measure
 from sqlanon.model.recoding import Part, Recoding
 from sqlanon.queries.cells.encoding import PEOPLE, Encoding
+from sqlanon.queries.cells.keys import words_of
 from sqlanon.queries.cells.recoding import bits_of_labels, code, code_columns, key_masks
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -149,7 +150,7 @@ def by_keys(encoding: Encoding, batch: Sequence[Levels], cells: Relation | None 
     So a batch takes one query to plan and one pass over the cells, where few cells leave little else to do.
     """
     masks = [encoding.keys.node_masks(levels) for levels in batch]
-    words = sorted({word for of_node in masks for word in of_node})
+    words = words_of(masks)
     rows = [[number(index), *(number(of_node.get(word, 0)) for word in words)] for index, of_node in enumerate(masks)]
     return _by_node(encoding, words, values(NODES, (NODE, *map(_mask, words)), rows), cells)
 

@@ -182,8 +182,7 @@ class RollUps:
     def _make(self, levels: Levels) -> None:
         source = self._cheapest_below(levels)
         relation = Relation(f"{self.encoding.cells.name}_rolled_up_{len(self._made)}", "cell")
-        self.engine.run(Step(relation, rolled_up(self.encoding, levels, source.cells), "cells rolled up"))
-        row_count = int(self.engine.fetch(counted_rows(relation), "cells rolled up")[0]["rows"])
+        row_count = roll_up(self.engine, self.encoding, levels, source.cells, relation, "cells rolled up")
         if self._most_others == 1:
             self._classes.learn(levels, row_count)
         self._made.append(RolledUp(levels, relation, row_count))
@@ -244,6 +243,12 @@ class ClassCounts:
         return float(
             sum(np.log(max(counts[level], 1)) for counts, level in zip(self._label_counts, levels, strict=True))
         )
+
+
+def roll_up(engine: Compute, encoding: Encoding, levels: Levels, cells: Relation, makes: Relation, purpose: str) -> int:
+    """Make the cells of a node from those of one below it; says how many there are."""
+    engine.run(Step(makes, rolled_up(encoding, levels, cells), purpose))
+    return int(engine.fetch(counted_rows(makes), purpose)[0]["rows"])
 
 
 def counted_together(nodes: Sequence[Levels], costs: NDArray[np.float64]) -> Iterator[list[Levels]]:

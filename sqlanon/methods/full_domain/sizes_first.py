@@ -14,11 +14,11 @@ from functools import cached_property
 from sqlanon.engines.base import Compute
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.full_domain.node_counter import NodeCounter
+from sqlanon.methods.roll_up import roll_up
 from sqlanon.model.criteria import Criteria
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.privacy import CLASS_SIZE, KAnonymity
-from sqlanon.queries.classes.roll_up import counted_rows, rolled_up
-from sqlanon.queries.kit.nodes import Relation, Step
+from sqlanon.queries.kit.nodes import Relation
 from sqlanon.search import Inquiry
 
 CELLS = Relation("anon_cells_rolled_up", "cell")
@@ -87,6 +87,5 @@ class SizesFirst:
             label_losses=(),
         )
         bottom = (0,) * len(spec.quasi_identifiers)
-        self._engine.run(Step(CELLS, rolled_up(sized, bottom, encoding.cells), "cells without sensitive values"))
-        cell_count = int(self._engine.fetch(counted_rows(CELLS), "cells without sensitive values")[0]["rows"])
+        cell_count = roll_up(self._engine, sized, bottom, encoding.cells, CELLS, "cells without sensitive values")
         return NodeCounter(self._engine, replace(table, encoding=replace(sized, cells=CELLS), cell_count=cell_count))

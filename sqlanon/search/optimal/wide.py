@@ -21,6 +21,7 @@ PROJECTED_NODES = 2**16
 tests.benchmarks.wide, 12 columns of 30,000 rows, the gap after 15 CPU s: 0.125; with a sixty-fourth of it, which makes
 three projections in place of two, 0.120.
 """
+
 NEGLIGIBLE = 1e-9
 """Bounds that exceed the known ones by less, relative to the larger of 1 and the bound, are not kept: that is noise."""
 

@@ -566,7 +566,7 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3, 4, 5], [8646911284551352320, 7313845794849685504, 2125699024118874112, 398287092045578240, 7095421212922216448, 7349874591868649472]);
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -743,7 +743,64 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2], [8791026472627208192, 9043228051759955968, 7457960982925541376]);
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2], [9043228051759955968, 8791026472627208192, 7491737980130820096]);
+
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1], [8935141660703064064, 7457960982925541376]);
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 8935141660703064064 AS "anon_key_0",
+    "anon_individual",
+    "anon_row_count",
+    "anon_weight"
+  FROM "temp"."main"."anon_cells"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size",
+    COUNT(DISTINCT "anon_individual") AS "anon_individuals",
+    SUM("anon_weight") AS "anon_class_weight"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 6917529027641081856 AS "anon_bits_0_2_0",
+    "anon_key_0" & 288230376151711744 AS "anon_bits_2_2_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size",
+    "anon_labelled"."anon_individuals",
+    "anon_labelled"."anon_class_weight",
+    (
+      0.0e0 + CASE WHEN "anon_bits_0_2_0" <= 0 THEN 0.0e0 ELSE 0.3220338983050847e0 END + CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
+    ) / 3 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_individuals" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm
+FROM "anon_classes_2" AS "anon_classes";
 
 WITH "anon_cells" AS (
   SELECT
@@ -780,100 +837,6 @@ WITH "anon_cells" AS (
         THEN 0.2e0
         ELSE 0.4e0
       END
-    ) / 3 AS "anon_lm"
-  FROM "anon_labelled"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_individuals" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
-  (
-    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
-  ) AS lm
-FROM "anon_classes_2" AS "anon_classes";
-
-PREPARE "anon_cells_counts_of_1_by_0" AS
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_individual",
-    "anon_row_count",
-    "anon_weight"
-  FROM "temp"."main"."anon_cells"
-), "anon_classes" AS (
-  SELECT
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size",
-    COUNT(DISTINCT "anon_individual") AS "anon_individuals",
-    SUM("anon_weight") AS "anon_class_weight"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_individuals" >= 2 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_counts_of_1_by_0" (8935141660703064064);
-
-WITH "anon_cells" AS (
-  SELECT
-    "anon_key_0" & 8935141660703064064 AS "anon_key_0",
-    "anon_individual",
-    "anon_row_count",
-    "anon_weight"
-  FROM "temp"."main"."anon_cells"
-), "anon_keyed" AS (
-  SELECT
-    "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size",
-    COUNT(DISTINCT "anon_individual") AS "anon_individuals",
-    SUM("anon_weight") AS "anon_class_weight"
-  FROM "anon_cells"
-  GROUP BY
-    "anon_key_0"
-), "anon_labelled" AS (
-  SELECT
-    *,
-    "anon_key_0" & 6917529027641081856 AS "anon_bits_0_2_0",
-    "anon_key_0" & 288230376151711744 AS "anon_bits_2_2_0"
-  FROM "anon_keyed"
-), "anon_classes" AS (
-  SELECT
-    "anon_labelled"."anon_class_size",
-    "anon_labelled"."anon_individuals",
-    "anon_labelled"."anon_class_weight",
-    (
-      0.0e0 + CASE WHEN "anon_bits_0_2_0" <= 0 THEN 0.0e0 ELSE 0.3220338983050847e0 END + CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
     ) / 3 AS "anon_lm"
   FROM "anon_labelled"
 ), "anon_classes_2" AS (
@@ -1418,8 +1381,6 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
-
-DEALLOCATE "anon_cells_counts_of_1_by_0";
 
 DEALLOCATE "anon_cells_counts_of_any_by_0";
 

@@ -601,7 +601,7 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], [9151314442816847872, 7464716382366597120, 8664925683060834304, 2276569611635785728, 2233785415175766016, 8689695481011372032, 7440791009346191360, 6978538728843116544, 7450079683577643008, 547398460958048256, 1772377559602823168, 7484982580689764352, 7448953783670800384, 6987334821865324544, 548031779655647232, 7458805407855673344]);
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], [9151314442816847872, 7464716382366597120, 2276569611635785728, 8689695481011372032, 8664925683060834304, 2233785415175766016, 7448953783670800384, 1772377559602823168, 547398460958048256, 7440791009346191360, 6987545928097857536, 7475975381435023360, 6988460721772167168, 548031779655647232, 7458805407855673344, 6978539261419061248]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -745,9 +745,103 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [9194098639276867584, 2276780717868318720, 8707920985753387008, 9178336040581070848, 8716717078775595008, 2277414036565917696, 8689907119819849728, 7491949086363353088, 9152158867746979840, 9205357638345293824, 7465780692442415104]);
+EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], [9194098639276867584, 9179461940487913472, 2276780717868318720, 2277414036565917696, 8707920985753387008, 8717842978682437632, 9214364837600034816, 9178336040581070848, 9152158867746979840, 9205357638345293824, 8689907119819849728, 7465780692442415104]);
 
-EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3], [2276780717868318720, 9178336040581070848, 8716717078775595008, 9205357638345293824]);
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3], [2276780717868318720, 9214364837600034816, 9178336040581070848, 9205357638345293824]);
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 2276780717868318720 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+    (
+      COUNT("anon_rows")
+    ) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY
+    "anon_key_0"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 504403158265495552 AS "anon_bits_2_4_0",
+    "anon_key_0" & 42995302692552704 AS "anon_bits_3_1_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size",
+    "anon_labelled"."anon_measure_0",
+    (
+      1.0e0 + CASE
+        WHEN "anon_bits_2_4_0" <= 0
+        THEN 0.0e0
+        WHEN "anon_bits_2_4_0" <= 72057594037927936
+        THEN 0.23376623376623376e0
+        WHEN "anon_bits_2_4_0" <= 144115188075855872
+        THEN 0.24025974025974026e0
+        ELSE 0.2532467532467532e0
+      END + CASE
+        WHEN "anon_bits_3_1_0" <= 0
+        THEN 0.0e0
+        WHEN "anon_bits_3_1_0" <= 36028797018963968
+        THEN 0.07417582417582418e0
+        WHEN "anon_bits_3_1_0" <= 36169534507319296
+        THEN 0.08241758241758242e0
+        WHEN "anon_bits_3_1_0" <= 38350965576826880
+        THEN 0.07967032967032966e0
+        WHEN "anon_bits_3_1_0" <= 38421334321004544
+        THEN 0.08241758241758242e0
+        WHEN "anon_bits_3_1_0" <= 40532396646334464
+        THEN 0.07967032967032966e0
+        WHEN "anon_bits_3_1_0" <= 40673134134689792
+        THEN 0.08241758241758242e0
+        WHEN "anon_bits_3_1_0" <= 42784196460019712
+        THEN 0.07967032967032966e0
+        ELSE 0.08241758241758242e0
+      END
+    ) / 4 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm
+FROM "anon_classes_2" AS "anon_classes";
+
+EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ([0, 1, 2, 3], [2276781250444263424, 2276780717868318720, 9178336040581070848, 8716717078775595008]);
+
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2], [2276780717868318720, 9178336040581070848, 8716717078775595008]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -820,43 +914,6 @@ SELECT
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ([0, 1], [2276781250444263424, 8717904551333593088]);
-
-PREPARE "anon_cells_rolled_up_counts_of_1_by_0" AS
-WITH "anon_cells_rolled_up" AS (
-  SELECT
-    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
-    "anon_row_count"
-  FROM "temp"."main"."anon_cells_rolled_up"
-), "anon_classes" AS (
-  SELECT
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
-  FROM "anon_cells_rolled_up"
-  GROUP BY
-    "anon_key_0"
-), "anon_classes_2" AS (
-  SELECT
-    *,
-    "anon_class_size" >= 5 AS "anon_kept"
-  FROM "anon_classes"
-)
-SELECT
-  0 AS node,
-  COUNT(*) AS class_count,
-  COUNT(*) FILTER(WHERE
-    anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
-FROM "anon_classes_2" AS "anon_classes";
-
-EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (8717842978682437632);
 
 DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 
@@ -1401,8 +1458,6 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
-
-DEALLOCATE "anon_cells_rolled_up_counts_of_1_by_0";
 
 DEALLOCATE "anon_cells_rolled_up_counts_of_any_by_0";
 

@@ -578,7 +578,7 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3, 4, 5], [8646911284551352320, 7313845794849685504, 2125699024118874112, 398287092045578240, 7095421212922216448, 7349874591868649472]);
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -820,6 +820,8 @@ SELECT
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
+
+EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (7491737980130820096);
 
 DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 

@@ -69,12 +69,16 @@ def optimal(problem: SearchProblem) -> Search:
     odds = Odds(problem.context)
     # Fewer are counted in vain if more are chosen by what was counted before.
     at_once = BATCH_SIZE if is_big else BATCH_SIZE // 2
+    # What is likely is a guess, and of many rows a bad one where none may be suppressed: ARX's Adult blown up to
+    # 10,000,000 rows, k = 5, geometric LM, takes 183 nodes, 356 unhedged. With 5 % suppressed it takes 113, 147 hedged.
+    # The worse case is a guess as well where losses are unknown before a check.
+    is_hedged = problem.context.allowed_rows == 0 and bool(known.any())
     foreseen = min(FORESEEN_NODES, int(FORESEEN_SHARE * lattice.size))
     with suppress(SearchStopped):
         while (open_nodes := _open_nodes(region, knowledge.loss)).any():
             if foresight is None or knowledge.loss == float("inf") or open_nodes.sum() > foreseen:
                 failing = odds.of_failure(region.checked, region.too_bad(knowledge.loss))
-                batch = most_telling(open_nodes, known, at_once, failing)
+                batch = most_telling(open_nodes, known, at_once, failing, is_hedged=is_hedged)
             else:
                 batch = foresight.nodes(open_nodes, region.known, region.checked, region.suppressed, knowledge.loss)
             yield from check(knowledge, [lattice.node(index) for index in batch])

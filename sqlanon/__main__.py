@@ -1,5 +1,5 @@
 """``python -m sqlanon``."""
 
-from sqlanon.cli import main
+from sqlanon.cli import program
 
-main()
+program()

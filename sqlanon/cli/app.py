@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -77,7 +77,7 @@ def _leave_out_types(command: Any) -> None:
         _leave_out_types(below)
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Run the command line and exit."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from importlib.metadata import version
+from typing import NoReturn
 
 from sqlanon.cli.terminal.output import write
 from sqlanon.errors import EngineError
 from sqlanon.model.extras import installed_version
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Print the version and exit."""
     try:
         show_version()

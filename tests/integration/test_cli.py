@@ -153,6 +153,14 @@ def test_a_full_disk_under_stdout_is_told(tmp_path: Path) -> None:
     assert "cannot be written" in result.stderr
 
 
+def test_the_process_ends_with_the_code_and_all_that_was_written(tmp_path: Path) -> None:
+    for arguments, code in ((["schema"], 0), (["schema", "more"], 2)):
+        command = [sys.executable, "-m", "sqlanon", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+        inside = sqlanon(*arguments, folder=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (code, inside.stdout, inside.stderr)
+
+
 def test_schema_is_a_json_schema(tmp_path: Path) -> None:
     assert "quasi_identifiers" in document(sqlanon("schema", folder=tmp_path))["properties"]
 

@@ -9,10 +9,11 @@ from typing import NoReturn
 
 __all__ = ["main", "program"]
 
-UNSEEN_OBJECTS = 100_000
+UNSEEN_OBJECTS = 250_000
 """How many objects a command makes before Python looks for those that only point at each other.
 
-To look every 700 of them takes a tenth of the run of a small table (tests.benchmarks.runs).
+To look every 700 of them takes a tenth of the run of a small table, and once among all that is imported a twentieth
+(tests.benchmarks.runs).
 """
 
 

@@ -37,6 +37,7 @@ from sqlanon.cli.terminal.output import say, show, write, write_event, write_jso
 from sqlanon.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
+    from sqlanon.mechanisms.source import RandomSource
     from sqlanon.model.policy.policy import Policy
 
 
@@ -45,14 +46,14 @@ def measure(source: Source, policy: PolicyFile, database: OptionalDatabase = Non
 
     Example: sqlanon measure visits --db clinic.duckdb --policy policy.toml
     """
-    from sqlanon.cli.terminal.views import measurement_view
-
     wanted = _policy(policy)
     with reading(database) as session:
         measurement = session.measure(source, wanted)
     if as_json:
         write_json({**measurement.model_dump(mode="json"), "met": measurement.met})
     else:
+        from sqlanon.cli.terminal.views import measurement_view
+
         show(*measurement_view(measurement))
     if not measurement.met:
         say(f"Not met: {measurement.source} falls short of the policy.")
@@ -76,7 +77,6 @@ def lattice(
     Example: sqlanon lattice visits --db clinic.duckdb --policy policy.toml --into lattice
     """
     from sqlanon.cli import nodes
-    from sqlanon.cli.terminal.views import lattice_view
     from sqlanon.model.destination import destination
 
     wanted = _policy(policy)
@@ -98,6 +98,8 @@ def lattice(
     if as_json:
         write_json(nodes.document(found, wanted))
     else:
+        from sqlanon.cli.terminal.views import lattice_view
+
         show(*lattice_view(nodes.document(found, wanted)))
 
 
@@ -152,8 +154,6 @@ def run(
 
     Example: sqlanon run visits --db clinic.duckdb --policy policy.toml --into visits_k5
     """
-    from sqlanon.cli.terminal.views import release_view
-    from sqlanon.mechanisms.seeded import SeededSource
     from sqlanon.model.destination import destination
 
     wanted, levels = _policy(policy), given_node(node)
@@ -177,7 +177,7 @@ def run(
             progress=told,
             time_limit=time_limit,
             dataset=dataset,
-            random_source=None if seed is None else SeededSource(seed),
+            random_source=_seeded(seed),
             **layout,
         )
     if release.unchanged and not as_events:
@@ -185,6 +185,8 @@ def run(
     if as_json:
         write_json(release.model_dump(mode="json"))
     else:
+        from sqlanon.cli.terminal.views import release_view
+
         show(*release_view(release))
 
 
@@ -210,8 +212,6 @@ def verify(
 
     Example: sqlanon verify visits_k5 --db clinic.duckdb --policy policy.toml
     """
-    from sqlanon.cli.terminal.views import verification_view
-
     wanted = _policy(policy)
     read = read_taxonomies(taxonomies, wanted)
     with reading(database) as session:
@@ -220,6 +220,8 @@ def verify(
     if as_json:
         write_json({**verification.model_dump(mode="json"), "met": verification.met})
     else:
+        from sqlanon.cli.terminal.views import verification_view
+
         show(*verification_view(verification))
     if not verification.met:
         say(f"Not met: {verification.source} falls short of its policy:")
@@ -227,6 +229,15 @@ def verify(
             say(f"  - {shortfall}")
         raise typer.Exit(NOT_MET)
     say(f"Met: {verification.source} meets its policy.")
+
+
+def _seeded(seed: int | None) -> RandomSource | None:
+    """What draws the same again by a seed; None without one, for what no seed repeats."""
+    if seed is None:
+        return None
+    from sqlanon.mechanisms.seeded import SeededSource
+
+    return SeededSource(seed)
 
 
 def _policy(path: Path) -> Policy:

@@ -9,7 +9,7 @@ from sqlanon.mechanisms.source import Integers
 
 
 class FixedNoise:
-    """A source that adds the same to every count, and takes the node of the largest score."""
+    """A source that adds the same to every count, and takes the node of the largest score and the likeliest value."""
 
     def __init__(self, noise: int) -> None:
         self.noise = noise
@@ -23,6 +23,9 @@ class FixedNoise:
     def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
         self.sensitivities.append(sensitivity)
         return np.full(runs, scores.argmax())
+
+    def sampled(self, weights: Integers, size: int) -> Integers:
+        return np.full(size, weights.argmax())
 
     def seed(self) -> int:
         return 1

@@ -38,6 +38,9 @@ class WordSource(RandomSource):
     def chosen(self, population: int, count: int) -> Integers:
         return words.chosen(population, count, self._words)
 
+    def sampled(self, weights: Integers, size: int) -> Integers:
+        return words.sampled(weights, size, self._words)
+
     def seed(self) -> int:
         return words.one_word(self._words)
 

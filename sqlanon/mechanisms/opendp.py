@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from types import ModuleType
 from typing import Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Charge
-from sqlanon.mechanisms.base import WordSource
 from sqlanon.mechanisms.scales import require_covered, scale_for
 from sqlanon.mechanisms.source import Integers
-from sqlanon.model.extras import how_to_install
+from sqlanon.mechanisms.system import SystemSource, without_opendp
 
 DRAWS_AT_ONCE = 100_000
 """OpenDP takes and gives lists, which are some ten times as large as arrays."""
@@ -31,7 +27,7 @@ class Mechanism(Protocol):
         """What a draw costs in ε, rounded up."""
 
 
-class OpenDPSource(WordSource):
+class OpenDPSource(SystemSource):
     """Noise and choices by OpenDP, which also says what they cost; all else from the entropy of the system.
 
     All but :meth:`laplace` and :meth:`softmax_choice` draw exactly, in integers and rationals: floating point would
@@ -59,16 +55,13 @@ class OpenDPSource(WordSource):
         candidates = scores.tolist()
         return np.array([mechanism(candidates) for _ in range(runs)], dtype=np.int64)
 
-    def _words(self, count: int) -> NDArray[np.uint64]:
-        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
-
 
 @lru_cache(maxsize=1)
 def _opendp() -> ModuleType:
     try:
         import opendp.prelude as dp
     except ImportError:
-        raise PolicyError("differential privacy needs OpenDP, which is not installed", [how_to_install("dp")]) from None
+        raise without_opendp() from None
     dp.enable_features("contrib")
     return dp
 

@@ -74,6 +74,14 @@ class RandomSource(Protocol):
     def chosen(self, population: int, count: int) -> Integers:
         """So many different numbers below ``population``, each set of them equally likely, ascending."""
 
+    def sampled(self, weights: Integers, size: int) -> Integers:
+        """So many positions, each on its own with a probability of its weight / the sum of all weights, exactly.
+
+        Args:
+            weights: whole numbers of 0 or more with a positive sum below 2^63, shape (positions,).
+            size: how many are drawn.
+        """
+
     def seed(self) -> int:
         """64 random bits, for orders that are made in SQL."""
 

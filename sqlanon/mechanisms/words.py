@@ -72,6 +72,14 @@ def chosen(population: int, count: int, words: Words) -> Integers:
     return np.sort(found)
 
 
+def sampled(weights: Integers, size: int, words: Words) -> Integers:
+    """So many positions, each with a probability of its weight / the sum of all: where a uniform number falls."""
+    if (weights < 0).any() or not 0 < weights.sum(dtype=object) <= MOST_POPULATION - 1:
+        raise ValueError("weights are whole numbers of 0 or more, with a sum of 1 to 2^63 - 1")
+    ends = np.cumsum(weights, dtype=np.int64)
+    return np.searchsorted(ends, _below(int(ends[-1]), size, words), side="right")
+
+
 def _below(population: int, size: int, words: Words) -> Integers:
     """Uniform numbers below ``population``: the lowest bits of words, drawn again where they are too large."""
     mask = np.uint64((1 << (population - 1).bit_length()) - 1)

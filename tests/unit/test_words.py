@@ -176,5 +176,23 @@ class TestChosen:
         assert sa.SeededSource(1).chosen(2**63, 1)[0] >= 0
 
 
+class TestSampled:
+    @given(st.lists(st.integers(0, 5), min_size=1, max_size=5).filter(any))
+    def test_each_position_has_the_words_of_its_weight(self, weights: list[int]) -> None:
+        """Over all words of three to five bits that are low enough: as many as the weight says, in their order."""
+        total = sum(weights)
+        drawn = words.sampled(np.array(weights), total, Script(range(total)))
+        assert drawn.tolist() == [place for place, weight in enumerate(weights) for _ in range(weight)]
+
+    def test_words_that_are_too_large_are_drawn_again(self) -> None:
+        script = Script([3, 3, 1, 2, 3, 0])
+        assert words.sampled(np.array([1, 0, 2]), 3, script).tolist() == [2, 2, 0]
+
+    @pytest.mark.parametrize("weights", [[0, 0], [-1, 2], [2**62, 2**62]])
+    def test_weights_that_are_none(self, weights: list[int]) -> None:
+        with pytest.raises(ValueError, match="weights"):
+            words.sampled(np.array(weights), 1, Script([]))
+
+
 def test_uniform_numbers_are_never_at_the_ends() -> None:
     assert words.uniforms(2, Script([0, 2**64 - 1])).tolist() == [2.0**-53, 1 - 2.0**-53]

@@ -21,6 +21,7 @@ from sqlanon.model.budget import Budget as Budget
 from sqlanon.model.events import Event as Event
 from sqlanon.model.fit import Fit as Fit, PartitionRelease as PartitionRelease
 from sqlanon.model.policy.full_domain import FullDomain as FullDomain
+from sqlanon.model.policy.h_ceiling import HCeiling as HCeiling
 from sqlanon.model.policy.methods import IPA as IPA, Histogram as Histogram
 from sqlanon.model.policy.policy import Policy as Policy
 from sqlanon.model.privacy import (

@@ -470,6 +470,39 @@ def attribute_losses(rows: Rows, taxonomies: Taxonomies, node: Node, k: int) -> 
     return found
 
 
+def missing_rows(sizes: Sequence[int], k: int) -> int:
+    """How many rows classes of fewer than k rows lack."""
+    return sum(k - size for size in sizes if size < k)
+
+
+def reconstruction_error(leaf_count: int, truth: float) -> float:
+    """The squared distance between a value and what is known of it: one of so many values, if the row is real."""
+    known = [truth / leaf_count] * leaf_count
+    return (1 - known[0]) ** 2 + sum(chance**2 for chance in known[1:])
+
+
+def largest_degree(rows: Rows, taxonomies: Taxonomies, node: Node) -> float:
+    """The largest degree of generalization of a row: the mean over its labels of the share that they lose."""
+    return max(
+        sum(
+            lm_share(leaves(taxonomies[name], level, text(row[name])), len(taxonomies[name]))
+            for name, level in node.items()
+        )
+        / len(node)
+        for row in generalize(rows, taxonomies, node)
+    )
+
+
+def mean_reconstruction_error(rows: Rows, taxonomies: Taxonomies, node: Node) -> float:
+    """Of rows that are known to be real, over their quasi-identifiers and a sensitive value, which is as it was."""
+    errors = [
+        reconstruction_error(leaves(taxonomies[name], level, text(row[name])), 1)
+        for row in generalize(rows, taxonomies, node)
+        for name, level in node.items()
+    ]
+    return sum(errors) / len(rows) / (len(node) + 1)
+
+
 def arithmetic_loss(losses: Sequence[float], weights: Sequence[float]) -> float:
     """The weighted mean."""
     return sum(weight * loss for loss, weight in zip(losses, weights, strict=True))

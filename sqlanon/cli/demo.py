@@ -107,7 +107,7 @@ def _story(result: Demo) -> list[RenderableType]:
     """Before, after, and what changed."""
     from rich.text import Text
 
-    from sqlanon.cli.terminal.views import count, search_sentence, suppression_sentence
+    from sqlanon.cli.terminal.views import count, search_sentence
     from sqlanon.model.release import Report
 
     rows, report = count(result.before.row_count), result.release.report
@@ -122,7 +122,7 @@ def _story(result: Demo) -> list[RenderableType]:
         _comparison(result),
         Text.assemble(("What was done  ", "bold"), "each column raised to a level of its taxonomy"),
         _levels(result),
-        Text(f"Released {suppression_sentence(report)}\n{search_sentence(report)}\n"),
+        Text(f"Released {report.rows_in_words}\n{search_sentence(report)}\n"),
         Text("What next", "bold"),
     ]
 

@@ -159,8 +159,10 @@ def run(
     wanted, levels = _policy(policy), given_node(node)
     read = read_taxonomies(taxonomies, wanted)
     layout: dict[str, Any] = {"rows_per_file": rows_per_file, "partition_by": partition_by or ()}
-    if not wanted.has_private_method and (dataset is not None or ledger is not None or seed is not None):
-        raise typer.BadParameter("--dataset, --ledger and --seed are for policies with a private method")
+    if not wanted.has_private_method and (dataset is not None or ledger is not None):
+        raise typer.BadParameter("--dataset and --ledger are for policies with a private method")
+    if not wanted.method.draws and seed is not None:
+        raise typer.BadParameter("--seed is for policies with a method that draws at random")
     may_go = replacing(replace, replace_if_changed, replace_anything)
     is_charged = wanted.method.claims_privacy and seed is None
     with (

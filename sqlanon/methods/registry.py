@@ -12,6 +12,7 @@ METHODS = {
     "full-domain": "sqlanon.methods.full_domain.method:FullDomain",
     "ipa": "sqlanon.methods.private.method:Private",
     "histogram": "sqlanon.methods.private.method:Private",
+    "h-ceiling": "sqlanon.methods.h_ceiling.method:Ceiling",
     "ipa as published": "sqlanon.evaluation.baselines.ipa_as_published.method:AsPublished",
 }
 """The module and the class of each method, by name."""

@@ -149,7 +149,12 @@ def failed_checks(problems: Sequence[str]) -> PydanticCustomError:
 
 
 def _follows_from_others(details: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> bool:
-    """A list is also reported as too short when its only item is wrong; the item's problem is enough."""
+    """Whether other problems are enough.
+
+    A list is also reported as too short when its only item is wrong, and a default that depends on what is not valid.
+    """
+    if details["type"] == "default_factory_not_called":
+        return True
     location = details["loc"]
     return details["type"] == "too_short" and any(
         other["loc"][: len(location)] == location and other is not details for other in found

@@ -76,6 +76,8 @@ def fit(
     """
     refuse_unfit(policy)
     refuse_method(policy, "fit")
+    if policy.method.implied_models:
+        raise PolicyError(f"a fit is of full domains: partitions cannot be published by the {policy.method}")
     stages = Stages(progress)
     prepared = FullDomain().prepare(engine, source, policy, Request(node=node, stopped=stopped))
     with stages.watching(engine), created(engine, sidecar), engine.transaction(), engine.scratch():

@@ -120,14 +120,14 @@ def _anonymized(policy: sa.Policy) -> Callable[[sa.Session, Path], object]:
     return lambda session, _: session.anonymize("visits", policy, RELEASE)
 
 
-def _private(method: sa.IPA | sa.Histogram) -> Callable[[sa.Session, Path], object]:
+def _drawn(method: sa.IPA | sa.Histogram | sa.HCeiling, source: str = "visits") -> Callable[[sa.Session, Path], object]:
     policy = sa.Policy(
         quasi_identifiers=["age", "sex"],
         sensitive=["diagnosis"],
         identifiers=["patient_id", "ssn", "zip", "admission", "length_of_stay"],
         method=method,
     )
-    return lambda session, _: session.anonymize("visits", policy, RELEASE, random_source=FixedNoise(1))
+    return lambda session, _: session.anonymize(source, policy, RELEASE, random_source=FixedNoise(1))
 
 
 def _fit(session: sa.Session, folder: Path) -> None:
@@ -176,8 +176,9 @@ PLANS = {
             )
         ),
     ),
-    "ipa": Plan(_hospital, _private(sa.IPA(budget=sa.Budget(2, "0.001")))),
-    "histogram": Plan(_hospital, _private(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),
+    "h_ceiling": Plan(_hospital, _drawn(sa.HCeiling(5, h=0.02), "SELECT * FROM visits WHERE diagnosis IS NOT NULL")),
+    "ipa": Plan(_hospital, _drawn(sa.IPA(budget=sa.Budget(2, "0.001")))),
+    "histogram": Plan(_hospital, _drawn(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),
     "partition": Plan(_hospital, _applied, before=_fit),
 }
 """By the names of their files."""

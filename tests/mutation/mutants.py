@@ -58,6 +58,7 @@ SAMPLERS = "tests/statistical/test_samplers.py"
 BUDGET = "tests/unit/test_budget.py"
 NODES = "tests/integration/test_node_audits.py::TestExactly"
 RELEASES = "tests/property/test_private_releases.py"
+CEILINGS = "tests/property/test_h_ceiling.py"
 LEDGERS = "tests/integration/test_ledger.py"
 RUNS = "tests/integration/test_private_runs.py"
 AUDITS = "tests/integration/test_private_audits.py"
@@ -243,6 +244,13 @@ UNIFORM_WORDS = _of(
         f"{WORDS}::TestThinned",
     ),
     (
+        "sampled-one-place-off",
+        'np.searchsorted(ends, _below(int(ends[-1]), size, words), side="right")',
+        'np.searchsorted(ends, _below(int(ends[-1]), size, words), side="left")',
+        "values are drawn that nobody has",
+        f"{WORDS}::TestSampled",
+    ),
+    (
         "chosen-beyond-the-end",
         "drawn[drawn < np.uint64(population)]",
         "drawn[drawn <= np.uint64(population)]",
@@ -323,6 +331,9 @@ SOURCES = [
             "noise is for one row of an individual",
             f"{SAMPLERS}::test_discrete_laplace",
         ),
+    ),
+    *_of(
+        "sqlanon/mechanisms/system.py",
         (
             "words-of-no-chance",
             "os.urandom(8 * count)",
@@ -773,6 +784,56 @@ RUN = [
             "    if False:\n",
             "a release with measures of the true data claims to be private",
             f"{METHODS}::test_what_takes_a_promise_away",
+        ),
+    ),
+]
+
+CEILING = [
+    *_of(
+        "sqlanon/methods/h_ceiling/choice.py",
+        (
+            "ceiling-ties-by-nothing",
+            "(self._at_least == needed) & (self._ranks < rank)",
+            "(self._at_least == needed) & (self._ranks < 0)",
+            "a more general node than need be is published",
+            f"{CEILINGS}::test_the_search_finds_the_best_node_of_all",
+        ),
+        (
+            "ceiling-missing-rows",
+            "k * (summary.class_count - summary.kept_class_count)",
+            "k * summary.class_count",
+            "nodes are chosen that need more counterfeits",
+            f"{CEILINGS}::test_releases",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/ceiling.py",
+        (
+            "ceiling-of-other-rows",
+            "(losses[kept] >= losses[index]).all(axis=1).any()",
+            "(losses[kept] >= losses[index]).any()",
+            "rows are more general than the ceiling allows",
+            f"{CEILINGS}::test_kinds_of_rows_that_are_left_out_change_nothing",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/counterfeits.py",
+        (
+            "ceiling-uniform-as-marginal",
+            'rows if settings.fill == "marginal" else np.ones_like(rows)',
+            "rows",
+            "a uniform fill is none",
+            "tests/integration/test_h_ceiling.py::TestAdult::test_values_are_drawn_as_in_the_whole_table",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/report.py",
+        (
+            "ceiling-tells-true-rows",
+            'rows={"released": report.rows.released}',
+            "rows=report.rows.model_dump()",
+            "recipients are told how many rows are true",
+            "tests/integration/test_h_ceiling.py::TestRelease::test_nothing_in_it_tells_counterfeits",
         ),
     ),
 ]
@@ -1523,6 +1584,7 @@ MUTANTS: list[Mutant] = list(
         LEDGER,
         TAMPERING,
         VERIFICATION,
+        CEILING,
         MODELS,
     )
 )

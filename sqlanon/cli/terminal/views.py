@@ -102,7 +102,7 @@ def release_view(release: Release) -> list[RenderableType]:
     if isinstance(report, PrivateReport):
         return private_view(release, report)
     return [
-        Text.assemble(("Published ", "bold"), plain(release.into, "bold"), f": {suppression_sentence(report)}"),
+        Text.assemble(("Published ", "bold"), plain(release.into, "bold"), f": {report.rows_in_words}"),
         Text(search_sentence(report)),
         node_table(release.node, report.heights),
         models_table(report.models),
@@ -206,17 +206,6 @@ def audit_facts(audit: Audit) -> list[tuple[str, str]]:
         facts.append(("the event happened", f"{more} against {less} times in {count(audit.bounded_runs)} runs"))
         facts.append(("and is likelier on", audit.direction.partition(" over ")[0]))
     return facts
-
-
-def suppression_sentence(report: Report) -> str:
-    """How many rows were released, and how many not."""
-    rows = report.rows
-    share = report.suppressed_rows / rows.source
-    masked = f", {count(rows.masked)} of them masked" if rows.masked else ""
-    return (
-        f"{count(rows.released)} of {count(rows.source)} rows{masked}; {count(report.suppressed_rows)} suppressed "
-        f"({percent(share)}; the limit is {100 * report.suppression_limit:g} %)."
-    )
 
 
 def search_sentence(report: Report) -> str:

@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from sqlanon.model.base import Level, PolicyValue, failed_checks
 from sqlanon.model.budget import Budget, Exact, ExactNumber
 from sqlanon.model.policy.full_domain import FullDomain
+from sqlanon.model.policy.h_ceiling import HCeiling
 from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.quality import Entropy
 
@@ -59,6 +60,14 @@ class PrivateMethod(MethodSettings):
 
     @property
     def replaces_models(self) -> bool:
+        return True
+
+    @property
+    def counts_values(self) -> bool:
+        return True
+
+    @property
+    def draws(self) -> bool:
         return True
 
     @property
@@ -263,5 +272,5 @@ class Histogram(PrivateMethod):
         return {CELLS: self.budget}
 
 
-METHODS = (FullDomain, IPA, Histogram)
-AnyMethod = Annotated[FullDomain | IPA | Histogram, Field(discriminator="model")]
+METHODS = (FullDomain, IPA, Histogram, HCeiling)
+AnyMethod = Annotated[FullDomain | IPA | Histogram | HCeiling, Field(discriminator="model")]

@@ -31,6 +31,7 @@ from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.policy.spelling import (
     METHOD_TAGS,
     QUALITY_TAGS,
+    default_quality,
     hashed_form,
     in_present_words,
     settings_beside,
@@ -45,7 +46,7 @@ from sqlanon.model.privacy import (
     PrivacyModel,
     TCloseness,
 )
-from sqlanon.model.quality import LM, AnyQualityModel, QualityModel
+from sqlanon.model.quality import AnyQualityModel, QualityModel
 from sqlanon.model.taxonomy.rules import TaxonomyRule
 
 
@@ -95,7 +96,7 @@ class Policy(PolicyValue):
     # Behind its settings, and before the privacy models, of which some methods need none.
     method: AnyMethod = Field(default_factory=FullDomain)
     privacy: tuple[AnyPrivacyModel, ...]
-    quality: AnyQualityModel = Field(default_factory=LM)
+    quality: AnyQualityModel = Field(default_factory=default_quality)
     minimum_levels: dict[str, Level] = Field(default_factory=dict)
     maximum_levels: dict[str, Level] = Field(default_factory=dict)
     row_weight: str | None = None
@@ -146,11 +147,11 @@ class Policy(PolicyValue):
     @classmethod
     def _not_none(cls, models: tuple[AnyPrivacyModel, ...], info: ValidationInfo) -> tuple[AnyPrivacyModel, ...]:
         # A method that is not valid is missing there, and is complaint enough.
-        method = info.data.get("method", ...)
-        is_enough = method is ... or method.replaces_models
-        if not models and info.data.get("objective") != "privacy" and not is_enough:
+        if models or (method := info.data.get("method")) is None or method.replaces_models:
+            return models
+        if not method.implied_models and info.data.get("objective") != "privacy":
             raise PydanticCustomError("too_short", "needs at least one")
-        return models
+        return tuple(method.implied_models)
 
     @field_validator("method", mode="before")
     @classmethod
@@ -182,8 +183,9 @@ class Policy(PolicyValue):
 
     @model_validator(mode="after")
     def _check_names(self) -> Policy:
-        problems = list(contradictions(self))
-        if problems:
+        # The loss that was taken for none stays where a copy changes what it was taken by.
+        self.__pydantic_fields_set__.add("quality")
+        if problems := list(contradictions(self)):
             raise failed_checks(problems)
         return self
 
@@ -243,9 +245,9 @@ class Policy(PolicyValue):
 
     @property
     def protected_columns(self) -> tuple[str, ...]:
-        """The sensitive columns that some privacy model looks at, or a private method counts; each once."""
-        published = self.sensitive if self.has_private_method else ()
-        return tuple(dict.fromkeys([*published, *(column for model in self.privacy for column in model.columns)]))
+        """The sensitive columns that some privacy model looks at, or the method counts; each once."""
+        counted = self.sensitive if self.method.counts_values else ()
+        return tuple(dict.fromkeys([*counted, *(column for model in self.privacy for column in model.columns)]))
 
     @property
     def population(self) -> str | None:

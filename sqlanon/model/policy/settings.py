@@ -9,6 +9,7 @@ from sqlanon.model.base import PolicyValue
 
 if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
+    from sqlanon.model.privacy import PrivacyModel
 
 
 class MethodSettings(PolicyValue):
@@ -35,6 +36,21 @@ class MethodSettings(PolicyValue):
     @property
     def replaces_models(self) -> bool:
         """Whether what it promises takes the place of privacy models, which a policy must have otherwise."""
+        return False
+
+    @property
+    def implied_models(self) -> tuple[PrivacyModel, ...]:
+        """The privacy models that its releases meet, if it says itself which: those of a policy that names none."""
+        return ()
+
+    @property
+    def counts_values(self) -> bool:
+        """Whether it counts the values of the sensitive columns, whatever the privacy models look at."""
+        return False
+
+    @property
+    def draws(self) -> bool:
+        """Whether something of a release is drawn at random."""
         return False
 
     @property

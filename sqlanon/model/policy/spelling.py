@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def in_present_words(given: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a policy that are given in whatever words, in those of today; None is not given.
 
-    The settings of full domains are fields of the policy, wherever they were given, and there is a method and a loss. A
-    method that contradicts what is given beside it stays as it is, to be refused by :class:`Policy`.
+    The settings of full domains are fields of the policy, wherever they were given, and there is a method. One that
+    contradicts what is given beside it stays as it is, to be refused by :class:`Policy`.
 
     Raises:
         PydanticCustomError: older and present words contradict one another.
@@ -37,20 +37,18 @@ def in_present_words(given: Mapping[str, Any]) -> dict[str, Any]:
         if fields.setdefault("objective", "privacy") != "privacy":
             raise failed_checks([f'search "{INVERSE_OLA}" is an older word for objective "privacy", and no other'])
         del fields["search"]
-    return {"quality": default_quality(fields), **fields}
+    return fields
 
 
 def default_quality(fields: Mapping[str, Any]) -> LM | Entropy:
-    """The loss of a policy whose fields name none.
+    """The loss of a policy that names none, by the fields before it, which are valid; a method that is not is missing.
 
     What is published as a whole keeps the loss that it was published with: OLA and its like need a monotonic one, and
     what Inverse OLA accepts is in its unit.
     """
-    search, method = fields.get("search"), fields["method"]
-    needs_monotonic = isinstance(search, str) and search in NEED_MONOTONIC_QUALITY
-    has_its_own = getattr(method, "replaces_models", True)
-    is_inverse = fields.get("objective") == "privacy"
-    return Entropy() if needs_monotonic or is_inverse or has_its_own else LM()
+    needs_monotonic = fields.get("search") in NEED_MONOTONIC_QUALITY or fields.get("objective") == "privacy"
+    has_its_own = "method" in fields and fields["method"].replaces_models
+    return Entropy() if needs_monotonic or has_its_own else LM()
 
 
 def hashed_form(policy: Policy) -> dict[str, Any]:

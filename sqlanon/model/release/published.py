@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, SerializeAsAny
 
 from sqlanon.errors import EngineError
 from sqlanon.model.release.document import Document, html_table
@@ -73,7 +73,7 @@ class Release(Published):
 
     node: dict[str, int]
     guarantee: PrivateGuarantee | Guarantee
-    report: Report | PrivateReport
+    report: SerializeAsAny[Report | PrivateReport]
     unchanged: bool = False
     tables: dict[str, str] = Field(default_factory=dict)
 

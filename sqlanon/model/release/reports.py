@@ -79,6 +79,17 @@ class Report(Document):
     seconds: dict[str, float]
     notes: tuple[str, ...] = ()
 
+    @property
+    def rows_in_words(self) -> str:
+        """How many rows were released, and how many not."""
+        rows = self.rows
+        share = 100 * self.suppressed_rows / rows.source
+        masked = f", {rows.masked:,} of them masked" if rows.masked else ""
+        return (
+            f"{rows.released:,} of {rows.source:,} rows{masked}; {self.suppressed_rows:,} suppressed "
+            f"({share:.1f} %; the limit is {100 * self.suppression_limit:g} %)."
+        )
+
 
 class PrivateGuarantee(Guarantee):
     """What a release of a private method promises.

@@ -1,0 +1,163 @@
+"""The choice of a node: of those below the ceiling, the one that needs the fewest counterfeits.
+
+A more general node needs no more counterfeits than a less general one, since its classes are theirs put together. So
+none needs fewer than the most general ones below the ceiling do, and those that need as few lie above one another. Of
+these the one of least reconstruction error is taken, which is known of every node without a look at its classes.
+
+By reconstruction error alone the least general node would be taken always, with a counterfeit for nearly every row: as
+long as no catalog tells of counterfeits, they cost it nothing (spec/hceiling.md, H13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import reduce
+
+import numpy as np
+
+from sqlanon.engines.base import Compute
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.full_domain.node_counter import NodeCounter
+from sqlanon.methods.stopping import Stopped
+from sqlanon.model.lattice import NodeSummary
+from sqlanon.search import Inquiry, SearchOutcome
+from sqlanon.search.arrays import Bounds, Counts, Index, Mask, indexes, spread_downwards
+from sqlanon.search.problem import BATCH_SIZE, batches
+from sqlanon.search.telling import most_telling
+
+UNKNOWN = -1
+
+Observer = Callable[[int, int, Inquiry], None]
+"""Told before every batch how many nodes were checked, how many the lattice has, and what is known and asked."""
+
+
+class FewestCounterfeits:
+    """What is known of the counterfeits that the nodes of a lattice need.
+
+    Args:
+        allowed: the nodes that keep to the ceiling; with a node, all that are less general.
+        ranks: the order of nodes that need equally many, the best one first.
+    """
+
+    def __init__(self, allowed: Mask, ranks: Counts) -> None:
+        self._allowed = allowed
+        self._ranks = ranks
+        self._at_least: Counts = np.zeros(allowed.shape, dtype=np.int64)
+        self._known: Counts = np.full(allowed.shape, UNKNOWN, dtype=np.int64)
+        self.best: Index | None = None
+
+    def batches(self) -> Iterator[list[Index]]:
+        """The nodes to check, some at a time, of which it is to be learnt what they need before the next come."""
+        yield from batches(_most_general(self._allowed))
+        while nodes := most_telling(self._open(), self._ranks, BATCH_SIZE):
+            yield nodes
+
+    def learn(self, index: Index, counterfeits: int) -> None:
+        """Take note of what a node needs."""
+        self._known[index] = self._at_least[index] = counterfeits
+        if self.best is None or self._order(index) < self._order(self.best):
+            self.best = index
+
+    @property
+    def needed(self) -> float | None:
+        """How many counterfeits the best node so far needs."""
+        return None if self.best is None else float(self._known[self.best])
+
+    def fewest(self) -> int:
+        """Proven to be at most what any node below the ceiling needs."""
+        spread_downwards(self._at_least)
+        return int(self._at_least[self._allowed].min())
+
+    def is_proven(self) -> bool:
+        """Whether no other node can be better."""
+        return self.best is not None and not self._open().any()
+
+    def _open(self) -> Mask:
+        """The nodes that were not checked and may be better than the best one."""
+        assert self.best is not None
+        spread_downwards(self._at_least)
+        needed, rank = self._order(self.best)
+        better = (self._at_least < needed) | ((self._at_least == needed) & (self._ranks < rank))
+        is_open: Mask = self._allowed & (self._known == UNKNOWN) & better
+        return is_open
+
+    def _order(self, index: Index) -> tuple[int, int]:
+        return int(self._known[index]), int(self._ranks[index])
+
+
+def choose_node(
+    engine: Compute, table: EncodedTable, allowed: Mask, errors: Bounds, observer: Observer, stopped: Stopped
+) -> SearchOutcome:
+    """Choose a node of those that keep to the ceiling, of which there is one at least.
+
+    Args:
+        engine: the database.
+        table: the cells, whose classes are to have k rows.
+        allowed: whether each node keeps to the ceiling; an array of the shape of the lattice.
+        errors: the mean reconstruction error of each, by which those are told apart that need equally many.
+        observer: told of progress.
+        stopped: asked after every batch whether to make do with the best node so far.
+
+    Returns:
+        the outcome, whose loss is the number of counterfeits.
+    """
+    lattice, k = table.context.lattice, table.context.k
+    search = FewestCounterfeits(allowed, ranked(table, errors))
+    found: dict[Index, NodeSummary] = {}
+    with engine.scratch():
+        counter = NodeCounter(engine, table)
+        for batch in search.batches():
+            nodes = [lattice.node(index) for index in batch]
+            needed = search.needed
+            observer(len(found), lattice.size, Inquiry(nodes, needed, lambda: float(search.fewest()), "counts"))
+            found |= zip(batch, counter.answer(Inquiry(nodes, needed, lambda: None, "counts")), strict=True)
+            for index in batch:
+                search.learn(index, missing_rows(found[index], k))
+            if stopped():
+                break
+    assert search.best is not None
+    assert search.needed is not None
+    best = found[search.best]
+    return SearchOutcome(
+        best=best,
+        loss=search.needed,
+        ties=(best.levels,),
+        checked_nodes=len(found),
+        closest=best,
+        proven_optimal=search.is_proven(),
+        lower_bound=float(search.fewest()),
+        unsatisfiable=False,
+    )
+
+
+def missing_rows(summary: NodeSummary, k: int) -> int:
+    """How many rows the classes of a node lack: k for each that is too small, without the rows that it has."""
+    return k * (summary.class_count - summary.kept_class_count) - summary.suppressed_rows
+
+
+def ranked(table: EncodedTable, errors: Bounds) -> Counts:
+    """The place of every node by its reconstruction error, then by its LM, then in lexicographic order.
+
+    To twelve digits: a database adds in any order, and equal runs are to choose equal nodes.
+    """
+    lattice = table.context.lattice
+    losses = [np.array(found)[least : most + 1] for found, least, most in _by_level(table)]
+    lm = reduce(np.add.outer, losses)
+    order = np.lexsort((np.round(lm, 12).ravel(), np.round(errors, 12).ravel()))
+    ranks: Counts = np.empty(lattice.size, dtype=np.int64)
+    ranks[order] = np.arange(lattice.size)
+    return ranks.reshape(lattice.shape)
+
+
+def _by_level(table: EncodedTable) -> Iterator[tuple[tuple[float, ...], int, int]]:
+    lattice = table.context.lattice
+    return zip(table.context.losses.lm, lattice.bottom, lattice.top, strict=True)
+
+
+def _most_general(allowed: Mask) -> list[Index]:
+    """The allowed nodes with none above them; everything below an allowed node is allowed."""
+    has_above = np.zeros_like(allowed)
+    for axis in range(allowed.ndim):
+        levels, marks = np.moveaxis(allowed, axis, 0), np.moveaxis(has_above, axis, 0)
+        marks[:-1] |= levels[1:]
+    return list(indexes(allowed & ~has_above))

@@ -1,0 +1,146 @@
+"""What is told of a run: all of it to who ran it, and with the release only what the release shows itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.methods.base import AnyReport
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.h_ceiling.counterfeits import Added
+from sqlanon.model.events import proven_gap
+from sqlanon.model.lattice import Levels, total
+from sqlanon.model.policy.h_ceiling import HCeiling
+from sqlanon.model.release import Measurement, Report, RowCounts
+from sqlanon.publish.provenance import note_by_policy
+from sqlanon.search import SearchOutcome
+
+COUNTERFEITS = "counterfeits"
+
+PUBLISHED = ("node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size")
+"""What travels with a release: not how many of its rows are true, from which recipients could tell where these are."""
+
+
+class CeilingReport(Report):
+    """The numbers of a run of h-ceiling: not to be published, for they tell how many rows of the release are true.
+
+    Attributes:
+        ceiling: h, if there is one.
+        degree: the largest degree of generalization of a row, at most the ceiling.
+        allowed_nodes: how many nodes keep to the ceiling.
+        counterfeits: how many rows were invented; ``loss`` is the same number.
+        counterfeit_share: their share of the published rows.
+        filled_classes: how many classes they are in.
+        fewest_true_rows: how many true rows the class has that has the fewest: rows, not persons.
+        reconstruction_error: its mean over true rows and published columns, each true row known to be one.
+    """
+
+    ceiling: float | None
+    degree: float
+    allowed_nodes: int
+    counterfeits: int
+    counterfeit_share: float
+    filled_classes: int
+    fewest_true_rows: int
+    reconstruction_error: float
+
+    @property
+    def rows_in_words(self) -> str:
+        return (
+            f"{self.rows.released:,} rows, {self.counterfeits:,} of them counterfeits "
+            f"({100 * self.counterfeit_share:.1f} %) in {self.filled_classes:,} of {self.class_count:,} classes; the "
+            f"class of the fewest true rows has {self.fewest_true_rows:,}."
+        )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is to be published.
+
+    Attributes:
+        outcome: how the node was found.
+        levels: the node.
+        added: its counterfeits.
+        degree: the largest degree of generalization of a row.
+        error: the mean reconstruction error.
+        allowed_nodes: how many nodes keep to the ceiling.
+        attained: what classes attain in each bound of the policy.
+        notes: anything that a reader should know.
+    """
+
+    outcome: SearchOutcome
+    levels: Levels
+    added: Added
+    degree: float
+    error: float
+    allowed_nodes: int
+    attained: tuple[float, ...]
+    notes: tuple[str, ...]
+
+    unproven: ClassVar[str] = "another node below the ceiling may need fewer counterfeits: the search was stopped"
+
+
+def report(
+    table: EncodedTable, decision: Decision, measured: Measurement, into: str, seconds: Mapping[str, float]
+) -> CeilingReport:
+    """The report of a run."""
+    bound, outcome, added = table.bound, decision.outcome, decision.added
+    policy, lattice, losses = bound.policy, table.context.lattice, table.context.losses
+    settings = policy.method
+    assert isinstance(settings, HCeiling)
+    true_rows, released = table.context.row_count, measured.row_count
+    doubts = () if outcome.proven_optimal else (decision.unproven,)
+    return CeilingReport(
+        source=bound.description,
+        into=into,
+        node=lattice.named(decision.levels),
+        heights=lattice.named(lattice.heights),
+        domains={name: shape.domain for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)},
+        quality=COUNTERFEITS,
+        loss=added.count,
+        losses={name: total(getattr(losses, name), decision.levels) for name in ("prec", "entropy", "lm", "ncp")},
+        models=measured.models,
+        rows=RowCounts(source=true_rows, released=released, masked=0, dropped=0),
+        suppression_limit=0,
+        suppressed_rows=0,
+        class_count=measured.class_count,
+        min_class_size=measured.k or 0,
+        search=settings.name,
+        lattice_nodes=lattice.size,
+        checked_nodes=outcome.checked_nodes,
+        proven_optimal=outcome.proven_optimal,
+        lower_bound=outcome.lower_bound,
+        gap=proven_gap(outcome.loss, outcome.lower_bound),
+        tie_count=len(outcome.ties),
+        ties=tuple(map(lattice.named, outcome.ties)),
+        seconds=dict(seconds),
+        notes=(*doubts, *decision.notes),
+        ceiling=settings.h,
+        degree=decision.degree,
+        allowed_nodes=decision.allowed_nodes,
+        counterfeits=added.count,
+        counterfeit_share=added.count / max(released, 1),
+        filled_classes=added.classes,
+        fewest_true_rows=added.fewest_true_rows,
+        reconstruction_error=decision.error,
+    )
+
+
+def note(bound: BoundPolicy, decision: Decision, report: AnyReport) -> str:
+    """The provenance of a release, without what would tell counterfeits from true rows."""
+    assert isinstance(report, CeilingReport)
+    policy = bound.policy
+    bounds = [(model, each) for model in policy.privacy for each in model.bounds]
+    return note_by_policy(
+        policy,
+        taxonomy_sha256={name: bound.taxonomy_hashes[name] for name in policy.quasi_identifiers},
+        node=report.node,
+        privacy=[
+            {"model": str(model), "measure": each.measure.name, "required": each.required, "attained": attained}
+            for (model, each), attained in zip(bounds, decision.attained, strict=True)
+        ],
+        rows={"released": report.rows.released},
+        report=report.model_dump(mode="json", include=set(PUBLISHED)),
+    )

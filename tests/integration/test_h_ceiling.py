@@ -1,0 +1,309 @@
+"""h-ceiling on UCI Adult, and what it refuses; the oracle has its say in tests/property."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from typer.testing import CliRunner
+
+import sqlanon as sa
+from sqlanon.cli.app import app
+from sqlanon.methods.h_ceiling import queries
+from sqlanon.methods.h_ceiling.report import CeilingReport
+from tests.conftest import ROOT, clinic_policy, data_folder, open_clinic
+
+SEED = sa.SeededSource(20)
+
+QUASI_IDENTIFIERS = ["age", "workclass", "education", "marital_status", "race", "sex", "native_country"]
+
+# spec/hceiling.md (d), own targets. By ceiling: nodes that keep to it, counterfeits by k, node, LM, largest degree.
+TARGETS = {
+    0.25: (233, {3: 890, 5: 2124, 10: 5816}, (2, 1, 1, 1, 0, 0, 2), 0.1918, 0.2444),
+    0.30: (364, {3: 596, 5: 1471, 10: 4150}, (2, 0, 1, 1, 0, 0, 3), 0.2772, 0.2993),
+    0.35: (516, {3: 304, 5: 765, 10: 2226}, (2, 1, 2, 1, 0, 0, 2), 0.3030, 0.3492),
+}
+
+
+@pytest.fixture(scope="module")
+def adult(uci_adult: Path) -> Iterator[sa.Session]:
+    """UCI Adult with the ages from 0 to 99 as the domain of age, as in spec/hceiling.md."""
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{uci_adult}' AS given (READ_ONLY)")
+        connection.execute("CREATE TABLE adult AS FROM given.adult")
+        session = sa.connect(connection)
+        folder = data_folder("adult_uci") / "hierarchies"
+        for name in QUASI_IDENTIFIERS[1:]:
+            session.taxonomies.load(name, folder / f"{name}.csv")
+        session.taxonomies.load("age", sa.Taxonomy.intervals([10, 50], minimum=0, maximum=99))
+        yield session
+
+
+def adult_policy(k: int, h: float | None) -> sa.Policy:
+    return sa.Policy(
+        quasi_identifiers=QUASI_IDENTIFIERS, sensitive=["occupation"], rest="identifier", method=sa.HCeiling(k, h=h)
+    )
+
+
+@pytest.mark.adult
+@pytest.mark.one_line
+class TestAdult:
+    @pytest.mark.parametrize("h", TARGETS)
+    @pytest.mark.parametrize("k", [3, 5, 10])
+    def test_own_targets(self, adult: sa.Session, h: float, k: int) -> None:
+        nodes, counterfeits, node, lm, degree = TARGETS[h]
+        release = adult.anonymize("adult", adult_policy(k, h), "released", replace=True, random_source=SEED)
+        report = release.report
+        assert isinstance(report, CeilingReport)
+        assert report.lattice_nodes == 1728
+        assert (report.allowed_nodes, report.counterfeits) == (nodes, counterfeits[k])
+        assert tuple(release.node.values()) == node
+        assert (round(report.losses["lm"] or 0, 4), round(report.degree, 4)) == (lm, degree)
+        assert report.proven_optimal
+        assert report.rows.released == 32561 + counterfeits[k]
+
+    @pytest.mark.parametrize("k", [3, 5, 10])
+    def test_without_a_ceiling_it_is_k_anonymity(self, adult: sa.Session, k: int) -> None:
+        """And more general than any release below a ceiling: what the paper sets out to show."""
+        release = adult.anonymize("adult", adult_policy(k, None), "released", replace=True)
+        plain = sa.Policy(
+            quasi_identifiers=QUASI_IDENTIFIERS, sensitive=["occupation"], rest="identifier", privacy=[sa.KAnonymity(k)]
+        )
+        report, other = release.report, adult.anonymize("adult", plain, "plain", replace=True).report
+        assert isinstance(report, CeilingReport)
+        assert isinstance(other, sa.Report)
+        assert report.counterfeits == 0
+        assert report.fewest_true_rows >= k
+        # Spec: the smallest LM of a k-anonymous node is .5629, at (2, 2, 1, 1, 1, 0, 3).
+        assert tuple(other.node.values()) == (2, 2, 1, 1, 1, 0, 3)
+        assert round(other.loss, 4) == 0.5629
+        assert all(lm < other.loss for *_, lm, _ in TARGETS.values())
+
+    def test_values_are_drawn_as_in_the_whole_table(self, adult: sa.Session) -> None:
+        """4,150 draws: no count is further from its mean than six standard deviations; a uniform fill is."""
+        true = dict(adult.connection.sql("SELECT occupation, count(*) FROM adult GROUP BY ALL").fetchall())
+        for fill, is_far in (("marginal", False), ("uniform", True)):
+            method = {"model": "h-ceiling", "k": 10, "h": 0.3, "fill": fill}
+            policy = adult_policy(10, 0.3).model_copy(update={"method": sa.HCeiling(10, h=0.3, fill=fill)})
+            assert policy.method.model_dump() == method
+            adult.anonymize("adult", policy, "released", replace=True, random_source=sa.SeededSource(7))
+            released = dict(adult.connection.sql("SELECT occupation, count(*) FROM released GROUP BY ALL").fetchall())
+            drawn = {value: released[value] - count for value, count in true.items()}
+            assert sum(drawn.values()) == 4150
+            shares = {value: count / 32561 for value, count in true.items()}
+            far = [
+                value
+                for value, share in shares.items()
+                if abs(drawn[value] - 4150 * share) > 6 * (4150 * share * (1 - share)) ** 0.5
+            ]
+            assert bool(far) == is_far
+
+
+def session_of_people(rows: int = 40) -> sa.Session:
+    """People of ten ages and two sexes, with a disease each."""
+    session = sa.connect(duckdb.connect())
+    session.connection.execute(
+        "CREATE TABLE people AS SELECT i // 4 AS age, CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END AS sex, "
+        f"'d' || (i % 5) AS disease FROM range({rows}) AS numbers (i)"
+    )
+    session.taxonomies.load("age", sa.Taxonomy.intervals([5], minimum=0, maximum=9))
+    session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
+    return session
+
+
+def people_policy(**settings: Any) -> sa.Policy:
+    method = sa.HCeiling(**{"k": 4, "h": 0.3, **settings})
+    return sa.Policy(quasi_identifiers=["age", "sex"], sensitive=["disease"], method=method)
+
+
+class TestRelease:
+    def test_what_is_told_of_it(self) -> None:
+        with session_of_people() as session:
+            release = session.anonymize("people", people_policy(), "released", random_source=SEED)
+            report = release.report
+            assert isinstance(report, CeilingReport)
+            assert release.node == {"age": 1, "sex": 0}
+            assert report.counterfeits == 0
+            release = session.anonymize("people", people_policy(h=0.1), "other", random_source=SEED)
+            report = release.report
+            assert isinstance(report, CeilingReport)
+            assert release.node == {"age": 0, "sex": 0}
+            assert report.counterfeits == 40
+            assert report.rows_in_words == (
+                "80 rows, 40 of them counterfeits (50.0 %) in 20 of 20 classes; the class of the fewest true rows "
+                "has 1."
+            )
+            told = release.model_dump(mode="json")["report"]
+            assert (told["counterfeits"], told["fewest_true_rows"]) == (40, 1)
+            assert json.loads(release.model_dump_json())["report"] == told
+            assert "counterfeit share" in report._repr_html_()
+            claims = " ".join(release.guarantee.claims)
+            assert "4 rows or more" in claims
+            assert "rows are counted, not persons" in " ".join(release.guarantee.conditions)
+            assert "the class of the fewest true rows has 1:" in " ".join(release.guarantee.not_covered)
+
+    def test_nothing_in_it_tells_counterfeits(self, tmp_path: Path) -> None:
+        """Not the order, nor a column, nor NULL, nor the note, from which the number of true rows cannot be had."""
+        file = tmp_path / "released.parquet"
+        with session_of_people() as session:
+            release = session.anonymize("people", people_policy(h=0.1), file, random_source=SEED)
+            rows = duckdb.read_parquet(str(file)).fetchall()
+            assert rows == sorted(rows)
+            assert list(duckdb.read_parquet(str(file)).columns) == ["age", "sex", "disease"]
+            assert not any(value is None for row in rows for value in row)
+            note = session.provenance(file) or ""
+            facts = json.loads(note)["sqlanon"]
+            assert facts["rows"] == {"released": 80}
+            assert set(facts["report"]) == {
+                "node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size"
+            }  # fmt: skip
+            assert "counterfeit" not in json.dumps({**facts, "policy": None})
+            assert session.verify(file, people_policy(h=0.1)).met
+            assert release.report.rows.source == 40  # told to whoever ran it
+
+    def test_draws_differ_unless_they_are_seeded(self) -> None:
+        with session_of_people() as session:
+
+            def released(source: sa.SeededSource | None) -> Counter[Any]:
+                session.anonymize("people", people_policy(h=0.1), "released", replace=True, random_source=source)
+                return Counter(session.connection.table("released").fetchall())
+
+            assert released(sa.SeededSource(1)) == released(sa.SeededSource(1))
+            assert released(sa.SeededSource(1)) != released(sa.SeededSource(2))
+            assert released(None) != released(None)  # equal once in 5^40
+
+    def test_a_search_that_is_stopped(self) -> None:
+        with session_of_people() as session:
+            release = session.anonymize("people", people_policy(h=0.1), "released", stop=lambda: True)
+            assert isinstance(release.report, CeilingReport)
+            assert release.report.lower_bound is not None
+            assert release.report.lower_bound <= release.report.counterfeits
+
+    def test_it_is_explained(self, clinic: sa.Session) -> None:
+        steps = clinic.explain("visits", clinic_policy(method=sa.HCeiling(2, h=0.5)))
+        purposes = dict.fromkeys(step.purpose for step in steps)
+        wanted = ["cells", "classes that lack rows", "counterfeits", "cells with counterfeits", "the release"]
+        assert [purpose for purpose in purposes if purpose in wanted] == wanted
+
+    def test_one_class_of_all_rows(self) -> None:
+        with session_of_people(rows=3) as session:
+            policy = people_policy(k=3, h=1).model_copy(update={"minimum_levels": {"age": 2, "sex": 1}})
+            release = session.anonymize("people", policy, "released")
+            assert session.connection.sql("SELECT DISTINCT age, sex FROM released").fetchall() == [("*", "*")]
+            assert release.report.rows.released == 3
+
+
+class TestRefusals:
+    """Nothing is written, and what was there stays."""
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            ("ALTER TABLE people ADD COLUMN note TEXT", 'column "note" has no role'),
+            ("UPDATE people SET disease = NULL WHERE age = 0", '"disease" is NULL in 4 rows'),
+            ("DELETE FROM people WHERE age > 0 OR sex = 'f'", "k is 4, and there are"),
+            ("ALTER TABLE people ALTER disease SET DATA TYPE DOUBLE USING 0.5", '"disease" is DOUBLE'),
+            ("DELETE FROM people", "has no rows"),
+        ],
+    )
+    def test_a_table_that_does_not_fit(self, change: str, words: str) -> None:
+        with session_of_people() as session:
+            session.connection.execute("CREATE TABLE released AS FROM people")
+            session.connection.execute(change)
+            with pytest.raises(sa.PolicyError, match=words):
+                session.anonymize("people", people_policy(), "released", replace="anything")
+            assert session.connection.sql("SELECT count(*) FROM released").fetchall() == [(40,)]
+
+    def test_both_at_once(self) -> None:
+        with session_of_people(rows=3) as session:
+            session.connection.execute("UPDATE people SET disease = NULL")
+            with pytest.raises(sa.PolicyError) as refused:
+                session.anonymize("people", people_policy(), "released")
+            assert len(refused.value.problems) == 2
+
+    def test_a_ceiling_that_no_node_keeps_to(self) -> None:
+        with session_of_people() as session:
+            policy = people_policy(h=0.2).model_copy(update={"minimum_levels": {"sex": 1}})
+            with pytest.raises(sa.UnsatisfiableError, match=r"h = 0.2.*\n.*degree of 0.5"):
+                session.anonymize("people", policy, "released")
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"sensitive": ()}, "of one sensitive column for counterfeits, not of 0"),
+            ({"sensitive": ("a", "b")}, "of one sensitive column for counterfeits, not of 2"),
+            ({"insensitive": ("note",)}, 'cannot publish the insensitive "note"'),
+            ({"privacy": [sa.KAnonymity(7)]}, "takes no privacy model but k-anonymity of its own k"),
+            ({"suppression_limit": 0.1}, "takes no suppression_limit"),
+            ({"quality": sa.Prec()}, "takes no quality model"),
+            ({"row_weight": "w"}, "counts rows, not the weights"),
+            ({"individual": "w"}, "counts rows, not the individuals"),
+        ],
+    )
+    def test_a_policy_that_asks_for_more(self, options: dict[str, Any], words: str) -> None:
+        roles = {"quasi_identifiers": ["age"], "sensitive": ["disease"], "identifiers": ["w"], **options}
+        with pytest.raises(sa.PolicyError, match=words):
+            sa.Policy(method=sa.HCeiling(3), **roles)
+
+    @pytest.mark.parametrize(
+        ("settings", "words"),
+        [({}, "k: field required"), ({"k": 1}, "k: "), ({"k": 3, "h": 1.1}, "h: "), ({"k": 3, "fill": "x"}, "fill: ")],
+    )
+    def test_settings_that_cannot_be(self, settings: dict[str, Any], words: str) -> None:
+        with pytest.raises(sa.PolicyError, match=words):
+            sa.HCeiling(**settings)
+
+    def test_requests_that_it_does_not_take(self, tmp_path: Path) -> None:
+        with session_of_people() as session:
+            with pytest.raises(sa.PolicyError, match="looks for its node"):
+                session.anonymize("people", people_policy(), "released", node={"age": 0, "sex": 0})
+            with pytest.raises(sa.PolicyError, match="dataset"):
+                session.anonymize("people", people_policy(), "released", dataset="x")
+            with pytest.raises(sa.PolicyError, match="a fit is of full domains"):
+                session.partitions.fit("people", people_policy(), tmp_path / "fit.json")
+
+    def test_a_release_that_lost_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with session_of_people() as session:
+            session.anonymize("people", people_policy(h=0.1), "released")
+            lost = queries.filled
+
+            def short(*given: Any) -> Any:
+                step = lost(*given)
+                return type(step)(step.makes, step.query.limit(19), step.purpose)
+
+            monkeypatch.setattr(queries, "filled", short)
+            with pytest.raises(sa.VerificationError, match="rows where 80 were to be released"):
+                session.anonymize("people", people_policy(h=0.1), "released", replace=True)
+            assert session.connection.sql("SELECT count(*) FROM released").fetchall() == [(80,)]
+
+
+class TestCommand:
+    def test_a_run_with_a_seed(self, tmp_path: Path) -> None:
+        database, policy = tmp_path / "clinic.duckdb", tmp_path / "policy.toml"
+        with duckdb.connect(str(database)) as connection:
+            open_clinic(connection)
+            connection.execute("DELETE FROM visits WHERE diagnosis IS NULL")
+        policy.write_text(
+            'quasi_identifiers = ["age", "sex", "zip"]\nsensitive = ["diagnosis"]\nidentifiers = ["id"]\n'
+            'method = { model = "HCeiling", k = 3, h = 0.3 }\n'
+        )
+        command = ["run", "visits", "--db", str(database), "--policy", str(policy), "--into"]
+        outputs = []
+        for name in ("one", "two"):
+            done = CliRunner().invoke(app, [*command, str(tmp_path / f"{name}.parquet"), "--seed", "3"])
+            assert done.exit_code == 0, done.output
+            assert "24 rows, 13 of them counterfeits (54.2 %)" in " ".join(done.output.split())
+            outputs.append(duckdb.read_parquet(str(tmp_path / f"{name}.parquet")).fetchall())
+        assert outputs[0] == outputs[1]
+
+    def test_a_seed_for_what_draws_nothing(self, tmp_path: Path) -> None:
+        policy = tmp_path / "policy.toml"
+        policy.write_text('quasi_identifiers = ["age"]\nprivacy = [{ model = "k-anonymity", k = 2 }]\n')
+        source = str(ROOT / "fixtures" / "clinic.sql")
+        done = CliRunner().invoke(app, ["run", source, "--policy", str(policy), "--into", "x.parquet", "--seed", "3"])
+        assert done.exit_code == 2

@@ -1,0 +1,212 @@
+"""h-ceiling against brute force: which nodes keep to the ceiling, which of them is chosen, and what is published."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sqlanon as sa
+from sqlanon.binding.prepare import prepare
+from sqlanon.methods.cells import encode_table
+from sqlanon.methods.h_ceiling.ceiling import Profiles, degrees_of, largest_degrees, level_errors
+from sqlanon.methods.h_ceiling.choice import FewestCounterfeits
+from sqlanon.methods.h_ceiling.report import CeilingReport
+from sqlanon.model.lattice import Lattice
+from sqlanon.queries.kit.macros import schema_statements
+from tests import oracle
+from tests.effort import examples
+from tests.strategies import Case, cases
+
+EXAMPLES = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=examples(100), deadline=None)
+
+
+def ceilings() -> st.SearchStrategy[float | None]:
+    return st.none() | st.sampled_from([0.0, 0.2, 1 / 3, 0.5, 0.75, 1.0]) | st.floats(0, 1)
+
+
+@st.composite
+def filled_cases(draw: st.DrawFn) -> Case:
+    """A table whose rows all have a sensitive value."""
+    case = draw(cases(min_rows=2, max_rows=14))
+    values = [row[case.sensitive] for row in case.rows if row[case.sensitive] is not None] or [
+        "x" if case.columns[case.sensitive] == "VARCHAR" else 1
+    ]
+    rows = [{**row, case.sensitive: values[0]} if row[case.sensitive] is None else row for row in case.rows]
+    return replace(case, rows=rows)
+
+
+@contextmanager
+def session_of(case: Case) -> Iterator[sa.Session]:
+    """The table and its taxonomies."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        for statement in schema_statements():
+            connection.execute(statement)
+        declared = ", ".join(f"{quoted(name)} {kind}" for name, kind in case.columns.items())
+        connection.execute(f"CREATE TABLE given ({declared})")
+        marks = ", ".join("?" for _ in case.columns)
+        connection.executemany(
+            f"INSERT INTO given VALUES ({marks})", [[row[name] for name in case.columns] for row in case.rows]
+        )
+        for name, taxonomy in case.taxonomies.items():
+            rows = [(name, level, row[0], label) for row in taxonomy for level, label in enumerate(row)]
+            connection.executemany("INSERT INTO anon.taxonomy VALUES (?, ?, ?, ?)", rows)
+            connection.execute("INSERT INTO anon.taxonomy_domain VALUES (?, 'declared')", [name])
+        yield sa.connect(connection)
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def policy_of(case: Case, k: int, h: float | None, fill: str = "marginal") -> sa.Policy:
+    return sa.Policy(
+        quasi_identifiers=case.quasi_identifiers,
+        sensitive=[case.sensitive],
+        rest="identifier",
+        method={"model": "h-ceiling", "k": k, "h": h, "fill": fill},
+    )
+
+
+def nodes_of(case: Case) -> list[dict[str, int]]:
+    """All nodes, in lexicographic order."""
+    return sorted(oracle.lattice(case.taxonomies, case.quasi_identifiers), key=lambda node: tuple(node.values()))
+
+
+@EXAMPLES
+@given(filled_cases(), st.integers(2, 4), ceilings(), st.sampled_from(["marginal", "uniform"]), st.integers(0, 99))
+def test_releases(case: Case, k: int, h: float | None, fill: str, seed: int) -> None:
+    k = min(k, len(case.rows))
+    wanted = {}
+    for node in nodes_of(case):
+        degree = oracle.largest_degree(case.rows, case.taxonomies, node)
+        if h is None or degree <= h + 1e-12:
+            sizes = oracle.class_sizes(oracle.generalize(case.rows, case.taxonomies, node), case.quasi_identifiers)
+            error = oracle.mean_reconstruction_error(case.rows, case.taxonomies, node)
+            lost = oracle.mean_loss(case.rows, case.taxonomies, node, 0, oracle.lm_share)
+            wanted[tuple(node.values())] = (oracle.missing_rows(sizes, k), error, lost or 0.0, degree)
+    with session_of(case) as session:
+        policy = policy_of(case, k, h, fill)
+        release = session.anonymize("given", policy, "released", random_source=sa.SeededSource(seed))
+        report = release.report
+        released = [
+            dict(zip([*session.connection.table("released").columns], row, strict=True))
+            for row in session.connection.table("released").fetchall()
+        ]
+        assert session.verify("released", policy).met
+    assert isinstance(report, CeilingReport)
+    best = min((needed, round(error, 9), round(lost, 9)) for needed, error, lost, _ in wanted.values())
+    needed, error, _, degree = wanted[tuple(release.node.values())]
+    assert (needed, round(error, 9)) == best[:2]
+    assert report.counterfeits == report.loss == report.lower_bound == needed
+    assert report.proven_optimal
+    assert (report.degree, report.reconstruction_error) == pytest.approx((degree, error))
+    assert report.allowed_nodes == len(wanted)
+    true = oracle.generalize(case.rows, case.taxonomies, release.node)
+    assert report.fewest_true_rows == min(k, *oracle.class_sizes(true, case.quasi_identifiers))
+    columns = [*case.quasi_identifiers, case.sensitive]
+    invented = counted(released, columns) - counted(true, columns)
+    assert not counted(true, columns) - counted(released, columns)
+    assert invented.total() == needed
+    assert min(oracle.class_sizes(released, case.quasi_identifiers)) >= k
+    assert {values[-1] for values in invented} <= {oracle.text(row[case.sensitive]) for row in case.rows}
+    small = {labels for labels, members in oracle.classes(true, case.quasi_identifiers).items() if len(members) < k}
+    assert {values[:-1] for values in invented} == {tuple(map(oracle.text, labels)) for labels in small}
+
+
+def counted(rows: oracle.Rows, columns: list[str]) -> Counter[tuple[str | None, ...]]:
+    return Counter(tuple(oracle.text(row[name]) for name in columns) for row in rows)
+
+
+@EXAMPLES
+@given(filled_cases())
+def test_degrees_and_errors_of_all_nodes(case: Case) -> None:
+    with session_of(case) as session:
+        engine = session._engine
+        bound = prepare(engine, engine.resolve("given"), policy_of(case, 2, None))
+        with engine.transaction(), engine.scratch():
+            table = encode_table(engine, bound, label_losses=("lm",))
+            degrees, errors = largest_degrees(engine, table), level_errors(engine, table)
+    for node in nodes_of(case):
+        index = tuple(node.values())
+        assert degrees[index] == pytest.approx(oracle.largest_degree(case.rows, case.taxonomies, node))
+        assert errors[index] == pytest.approx(oracle.mean_reconstruction_error(case.rows, case.taxonomies, node))
+
+
+@st.composite
+def profiled_rows(draw: st.DrawFn) -> tuple[Profiles, list[tuple[int, ...]]]:
+    """What labels lose, and kinds of rows."""
+    profiles: list[dict[int, tuple[float, ...]]] = []
+    for height in draw(st.lists(st.integers(0, 3), min_size=1, max_size=3)):
+        losses = st.lists(st.floats(0, 1), min_size=height, max_size=height).map(lambda found: (0.0, *sorted(found)))
+        profiles.append(dict(enumerate(draw(st.lists(losses, min_size=1, max_size=4)), start=1)))
+    rows = draw(st.lists(st.tuples(*(st.sampled_from(sorted(found)) for found in profiles)), max_size=8))
+    return profiles, rows
+
+
+@FAST
+@given(profiled_rows())
+def test_kinds_of_rows_that_are_left_out_change_nothing(given: tuple[Profiles, list[tuple[int, ...]]]) -> None:
+    profiles, rows = given
+    heights = tuple(len(found[1]) - 1 for found in profiles)
+    lattice = Lattice(tuple(map(str, range(len(heights)))), heights)
+    found = degrees_of(lattice, profiles, rows)
+    for levels in lattice.nodes():
+        degrees = [
+            sum(profiles[place][number][levels[place]] for place, number in enumerate(row)) / len(profiles)
+            for row in rows
+        ]
+        assert found[levels] == pytest.approx(max(degrees, default=0))
+
+
+@st.composite
+def searches(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes that are allowed, ranks that rise with the node, and needs that fall with it."""
+    shape = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
+    size = int(np.prod(shape))
+    steps = np.array(draw(st.lists(st.integers(0, 3), min_size=size, max_size=size))).reshape(shape)
+    needs = steps
+    for axis in range(len(shape)):
+        needs = np.flip(np.cumsum(np.flip(needs, axis), axis), axis)
+    above = np.array(draw(st.lists(st.booleans(), min_size=size, max_size=size))).reshape(shape)
+    forbidden = above.copy()
+    for axis in range(len(shape)):
+        forbidden = np.logical_or.accumulate(forbidden, axis)
+    forbidden[(0,) * len(shape)] = False
+    weights = [np.cumsum(draw(st.lists(st.floats(0.1, 1), min_size=length, max_size=length))) for length in shape]
+    errors = weights[0]
+    for each in weights[1:]:
+        errors = np.add.outer(errors, each)
+    ranks = np.empty(size, dtype=np.int64)
+    ranks[np.argsort(errors, axis=None, kind="stable")] = np.arange(size)
+    return ~forbidden, ranks.reshape(shape), needs
+
+
+@FAST
+@given(searches())
+def test_the_search_finds_the_best_node_of_all(given: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+    allowed, ranks, needs = given
+    search = FewestCounterfeits(allowed, ranks)
+    seen = set()
+    for batch in search.batches():
+        for index in batch:
+            assert index not in seen
+            assert allowed[index]
+            seen.add(index)
+            search.learn(index, int(needs[index]))
+        everywhere = itertools.product(*map(range, allowed.shape))
+        assert search.fewest() <= min(int(needs[index]) for index in everywhere if allowed[index])
+    everywhere = itertools.product(*map(range, allowed.shape))
+    best = min((int(needs[index]), int(ranks[index]), index) for index in everywhere if allowed[index])
+    assert search.best == best[2]
+    assert search.is_proven()
+    assert search.fewest() == best[0]

@@ -127,20 +127,16 @@ def install_script() -> str:
 @cache
 def install_statements() -> tuple[str, ...]:
     """The statements of :func:`install_script`, one by one."""
-    macro_statements = [statement for path in macro_files()[1:] for statement in _statements(path)]
-    comments = [_comment_statement(macro).sql(DIALECT) for macro in macros().values()]
-    return (*schema_statements(), *macro_statements, *comments)
+    statements = (statement for _, statement in _texts().values())
+    comments = (_comment_statement(macro).sql(DIALECT) for macro in macros().values())
+    return (*schema_statements(), *statements, *comments)
 
 
 @cache
 def schema_statements() -> tuple[str, ...]:
-    """The statements that create schema ``anon`` and its tables, without the macros."""
-    return tuple(_statements(macro_files()[0]))
-
-
-def _statements(path: Path) -> list[str]:
-    parsed = sqlglot.parse(path.read_text(encoding="utf-8"), read=DIALECT)
-    return [statement.sql(DIALECT, comments=False) for statement in parsed if statement is not None]
+    """The statements that create schema ``anon`` and its tables, without the macros, as they stand in their file."""
+    parts = macro_files()[0].read_text(encoding="utf-8").split(";\n")
+    return tuple(part.strip() for part in parts if part.strip())
 
 
 def table_call(name: str, *arguments: exp.Expr) -> exp.Query:

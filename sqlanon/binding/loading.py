@@ -235,6 +235,8 @@ def _uncovered(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
 def _note_origins(engine: Engine, wanted: Sequence[Wanted], observed: set[str]) -> None:
     """Store where the values of taxonomies come from: a file that equals an observed one was read off the data."""
     shapes = stored_shapes(engine, [each.attribute for each in wanted])
+    # It was they that were staged and looked at.
+    engine.well_formed.update(shape.content for shape in shapes.values())
     observed = observed | {shapes[each.attribute].sha256 for each in wanted if each.taxonomy.domain == "observed"}
     if engine.fetch(taxonomies.has_narrow_domains(engine.taxonomy), "taxonomies")[0]["is_narrow"]:
         _widen_domains(engine)

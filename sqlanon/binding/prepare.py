@@ -62,11 +62,12 @@ def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:
         TaxonomyError: some are malformed.
     """
     attributes = (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
-    found = taxonomies.malformed(engine, attributes)
+    shapes = taxonomies.shapes(engine, attributes)
+    found = taxonomies.malformed_of(engine, shapes)
     problems = [line for name in attributes for line in found.get(name, [])]
     if problems:
         raise TaxonomyError("stored taxonomies are malformed; load them anew:", problems)
-    return taxonomies.shapes(engine, attributes)
+    return shapes
 
 
 def read_by(engine: Warehouse, source: ResolvedSource, policy: Policy) -> dict[str, ResolvedSource]:

@@ -16,6 +16,9 @@ from sqlanon.publish.files import staged_file
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import generate, taxonomies
 
+CONTENT = ("level", "value_count", "null_value_count", "null_label_count", "sha256")
+"""What tells the rows of a level from others."""
+
 
 def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, TaxonomyShape]:
     """The shapes of the stored taxonomies, by attribute: of those attributes that have one, or of all."""
@@ -61,6 +64,14 @@ def malformed(engine: Engine, attributes: Sequence[str] | None = None) -> dict[s
     return found
 
 
+def malformed_of(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> dict[str, list[str]]:
+    """The same of stored taxonomies, by their shapes; those that were found well-formed before are not looked at."""
+    new = [name for name, shape in shapes.items() if shape.content not in engine.well_formed]
+    found = malformed(engine, new) if new else {}
+    engine.well_formed.update(shapes[name].content for name in new if name not in found)
+    return found
+
+
 def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None:
     """Write a stored taxonomy as an ARX hierarchy: ``;``-separated, no header, NULL as an empty first field.
 
@@ -101,6 +112,7 @@ def _shape(levels: list[Mapping[str, Any]], loaded: Mapping[str, Any] | None) ->
         domain=domain,
         sha256=sha256,
         origin=str(loaded["origin"]) or None if loaded is not None and domain == "stated" else None,
+        content=tuple(tuple(level[name] for name in CONTENT) for level in levels),
     )
 
 

@@ -132,10 +132,7 @@ class Compute(Protocol):
         """The result of a query that counts; refuses grain ``row``."""
 
     def prepare(self, name: str, query: exp.Query, purpose: str) -> None:
-        """Plan a query with parameters ``$1``, ``$2`` and so on under a name, in place of another of that name.
-
-        It is forgotten when the transaction ends, however it does.
-        """
+        """Plan a query with parameters ``$1``, ``$2`` and so on under a name, new or not, for this transaction."""
 
     def execute(self, statement: exp.Expr, purpose: str, parameters: Sequence[object] = ()) -> None:
         """Run a statement that returns nothing of interest."""
@@ -162,6 +159,8 @@ class Warehouse(Protocol):
 
     taxonomy: exp.Table
     """The table that holds the taxonomies; those about it stand beside it in its schema."""
+    well_formed: set[tuple[object, ...]]
+    """The contents of taxonomies that were found well-formed, which they stay."""
 
     @property
     def warehouse(self) -> Database:

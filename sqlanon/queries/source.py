@@ -49,6 +49,8 @@ class TaxonomyShape:
         domain: ``declared``, ``stated`` or ``observed``.
         sha256: a hash of its rows.
         origin: the file that states its values; None unless the domain is ``stated``.
+        content: what tells its rows from others, a row per level. The hash, which releases carry, tells nothing of
+            levels that are left out, nor NULL from an empty text.
     """
 
     label_counts: tuple[int, ...]
@@ -56,6 +58,7 @@ class TaxonomyShape:
     domain: str
     sha256: str
     origin: str | None = None
+    content: tuple[tuple[object, ...], ...] = ()
 
     @property
     def height(self) -> int:

@@ -61,6 +61,7 @@ class RecordingEngine(Compute, Warehouse, Writer):
 
     def __init__(self, tape: Tape) -> None:
         self.taxonomy = HERE.anon("taxonomy")
+        self.well_formed: set[tuple[object, ...]] = set()
         self.statements: list[str] = []
         self.values: dict[str, pa.Table] = {}
         self._tape = tape

@@ -5,6 +5,45 @@ SELECT DISTINCT
   "attribute"
 FROM "memory"."anon"."taxonomy";
 
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex', 'zip')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+SELECT
+  attribute,
+  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
+  ARG_MAX(sha256, rowid) AS sha256
+FROM "memory"."anon".taxonomy_origin
+GROUP BY
+  attribute;
+
 WITH "anon_taxonomy" AS (
   SELECT
     *
@@ -141,43 +180,6 @@ SELECT
   problem_count
 FROM anon_found;
 
-SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "memory"."anon"."taxonomy" AS anon_taxonomy
-LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('age', 'sex', 'zip')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
-
-SELECT
-  attribute,
-  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
-  ARG_MAX(sha256, rowid) AS sha256
-FROM "memory"."anon".taxonomy_origin
-GROUP BY
-  attribute;
-
 BEGIN;
 
 SELECT
@@ -185,6 +187,8 @@ SELECT
   anon_taxonomy.level,
   COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
   COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
   COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
   SHA256(
     LISTAGG(

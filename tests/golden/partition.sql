@@ -20,6 +20,8 @@ SELECT
   anon_taxonomy.level,
   COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
   COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
   COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
   SHA256(
     LISTAGG(
@@ -56,12 +58,43 @@ SELECT DISTINCT
   "attribute"
 FROM "anon_fit"."main"."taxonomy";
 
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy
+LEFT JOIN "anon_fit"."main".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex', 'zip', 'admission')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
 WITH "anon_taxonomy" AS (
   SELECT
     *
   FROM "anon_fit"."main"."taxonomy"
   WHERE
-    "attribute" IN ('age', 'sex', 'zip', 'admission')
+    "attribute" IN ('admission', 'age', 'sex', 'zip')
 ), anon_rows AS (
   SELECT
     attribute,
@@ -193,35 +226,6 @@ SELECT
 FROM anon_found;
 
 SELECT
-  anon_taxonomy.attribute,
-  anon_taxonomy.level,
-  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
-  COUNT(*) AS value_count,
-  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
-  SHA256(
-    LISTAGG(
-      
-        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
-        ''
-      
-      ORDER BY
-        anon_taxonomy.value ASC NULLS FIRST,
-        anon_taxonomy.label ASC NULLS FIRST
-    )
-  ) AS sha256
-FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy
-LEFT JOIN "anon_fit"."main".taxonomy_domain AS anon_domain
-  ON anon_domain.attribute = anon_taxonomy.attribute
-WHERE
-  "anon_taxonomy"."attribute" IN ('age', 'sex', 'zip', 'admission')
-GROUP BY
-  anon_taxonomy.attribute,
-  anon_taxonomy.level
-ORDER BY
-  anon_taxonomy.attribute ASC,
-  anon_taxonomy.level ASC;
-
-SELECT
   COUNT(*) AS "rows",
   CAST(COALESCE(
     SUM(
@@ -248,6 +252,8 @@ SELECT
   anon_taxonomy.level,
   COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
   COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
   COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
   SHA256(
     LISTAGG(
@@ -997,6 +1003,8 @@ SELECT
   anon_taxonomy.level,
   COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
   COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
   COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
   SHA256(
     LISTAGG(

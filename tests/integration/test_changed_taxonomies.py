@@ -142,3 +142,27 @@ def test_a_partition(
         assert session.connection.sql("SELECT * FROM duckdb_tables() WHERE table_name = 'part'").fetchall() == []
     else:
         assert facts(session, "part")[1] == {"old"}
+
+
+EMPTY_AND_NULL = (
+    "INSERT INTO anon.taxonomy VALUES ('age', 0, '', ''), ('age', 1, '', 'old'), ('age', 2, '', '*'), "
+    "('age', 0, NULL, NULL), ('age', 1, NULL, 'old'), ('age', 2, NULL, '*')"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("SELECT 1", "UPDATE anon.taxonomy SET level = 3 WHERE attribute = 'age' AND level = 2"),
+        ("SELECT 1", "DELETE FROM anon.taxonomy WHERE attribute = 'age' AND level = 1 AND value = '3'"),
+        (EMPTY_AND_NULL, "UPDATE anon.taxonomy SET value = NULL WHERE value = ''"),
+        (EMPTY_AND_NULL, "UPDATE anon.taxonomy SET value = nullif(value, ''), label = nullif(label, '')"),
+    ],
+    ids=["level", "row", "values", "empty"],
+)
+def test_one_that_is_malformed_since_a_run_is_refused(session: sa.Session, first: str, then: str) -> None:
+    session.connection.execute(first)
+    session.anonymize("people", POLICY, "release")
+    session.connection.execute(then)
+    with pytest.raises(sa.TaxonomyError, match="malformed"):
+        session.anonymize("people", POLICY, "again")

@@ -37,6 +37,7 @@ class DuckDBEngine(DuckDBCompute):
         self._name = opened.name
         self._read_only = opened.is_read_only
         self.taxonomy = catalog.anon_table("memory" if self._read_only else self._name, "taxonomy")
+        self.well_formed: set[tuple[object, ...]] = set()
 
     @cached_property
     def warehouse(self) -> Database:

@@ -88,7 +88,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.parent.name == "property":
             item.add_marker(pytest.mark.property)
-        if item.path.parent.name in FAST_FOLDERS and item.get_closest_marker("deep") is None:
+        if set(FAST_FOLDERS) & set(item.path.parts) and item.get_closest_marker("deep") is None:
             item.add_marker(pytest.mark.fast)
     if config.option.markexpr or not _runs_a_folder(config):
         return

@@ -1,0 +1,138 @@
+"""Condition F: with the catalog in hand, no class of a group is sure to have a counterfeit.
+
+A *world* of a group G says how many counterfeits of each value each class has: of value s C(s) in all, as the catalog
+says, in a host j at most N_j(s), the rows of that value that it has, and at most k - 1 of all values. F(G) says that
+for every class t of G there is a world in which t has none: a flow of ΣC from a source to the values, C(s) to each,
+from a value to the hosts other than t, N_j(s) to each, and from a host to a sink, k - 1.
+
+The counterfeits as they are make up a world, so all that has to be looked for is other places for those of t: a flow in
+what the others leave free, which may push counterfeits of the others from one class to another. A class without any
+has nothing to be proven, and what holds in a group holds in any group that it is merged into, whose other classes can
+be as they are.
+
+Lemma 1 of the paper is not enough, see :mod:`sqlanon.methods.h_ceiling.catalog.lemma`. F is what the lemma is to give,
+by its definition: for all values at once, for the classes as they are, and against an adversary who knows the rule by
+which they are filled. How likely the worlds are, it does not say: see :mod:`sqlanon.methods.h_ceiling.catalog.link`.
+
+Source: spec/hceiling.md (b) and (G).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sqlanon.methods.h_ceiling.catalog.classes import Amounts, Counts, FilledClasses
+from sqlanon.model.extras import extra_module
+
+
+class ConditionF:
+    """Condition F on groups of the given classes; a class is told by its position, a group is a sequence of positions.
+
+    Attributes:
+        classes: the classes.
+        offered: in how many rows of each class and value counterfeits could be, by entry; shape (entries,).
+
+    Raises:
+        EngineError: scipy is not installed.
+    """
+
+    def __init__(self, classes: FilledClasses, *, rule_known: bool = True) -> None:
+        most = classes.most_counterfeits(rule_known=rule_known)
+        self.classes = classes
+        self.offered = np.where(most[classes.positions] > 0, classes.published, 0)
+        self._free = self.offered - classes.counterfeits
+        self._left = most - classes.filled_by
+        self._places = classes.by_position(self._free)
+        self._left_of = self._left.tolist()
+        self._graphs = extra_module("scipy.sparse.csgraph", extra="eval", purpose="A strict catalog")
+        self._matrix = extra_module("scipy.sparse", extra="eval", purpose="A strict catalog").csr_array
+
+    def holds(self, group: Sequence[int]) -> bool:
+        """Whether no class of the group is sure to have a counterfeit."""
+        return not any(self.missing(target, group) for target in group)
+
+    def missing(self, target: int, group: Sequence[int]) -> Amounts:
+        """Of the counterfeits of a class, those with no other place in its group; none if F holds for the class."""
+        own = self.classes.own_counterfeits.get(target, {})
+        if not own or self._fit(own, target, group):
+            return {}
+        return own if len(group) == 1 else self._routed(target, group).missing
+
+    def wanted(self, target: int, group: Sequence[int]) -> Amounts:
+        """Values of which more places would help a class for which F does not hold, each as often as any are missing.
+
+        They are more than those that are missing: where one finds a new place, another one may take its old place.
+        """
+        routed = self._routed(target, group)
+        reached = self._graphs.breadth_first_order(routed.left, 0, return_predecessors=False)
+        values = routed.values[reached[(reached > 0) & (reached <= len(routed.values))] - 1]
+        return dict.fromkeys(values.tolist(), sum(routed.missing.values()))
+
+    def _fit(self, own: Amounts, target: int, group: Sequence[int]) -> bool:
+        """Whether counterfeits fit into what other classes have free, each put into the first place that there is.
+
+        Mostly they do, and no flow has to be looked for; if they don't, this says nothing.
+        """
+        homeless = dict(own)
+        for position in group:
+            left = self._left_of[position]
+            if left <= 0 or position == target:
+                continue
+            for value, free in self._places.get(position, {}).items():
+                if value in homeless and left:
+                    taken = min(homeless[value], free, left)
+                    left -= taken
+                    homeless[value] -= taken
+                    if not homeless[value]:
+                        del homeless[value]
+            if not homeless:
+                return True
+        return False
+
+    def _routed(self, target: int, group: Sequence[int]) -> _Routed:
+        classes = self.classes
+        own = classes.own_counterfeits[target]
+        members = np.asarray(group)
+        hosts = members[(members != target) & (self._left[members] + classes.filled_by[members] > 0)]
+        entries = classes.entries_of(hosts)
+        values = np.union1d(list(own), classes.values[entries[classes.counterfeits[entries] > 0]])
+        entries = entries[np.isin(classes.values[entries], values)]
+        node_of_value = 1 + np.searchsorted(values, classes.values[entries])
+        first_host = 1 + len(values)
+        node_of_host = np.empty(len(classes), dtype=np.int64)
+        node_of_host[hosts] = first_host + np.arange(len(hosts))
+        sink = first_host + len(hosts)
+        node_of_own, host_of_entry = 1 + np.searchsorted(values, list(own)), node_of_host[classes.positions[entries]]
+        # The arcs: from the source to the values, from them to the hosts, back again, and from the hosts to the sink.
+        tails = np.concatenate([np.zeros_like(node_of_own), node_of_value, host_of_entry, node_of_host[hosts]])
+        heads = np.concatenate([node_of_own, host_of_entry, node_of_value, np.full_like(hosts, sink)])
+        free, taken = self._free[entries], classes.counterfeits[entries]
+        capacities = np.concatenate([np.array(list(own.values())), free, taken, self._left[hosts]]).astype(np.int32)
+        capacity = self._matrix((capacities, (tails, heads)), shape=(sink + 1, sink + 1))
+        left = capacity - self._graphs.maximum_flow(capacity, 0, sink).flow
+        left.eliminate_zeros()
+        return _Routed(values, left)
+
+
+@dataclass(frozen=True)
+class _Routed:
+    """What is left of the capacities after a flow: of the source in row 0, of the values in those that follow.
+
+    Attributes:
+        values: that the catalog has in the group, and the class that is looked at; shape (values,).
+        left: a sparse matrix; shape (nodes, nodes).
+    """
+
+    values: Counts
+    left: Any
+
+    @property
+    def missing(self) -> Amounts:
+        """What did not flow from the source."""
+        upto = self.left.indptr[1]
+        values = self.values[self.left.indices[:upto] - 1]
+        return dict(zip(values.tolist(), self.left.data[:upto].tolist(), strict=True))

@@ -1,0 +1,185 @@
+"""In how many ways rows can be labelled as counterfeits, and how likely a row is a person's over all of them.
+
+A class of n rows has n - 1 counterfeits at most if and only if not all of its rows are. Without that, the values would
+be independent of each other: of the M rows of a value, any C. With it, by inclusion and exclusion over the sets B of
+classes that are *full*, all of whose rows are counterfeits, the number of ways is
+
+    Σ_B (-1)^|B| ways in which the classes of B are full,
+
+and so is that of ways in which a certain row is real, with 1 / n for each where its class is left n real rows. Few sets
+fit into the catalog, often the empty one alone. Where there are too many, sums that end early are bounds (Bonferroni).
+
+All is counted in integers: ways are told as a product over values, up to a factor that all of them have.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb, lcm, perm, prod
+from operator import add, le, mul, sub
+from typing import NamedTuple
+
+MOST_TERMS = 100_000
+"""How many terms the sums of a group may have."""
+
+Vector = tuple[int, ...]
+"""Rows of each value of the catalog."""
+
+
+class Rows(NamedTuple):
+    """The rows of a class: how many in all, and how many of each value of the catalog. The others are real."""
+
+    size: int
+    counts: Vector
+
+
+@dataclass(frozen=True)
+class Link:
+    """How likely the likeliest row is the person's.
+
+    Attributes:
+        probability: of that row.
+        exact: whether it is just that; otherwise it is that much at most.
+    """
+
+    probability: Fraction
+    exact: bool
+
+    @property
+    def effective_k(self) -> Fraction:
+        """k_eff: how many rows a class without counterfeits has that conceals a person as well."""
+        return 1 / self.probability
+
+
+class Worlds:
+    """The ways to label rows of classes as counterfeits.
+
+    Args:
+        totals: how many counterfeits of each value there are.
+        hosts: the classes that they can be in.
+    """
+
+    def __init__(self, totals: Vector, hosts: Sequence[Rows]) -> None:
+        self._totals = totals
+        self._fillable = Counter(host.counts for host in hosts if self._can_be_full(host))
+        self._exact, self._sets = self._signed_sets(MOST_TERMS // max(1, len(set(hosts))))
+        furthest = [max(counts) for counts in zip(*self._sets, *self._fillable, strict=True)]
+        columns = zip(*(host.counts for host in hosts), strict=True)
+        self._values = [
+            _Value(total, sum(counts), max(counts) + most)
+            for total, counts, most in zip(totals, columns, furthest, strict=True)
+        ]
+        self._ways = sum(sign * self._ways_of(full) for full, sign in self._sets.items())
+        if not self._exact:
+            self._ways -= sum(count * self._ways_of(full) for full, count in self._fillable.items())
+
+    def likeliest(self, rows: Rows) -> Link:
+        """E[1 / n if the row is real, else 0] of the likeliest row of a host, n being how many of its rows are real."""
+        inside = [place for place, count in enumerate(rows.counts) if count]
+        outside = [place for place, count in enumerate(rows.counts) if not count]
+        elsewhere: Counter[Vector] = Counter()  # ways for the other values, by what is full of those of this class
+        for full, sign in self._sets_without(rows).items():
+            if sign:  # 0 where sets cancel out, or where none of the other classes makes this sum
+                elsewhere[tuple(full[place] for place in inside)] += sign * self._ways_of(full, outside)
+        shares = lcm(*range(1, rows.size + 1))
+        of_row = [shares // (rows.size - fakes) for fakes in range(rows.size)]
+        # A row of a value that the catalog does not have is sure to be real: no other row is likelier.
+        best = max(
+            sum(ways * sum(map(mul, of_row, self._ways_inside(rows, full, row))) for full, ways in elsewhere.items())
+            for row in ([-1] if rows.size > sum(rows.counts) else inside)
+        )
+        if self._exact:
+            return Link(Fraction(best, shares * self._ways), exact=True)
+        bound = Fraction(1, max(1, rows.size - sum(map(min, rows.counts, self._totals))))
+        return Link(min(bound, Fraction(best, shares * self._ways)) if self._ways > 0 else bound, exact=False)
+
+    def _ways_inside(self, rows: Rows, full: Vector, row: int) -> list[int]:
+        """Ways for the values of a class, by how many counterfeits it has, if a row of one of the values is real.
+
+        Args:
+            rows: the class.
+            full: rows of its values in classes that are full.
+            row: the place of the value of the row that is real, -1 for none.
+        """
+        ways = [1]
+        inside = ((place, count) for place, count in enumerate(rows.counts) if count)
+        for already, (place, count) in zip(full, inside, strict=True):
+            ways = _product(ways, self._values[place].ways(already, count, real=place == row))
+        return ways
+
+    def _ways_of(self, full: Vector, places: Iterable[int] | None = None) -> int:
+        """Ways in which rows of classes that are full are counterfeits, for values at some places or for all."""
+        places = range(len(full)) if places is None else places
+        return prod(self._values[place].ways(full[place], 0)[0] for place in places)
+
+    def _can_be_full(self, rows: Rows) -> bool:
+        return rows.size == sum(rows.counts) and all(map(le, rows.counts, self._totals))
+
+    def _signed_sets(self, most: int) -> tuple[bool, dict[Vector, int]]:
+        """(-1)^|B| summed over sets B of classes that can be full, by the rows in them, those with fewer rows first.
+
+        Only the empty set, and False, if there are more than ``most`` such sums.
+        """
+        nothing = (0,) * len(self._totals)
+        sets = {nothing: 1}
+        for full in self._fillable.elements():
+            for some, sign in list(sets.items()):
+                joined = tuple(map(add, some, full))
+                if all(map(le, joined, self._totals)):
+                    sets[joined] = sets.get(joined, 0) - sign
+            if len(sets) > most:
+                return False, {nothing: 1}
+        return True, dict(sorted(sets.items(), key=lambda item: sum(item[0])))
+
+    def _sets_without(self, rows: Rows) -> Mapping[Vector, int]:
+        """The sets that a class is not in: those of all classes are these times 1 - z^rows: they are divided."""
+        if not self._exact or not self._can_be_full(rows):
+            return self._sets
+        rest: dict[Vector, int] = {}
+        for full, sign in self._sets.items():
+            rest[full] = sign + rest.get(tuple(map(sub, full, rows.counts)), 0)
+        return rest
+
+
+class _Value:
+    """The rows of one value in all hosts.
+
+    Args:
+        total: how many of them are counterfeits.
+        pool: how many there are.
+        furthest: how many rows are looked at: ways are those to draw this many rows one by one.
+    """
+
+    def __init__(self, total: int, pool: int, furthest: int) -> None:
+        self._total, self._pool, self._furthest = total, pool, min(pool, furthest)
+        self._known: dict[tuple[int, int, bool], list[int]] = {}
+
+    def ways(self, full: int, count: int, real: bool = False) -> list[int]:
+        """Ways by number of counterfeits among ``count`` rows of a class, of which one may be known to be real.
+
+        ``full`` rows of other classes are all counterfeits.
+        """
+        key = (full, count, real)
+        if key not in self._known:
+            free, rest = count - real, self._furthest - full - count
+            others = perm(self._pool - full - count, rest)
+            self._known[key] = [
+                comb(free, fakes)
+                * perm(self._total, full + fakes)
+                * perm(self._pool - self._total, count - fakes)
+                * others
+                for fakes in range(free + 1)
+            ]
+        return self._known[key]
+
+
+def _product(left: Sequence[int], right: Sequence[int]) -> list[int]:
+    """The product of two polynomials, by their coefficients."""
+    found = [0] * (len(left) + len(right) - 1)
+    for i, a in enumerate(left):
+        for j, b in enumerate(right):
+            found[i + j] += a * b
+    return found

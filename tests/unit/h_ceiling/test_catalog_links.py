@@ -1,0 +1,86 @@
+"""How likely a row is a person's, with the catalog in hand: examples of spec/hceiling.md (c), and every labelling."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from sqlanon.methods.h_ceiling.catalog import worlds as counted
+from sqlanon.methods.h_ceiling.catalog.link import Links
+from tests.effort import examples
+from tests.worlds import chance, filled, links, read, some_classes
+
+pytestmark = pytest.mark.one_line
+
+
+@pytest.mark.parametrize(
+    ("k", "texts", "rule_known", "expected"),
+    [
+        pytest.param(4, ["D*AFG", "DDABC"], True, ["1/3", "1/5"], id="H2"),
+        pytest.param(4, ["da*b*c*", "abcdd"], True, ["1", "1/5"], id="H3"),
+        pytest.param(4, ["da*b*c*", "abcdd"], False, ["15/32", "49/160"], id="H3, the rule unknown"),
+        pytest.param(2, ["ab*", "ba*"], True, ["1/2", "1/2"], id="H4"),
+        pytest.param(4, ["D*DAF", "DDAF"], True, ["7/24", "7/24"], id="H6"),
+        pytest.param(4, ["D*DDA", "DBCE"], True, ["5/16", "13/48"], id="H6 with 3 + 1"),
+    ],
+)
+def test_examples(k: int, texts: list[str], rule_known: bool, expected: list[str]) -> None:
+    found = Links(filled(k, [read(text) for text in texts]), rule_known=rule_known)
+    group = range(len(texts))
+    each = [found.of_class(target, group) for target in group]
+    assert each == [counted.Link(Fraction(value), exact=True) for value in expected]
+    assert found.of(group) == max(each, key=lambda link: link.probability)
+
+
+def test_numbers_of_the_specification() -> None:
+    def link(*texts: str, rule_known: bool = True) -> counted.Link:
+        return Links(filled(4, [read(text) for text in texts]), rule_known=rule_known).of(range(len(texts)))
+
+    assert float(link("D*DAF", "DDAF").effective_k) == pytest.approx(3.43, abs=0.005)
+    assert float(link("da*b*c*", "abcdd", rule_known=False).probability) == pytest.approx(0.4688, abs=0.00005)
+    assert float(link("D*DDA", "DBCE").probability) == 0.3125
+
+
+def test_without_counterfeits_it_is_one_of_the_rows_of_the_smallest_class() -> None:
+    classes = filled(3, [read(text) for text in ("ABC", "AAAA", "ABCDEF")])
+    assert Links(classes).of(range(3)) == counted.Link(Fraction(1, 3), exact=True)
+    assert Links(classes).of([1, 2]).effective_k == 4
+
+
+@pytest.mark.parametrize("rule_known", [True, False])
+def test_it_is_what_every_labelling_together_says(rule_known: bool) -> None:
+    random = chance(4)
+    for _ in range(examples(600)):
+        k = random.choice((2, 3, 4))
+        classes = some_classes(random, k, random.choice((1, 2, 3, 4)), random.choice(("ab", "abc", "abcd")))
+        found = Links(filled(k, classes), rule_known=rule_known)
+        group = range(len(classes))
+        each = [found.of_class(target, group) for target in group]
+        assert all(link.exact for link in each)
+        assert [link.probability for link in each] == links(k, classes, rule_known=rule_known), classes
+        assert found.of(group).probability == max(link.probability for link in each)
+
+
+def test_of_too_many_terms_it_is_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = chance(5)
+    ratios = []
+    monkeypatch.setattr(counted, "MOST_TERMS", 2)
+    for _ in range(examples(500)):
+        k = random.choice((2, 3, 4))
+        classes = some_classes(random, k, random.choice((2, 3, 4)), random.choice(("ab", "abc", "abcd")))
+        link = Links(filled(k, classes)).of(range(len(classes)))
+        truth = max(links(k, classes))
+        assert link.probability >= truth, classes
+        assert link.probability == truth or not link.exact
+        if not link.exact:
+            ratios.append(float(link.probability / truth))
+    assert len(ratios) > 20
+    assert sorted(ratios)[len(ratios) // 2] < 1.5
+
+
+def test_one_over_the_fewest_real_rows_is_no_bound() -> None:
+    """The specification takes 1 / min n_t for one. Here both classes have two real rows, and x is likelier than 1/2."""
+    classes = [read("xa*bc*"), read("yab*c*")]
+    assert links(4, classes) == [Fraction(7, 12), Fraction(7, 12)]
+    assert Links(filled(4, classes)).of(range(2)).probability == Fraction(7, 12)

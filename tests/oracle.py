@@ -833,6 +833,32 @@ def counterfeit_share(original: Sequence[Value], released: Sequence[Value]) -> f
     return max(len(released) - len(original), 0) / len(released) if released else None
 
 
+def reconstruction_errors(
+    original: Rows, released: Rows, taxonomies: Taxonomies, node: Node, sensitive: str, truths: Sequence[float]
+) -> tuple[float | None, float, float | None, int]:
+    """Their mean over rows and attributes, their sum, the mean of all attributes as one, and how many rows are lost.
+
+    A row is lost if no released one is like it, and its sensitive value with it, unless masked rows show it.
+    """
+    chances: dict[tuple[Value, ...], list[float]] = defaultdict(list)
+    for row, chance in zip(released, truths, strict=True):
+        chances[(*(text(row[name]) for name in node), text(row[sensitive]))].append(chance)
+    is_masking = any(set(key[:-1]) == {MASK} for key in chances)
+    domain = 1 if is_masking else len({row[sensitive] for row in original})
+    errors, joint, lost = [], [], 0
+    for row in generalize(original, taxonomies, node):
+        found = chances.get((*(text(row[name]) for name in node), text(row[sensitive])))
+        if found is None:
+            lost += 1
+            truth, values = 1.0, [*(len(taxonomies[name]) for name in node), domain]
+        else:
+            truth = sum(found) / len(found)
+            values = [*(leaves(taxonomies[name], level, text(row[name])) for name, level in node.items()), 1]
+        errors += [reconstruction_error(count, truth) for count in values]
+        joint.append(reconstruction_error(math.prod(values), truth))
+    return mean(errors), sum(errors), mean(joint), lost
+
+
 def class_changes(
     original: Rows, released: Rows, taxonomies: Taxonomies, node: Node, sensitive: str
 ) -> tuple[float | None, float, float, float | None]:
@@ -848,6 +874,45 @@ def class_changes(
         mean(unmasked) or 0.0,
         deleted / len(original) if original else None,
     )
+
+
+# Catalogs of counterfeits
+
+
+CLASS_ID = "class_id"
+CatalogRow = tuple[list[int], Value, int]
+"""The classes of a group, a sensitive value, and how many rows of it in them are invented."""
+
+
+def row_truths(released: Rows, catalog: Sequence[CatalogRow], sensitive: str) -> list[float]:
+    """The share of true rows among those of the same group and value."""
+    truths = []
+    for row in released:
+        told = [each for each in catalog if row[CLASS_ID] in each[0] and text(row[sensitive]) == text(each[1])]
+        alike = [
+            other
+            for ids, value, _ in told
+            for other in released
+            if other[CLASS_ID] in ids and other[sensitive] == value
+        ]
+        truths.append(1 - sum(count for *_, count in told) / len(alike) if told else 1.0)
+    return truths
+
+
+def truthful_rows(
+    released: Rows, catalog: Sequence[CatalogRow], quasi_identifiers: Sequence[str], sensitive: str
+) -> Rows:
+    """Of every class as many rows of a value are masked as may be invented, and as many left out as are."""
+    left = [{name: row[name] for name in (CLASS_ID, *quasi_identifiers, sensitive)} for row in released]
+    for ids, value, count in catalog:
+        masked: Rows = []
+        for number in ids:
+            of_class = [row for row in left if row[CLASS_ID] == number and row[sensitive] == value]
+            masked += of_class[:count]
+            for row in of_class[:count]:
+                left.remove(row)
+        left += [{**dict.fromkeys(quasi_identifiers, MASK), CLASS_ID: None, sensitive: value} for _ in masked[count:]]
+    return left
 
 
 # Queries by group

@@ -682,3 +682,61 @@ SELECT age, sex, diagnosis, job, row_count, m FROM hand_risks;
 SELECT m FROM anon.m_concealing('people', ['age', 'sex'], MAP {'diagnosis': 0.05, 'job': 0.1});
 -- by hand
 SELECT max(m) AS m FROM hand_risks;
+
+-- compare: reconstruction_errors
+SELECT rce
+FROM anon.reconstruction_errors('people', 'released', MAP {'age': 1, 'sex': 0, 'city': 1}, 'diagnosis', 'weight');
+-- by hand
+SELECT sum(class_size * (3 - 1 / age_leaves - 1 / sex_leaves - 1 / city_leaves)) / (4 * sum(class_size)) AS rce
+FROM hand_classes;
+
+-- compare: catalog_values
+FROM anon.catalog_values('filled', 'catalog', 'diagnosis');
+-- by hand
+FROM hand_catalog;
+
+-- compare: row_truths
+FROM anon.row_truths('filled', 'catalog', 'diagnosis');
+-- by hand
+FROM hand_weighted;
+
+-- compare: corrected_counts
+SELECT group_start, answer FROM anon.corrected_counts('filled', 'catalog', 'diagnosis', 'age', 5);
+-- by hand
+SELECT CAST(value AS INTEGER) // 5 * 5 AS group_start, sum(weight * share) AS answer
+FROM (SELECT age, sum(truth) AS weight FROM hand_weighted GROUP BY age) AS shown
+INNER JOIN hand_label_values ON attribute = 'age' AND label = age
+GROUP BY ALL;
+
+-- compare: corrected_averages
+SELECT group_label, answer FROM anon.corrected_averages('filled', 'catalog', 'diagnosis', 'sex', NULL, 'age');
+-- by hand
+SELECT sex AS group_label, sum(weight * midpoint) / sum(weight) AS answer
+FROM (SELECT age, sex, sum(truth) AS weight FROM hand_weighted GROUP BY ALL) AS shown
+INNER JOIN (
+    SELECT label, (min(CAST(value AS DOUBLE)) + max(CAST(value AS DOUBLE))) / 2 AS midpoint
+    FROM hand_label_values
+    WHERE attribute = 'age'
+    GROUP BY label
+) AS ages ON ages.label = shown.age
+GROUP BY sex;
+
+-- compare: truthful_rows
+FROM anon.truthful_rows('filled', 'catalog', ['age', 'sex', 'city'], 'diagnosis');
+-- by hand
+SELECT class_id, age, sex, city, diagnosis
+FROM (
+    SELECT
+        class_id, age, sex, city, diagnosis,
+        unnest(range(count(*) - least(count(*), coalesce(any_value(counterfeits), 0))))
+    FROM filled
+    LEFT JOIN hand_catalog USING (class_id, diagnosis)
+    GROUP BY class_id, age, sex, city, diagnosis
+)
+UNION ALL
+SELECT NULL, '*', '*', '*', diagnosis
+FROM (
+    SELECT diagnosis, unnest(range(CAST(sum(least(class_rows, counterfeits)) - any_value(counterfeits) AS BIGINT)))
+    FROM hand_catalog
+    GROUP BY class_ids, diagnosis
+);

@@ -60,6 +60,18 @@ INNER JOIN anon.taxonomy AS ages
     ON ages.attribute = 'age' AND ages.level = 1 AND ages.value = CAST(people.age AS VARCHAR)
 INNER JOIN anon.taxonomy AS cities ON cities.attribute = 'city' AND cities.level = 1 AND cities.value = people.city;
 
+-- The same with numbered classes, and a catalog of pairs of them, in which every third row is taken to be invented.
+CREATE TABLE filled AS
+SELECT dense_rank() OVER (ORDER BY age, sex, city) AS class_id, age, sex, city, diagnosis
+FROM released;
+
+CREATE TABLE catalog AS
+SELECT list(DISTINCT class_id ORDER BY class_id) AS class_ids, diagnosis, count(*) // 3 AS counterfeits
+FROM filled
+WHERE class_id % 10 < 4
+GROUP BY class_id // 2, diagnosis
+HAVING count(*) >= 3;
+
 CREATE TABLE cells AS
 SELECT age, sex, zip, city, count(*) AS row_count FROM people GROUP BY ALL;
 
@@ -156,6 +168,18 @@ FROM (
     SELECT *, max(level) OVER (PARTITION BY attribute, label) AS highest FROM anon.taxonomy
 )
 WHERE level = highest;
+
+CREATE VIEW hand_catalog AS
+SELECT
+    class_ids, class_id, diagnosis, class_rows,
+    sum(class_rows) OVER (PARTITION BY class_ids, diagnosis) AS group_rows, counterfeits
+FROM (SELECT class_ids, unnest(class_ids) AS class_id, diagnosis, counterfeits FROM catalog)
+INNER JOIN (SELECT class_id, diagnosis, count(*) AS class_rows FROM filled GROUP BY ALL) USING (class_id, diagnosis);
+
+CREATE VIEW hand_weighted AS
+SELECT filled.*, 1 - coalesce(hand_catalog.counterfeits / hand_catalog.group_rows, 0) AS truth
+FROM filled
+LEFT JOIN hand_catalog USING (class_id, diagnosis);
 
 CREATE VIEW hand_risks AS
 WITH records AS (

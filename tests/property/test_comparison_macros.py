@@ -28,6 +28,8 @@ from tests.strategies import cases, distinct_names, taxonomies
 
 ORIGINAL, RELEASED, WEIGHT = "data", "released", "anon weight"
 
+CHANCES = st.sampled_from([None, 0.0, 0.25, 1.0])
+
 
 @st.composite
 def releases(draw: st.DrawFn) -> tuple[Case, oracle.Rows]:
@@ -94,6 +96,22 @@ def test_losses_of_a_release(drawn: tuple[Case, oracle.Rows], data: st.DataObjec
 
 
 @FEW_EXAMPLES
+@given(releases(), st.data())
+def test_what_is_lost_of_the_rows_of_the_original(drawn: tuple[Case, oracle.Rows], data: st.DataObject) -> None:
+    case, released = drawn
+    load(case)
+    truths = data.draw(st.lists(CHANCES, min_size=len(released), max_size=len(released)))
+    columns = {name: "VARCHAR" if name in case.node else case.columns[name] for name in reversed(case.columns)}
+    weighted = [{**row, WEIGHT: truth} for row, truth in zip(released, truths, strict=True)]
+    load_table(RELEASED, {**columns, WEIGHT: "DOUBLE"}, weighted)
+    found = one(table_call("reconstruction_errors", ORIGINAL, RELEASED, case.node, case.sensitive, WEIGHT))
+    known = [truth or 0.0 for truth in truths]
+    assert_close(
+        found, oracle.reconstruction_errors(case.rows, released, case.taxonomies, case.node, case.sensitive, known)
+    )
+
+
+@FEW_EXAMPLES
 @given(cases(min_rows=1), st.data())
 def test_what_is_only_generalized_loses_by_its_labels_what_its_node_loses(case: Case, data: st.DataObject) -> None:
     """Where no label stands at two levels with other values under it, so that it can be read without the node."""
@@ -126,7 +144,7 @@ def numeric_cases(draw: st.DrawFn) -> tuple[Case, oracle.Rows, list[float | None
     rows = draw(st.lists(row, max_size=10))
     node = {name: draw(st.integers(0, oracle.height(known[name]))) for name in names}
     released = oracle.generalize(rows, known, node)
-    weights = draw(st.lists(st.sampled_from([None, 0.0, 0.25, 1.0]), min_size=len(rows), max_size=len(rows)))
+    weights = draw(st.lists(CHANCES, min_size=len(rows), max_size=len(rows)))
     return Case(rows, dict.fromkeys([*names, sensitive], "INTEGER"), known, sensitive, node), released, weights
 
 

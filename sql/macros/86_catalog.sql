@@ -1,0 +1,167 @@
+-- What a recipient does with a release that has counterfeits and a catalog of them.
+--
+-- Such a release has a column class_id, which numbers its classes. Its catalog has a row per group of classes and
+-- sensitive value: class_ids BIGINT[], the classes of the group; the sensitive column under its own name; counterfeits
+-- BIGINT, how many rows of that value in these classes were invented. A class is in one group at most. Rows that no row
+-- of the catalog speaks of are true. Sensitive values are compared as text, and NULL is a value.
+
+-- What a catalog tells of the rows of a class that have a value. A catalog that cannot be that of the release is an
+-- error: it tells of more counterfeits than there are rows of their value, or has a value of a class in two groups.
+--
+-- Returns: class_ids BIGINT[], the group; class_id BIGINT, sensitive_value VARCHAR; class_rows BIGINT and group_rows
+-- BIGINT, how many rows of the class and of its group have the value; counterfeits BIGINT, how many of the group's were
+-- invented.
+-- Source: Lee et al. 2017, definition 3.
+-- Example:
+--   WITH released AS (FROM (VALUES (1, 'f', 'flu'), (1, 'f', 'gout'), (2, 'm', 'flu')) AS rows (class_id, sex, ill)),
+--   catalog AS (SELECT [1, 2] AS class_ids, 'flu' AS ill, 1 AS counterfeits)
+--   FROM anon.catalog_values('released', 'catalog', 'ill') ORDER BY class_id;
+CREATE OR REPLACE MACRO anon.catalog_values(released, catalog, sensitive) AS TABLE
+SELECT
+    anon_group AS class_ids,
+    anon_class AS class_id,
+    anon_value AS sensitive_value,
+    anon_class_rows AS class_rows,
+    CAST(anon_group_rows AS BIGINT) AS group_rows,
+    CASE
+        WHEN anon_counterfeits > anon_group_rows
+            THEN error('the catalog does not fit the release: it tells of more counterfeits than there are such rows')
+        WHEN count(*) OVER (PARTITION BY anon_class, anon_value) > 1
+            THEN error('the catalog has rows of one value and class in several groups')
+        ELSE CAST(anon_counterfeits AS BIGINT)
+    END AS counterfeits
+FROM (
+    SELECT
+        anon_listed.anon_group,
+        anon_listed.anon_class,
+        anon_listed.anon_value,
+        anon_listed.anon_counterfeits,
+        coalesce(anon_counts.anon_rows, 0) AS anon_class_rows,
+        coalesce(sum(anon_counts.anon_rows) OVER (PARTITION BY anon_listed.anon_group, anon_listed.anon_value), 0)
+            AS anon_group_rows
+    FROM (
+        SELECT
+            class_ids AS anon_group,
+            unnest(class_ids) AS anon_class,
+            CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value,
+            counterfeits AS anon_counterfeits
+        FROM query_table(catalog)
+    ) AS anon_listed
+    LEFT JOIN (
+        SELECT class_id AS anon_class, CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, count(*) AS anon_rows
+        FROM query_table(released)
+        GROUP BY ALL
+    ) AS anon_counts
+        ON anon_counts.anon_class = anon_listed.anon_class
+        AND anon_counts.anon_value IS NOT DISTINCT FROM anon_listed.anon_value
+);
+
+-- The rows of a release, each with the probability that it is true, if all rows of a value in a group are equally
+-- likely to be those that were invented; see anon.catalog_values for the errors. It is a weight for
+-- anon.estimated_counts and anon.estimated_averages; to ask about some rows only, take them from here.
+--
+-- Returns: the columns of the release, anon_truth DOUBLE in [0, 1], 1 for a row that the catalog does not speak of.
+-- Source: Lee et al. 2017, on RCE with a catalog.
+-- Example:
+--   WITH released AS (FROM (VALUES (1, 'f', 'flu'), (1, 'f', 'gout'), (2, 'm', 'flu')) AS rows (class_id, sex, ill)),
+--   catalog AS (SELECT [1, 2] AS class_ids, 'flu' AS ill, 1 AS counterfeits),
+--   weighted AS (FROM anon.row_truths('released', 'catalog', 'ill') WHERE ill = 'flu')
+--   FROM anon.estimated_counts('weighted', 'sex', NULL, 'anon_truth') ORDER BY group_label;
+CREATE OR REPLACE MACRO anon.row_truths(released, catalog, sensitive) AS TABLE
+SELECT
+    * EXCLUDE (anon_value, anon_listed_class, anon_listed_value, anon_counterfeits, anon_group_rows),
+    CASE WHEN anon_counterfeits IS NULL THEN 1.0 ELSE 1.0 - anon_counterfeits / anon_group_rows END AS anon_truth
+FROM (SELECT *, CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value FROM query_table(released)) AS anon_rows
+LEFT JOIN (
+    SELECT
+        class_id AS anon_listed_class,
+        sensitive_value AS anon_listed_value,
+        counterfeits AS anon_counterfeits,
+        group_rows AS anon_group_rows
+    FROM anon.catalog_values(released, catalog, sensitive)
+) AS anon_known
+    ON anon_known.anon_listed_class = anon_rows.class_id
+    AND anon_known.anon_listed_value IS NOT DISTINCT FROM anon_rows.anon_value;
+
+-- COUNT(*) by group of a release with counterfeits, corrected by its catalog: see anon.estimated_counts, with
+-- anon.row_truths for weights. Of rows of one class and value nobody knows which were invented, so that a count within
+-- a group of classes is an expectation; one of all rows of a value is exact.
+--
+-- Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
+-- Source: Lee et al. 2017, query error rate.
+-- Example:
+--   WITH released AS (FROM (VALUES (1, 'f', 'flu'), (1, 'f', 'gout'), (2, 'm', 'flu')) AS rows (class_id, sex, ill)),
+--   catalog AS (SELECT [1, 2] AS class_ids, 'flu' AS ill, 1 AS counterfeits)
+--   FROM anon.corrected_counts('released', 'catalog', 'ill', 'ill', NULL) ORDER BY group_label;
+CREATE OR REPLACE MACRO anon.corrected_counts(released, catalog, sensitive, column_name, width) AS TABLE
+WITH anon_weighted AS (FROM anon.row_truths(released, catalog, sensitive))
+FROM anon.estimated_counts('anon_weighted', column_name, width, 'anon_truth');
+
+-- AVG(averaged) by group of a release with counterfeits, corrected by its catalog: see anon.estimated_averages, with
+-- anon.row_truths for weights.
+--
+-- Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
+-- Source: Lee et al. 2017, queries Q3 and Q4.
+-- Example:
+--   WITH released AS (FROM (VALUES (1, '*', 'flu'), (1, '*', 'gout'), (2, '*', 'flu')) AS rows (class_id, age, ill)),
+--   catalog AS (SELECT [1, 2] AS class_ids, 'flu' AS ill, 1 AS counterfeits)
+--   FROM anon.corrected_averages('released', 'catalog', 'ill', 'ill', NULL, 'age') ORDER BY group_label;
+CREATE OR REPLACE MACRO anon.corrected_averages(released, catalog, sensitive, column_name, width, averaged) AS TABLE
+WITH anon_weighted AS (FROM anon.row_truths(released, catalog, sensitive))
+FROM anon.estimated_averages('anon_weighted', column_name, width, averaged, 'anon_truth');
+
+-- A release as true rows only: what the catalog tells of is taken out, and what may have been invented tells no
+-- quasi-identifier any more. With C counterfeits of a value in a group, C of its rows may lie in any one class of the
+-- group, so that of every class C rows of the value, or all if there are fewer, are masked: * in all quasi-identifiers
+-- and no class. C of the group's masked rows are then left out. So every value has as many rows as are true, and every
+-- class keeps no more rows than are true in it wherever the counterfeits are.
+--
+-- Classes of it may have fewer than k rows: it is for analyses, and no k-anonymous table.
+--
+-- Returns: class_id BIGINT, NULL in masked rows; the quasi-identifiers as VARCHAR; the sensitive column as it is.
+-- Source: Lee et al. 2017, tables 8 and 9.
+-- Example:
+--   WITH released AS (FROM (VALUES (1, 'f', 'flu'), (1, 'f', 'gout'), (2, 'm', 'flu')) AS rows (class_id, sex, ill)),
+--   catalog AS (SELECT [1, 2] AS class_ids, 'flu' AS ill, 1 AS counterfeits)
+--   FROM anon.truthful_rows('released', 'catalog', ['sex'], 'ill') ORDER BY class_id;
+CREATE OR REPLACE MACRO anon.truthful_rows(released, catalog, quasi_identifiers, sensitive) AS TABLE
+SELECT
+    CASE WHEN anon_place < anon_kept THEN class_id END AS class_id,
+    CASE WHEN anon_place < anon_kept THEN CAST(COLUMNS(anon.listed(quasi_identifiers)) AS VARCHAR) ELSE '*' END,
+    COLUMNS([sensitive])
+FROM (
+    -- A number for each row that is left: first those that keep their class, then those that are masked.
+    SELECT
+        *,
+        unnest(range(anon_kept + least(anon_masked, greatest(anon_masked_so_far - anon_counterfeits, 0)))) AS anon_place
+    FROM (
+        SELECT
+            *,
+            anon_rows - anon_masked AS anon_kept,
+            CAST(sum(anon_masked) OVER (PARTITION BY anon_group, anon_value ORDER BY class_id ASC) AS BIGINT)
+                AS anon_masked_so_far
+        FROM (
+            SELECT *, least(anon_rows, coalesce(anon_counterfeits, 0)) AS anon_masked
+            FROM (
+                SELECT
+                    class_id,
+                    COLUMNS(anon.listed(quasi_identifiers)),
+                    COLUMNS([sensitive]),
+                    CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value,
+                    count(*) AS anon_rows
+                FROM query_table(released)
+                GROUP BY ALL
+            ) AS anon_cells
+            LEFT JOIN (
+                SELECT
+                    class_ids AS anon_group,
+                    class_id AS anon_listed_class,
+                    sensitive_value AS anon_listed_value,
+                    counterfeits AS anon_counterfeits
+                FROM anon.catalog_values(released, catalog, sensitive)
+            ) AS anon_known
+                ON anon_known.anon_listed_class = anon_cells.class_id
+                AND anon_known.anon_listed_value IS NOT DISTINCT FROM anon_cells.anon_value
+        )
+    )
+);

@@ -13,7 +13,7 @@ from sqlanon.model.recoding import Recoding
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.recoding import cut_misfits, cut_step, cuts
 from sqlanon.queries.kit.nodes import Step
-from sqlanon.queries.release.labels import label_types
+from sqlanon.queries.release.labels import label_steps, label_types
 from sqlanon.queries.release.rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
 from sqlanon.queries.release.text_types import group_sizes, published_texts, text_counts, text_type
 
@@ -51,21 +51,37 @@ def make_cuts(engine: Compute, encoding: Encoding, recoding: Recoding) -> None:
 
 
 def make_labels(engine: Compute, encoding: Encoding, recoding: Recoding) -> None:
-    """Make the types of the labels of a recoding."""
+    """Make the types and the tables of the labels of a recoding."""
     for statement in label_types(encoding, recoding):
         engine.execute(statement, "types of labels")
+    for step in label_steps(encoding, recoding):
+        engine.run(step)
 
 
-def group_rows(engine: Compute, table: EncodedTable, recoding: Recoding, *, masked: bool) -> None:
+def group_rows(
+    engine: Compute,
+    table: EncodedTable,
+    recoding: Recoding,
+    *,
+    masked: bool,
+    with_added: Callable[[exp.Query], exp.Query] = lambda groups: groups,
+) -> None:
     """Make the table of the rows that a recoding publishes, of the classes that are kept and of the others if masked.
 
     They are written from a table because they come from it in their order without a sort: to repeat rows while they are
     still being sorted takes three times as long.
+
+    Args:
+        engine: the database.
+        table: the cells.
+        recoding: what was chosen.
+        masked: whether the rows of classes that are not kept stay, masked.
+        with_added: gives the groups of equal rows the columns that are added to those of the source.
     """
     make_labels(engine, table.encoding, recoding)
     is_grouped = _has_equal_rows(engine, table)
     groups = equal_rows(table.encoding, recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
-    engine.run(Step(EQUAL_ROWS, groups, "equal rows"))
+    engine.run(Step(EQUAL_ROWS, with_added(groups), "equal rows"))
 
 
 def released_rows(engine: Compute, encoding: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:

@@ -96,7 +96,7 @@ def verify_release(
 
 def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
     """Columns that the policy does not release, and those that it does and that are not there."""
-    released = {folded(name) for name in policy.released_columns}
+    released = {folded(name) for name in (*policy.released_columns, *policy.method.added_columns)}
     identifiers = {folded(name): name for name in policy.identifiers}
     there = {folded(name) for name in columns}
     for name in columns:
@@ -104,7 +104,7 @@ def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
             yield f'it has the identifier "{identifiers[folded(name)]}"'
         elif folded(name) not in released:
             yield f'it has the column "{name}", to which the policy gives no role'
-    for name in (*policy.quasi_identifiers, *policy.sensitive, *policy.insensitive):
+    for name in (*policy.method.added_columns, *policy.quasi_identifiers, *policy.sensitive, *policy.insensitive):
         if folded(name) not in there:
             yield f'it lacks the column "{name}", which the policy releases'
 

@@ -49,6 +49,11 @@ class MethodSettings(PolicyValue):
         return False
 
     @property
+    def added_columns(self) -> tuple[str, ...]:
+        """The columns that a release has besides those of the source."""
+        return ()
+
+    @property
     def draws(self) -> bool:
         """Whether something of a release is drawn at random."""
         return False

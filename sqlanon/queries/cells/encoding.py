@@ -42,6 +42,7 @@ class Encoding:
         keys: where the labels of a cell stand in its key.
         loss_steps: by measure, quasi-identifier and level, what the labels lose as a step function of their bits in
             the key: the last bits of each step by word, and its loss. Missing where there are too many steps to tell.
+        added: the columns of published rows that are not of the source; they come first.
     """
 
     spec: CellSpec
@@ -52,6 +53,7 @@ class Encoding:
     label_losses: tuple[str, ...]
     keys: KeyLayout = field(default_factory=KeyLayout)
     loss_steps: Mapping[tuple[str, int, int], tuple[LossStep, ...]] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -110,9 +112,9 @@ class Encoding:
         """The column of ``cells`` with a word of the key."""
         return f"anon_key_{word}"
 
-    def labels_of(self, position: int) -> str:
-        """What the labels of a quasi-identifier are called in a query that looks some up."""
-        return f"anon_labels_{position}"
+    def node_labels(self, position: int) -> Relation:
+        """The values of a quasi-identifier with their codes and labels at the node of a release."""
+        return Relation(f"anon_labels_{position}", "node")
 
     def label(self, position: int) -> str:
         """The column with the labels of a quasi-identifier in the rows of a release."""

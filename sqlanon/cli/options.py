@@ -65,6 +65,12 @@ GivenNode = Annotated[
         "--node", metavar="COLUMN=LEVEL,…", help="Search for no node, take this one: a level per quasi-identifier."
     ),
 ]
+TablesBeside = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--table", metavar="WHAT=NAME", help="Name the table for what a method publishes beside the rows; repeat it."
+    ),
+]
 LedgerFile = Annotated[
     Path | None,
     typer.Option("--ledger", metavar="FILE", help="The DuckDB file whose ledger is charged; else that of --db."),
@@ -110,7 +116,7 @@ LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")
 
 def with_database_option(arguments: list[str]) -> list[str]:
     """The arguments with ``--db`` before the file of the commands whose first argument it used to be."""
-    name = " ".join(arguments[: 2 if arguments[:1] == ["taxonomy"] else 1])
+    name = " ".join(arguments[: 2 if arguments[0] == "taxonomy" else 1])
     after = len(name.split())
     is_given = any(argument == "--db" or argument.startswith("--db=") for argument in arguments)
     if name not in FILE_CAME_FIRST or is_given or len(arguments) == after:
@@ -158,6 +164,21 @@ def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxono
 def load_taxonomies(session: Session, found: Mapping[str, Taxonomy]) -> None:
     """Load taxonomies that were read."""
     session.taxonomies.load_all(found)
+
+
+def given_tables(given: list[str] | None) -> dict[str, str]:
+    """The names of every ``WHAT=NAME``.
+
+    Raises:
+        typer.BadParameter: one is not spelled so.
+    """
+    tables = {}
+    for text in given or ():
+        what, _, name = text.partition("=")
+        if not what or not name:
+            raise typer.BadParameter(f'"{text}" is not spelled WHAT=NAME', param_hint="--table")
+        tables[what] = name
+    return tables
 
 
 def given_node(given: list[str] | None) -> dict[str, int] | None:

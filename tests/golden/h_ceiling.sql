@@ -674,6 +674,15 @@ FROM "anon_classes_2" AS "anon_classes";
 
 EXECUTE "anon_cells_counts_of_1_by_0" (9214364837600034816);
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_known_values" AS
+SELECT
+  "anon_sensitive_0",
+  ANY_VALUE("anon_raw_0") AS "anon_raw_0",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "temp"."main"."anon_cells"
+GROUP BY
+  "anon_sensitive_0";
+
 CREATE TEMPORARY TABLE "temp"."main"."anon_lacking" AS
 WITH "anon_cells" AS (
   SELECT
@@ -713,10 +722,8 @@ FROM "temp"."main"."anon_lacking";
 
 SELECT
   "anon_sensitive_0" AS "value",
-  CAST(SUM("anon_row_count") AS BIGINT) AS "rows"
-FROM "temp"."main"."anon_cells"
-GROUP BY
-  "anon_sensitive_0"
+  "anon_row_count" AS "rows"
+FROM "temp"."main"."anon_known_values"
 ORDER BY
   "value" ASC;
 
@@ -964,13 +971,6 @@ WITH "anon_cells" AS (
   GROUP BY
     "anon_rows"."anon_key_0",
     "anon_rows"."anon_sensitive_0"
-), "anon_known" AS (
-  SELECT
-    "anon_sensitive_0",
-    ANY_VALUE("anon_raw_0") AS "anon_raw_0"
-  FROM "temp"."main"."anon_cells"
-  GROUP BY
-    "anon_sensitive_0"
 )
 SELECT
   "anon_counts"."anon_key_0",
@@ -979,7 +979,7 @@ SELECT
   FALSE AS "anon_is_unmapped",
   "anon_counts"."anon_row_count"
 FROM "anon_counts"
-JOIN "anon_known"
+JOIN "temp"."main"."anon_known_values" AS anon_known
   ON "anon_known"."anon_sensitive_0" = "anon_counts"."anon_sensitive_0";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
@@ -1084,21 +1084,37 @@ ORDER BY
   "label" ASC
 );
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
+SELECT
+  "value",
+  "code" AS "anon_code_0_0",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_0) AS "anon_label_0"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 0;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
+SELECT
+  "value",
+  "code" AS "anon_code_1_0",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_1) AS "anon_label_1"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 1 AND "depth" = 0;
+
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labels_0" AS (
   SELECT DISTINCT
     "anon_key_0",
-    CAST("label" AS anon_label_type_0) AS "anon_label_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 0
+    "anon_label_0"
+  FROM "temp"."main"."anon_labels_0"
 ), "anon_labels_1" AS (
   SELECT DISTINCT
     "anon_key_0",
-    CAST("label" AS anon_label_type_1) AS "anon_label_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 0
+    "anon_label_1"
+  FROM "temp"."main"."anon_labels_1"
 ), "anon_labelled_rows" AS (
   SELECT
     "anon_cells"."anon_row_count",
@@ -1127,18 +1143,14 @@ WITH "anon_labels_0" AS (
     "diagnosis"
 ), "anon_labels_0_2" AS (
   SELECT DISTINCT
-    "code" AS "anon_code_0_0",
-    CAST("label" AS anon_label_type_0) AS "anon_label_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 0
+    "anon_code_0_0",
+    "anon_label_0"
+  FROM "temp"."main"."anon_labels_0"
 ), "anon_labels_1_2" AS (
   SELECT DISTINCT
-    "code" AS "anon_code_1_0",
-    CAST("label" AS anon_label_type_1) AS "anon_label_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 0
+    "anon_code_1_0",
+    "anon_label_1"
+  FROM "temp"."main"."anon_labels_1"
 ), "anon_kept" AS (
   SELECT
     TRUE AS "anon_is_kept",
@@ -1269,6 +1281,10 @@ FROM "memory"."anon"."taxonomy";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
 
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
+
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
@@ -1282,6 +1298,8 @@ DROP TABLE IF EXISTS "temp"."main"."anon_counterfeits";
 DROP TABLE IF EXISTS "temp"."main"."anon_drawn_values";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_lacking";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_known_values";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_profiles";
 

@@ -570,7 +570,7 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2, 3, 4]', '[8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]');
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -747,9 +747,9 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2]', '[9043228051759955968, 8791026472627208192, 7491737980130820096]');
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2], [9043228051759955968, 8791026472627208192, 7491737980130820096]);
 
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[8935141660703064064, 7457960982925541376]');
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1], [8935141660703064064, 7457960982925541376]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -1063,6 +1063,35 @@ ORDER BY
   "label" ASC
 );
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
+SELECT
+  "value",
+  "code" AS "anon_code_0_3",
+  CAST("label" AS anon_label_type_0) AS "anon_label_0"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 3;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
+SELECT
+  "value",
+  "code" AS "anon_code_1_0",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_1) AS "anon_label_1"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 1 AND "depth" = 0;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_2" AS
+SELECT
+  "value",
+  "code" AS "anon_code_2_1",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_2) AS "anon_label_2"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 2 AND "depth" = 1;
+
 SELECT
   CAST((
     SELECT
@@ -1072,61 +1101,41 @@ SELECT
 FROM "memory"."main"."visits" AS anon_source;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
-WITH "anon_labels_1" AS (
-  SELECT
-    "value",
-    CAST("label" AS anon_label_type_1) AS "anon_label_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 0
-), "anon_labels_2" AS (
-  SELECT
-    "value",
-    CAST("label" AS anon_label_type_2) AS "anon_label_2"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 2 AND "depth" = 1
-), "anon_rows" AS (
+WITH "anon_rows" AS (
   SELECT
     "anon_labels_1"."anon_label_1",
     "anon_labels_2"."anon_label_2",
     CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
     1 AS "anon_row_count"
   FROM "memory"."main"."visits" AS anon_source
-  LEFT JOIN "anon_labels_1"
+  LEFT JOIN "temp"."main"."anon_labels_1" AS anon_labels_1
     ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
-  LEFT JOIN "anon_labels_2"
+  LEFT JOIN "temp"."main"."anon_labels_2" AS anon_labels_2
     ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_source"."zip" AS TEXT) COLLATE "binary"
-), "anon_labels_1_2" AS (
+), "anon_labels_1" AS (
   SELECT DISTINCT
-    "code" AS "anon_code_1_0",
-    CAST("label" AS anon_label_type_1) AS "anon_label_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 0
-), "anon_labels_2_2" AS (
+    "anon_code_1_0",
+    "anon_label_1"
+  FROM "temp"."main"."anon_labels_1"
+), "anon_labels_2" AS (
   SELECT DISTINCT
-    "code" AS "anon_code_2_1",
-    CAST("label" AS anon_label_type_2) AS "anon_label_2"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 2 AND "depth" = 1
+    "anon_code_2_1",
+    "anon_label_2"
+  FROM "temp"."main"."anon_labels_2"
 ), "anon_kept" AS (
   SELECT
     TRUE AS "anon_is_kept",
     "anon_labels_1"."anon_label_1",
     "anon_labels_2"."anon_label_2"
   FROM "temp"."main"."anon_kept" AS anon_codes
-  LEFT JOIN "anon_labels_1_2" AS "anon_labels_1"
+  LEFT JOIN "anon_labels_1"
     ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
-  LEFT JOIN "anon_labels_2_2" AS "anon_labels_2"
+  LEFT JOIN "anon_labels_2"
     ON "anon_labels_2"."anon_code_2_1" = "anon_codes"."anon_code_2_1"
 ), "anon_labels_0" AS (
   SELECT DISTINCT
-    CAST("label" AS anon_label_type_0) AS "anon_label_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 3
+    "anon_label_0"
+  FROM "temp"."main"."anon_labels_0"
 ), "anon_published" AS (
   SELECT
     "anon_rows"."diagnosis",
@@ -1304,23 +1313,9 @@ WITH "anon_measured" AS (
                 1 AS "anon_row_count",
                 "anon_source"."patient"
               FROM "memory"."main"."visits" AS anon_source
-              LEFT JOIN (
-                SELECT
-                  "value",
-                  CAST("label" AS anon_label_type_1) AS "anon_label_1"
-                FROM "temp"."main"."anon_labels"
-                WHERE
-                  "position" = 1 AND "depth" = 0
-              ) AS "anon_labels_1"
+              LEFT JOIN "temp"."main"."anon_labels_1" AS anon_labels_1
                 ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
-              LEFT JOIN (
-                SELECT
-                  "value",
-                  CAST("label" AS anon_label_type_2) AS "anon_label_2"
-                FROM "temp"."main"."anon_labels"
-                WHERE
-                  "position" = 2 AND "depth" = 1
-              ) AS "anon_labels_2"
+              LEFT JOIN "temp"."main"."anon_labels_2" AS anon_labels_2
                 ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_source"."zip" AS TEXT) COLLATE "binary"
             ) AS "anon_rows"
             JOIN (
@@ -1331,20 +1326,16 @@ WITH "anon_measured" AS (
               FROM "temp"."main"."anon_kept" AS anon_codes
               LEFT JOIN (
                 SELECT DISTINCT
-                  "code" AS "anon_code_1_0",
-                  CAST("label" AS anon_label_type_1) AS "anon_label_1"
-                FROM "temp"."main"."anon_labels"
-                WHERE
-                  "position" = 1 AND "depth" = 0
+                  "anon_code_1_0",
+                  "anon_label_1"
+                FROM "temp"."main"."anon_labels_1"
               ) AS "anon_labels_1"
                 ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
               LEFT JOIN (
                 SELECT DISTINCT
-                  "code" AS "anon_code_2_1",
-                  CAST("label" AS anon_label_type_2) AS "anon_label_2"
-                FROM "temp"."main"."anon_labels"
-                WHERE
-                  "position" = 2 AND "depth" = 1
+                  "anon_code_2_1",
+                  "anon_label_2"
+                FROM "temp"."main"."anon_labels_2"
               ) AS "anon_labels_2"
                 ON "anon_labels_2"."anon_code_2_1" = "anon_codes"."anon_code_2_1"
             ) AS "anon_kept"
@@ -1352,10 +1343,8 @@ WITH "anon_measured" AS (
               AND "anon_kept"."anon_label_2" IS NOT DISTINCT FROM "anon_rows"."anon_label_2"
             LEFT JOIN (
               SELECT DISTINCT
-                CAST("label" AS anon_label_type_0) AS "anon_label_0"
-              FROM "temp"."main"."anon_labels"
-              WHERE
-                "position" = 0 AND "depth" = 3
+                "anon_label_0"
+              FROM "temp"."main"."anon_labels_0"
             ) AS "anon_labels_0"
               ON TRUE
           ) AS "anon_published"
@@ -1376,6 +1365,12 @@ SELECT DISTINCT
 FROM "memory"."anon"."taxonomy";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_2";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_2";
 

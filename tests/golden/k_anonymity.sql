@@ -605,7 +605,7 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]', '[9151314442816847872, 7464716382366597120, 2276569611635785728, 8689695481011372032, 8664925683060834304, 2233785415175766016, 7448953783670800384, 1772377559602823168, 547398460958048256, 7440791009346191360, 6987545928097857536, 7475975381435023360, 6988460721772167168, 548031779655647232, 7458805407855673344, 6978539261419061248]');
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], [9151314442816847872, 7464716382366597120, 2276569611635785728, 8689695481011372032, 8664925683060834304, 2233785415175766016, 7448953783670800384, 1772377559602823168, 547398460958048256, 7440791009346191360, 6987545928097857536, 7475975381435023360, 6988460721772167168, 548031779655647232, 7458805407855673344, 6978539261419061248]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -749,9 +749,9 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]', '[9194098639276867584, 9179461940487913472, 2276780717868318720, 2277414036565917696, 8707920985753387008, 8717842978682437632, 9214364837600034816, 9178336040581070848, 9152158867746979840, 9205357638345293824, 8689907119819849728, 7465780692442415104]');
+EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], [9194098639276867584, 9179461940487913472, 2276780717868318720, 2277414036565917696, 8707920985753387008, 8717842978682437632, 9214364837600034816, 9178336040581070848, 9152158867746979840, 9205357638345293824, 8689907119819849728, 7465780692442415104]);
 
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2, 3]', '[2276780717868318720, 9214364837600034816, 9178336040581070848, 9205357638345293824]');
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3], [2276780717868318720, 9214364837600034816, 9178336040581070848, 9205357638345293824]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -843,9 +843,9 @@ SELECT
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
-EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ('[0, 1, 2, 3]', '[2276781250444263424, 2276780717868318720, 9178336040581070848, 8716717078775595008]');
+EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ([0, 1, 2, 3], [2276781250444263424, 2276780717868318720, 9178336040581070848, 8716717078775595008]);
 
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2]', '[2276780717868318720, 9178336040581070848, 8716717078775595008]');
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2], [2276780717868318720, 9178336040581070848, 8716717078775595008]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -1174,6 +1174,45 @@ ORDER BY
   "label" ASC
 );
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
+SELECT
+  "value",
+  "code" AS "anon_code_0_2",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_0) AS "anon_label_0"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 2;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
+SELECT
+  "value",
+  "code" AS "anon_code_1_0",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_1) AS "anon_label_1"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 1 AND "depth" = 0;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_2" AS
+SELECT
+  "value",
+  "code" AS "anon_code_2_5",
+  CAST("label" AS anon_label_type_2) AS "anon_label_2"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 2 AND "depth" = 5;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_3" AS
+SELECT
+  "value",
+  "code" AS "anon_code_3_2",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_3) AS "anon_label_3"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 3 AND "depth" = 2;
+
 SELECT
   CAST((
     SELECT
@@ -1183,28 +1222,7 @@ SELECT
 FROM "memory"."main"."visits" AS anon_source;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
-WITH "anon_labels_0" AS (
-  SELECT
-    "value",
-    CAST("label" AS anon_label_type_0) AS "anon_label_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 2
-), "anon_labels_1" AS (
-  SELECT
-    "value",
-    CAST("label" AS anon_label_type_1) AS "anon_label_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 0
-), "anon_labels_3" AS (
-  SELECT
-    "value",
-    CAST("label" AS anon_label_type_3) AS "anon_label_3"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 3 AND "depth" = 2
-), "anon_rows" AS (
+WITH "anon_rows" AS (
   SELECT
     "anon_labels_0"."anon_label_0",
     "anon_labels_1"."anon_label_1",
@@ -1213,33 +1231,27 @@ WITH "anon_labels_0" AS (
     "anon_source"."length_of_stay" AS "length_of_stay",
     1 AS "anon_row_count"
   FROM "memory"."main"."visits" AS anon_source
-  LEFT JOIN "anon_labels_0"
+  LEFT JOIN "temp"."main"."anon_labels_0" AS anon_labels_0
     ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_source"."age" AS TEXT) COLLATE "binary"
-  LEFT JOIN "anon_labels_1"
+  LEFT JOIN "temp"."main"."anon_labels_1" AS anon_labels_1
     ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
-  LEFT JOIN "anon_labels_3"
+  LEFT JOIN "temp"."main"."anon_labels_3" AS anon_labels_3
     ON "anon_labels_3"."value" IS NOT DISTINCT FROM CAST("anon_source"."admission" AS TEXT) COLLATE "binary"
-), "anon_labels_0_2" AS (
+), "anon_labels_0" AS (
   SELECT DISTINCT
-    "code" AS "anon_code_0_2",
-    CAST("label" AS anon_label_type_0) AS "anon_label_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 2
-), "anon_labels_1_2" AS (
+    "anon_code_0_2",
+    "anon_label_0"
+  FROM "temp"."main"."anon_labels_0"
+), "anon_labels_1" AS (
   SELECT DISTINCT
-    "code" AS "anon_code_1_0",
-    CAST("label" AS anon_label_type_1) AS "anon_label_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 0
-), "anon_labels_3_2" AS (
+    "anon_code_1_0",
+    "anon_label_1"
+  FROM "temp"."main"."anon_labels_1"
+), "anon_labels_3" AS (
   SELECT DISTINCT
-    "code" AS "anon_code_3_2",
-    CAST("label" AS anon_label_type_3) AS "anon_label_3"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 3 AND "depth" = 2
+    "anon_code_3_2",
+    "anon_label_3"
+  FROM "temp"."main"."anon_labels_3"
 ), "anon_kept" AS (
   SELECT
     TRUE AS "anon_is_kept",
@@ -1247,18 +1259,16 @@ WITH "anon_labels_0" AS (
     "anon_labels_1"."anon_label_1",
     "anon_labels_3"."anon_label_3"
   FROM "temp"."main"."anon_kept" AS anon_codes
-  LEFT JOIN "anon_labels_0_2" AS "anon_labels_0"
+  LEFT JOIN "anon_labels_0"
     ON "anon_labels_0"."anon_code_0_2" = "anon_codes"."anon_code_0_2"
-  LEFT JOIN "anon_labels_1_2" AS "anon_labels_1"
+  LEFT JOIN "anon_labels_1"
     ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
-  LEFT JOIN "anon_labels_3_2" AS "anon_labels_3"
+  LEFT JOIN "anon_labels_3"
     ON "anon_labels_3"."anon_code_3_2" = "anon_codes"."anon_code_3_2"
 ), "anon_labels_2" AS (
   SELECT DISTINCT
-    CAST("label" AS anon_label_type_2) AS "anon_label_2"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 2 AND "depth" = 5
+    "anon_label_2"
+  FROM "temp"."main"."anon_labels_2"
 ), "anon_published" AS (
   SELECT
     "anon_rows"."diagnosis",
@@ -1428,6 +1438,14 @@ SELECT DISTINCT
 FROM "memory"."anon"."taxonomy";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_3";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_2";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_3";
 

@@ -582,7 +582,7 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2, 3, 4]', '[8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]');
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1, 2, 3, 4], [8646911284551352320, 7313845794849685504, 2125699024118874112, 7061644215716937728, 398287092045578240]);
 
 WITH "anon_cells" AS (
   SELECT
@@ -1112,21 +1112,46 @@ ORDER BY
   "label" ASC
 );
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
+SELECT
+  "value",
+  "code" AS "anon_code_0_1",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_0) AS "anon_label_0"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 1;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
+SELECT
+  "value",
+  "code" AS "anon_code_1_1",
+  CAST("label" AS anon_label_type_1) AS "anon_label_1"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 1 AND "depth" = 1;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_2" AS
+SELECT
+  "value",
+  "code" AS "anon_code_2_1",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_2) AS "anon_label_2"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 2 AND "depth" = 1;
+
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labels_0" AS (
   SELECT DISTINCT
     "anon_key_0",
-    CAST("label" AS anon_label_type_0) AS "anon_label_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 1
+    "anon_label_0"
+  FROM "temp"."main"."anon_labels_0"
 ), "anon_labels_2" AS (
   SELECT DISTINCT
     "anon_key_0",
-    CAST("label" AS anon_label_type_2) AS "anon_label_2"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 2 AND "depth" = 1
+    "anon_label_2"
+  FROM "temp"."main"."anon_labels_2"
 ), "anon_labelled_rows" AS (
   SELECT
     "anon_cells"."anon_row_count",
@@ -1155,18 +1180,14 @@ WITH "anon_labels_0" AS (
     "diagnosis"
 ), "anon_labels_0_2" AS (
   SELECT DISTINCT
-    "code" AS "anon_code_0_1",
-    CAST("label" AS anon_label_type_0) AS "anon_label_0"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 0 AND "depth" = 1
+    "anon_code_0_1",
+    "anon_label_0"
+  FROM "temp"."main"."anon_labels_0"
 ), "anon_labels_2_2" AS (
   SELECT DISTINCT
-    "code" AS "anon_code_2_1",
-    CAST("label" AS anon_label_type_2) AS "anon_label_2"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 2 AND "depth" = 1
+    "anon_code_2_1",
+    "anon_label_2"
+  FROM "temp"."main"."anon_labels_2"
 ), "anon_kept" AS (
   SELECT
     TRUE AS "anon_is_kept",
@@ -1179,10 +1200,8 @@ WITH "anon_labels_0" AS (
     ON "anon_labels_2"."anon_code_2_1" = "anon_codes"."anon_code_2_1"
 ), "anon_labels_1" AS (
   SELECT DISTINCT
-    CAST("label" AS anon_label_type_1) AS "anon_label_1"
-  FROM "temp"."main"."anon_labels"
-  WHERE
-    "position" = 1 AND "depth" = 1
+    "anon_label_1"
+  FROM "temp"."main"."anon_labels_1"
 ), "anon_published" AS (
   SELECT
     "anon_rows"."diagnosis",
@@ -1366,6 +1385,12 @@ SELECT DISTINCT
 FROM "memory"."anon"."taxonomy";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_2";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_2";
 

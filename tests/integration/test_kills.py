@@ -20,6 +20,7 @@ import pytest
 
 import sqlanon as sa
 from tests.conftest import ROOT
+from tests.effort import examples
 
 pytestmark = pytest.mark.deep
 
@@ -33,11 +34,25 @@ ROLES: dict[str, Any] = {"quasi_identifiers": ["age"], "insensitive": ["illness"
 OLD = sa.Policy(privacy=[sa.KAnonymity(5)], quality=sa.Prec(), search="exhaustive", **ROLES)
 NEW = OLD.model_copy(update={"suppression_limit": 0.5})
 SOURCE = "people.parquet"
+CEILED = {
+    k: sa.Policy(
+        quasi_identifiers=["id"],
+        sensitive=["illness"],
+        identifiers=["age"],
+        taxonomies={"id": {"kind": "intervals", "widths": [10], "minimum": 0, "maximum": ROW_COUNT - 1}},
+        method=sa.HCeiling(k, h=0.01, catalog="paper"),
+    )
+    for k in (11, 12)
+}
+"""The old release and the new one, each with a catalog of its counterfeits, which are other ones in each."""
+CATALOG_KILLS = examples(20)
 LAYOUTS: dict[str, dict[str, Any]] = {
     "published.parquet": {},
     "published.csv": {},
     "pieces/": {"rows_per_file": 700},
     "parts/": {"partition_by": "illness"},
+    "published": {},
+    "cataloged": {"tables": {"catalog": "catalog"}},
 }
 
 PROGRAM = """
@@ -55,7 +70,7 @@ def run(into, layout, number):
     if into == "parts/":
         folders.exchange = lambda *_: False  # a file system that cannot swap folders
     policy = sa.Policy(**json.loads(sys.argv[1]))
-    with sa.connect("w.duckdb", read_only=into != "published", threads=1) as session:
+    with sa.connect("w.duckdb", read_only=into not in ("published", "cataloged"), threads=1) as session:
         count = 0
         def count_event(event, arguments):
             nonlocal count
@@ -104,8 +119,8 @@ class Victims:
 
 
 @contextmanager
-def victims(folder: Path) -> Iterator[Victims]:
-    command = [sys.executable, "-c", PROGRAM, NEW.model_dump_json()]
+def victims(folder: Path, policy: sa.Policy = NEW) -> Iterator[Victims]:
+    command = [sys.executable, "-c", PROGRAM, policy.model_dump_json()]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "", "TMPDIR": str(folder.parent)}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, cwd=folder, env=environment, **pipes) as process:
@@ -142,10 +157,11 @@ def is_new(session: sa.Session, into: str) -> bool:
 
 def test_files_and_folders(folder: Path) -> None:
     moments = random.Random(4)  # noqa: S311
-    killed = dict.fromkeys(LAYOUTS, 0)
+    layouts = {into: layout for into, layout in LAYOUTS.items() if Path(into).suffix or into.endswith("/")}
+    killed = dict.fromkeys(layouts, 0)
     with sa.connect("w.duckdb", read_only=True, threads=1) as session, victims(folder) as killer:
         whole = {}
-        for into, layout in LAYOUTS.items():
+        for into, layout in layouts.items():
             session.anonymize(SOURCE, OLD, into, **layout)
             whole[into] = killer.run(into)
             assert is_new(session, into)
@@ -153,7 +169,7 @@ def test_files_and_folders(folder: Path) -> None:
         visible = sorted(path.name for path in folder.iterdir())
         assert "published.csv.sqlanon.json" in visible
         while sum(killed.values()) < KILLS:
-            into = moments.choice(list(LAYOUTS))
+            into = moments.choice(list(layouts))
             if moments.random() < 0.5:
                 ended = killer.run(into, number=moments.randint(1, whole[into]["events"]))
             else:
@@ -167,7 +183,7 @@ def test_files_and_folders(folder: Path) -> None:
                 session.anonymize(SOURCE, OLD, into, replace=True, **LAYOUTS[into])
                 assert not is_new(session, into)
                 assert not list(folder.glob(f".{into.rstrip('/')}*"))
-        for into, layout in LAYOUTS.items():
+        for into, layout in layouts.items():
             session.anonymize(SOURCE, OLD, into, replace=True, **layout)
         assert sorted(path.name for path in folder.iterdir()) == visible
     assert min(killed.values()) > 0
@@ -189,3 +205,29 @@ def test_tables(folder: Path) -> None:
                 assert not is_new(session, "published")
                 tables = session.connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
                 assert tables == [("published",), ("taxonomy",), ("taxonomy_domain",), ("taxonomy_origin",)]
+
+
+def test_two_tables(folder: Path) -> None:
+    """Both are old or both are new, and fit each other."""
+    moments = random.Random(6)  # noqa: S311
+    old, new = CEILED.values()
+    tables = LAYOUTS["cataloged"]["tables"]
+    with sa.connect("w.duckdb") as session:
+        session.anonymize(SOURCE, old, "cataloged", tables=tables)
+    with victims(folder, new) as killer:
+        seconds = killer.run("cataloged")["seconds"]
+        killed = 0
+        while killed < CATALOG_KILLS:
+            ended = killer.run("cataloged", delay=moments.uniform(0.3 * seconds, 1.3 * seconds))
+            killed += ended["code"] != 0
+            with sa.connect("w.duckdb") as session:
+                notes = [json.loads(session.provenance(name) or "") for name in ("cataloged", "catalog")]
+                one, other = (note["sqlanon"]["policy"] for note in notes)
+                assert one == other
+                assert one["method"]["k"] in CEILED
+                counts = "SELECT (SELECT count(*) FROM cataloged) - (SELECT sum(counterfeits) FROM catalog)"
+                assert session.connection.sql(counts).fetchall() == [(ROW_COUNT,)]
+                if one["method"]["k"] == new.criteria.k:
+                    session.anonymize(SOURCE, old, "cataloged", tables=tables, replace=True)
+                else:
+                    assert ended["code"] != 0

@@ -11,6 +11,7 @@ long as no catalog tells of counterfeits, they cost it nothing (spec/hceiling.md
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -55,7 +56,7 @@ class FewestCounterfeits:
     def learn(self, index: Index, counterfeits: int) -> None:
         """Take note of what a node needs."""
         self._known[index] = self._at_least[index] = counterfeits
-        if self.best is None or self._order(index) < self._order(self.best):
+        if self.best is None or self.order(index) < self.order(self.best):
             self.best = index
 
     @property
@@ -68,6 +69,10 @@ class FewestCounterfeits:
         spread_downwards(self._at_least)
         return int(self._at_least[self._allowed].min())
 
+    def order(self, index: Index) -> tuple[int, int]:
+        """What nodes that were checked are compared by: of two, the one with less is better."""
+        return int(self._known[index]), int(self._ranks[index])
+
     def is_proven(self) -> bool:
         """Whether no other node can be better."""
         return self.best is not None and not self._open().any()
@@ -76,18 +81,15 @@ class FewestCounterfeits:
         """The nodes that were not checked and may be better than the best one."""
         assert self.best is not None
         spread_downwards(self._at_least)
-        needed, rank = self._order(self.best)
+        needed, rank = self.order(self.best)
         better = (self._at_least < needed) | ((self._at_least == needed) & (self._ranks < rank))
         is_open: Mask = self._allowed & (self._known == UNKNOWN) & better
         return is_open
 
-    def _order(self, index: Index) -> tuple[int, int]:
-        return int(self._known[index]), int(self._ranks[index])
-
 
 def choose_node(
     engine: Compute, table: EncodedTable, allowed: Mask, errors: Bounds, observer: Observer, stopped: Stopped
-) -> SearchOutcome:
+) -> tuple[SearchOutcome, list[NodeSummary]]:
     """Choose a node of those that keep to the ceiling, of which there is one at least.
 
     Args:
@@ -99,7 +101,7 @@ def choose_node(
         stopped: asked after every batch whether to make do with the best node so far.
 
     Returns:
-        the outcome, whose loss is the number of counterfeits.
+        the outcome, whose loss is the number of counterfeits, and all nodes that were checked, the best first.
     """
     lattice, k = table.context.lattice, table.context.k
     search = FewestCounterfeits(allowed, ranked(table, errors))
@@ -118,7 +120,7 @@ def choose_node(
     assert search.best is not None
     assert search.needed is not None
     best = found[search.best]
-    return SearchOutcome(
+    outcome = SearchOutcome(
         best=best,
         loss=search.needed,
         ties=(best.levels,),
@@ -128,6 +130,15 @@ def choose_node(
         lower_bound=float(search.fewest()),
         unsatisfiable=False,
     )
+    return outcome, [found[index] for index in sorted(found, key=search.order)]
+
+
+def in_place_of(outcome: SearchOutcome, other: NodeSummary, k: int) -> SearchOutcome:
+    """The outcome where another node is taken than the best one; what is known of the best one holds."""
+    if other == outcome.best:
+        return outcome
+    loss = float(missing_rows(other, k))
+    return replace(outcome, best=other, loss=loss, ties=(other.levels,), proven_optimal=False)
 
 
 def missing_rows(summary: NodeSummary, k: int) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sqlanon.engines.base import Compute
 from sqlanon.mechanisms.source import RandomSource
@@ -34,6 +35,21 @@ class Added:
     fewest_true_rows: int
 
 
+@dataclass(frozen=True)
+class Filled:
+    """A node whose classes all have k rows.
+
+    Attributes:
+        table: its cells, counterfeits among them.
+        levels: the node.
+        added: what was added.
+    """
+
+    table: EncodedTable
+    levels: Levels
+    added: Added
+
+
 def without_values(table: EncodedTable) -> EncodedTable:
     """The table for a search, whose classes do not tell values apart."""
     spec = replace(table.encoding.spec, protected=(), protected_shapes={})
@@ -45,23 +61,32 @@ def rows_without_value(engine: Compute, table: EncodedTable) -> int:
     return int(engine.fetch(queries.rows_without_value(table.encoding), "rows without a value")[0]["rows"])
 
 
-def draw(engine: Compute, table: EncodedTable, levels: Levels, settings: HCeiling, source: RandomSource) -> Added:
-    """Draw the value of every counterfeit that a node needs, each on its own (spec/hceiling.md (b) 3)."""
-    engine.run(queries.lacking(table.encoding, levels, settings.k))
+def fill(engine: Compute, table: EncodedTable, levels: Levels, settings: HCeiling, source: RandomSource) -> Filled:
+    """Fill up the classes of a node, the value of every counterfeit drawn on its own (spec/hceiling.md (b) 3)."""
+    encoding = table.encoding
+    for step in (queries.known_values(encoding), queries.lacking(encoding, levels, settings.k)):
+        engine.run(step)
     totals = engine.fetch(queries.lacking_totals(), "classes that lack rows")[0]
-    count = int(totals["missing"])
+    drawn = _drawn(engine, table, int(totals["missing"]), settings, source)
+    engine.put(queries.DRAWN, pa.table({queries.PLACE: np.arange(len(drawn)), queries.DRAWN_VALUE: drawn}))
+    for step in (queries.counterfeits(encoding, levels), queries.filled(encoding, levels)):
+        engine.run(step)
+    fewest = settings.k if totals["smallest"] is None else int(totals["smallest"])
+    filled = replace(encoding, cells=queries.FILLED, added=settings.added_columns)
+    return Filled(replace(table, encoding=filled), levels, Added(len(drawn), int(totals["classes"]), fewest))
+
+
+def discard(engine: Compute) -> None:
+    """Drop what was made for a node, so that another one can be filled up."""
+    for relation in queries.OF_A_NODE:
+        engine.drop(relation)
+
+
+def _drawn(
+    engine: Compute, table: EncodedTable, count: int, settings: HCeiling, source: RandomSource
+) -> NDArray[np.uint32]:
+    """The codes of the values of so many counterfeits."""
     known = engine.fetch(queries.value_counts(table.encoding), "sensitive values")
-    codes = np.array([row["value"] for row in known], dtype=np.int64)
-    rows = np.array([row["rows"] for row in known], dtype=np.int64)
+    codes, rows = (np.array([row[name] for row in known], dtype=np.int64) for name in ("value", "rows"))
     weights = rows if settings.fill == "marginal" else np.ones_like(rows)
-    drawn = codes[source.sampled(weights, count)] if count else np.empty(0, dtype=np.int64)
-    engine.put(queries.DRAWN, pa.table({queries.PLACE: np.arange(count), queries.DRAWN_VALUE: drawn.astype(np.uint32)}))
-    engine.run(queries.counterfeits(table.encoding, levels))
-    fewest = totals["smallest"]
-    return Added(count, int(totals["classes"]), settings.k if fewest is None else int(fewest))
-
-
-def filled(engine: Compute, table: EncodedTable, levels: Levels) -> EncodedTable:
-    """The table with the cells of a node in place of its own, counterfeits among them."""
-    engine.run(queries.filled(table.encoding, levels))
-    return replace(table, encoding=replace(table.encoding, cells=queries.FILLED))
+    return codes[source.sampled(weights, count)].astype(np.uint32) if count else np.empty(0, dtype=np.uint32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -23,22 +23,30 @@ from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_cla
 from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
 from sqlanon.methods.h_ceiling import counterfeits
+from sqlanon.methods.h_ceiling.catalog_queries import catalog as catalog_rows
+from sqlanon.methods.h_ceiling.catalog_queries import with_class_ids
+from sqlanon.methods.h_ceiling.catalogs import Cataloged, catalog_shortfalls, cataloged
 from sqlanon.methods.h_ceiling.ceiling import WITHIN, largest_degrees, level_errors
-from sqlanon.methods.h_ceiling.choice import choose_node
+from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
+from sqlanon.methods.h_ceiling.counterfeits import Filled
 from sqlanon.methods.h_ceiling.guarantee import guarantee
-from sqlanon.methods.h_ceiling.report import Decision, note, report
+from sqlanon.methods.h_ceiling.report import Decision, Facts, note, report
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.lattice import NodeSummary
-from sqlanon.model.policy.h_ceiling import HCeiling
+from sqlanon.model.policy.h_ceiling import CATALOG, HCeiling
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.recoding import at_node
 from sqlanon.model.release import Measurement
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.grouping import recoded
 from sqlanon.search import SearchOutcome
+from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.verification.measure import measured_beside
 from sqlanon.verification.verify import verify
+
+TRIED_NODES = 8
+"""Of how many nodes a catalog is looked for: each takes a while, and the values that are drawn decide as much."""
 
 
 class Ceiling:
@@ -81,10 +89,13 @@ class Prepared:
     """A policy that fits its source."""
 
     node: ClassVar[None] = None
-    beside: ClassVar[tuple[str, ...]] = ()
 
     run: Run
     bound: BoundPolicy
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        return (CATALOG,) if _settings(self.bound).has_catalog else ()
 
     def answering(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -122,43 +133,67 @@ class Encoded:
                     f"no node keeps to the ceiling h = {h:g}:",
                     [f"the least general node that the policy allows has a degree of {degrees.min():.6g}"],
                 )
-            if self.run.request.rehearsed:
-                outcome = _bottom(engine, table)
-            else:
-                classes = counterfeits.without_values(table)
-                outcome = choose_node(engine, classes, allowed, errors, stages.checked, self.run.stopped)
+            outcome, nodes = self._checked(allowed, errors, stages)
+            filled, catalog = self._filled(nodes)
+            (node,) = (node for node in nodes if node.levels == filled.levels)
+            outcome = in_place_of(outcome, node, table.context.k)
             stages.concluded(outcome)
-        assert outcome.best is not None
-        index = table.context.lattice.index(outcome.best.levels)
-        return Chosen(self.run, table, outcome, float(degrees[index]), float(errors[index]), int(allowed.sum()))
+        index = table.context.lattice.index(filled.levels)
+        facts = Facts(outcome, catalog, filled.added, float(degrees[index]), float(errors[index]), int(allowed.sum()))
+        return Chosen(self.run, filled, facts)
+
+    def _checked(self, allowed: Mask, errors: Bounds, stages: Stages) -> tuple[SearchOutcome, list[NodeSummary]]:
+        """The outcome of the search, and the nodes that it has checked, the best first; in a rehearsal the bottom."""
+        engine, run = self.run.engine, self.run
+        if run.request.rehearsed:
+            return _bottom(engine, self.table)
+        classes = counterfeits.without_values(self.table)
+        return choose_node(engine, classes, allowed, errors, stages.checked, run.stopped)
+
+    def _filled(self, nodes: Sequence[NodeSummary]) -> tuple[Filled, Cataloged | None]:
+        """The first of some nodes of which there is a catalog, filled up; the first if none is wanted.
+
+        Raises:
+            UnsatisfiableError: there is no catalog of any that was tried.
+        """
+        engine, settings, problems = self.run.engine, _settings(self.table.bound), []
+        for node in nodes[:TRIED_NODES]:
+            filled = counterfeits.fill(engine, self.table, node.levels, settings, self.run.random_source)
+            if not settings.has_catalog:
+                return filled, None
+            catalog = cataloged(engine, filled, settings)
+            if isinstance(catalog, Cataloged):
+                return filled, catalog
+            problems.append(f"{filled.added.count:,} counterfeits at {tuple(node.levels)}: {catalog}")
+            counterfeits.discard(engine)
+        raise UnsatisfiableError(
+            f"no {settings.catalog} catalog was found for the {len(problems)} nodes that need the fewest counterfeits, "
+            'by the values that were drawn; try again, or with another h, a smaller effective_k, or catalog "none":',
+            problems,
+        )
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The node that was found, of which nothing is made yet."""
+    """A node that is filled up, of which no row is made yet."""
 
     run: Run
-    table: EncodedTable
-    outcome: SearchOutcome
-    degree: float
-    error: float
-    allowed_nodes: int
+    filled: Filled
+    facts: Facts
 
     def draw(self) -> Drawn:
-        engine, table = self.run.engine, self.table
-        assert self.outcome.best is not None
-        levels = self.outcome.best.levels
-        recoding, settings = at_node(levels), _settings(table.bound)
-        added = counterfeits.draw(engine, table, levels, settings, self.run.random_source)
-        filled = counterfeits.filled(engine, table, levels)
-        keep_classes(engine, filled, recoding)
-        attained = attained_measures(engine, recoded(filled.encoding, recoding))
-        publishing.group_rows(engine, filled, recoding, masked=False)
-        notes = (*columns_at_the_top(table.context.lattice, levels), *nearly_unique_columns(engine, filled))
-        decision = Decision(
-            self.outcome, levels, added, self.degree, self.error, self.allowed_nodes, tuple(attained), notes
-        )
-        return Drawn(self.run, filled, decision)
+        engine, table = self.run.engine, self.filled.table
+        recoding = at_node(self.filled.levels)
+        keep_classes(engine, table, recoding)
+        attained = attained_measures(engine, recoded(table.encoding, recoding))
+        publishing.group_rows(engine, table, recoding, masked=False, with_added=self._with_added)
+        at_top = columns_at_the_top(table.context.lattice, self.filled.levels)
+        notes = (*at_top, *nearly_unique_columns(engine, table))
+        return Drawn(self.run, self.filled, Decision(self.facts, self.filled.levels, tuple(attained), notes))
+
+    def _with_added(self, groups: exp.Query) -> exp.Query:
+        """Groups of equal rows, with the ids of classes if a catalog names these."""
+        return groups if self.facts.catalog is None else with_class_ids(self.filled.table.encoding, groups)
 
 
 @dataclass(frozen=True)
@@ -166,8 +201,13 @@ class Drawn:
     """The rows of a node, and counterfeits among them."""
 
     run: Run
-    table: EncodedTable
+    filled: Filled
     decision: Decision
+
+    @property
+    def table(self) -> EncodedTable:
+        """The cells, counterfeits among them."""
+        return self.filled.table
 
     @property
     def encoding(self) -> Encoding:
@@ -177,7 +217,9 @@ class Drawn:
         return note(self.table.bound, self.decision, report)
 
     def rows_beside(self) -> Mapping[str, exp.Query]:
-        return {}
+        if self.decision.facts.catalog is None:
+            return {}
+        return {CATALOG: catalog_rows(self.encoding, self.filled.levels)}
 
     def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
         bound = self.table.bound
@@ -185,9 +227,11 @@ class Drawn:
         compared = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, None)
         found = verify(self.run.engine, written, bound.policy, compared)
         shortfalls = list(found.shortfalls)
-        expected = self.table.context.row_count + self.decision.added.count
+        expected = self.table.context.row_count + self.filled.added.count
         if found.measurement.row_count != expected:
             shortfalls.append(f"it has {found.measurement.row_count:,} rows where {expected:,} were to be released")
+        if CATALOG in beside:
+            shortfalls += catalog_shortfalls(self.run.engine, self.filled, written, beside[CATALOG])
         if shortfalls and not self.run.request.rehearsed:
             raise VerificationError(
                 "the written release does not meet its policy and was withdrawn; did the source change during the run?",
@@ -215,11 +259,11 @@ def _settings(bound: BoundPolicy) -> HCeiling:
     return bound.policy.method
 
 
-def _bottom(engine: Engine, table: EncodedTable) -> SearchOutcome:
+def _bottom(engine: Engine, table: EncodedTable) -> tuple[SearchOutcome, list[NodeSummary]]:
     """The bottom of the lattice, which a rehearsal takes for the node that a search would choose."""
-    bottom = table.context.lattice.bottom
-    node_summaries(engine, table, [bottom], asked="counts")
-    return only_checked(NodeSummary(bottom, 1, 1, 0, 0), 0)
+    bottom = NodeSummary(table.context.lattice.bottom, 1, 1, 0, 0)
+    node_summaries(engine, table, [bottom.levels], asked="counts")
+    return only_checked(bottom, 0), [bottom]
 
 
 def _refuse_inexact(bound: BoundPolicy) -> None:

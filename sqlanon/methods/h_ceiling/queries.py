@@ -39,11 +39,20 @@ LACKING = Relation("anon_lacking", "class")
 DRAWN = Relation("anon_drawn_values", "row")
 """The value of every counterfeit, by its place."""
 
+KNOWN = Relation("anon_known_values", "row")
+"""The sensitive values by their codes, with how many rows of the table have each."""
+
+CLASSES = Relation("anon_filled_classes", "class")
+"""The classes of the filled cells, each with a number and how many rows it has."""
+
 COUNTERFEITS = Relation("anon_counterfeits", "cell")
 """How many counterfeits of each value a class has."""
 
 FILLED = Relation("anon_filled_cells", "cell")
 """The cells of a node, and counterfeits among them."""
+
+OF_A_NODE = (KNOWN, LACKING, DRAWN, COUNTERFEITS, FILLED, CLASSES)
+"""What is made for a node."""
 
 PROFILE = "anon_profile"
 LOSSES = "anon_losses"
@@ -132,10 +141,19 @@ def lacking_totals() -> exp.Query:
     return select([aliased(count_rows(), "classes"), aliased(missing, "missing"), smallest], LACKING.table)
 
 
+def known_values(encoding: Encoding) -> Step:
+    """The step that makes :data:`KNOWN`."""
+    (name,) = encoding.spec.protected
+    code = column(value_column(encoding))
+    value = aliased(exp.AnyValue(this=column(encoding.raw(name))), encoding.raw(name))
+    return Step(
+        KNOWN, grouped(select([code, value, row_sum()], encoding.cells.table), [code.copy()]), "sensitive values"
+    )
+
+
 def value_counts(encoding: Encoding) -> exp.Query:
     """``value`` and ``rows``: the codes of the sensitive values, with how many rows of the table have each."""
-    code = column(_value(encoding))
-    query = grouped(select([aliased(code, "value"), row_sum(name="rows")], encoding.cells.table), [code.copy()])
+    query = select([aliased(column(value_column(encoding)), "value"), aliased(column(ROW_COUNT), "rows")], KNOWN.table)
     query.set("order", ascending(column("value")))
     return query
 
@@ -154,7 +172,7 @@ def counterfeits(encoding: Encoding, levels: Levels) -> Step:
     last = exp.Add(this=column(BEFORE), expression=column(MISSING))
     each = aliased(exp.func("unnest", exp.func("range", column(BEFORE), last)), PLACE)
     places = select([*(column(key.name) for key in keys), each], LACKING.table)
-    value = aliased(column(DRAWN_VALUE, "anon_drawn"), _value(encoding))
+    value = aliased(column(DRAWN_VALUE, "anon_drawn"), value_column(encoding))
     query = select([*keys, value, aliased(cast(count_rows(), "BIGINT"), ROW_COUNT)], subquery(places, "anon_places"))
     on = column(PLACE, "anon_drawn").eq(column(PLACE, "anon_places"))
     query = query.join(exp.alias_(DRAWN.table, "anon_drawn", table=True), on=on, copy=False)
@@ -164,20 +182,19 @@ def counterfeits(encoding: Encoding, levels: Levels) -> Step:
 def filled(encoding: Encoding, levels: Levels) -> Step:
     """The step that makes :data:`FILLED`: a cell for each class and value, true rows and counterfeits together."""
     (name,) = encoding.spec.protected
-    grouping = by_key(encoding, levels, carried=[_value(encoding), ROW_COUNT])
-    true = select([*grouping.columns(), column(_value(encoding)), column(ROW_COUNT)], grouping.cells())
-    invented = select([*grouping.columns(), column(_value(encoding)), column(ROW_COUNT)], COUNTERFEITS.table)
-    keys = [column(key, "anon_rows") for key in (*grouping.keys, _value(encoding))]
+    grouping = by_key(encoding, levels, carried=[value_column(encoding), ROW_COUNT])
+    true = select([*grouping.columns(), column(value_column(encoding)), column(ROW_COUNT)], grouping.cells())
+    invented = select([*grouping.columns(), column(value_column(encoding)), column(ROW_COUNT)], COUNTERFEITS.table)
+    keys = [column(key, "anon_rows") for key in (*grouping.keys, value_column(encoding))]
     both = select([*keys, row_sum()], subquery(union_all([true, invented]), "anon_rows"))
     counts = subquery(grouped(both, copies(keys)), "anon_counts")
-    raw = aliased(exp.AnyValue(this=column(encoding.raw(name))), encoding.raw(name))
-    known = grouped(select([column(_value(encoding)), raw], encoding.cells.table), [column(_value(encoding))])
     told = {*grouping.keys}
     words = [column(key, "anon_counts") if key in told else aliased(number(0), key) for key in _keys(encoding)]
-    columns = [column(_value(encoding), "anon_counts"), column(encoding.raw(name), "anon_known")]
+    columns = [column(value_column(encoding), "anon_counts"), column(encoding.raw(name), "anon_known")]
     query = select([*words, *columns, aliased(exp.false(), IS_UNMAPPED), column(ROW_COUNT, "anon_counts")], counts)
-    on = column(_value(encoding), "anon_known").eq(column(_value(encoding), "anon_counts"))
-    return Step(FILLED, query.join(subquery(known, "anon_known"), on=on, copy=False), "cells with counterfeits")
+    on = column(value_column(encoding), "anon_known").eq(column(value_column(encoding), "anon_counts"))
+    query = query.join(exp.alias_(KNOWN.table, "anon_known", table=True), on=on, copy=False)
+    return Step(FILLED, query, "cells with counterfeits")
 
 
 def _missing_before(grouping: Grouping) -> exp.Expr:
@@ -188,7 +205,8 @@ def _missing_before(grouping: Grouping) -> exp.Expr:
     return cast(exp.Paren(this=exp.Sub(this=so_far, expression=column(MISSING))), "BIGINT")
 
 
-def _value(encoding: Encoding) -> str:
+def value_column(encoding: Encoding) -> str:
+    """The column of cells with the code of the sensitive value."""
     (name,) = encoding.spec.protected
     return encoding.sensitive(name)
 

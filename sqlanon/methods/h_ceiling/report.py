@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.methods.base import AnyReport
 from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.h_ceiling.catalogs import Cataloged
 from sqlanon.methods.h_ceiling.counterfeits import Added
 from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import Levels, total
-from sqlanon.model.policy.h_ceiling import HCeiling
+from sqlanon.model.policy.h_ceiling import COUNTERFEITS, HCeiling
 from sqlanon.model.release import Measurement, Report, RowCounts
 from sqlanon.publish.provenance import note_by_policy
 from sqlanon.search import SearchOutcome
 
-COUNTERFEITS = "counterfeits"
+UNPROVEN = "another node below the ceiling may need fewer counterfeits: it was not looked at, or has no catalog"
 
 PUBLISHED = ("node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size")
 """What travels with a release: not how many of its rows are true, from which recipients could tell where these are."""
@@ -35,6 +35,10 @@ class CeilingReport(Report):
         filled_classes: how many classes they are in.
         fewest_true_rows: how many true rows the class has that has the fewest: rows, not persons.
         reconstruction_error: its mean over true rows and published columns, each true row known to be one.
+        catalog: which catalog was published: ``none``, ``strict`` or ``paper``.
+        groups: how many groups of classes it tells of.
+        effective_k: the inverse of the probability, at most, that a row of these is that of a person whose class is
+            known, to whoever has release and catalog and takes all ways that agree with them for equally likely.
     """
 
     ceiling: float | None
@@ -45,6 +49,9 @@ class CeilingReport(Report):
     filled_classes: int
     fewest_true_rows: int
     reconstruction_error: float
+    catalog: str
+    groups: int | None
+    effective_k: float | None
 
     @property
     def rows_in_words(self) -> str:
@@ -56,42 +63,47 @@ class CeilingReport(Report):
 
 
 @dataclass(frozen=True)
-class Decision:
-    """What is to be published.
+class Facts:
+    """What is known of the node that was chosen.
 
     Attributes:
-        outcome: how the node was found.
-        levels: the node.
+        outcome: how it was found.
+        catalog: its catalog, if it has one.
         added: its counterfeits.
         degree: the largest degree of generalization of a row.
         error: the mean reconstruction error.
         allowed_nodes: how many nodes keep to the ceiling.
-        attained: what classes attain in each bound of the policy.
-        notes: anything that a reader should know.
     """
 
     outcome: SearchOutcome
-    levels: Levels
+    catalog: Cataloged | None
     added: Added
     degree: float
     error: float
     allowed_nodes: int
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is to be published: a node, what is known of it, what its classes attain by the policy's bounds, notes."""
+
+    facts: Facts
+    levels: Levels
     attained: tuple[float, ...]
     notes: tuple[str, ...]
-
-    unproven: ClassVar[str] = "another node below the ceiling may need fewer counterfeits: the search was stopped"
 
 
 def report(
     table: EncodedTable, decision: Decision, measured: Measurement, into: str, seconds: Mapping[str, float]
 ) -> CeilingReport:
     """The report of a run."""
-    bound, outcome, added = table.bound, decision.outcome, decision.added
+    bound, facts = table.bound, decision.facts
+    outcome, added, catalog = facts.outcome, facts.added, facts.catalog
     policy, lattice, losses = bound.policy, table.context.lattice, table.context.losses
     settings = policy.method
     assert isinstance(settings, HCeiling)
     true_rows, released = table.context.row_count, measured.row_count
-    doubts = () if outcome.proven_optimal else (decision.unproven,)
+    doubts = () if outcome.proven_optimal else (UNPROVEN,)
     return CeilingReport(
         source=bound.description,
         into=into,
@@ -118,13 +130,16 @@ def report(
         seconds=dict(seconds),
         notes=(*doubts, *decision.notes),
         ceiling=settings.h,
-        degree=decision.degree,
-        allowed_nodes=decision.allowed_nodes,
+        degree=facts.degree,
+        allowed_nodes=facts.allowed_nodes,
         counterfeits=added.count,
         counterfeit_share=added.count / max(released, 1),
         filled_classes=added.classes,
         fewest_true_rows=added.fewest_true_rows,
-        reconstruction_error=decision.error,
+        reconstruction_error=facts.error,
+        catalog=settings.catalog,
+        groups=None if catalog is None else catalog.groups,
+        effective_k=None if catalog is None else catalog.effective_k,
     )
 
 

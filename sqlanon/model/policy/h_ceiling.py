@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from sqlanon.model.base import PolicyValue, Share
+from sqlanon.model.base import NotNegative, PolicyValue, Share, failed_checks
+from sqlanon.model.names import folded
 from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
 from sqlanon.model.quality import LM
@@ -16,6 +17,16 @@ if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
 
 Fill = Literal["marginal", "uniform"]
+CatalogKind = Literal["none", "strict", "paper"]
+
+EFFECTIVE = 0.8
+"""The share of k that the effective k of a group is at least, if nothing else is asked for (spec/hceiling.md (b) G)."""
+
+CLASS_ID = "class_id"
+CLASS_IDS = "class_ids"
+COUNTERFEITS = "counterfeits"
+CATALOG = "catalog"
+"""What is published beside the rows if the policy asks for it: a table of :data:`CLASS_IDS`, value, number."""
 
 
 class HCeiling(MethodSettings):
@@ -35,6 +46,12 @@ class HCeiling(MethodSettings):
         fill: how the sensitive values of counterfeits are drawn: ``"marginal"`` as they are in the whole table, or
             ``"uniform"`` from the values that occur, as published; the latter makes counterfeits of rare values easy to
             tell (spec/hceiling.md, H8).
+        catalog: whether a second table tells how many counterfeits of each value there are in groups of classes, for
+            recipients to correct for them. It makes it easier to find persons, too. ``"none"`` is safest. ``"strict"``
+            groups classes so that none is sure to have a counterfeit, and that the effective k of each group, the
+            inverse of the probability that a row is the one of a person in its class, is ``effective_k`` at least.
+            ``"paper"`` groups them by the published condition, which promises neither. Both are for scipy, an extra.
+        effective_k: for a strict catalog; 0.8 k if not given.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -44,12 +61,43 @@ class HCeiling(MethodSettings):
     k: Annotated[int, Field(ge=2, strict=True)]
     h: Share | None = None
     fill: Fill = "marginal"
+    catalog: CatalogKind = "none"
+    effective_k: NotNegative | None = None
 
     def __init__(
-        self, k: int | None = None, *, h: float | None = None, fill: Fill = "marginal", **unknown: Any
+        self,
+        k: int | None = None,
+        *,
+        h: float | None = None,
+        fill: Fill = "marginal",
+        catalog: CatalogKind = "none",
+        effective_k: float | None = None,
+        **unknown: Any,
     ) -> None:
         given = {} if k is None else {"k": k}
-        PolicyValue.__init__(self, **given, h=h, fill=fill, **unknown)
+        PolicyValue.__init__(self, **given, h=h, fill=fill, catalog=catalog, effective_k=effective_k, **unknown)
+
+    @model_validator(mode="after")
+    def _effective_k_of_a_catalog(self) -> HCeiling:
+        if self.effective_k is not None and self.catalog != "strict":
+            raise failed_checks(["effective_k is for a strict catalog: nothing else is held against it"])
+        if self.effective_k is not None and self.effective_k > self.k:
+            raise failed_checks(["effective_k is k at most: counterfeits make it less"])
+        return self
+
+    @property
+    def has_catalog(self) -> bool:
+        """Whether a second table tells of counterfeits."""
+        return self.catalog != "none"
+
+    @property
+    def least_effective_k(self) -> float:
+        """The least effective k of the groups of a strict catalog."""
+        return EFFECTIVE * self.k if self.effective_k is None else self.effective_k
+
+    @property
+    def added_columns(self) -> tuple[str, ...]:
+        return (CLASS_ID,) if self.has_catalog else ()
 
     @property
     def implied_models(self) -> tuple[PrivacyModel, ...]:
@@ -65,13 +113,7 @@ class HCeiling(MethodSettings):
 
     def misfits(self, policy: Policy) -> Iterable[str]:
         """What a policy asks for that the method does not do, a sentence each."""
-        if len(policy.sensitive) != 1:
-            yield f"{self} draws the values of one sensitive column for counterfeits, not of {len(policy.sensitive)}"
-        for name in policy.insensitive:
-            yield (
-                f'{self} cannot publish the insensitive "{name}": counterfeits have no values of it, which would tell '
-                "them; make it an identifier, which is dropped, or a quasi-identifier"
-            )
+        yield from self._columns_that_misfit(policy)
         if policy.privacy != self.implied_models:
             yield f"{self} takes no privacy model but k-anonymity of its own k: give k there alone"
         searched = policy.search != "optimal" or policy.objective != "utility"
@@ -80,6 +122,19 @@ class HCeiling(MethodSettings):
             yield f"{self} takes no {settings}: it fills classes up in place of suppressing them"
         if policy.quality != LM():
             yield f"{self} takes no quality model: it looks for the fewest counterfeits below its ceiling"
+
+    def _columns_that_misfit(self, policy: Policy) -> Iterable[str]:
+        if len(policy.sensitive) != 1:
+            yield f"{self} draws the values of one sensitive column for counterfeits, not of {len(policy.sensitive)}"
+        for name in policy.insensitive:
+            yield (
+                f'{self} cannot publish the insensitive "{name}": counterfeits have no values of it, which would tell '
+                "them; make it an identifier, which is dropped, or a quasi-identifier"
+            )
+        reserved = (CLASS_ID, CLASS_IDS, COUNTERFEITS) if self.has_catalog else ()
+        for name in (*policy.quasi_identifiers, *policy.sensitive):
+            if folded(name) in reserved:
+                yield f'column "{name}" has a name that a release with a catalog needs; rename it in a view'
         if policy.row_weight is not None:
             yield f'{self} counts rows, not the weights of "{policy.row_weight}"'
         if policy.individual is not None:

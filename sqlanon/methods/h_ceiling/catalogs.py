@@ -1,0 +1,101 @@
+"""The conversation about the catalog: counts of classes go up, groups come down; of a node that may have none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sqlanon.engines.base import Compute, ResolvedSource
+from sqlanon.methods.h_ceiling import catalog_queries as queries
+from sqlanon.methods.h_ceiling.catalog.classes import FilledClasses
+from sqlanon.methods.h_ceiling.catalog.flow import ConditionF
+from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped
+from sqlanon.methods.h_ceiling.catalog.lemma import Lemma
+from sqlanon.methods.h_ceiling.catalog.link import Links
+from sqlanon.methods.h_ceiling.counterfeits import Filled
+from sqlanon.model.policy.h_ceiling import HCeiling
+
+
+@dataclass(frozen=True)
+class Cataloged:
+    """A catalog that can be published.
+
+    Attributes:
+        groups: how many groups of classes it tells of.
+        largest_group: how many classes the largest of them has.
+        effective_k: the least effective k of a group, or a number that it is at least; k if there is no group.
+        is_exact: whether it is just that.
+    """
+
+    groups: int
+    largest_group: int
+    effective_k: float
+    is_exact: bool
+
+
+def cataloged(engine: Compute, filled: Filled, settings: HCeiling) -> Cataloged | str:
+    """Group the classes of a node, and make the tables of the groups.
+
+    Returns:
+        what was made, or why there is no catalog of this node.
+    """
+    engine.run(queries.numbered_classes(filled.table.encoding, filled.levels))
+    is_strict = settings.catalog == "strict"
+    classes = _classes(engine, filled, settings)
+    found = grouped(ConditionF(classes) if is_strict else Lemma(classes))
+    if found is None:
+        return "its classes cannot be grouped so that their counterfeits are concealed"
+    made = _measured(classes, found, settings)
+    if is_strict and made.effective_k < settings.least_effective_k:
+        return f"the effective k of a group is {made.effective_k:.4g}, less than {settings.least_effective_k:.4g}"
+    _put(engine, found)
+    return made
+
+
+def catalog_shortfalls(
+    engine: Compute, filled: Filled, release: ResolvedSource, written: ResolvedSource
+) -> Sequence[str]:
+    """How the catalog that was written is not the one that was to be, or does not fit the rows beside it."""
+    unlike = queries.unlike_catalog(filled.table.encoding, filled.levels, written.relation)
+    too_many = queries.too_many(filled.table.encoding, release.relation, written.relation)
+    found = {
+        "are not as they were to be": engine.fetch(unlike, "the catalog as it was written")[0]["unlike"],
+        "tell of more counterfeits than there are rows": engine.fetch(too_many, "rows of the catalog")[0]["rows"],
+    }
+    return [f"{count:,} rows of the catalog {what}" for what, count in found.items() if count]
+
+
+def _classes(engine: Compute, filled: Filled, settings: HCeiling) -> FilledClasses:
+    """The classes that counterfeits can be in, or that can conceal them: of just k rows, or any by lemma 1."""
+    size = settings.k if settings.catalog == "strict" else None
+    rows = engine.fetch(
+        queries.value_counts_of_classes(filled.table.encoding, filled.levels, size),
+        "values of classes with counterfeits",
+        "class",
+    )
+    columns = (
+        np.array([row[name] for row in rows], dtype=np.int64)
+        for name in ("class", "value", "published", "counterfeits")
+    )
+    return FilledClasses.of_columns(settings.k, *columns)
+
+
+def _measured(classes: FilledClasses, found: Catalog, settings: HCeiling) -> Cataloged:
+    links = [Links(classes).of(group) for group in found.groups]
+    highest = max((link.probability for link in links), default=None)
+    return Cataloged(
+        groups=len(found.groups),
+        largest_group=max(map(len, found.groups), default=0),
+        effective_k=float(settings.k if highest is None else 1 / highest),
+        is_exact=all(link.exact for link in links),
+    )
+
+
+def _put(engine: Compute, found: Catalog) -> None:
+    numbers, identifiers = found.members
+    engine.put(queries.GROUPS, pa.table({queries.GROUP: numbers, queries.NUMBER: identifiers}))
+    group, value, count = found.totals
+    engine.put(queries.TOTALS, pa.table({queries.GROUP: group, queries.VALUE: value, queries.COUNT: count}))

@@ -362,9 +362,11 @@ class Answers:
         if inquiry.asks == "everything":
             self.told += inquiry.nodes
             return summaries
-        undecided = self._case.satisfying if self._case.policy.quality.label_losses else ()
-        for levels in inquiry.nodes:
-            (self.waiting if levels in undecided else self.told).append(levels)
+        has_labels = bool(self._case.policy.quality.label_losses)
+        for levels, summary in zip(inquiry.nodes, summaries, strict=True):
+            # What labels lose of all rows is known.
+            is_undecided = has_labels and levels in self._case.satisfying and summary.suppressed_rows > 0
+            (self.waiting if is_undecided else self.told).append(levels)
         return [replace(summary, class_losses={}, **dict.fromkeys(MEASURES)) for summary in summaries]
 
     def end(self) -> None:

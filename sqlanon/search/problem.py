@@ -51,7 +51,13 @@ class SearchProblem:
 
     def loss(self, summary: NodeSummary) -> float:
         """The loss of a checked node."""
+        if self.quality.label_losses and not self.needs_labels(summary):
+            return self.quality.bound_above(summary, self.context)
         return self.quality.loss(summary, self.context)
+
+    def needs_labels(self, summary: NodeSummary) -> bool:
+        """Whether the loss of a node takes what its labels lose, of the rows that it suppresses: of all it is known."""
+        return bool(self.quality.label_losses) and summary.suppressed_rows > 0
 
     def least_loss(self, summary: NodeSummary) -> float:
         """A lower bound of the loss of a checked node that does not need what its labels lose."""

@@ -23,7 +23,7 @@ def check(
     learned: list[NodeSummary] = []
     waiting: list[NodeSummary] = []
     for summary in (yield knowledge.ask(nodes, "counts" if labels_lose else None)):
-        if labels_lose and knowledge.may_be_best(summary):
+        if knowledge.problem.needs_labels(summary) and knowledge.may_be_best(summary):
             waiting.append(summary)
         else:
             learned.append(summary)

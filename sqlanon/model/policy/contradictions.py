@@ -51,12 +51,14 @@ def _unsound_search(policy: Policy) -> Iterable[str]:
         for model in policy.privacy:
             if not policy.is_monotonic(model):
                 yield _needs_monotonic(policy, str(model))
-    if policy.algorithm in NEED_MONOTONIC_QUALITY and policy.suppression_limit > 0 and not policy.quality.monotonic:
+    suppresses = policy.method.outlier_limit(policy) > 0
+    if policy.algorithm in NEED_MONOTONIC_QUALITY and suppresses and not policy.quality.monotonic:
         yield _needs_monotonic(policy, policy.quality.measure)
 
 
 def _needs_monotonic(policy: Policy, name: str) -> str:
-    state = "with suppression " if policy.suppression_limit > 0 else "with individuals " if policy.individual else ""
+    suppresses = policy.method.outlier_limit(policy) > 0
+    state = "with suppression " if suppresses else "with individuals " if policy.individual else ""
     needs = f"{state}needs monotonic models, which {name} is not"
     if policy.objective == "privacy":
         return f'objective "privacy" {needs}'

@@ -245,8 +245,8 @@ class Policy(PolicyValue):
 
     @property
     def protected_columns(self) -> tuple[str, ...]:
-        """The sensitive columns that some privacy model looks at, or the method counts; each once."""
-        counted = self.sensitive if self.method.counts_values else ()
+        """The columns that some privacy model looks at, or whose values the method counts; each once."""
+        counted = self.method.counted_columns(self)
         return tuple(dict.fromkeys([*counted, *(column for model in self.privacy for column in model.columns)]))
 
     @property
@@ -273,12 +273,12 @@ class Policy(PolicyValue):
         Without suppression most models are monotonic, since the values of a merged class are those of its parts. If
         individuals are counted that is not so: one who stands in both parts counts once.
         """
-        adds_up = self.suppression_limit == 0 and self.individual is None
+        adds_up = self.method.outlier_limit(self) == 0 and self.individual is None
         return model.monotonic or (adds_up and model.monotonic_without_suppression)
 
     def allowed_rows(self, row_count: int) -> int:
         """How many of ``row_count`` rows may be suppressed: the limit as the decimal it is written as, rounded down."""
-        exact = Decimal(repr(self.suppression_limit)) * row_count
+        exact = Decimal(repr(self.method.outlier_limit(self))) * row_count
         return int(exact.to_integral_value(rounding=ROUND_FLOOR))
 
     def spelled_like(self, names: Sequence[str]) -> Policy:

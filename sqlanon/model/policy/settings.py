@@ -68,6 +68,14 @@ class MethodSettings(PolicyValue):
         """Whether the sensitive columns need taxonomies."""
         return False
 
+    def counted_columns(self, policy: Policy) -> tuple[str, ...]:
+        """The columns whose values it counts, whatever the privacy models look at."""
+        return policy.sensitive if self.counts_values else ()
+
+    def outlier_limit(self, policy: Policy) -> float:
+        """The share of rows that may be in classes that fall short: suppressed, if it does nothing else with them."""
+        return policy.suppression_limit
+
     def misfits(self, policy: Policy) -> Iterable[str]:
         """What a policy asks for that the method does not do, a sentence each."""
         return ()

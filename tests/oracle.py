@@ -503,6 +503,42 @@ def mean_reconstruction_error(rows: Rows, taxonomies: Taxonomies, node: Node) ->
     return sum(errors) / len(rows) / (len(node) + 1)
 
 
+def shared_loss(taxonomy: Taxonomy, level: int, one: Value, other: Value) -> float:
+    """What the lowest label loses that two values are both under, at a level or above; 1 if there is none."""
+    for higher in range(level, height(taxonomy) + 1):
+        label = label_of(taxonomy, higher, one)
+        if label == label_of(taxonomy, higher, other):
+            return lm_share(leaves(taxonomy, higher, label), len(taxonomy))
+    return 1.0
+
+
+def class_distance_by_labels(one: Row, other: Row, taxonomies: Taxonomies, node: Node) -> float:
+    """How far the classes of two rows are from one another: what the labels lose that are true of both, as a mean."""
+    shared = [shared_loss(taxonomies[name], level, one[name], other[name]) for name, level in node.items()]
+    return sum(shared) / len(shared)
+
+
+def nearest_classes(
+    rows: Rows, taxonomies: Taxonomies, node: Node, k: int
+) -> dict[tuple[Value, ...], tuple[float, set[tuple[Value, ...]]]]:
+    """Of each class of fewer than k rows, how far the nearest ones of k rows are, and the largest of these."""
+    members: dict[tuple[Value, ...], Rows] = defaultdict(list)
+    for row, labelled in zip(rows, generalize(rows, taxonomies, node), strict=True):
+        members[tuple(labelled[name] for name in node)].append(row)
+    large = {labels: found for labels, found in members.items() if len(found) >= k}
+    nearest = {}
+    for labels, found in members.items():
+        if len(found) < k:
+            distances = {
+                other: class_distance_by_labels(found[0], there[0], taxonomies, node) for other, there in large.items()
+            }
+            least = min(distances.values())
+            near = [other for other, distance in distances.items() if distance <= least + 1e-9]
+            size = max(len(large[other]) for other in near)
+            nearest[labels] = least, {other for other in near if len(large[other]) == size}
+    return nearest
+
+
 def arithmetic_loss(losses: Sequence[float], weights: Sequence[float]) -> float:
     """The weighted mean."""
     return sum(weight * loss for loss, weight in zip(losses, weights, strict=True))

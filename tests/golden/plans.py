@@ -121,13 +121,17 @@ def _anonymized(policy: sa.Policy) -> Callable[[sa.Session, Path], object]:
 
 
 def _drawn(method: sa.IPA | sa.Histogram | sa.HCeiling, source: str = "visits") -> Callable[[sa.Session, Path], object]:
-    policy = sa.Policy(
+    policy = _of_diagnoses(method)
+    return lambda session, _: session.anonymize(source, policy, RELEASE, random_source=FixedNoise(1))
+
+
+def _of_diagnoses(method: sa.IPA | sa.Histogram | sa.HCeiling | sa.Relocation) -> sa.Policy:
+    return sa.Policy(
         quasi_identifiers=["age", "sex"],
         sensitive=["diagnosis"],
         identifiers=["patient_id", "ssn", "zip", "admission", "length_of_stay"],
         method=method,
     )
-    return lambda session, _: session.anonymize(source, policy, RELEASE, random_source=FixedNoise(1))
 
 
 def _fit(session: sa.Session, folder: Path) -> None:
@@ -177,6 +181,7 @@ PLANS = {
         ),
     ),
     "h_ceiling": Plan(_hospital, _drawn(sa.HCeiling(5, h=0.02), "SELECT * FROM visits WHERE diagnosis IS NOT NULL")),
+    "relocation": Plan(_hospital, _anonymized(_of_diagnoses(sa.Relocation(5, limit=0.1)))),
     "ipa": Plan(_hospital, _drawn(sa.IPA(budget=sa.Budget(2, "0.001")))),
     "histogram": Plan(_hospital, _drawn(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),
     "partition": Plan(_hospital, _applied, before=_fit),

@@ -13,6 +13,7 @@ from sqlanon.model.base import Level, PolicyValue, failed_checks
 from sqlanon.model.budget import Budget, Exact, ExactNumber
 from sqlanon.model.policy.full_domain import FullDomain
 from sqlanon.model.policy.h_ceiling import HCeiling
+from sqlanon.model.policy.relocation import Relocation
 from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.quality import Entropy
 
@@ -272,5 +273,5 @@ class Histogram(PrivateMethod):
         return {CELLS: self.budget}
 
 
-METHODS = (FullDomain, IPA, Histogram, HCeiling)
-AnyMethod = Annotated[FullDomain | IPA | Histogram | HCeiling, Field(discriminator="model")]
+METHODS = (FullDomain, IPA, Histogram, HCeiling, Relocation)
+AnyMethod = Annotated[FullDomain | IPA | Histogram | HCeiling | Relocation, Field(discriminator="model")]

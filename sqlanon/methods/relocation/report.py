@@ -1,0 +1,97 @@
+"""What is told of a run: how many rows are not true any more, to the recipients as well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.full_domain import report as full_domain
+from sqlanon.methods.full_domain.report import Decision
+from sqlanon.methods.relocation.moving import Moves
+from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.policy.relocation import Relocation
+from sqlanon.model.release import Measurement, Report
+
+PRIVATE = frozenset({"source", "into", "relocated_classes", "mean_distance"})
+"""What does not travel with a release.
+
+How many rows are untruthful does: whoever analyses them has to know by how much any count may be off, and who knows
+which rows are in the table could tell as much without. How far they were moved may be about a single row.
+"""
+
+
+class RelocationReport(Report):
+    """The numbers of a run of relocation.
+
+    ``loss`` is what the node was chosen by, in which rows that were moved count as suppressed; ``losses`` are of the
+    labels as they are published, which do not tell that some are not true.
+
+    Attributes:
+        limit: the share of rows that was allowed to be moved.
+        relocated_rows: how many rows have quasi-identifiers that are not theirs.
+        untruthful_share: their share of all rows, in [0, 1].
+        relocated_classes: how many classes they were in, each of fewer than k rows.
+        mean_distance: how far such a row was moved, as a mean, in [0, 1]: what the labels would lose that are true of
+            the row as well as of the class that it went to. None if no row was moved.
+    """
+
+    limit: float
+    relocated_rows: int
+    untruthful_share: float
+    relocated_classes: int
+    mean_distance: float | None
+
+    @property
+    def rows_in_words(self) -> str:
+        """How many rows were released, and how many of them are not true."""
+        moved = (
+            f"{self.relocated_rows:,} of them untruthful ({100 * self.untruthful_share:.1f} %; the limit is "
+            f"{100 * self.limit:g} %)"
+        )
+        if self.mean_distance is None:
+            return f"{self.rows.released:,} rows, {moved}."
+        return (
+            f"{self.rows.released:,} rows, {moved}: they are shown in other classes, at a mean distance of "
+            f"{self.mean_distance:.3g}."
+        )
+
+
+def untold(moves: Moves) -> tuple[str, ...]:
+    """A note on what the losses do not see, and on what was not compared."""
+    if not moves.rows:
+        return ()
+    found = [
+        f"losses are of the labels as published and do not see that {moves.rows:,} rows are not true; the loss that "
+        "the node was chosen by counts these as suppressed"
+    ]
+    if not moves.is_exact:
+        found.append(
+            "there are too many classes to compare all: each that is too small went to the nearest of those that stand "
+            "close to it in the order of their labels"
+        )
+    return tuple(found)
+
+
+# More than six parameters: what was chosen, what became of it, and what was measured of that.
+def report(
+    table: EncodedTable,
+    decision: Decision,
+    moves: Moves,
+    published: NodeSummary,
+    measured: Measurement,
+    into: str,
+    seconds: Mapping[str, float],
+) -> RelocationReport:
+    """The report of a run; ``published`` is the node as its rows were moved."""
+    settings = table.bound.policy.method
+    assert isinstance(settings, Relocation)
+    found = full_domain.report(table, decision, measured, into, seconds)
+    losses = {**found.losses, **published.class_losses, "lm": published.lm, "ncp": published.ncp}
+    return RelocationReport(
+        **{**dict(found), "losses": losses, "suppressed_rows": 0},
+        limit=settings.limit,
+        relocated_rows=moves.rows,
+        untruthful_share=moves.rows / max(measured.row_count, 1),
+        relocated_classes=moves.classes,
+        mean_distance=moves.mean_distance,
+    )

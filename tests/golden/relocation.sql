@@ -1,0 +1,1382 @@
+-- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+-- It publishes 1000 rows; the SHA-256 of them is 808cb27a8534e0388c59945aba87ad34c3df84e88b4cb8b39b4292d40882633d.
+
+SELECT DISTINCT
+  "attribute"
+FROM "memory"."anon"."taxonomy";
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+SELECT
+  attribute,
+  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
+  ARG_MAX(sha256, rowid) AS sha256
+FROM "memory"."anon".taxonomy_origin
+GROUP BY
+  attribute;
+
+WITH "anon_taxonomy" AS (
+  SELECT
+    *
+  FROM "memory"."anon"."taxonomy"
+  WHERE
+    "attribute" IN ('age', 'sex')
+), anon_rows AS (
+  SELECT
+    attribute,
+    level,
+    value,
+    label,
+    MAX(level) OVER (PARTITION BY attribute) AS anon_height
+  FROM "anon_taxonomy"
+), anon_domain AS (
+  SELECT DISTINCT
+    attribute,
+    value
+  FROM anon_rows
+  WHERE
+    level = 0
+), anon_levels AS (
+  SELECT
+    attribute,
+    UNNEST(RANGE(0, MAX(anon_height) + 1)) AS level
+  FROM anon_rows
+  GROUP BY
+    attribute
+), anon_found AS (
+  SELECT
+    anon_levels.attribute,
+    anon_levels.level,
+    'missing level' AS problem,
+    COUNT(*) AS problem_count
+  FROM anon_levels
+  INNER JOIN anon_domain
+    ON anon_domain.attribute = anon_levels.attribute
+  ANTI JOIN anon_rows
+    ON anon_rows.attribute = anon_levels.attribute
+    AND anon_rows.level = anon_levels.level
+    AND anon_rows.value IS NOT DISTINCT FROM anon_domain.value
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    anon_rows.attribute,
+    anon_rows.level,
+    'value outside the domain',
+    COUNT(*)
+  FROM anon_rows
+  ANTI JOIN anon_domain
+    ON anon_domain.attribute = anon_rows.attribute
+    AND anon_domain.value IS NOT DISTINCT FROM anon_rows.value
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'several labels',
+    COUNT(*)
+  FROM (
+    SELECT
+      attribute,
+      level,
+      value
+    FROM anon_rows
+    GROUP BY ALL
+    HAVING
+      COUNT(*) > 1
+  )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'level 0 is not the value itself',
+    COUNT(*)
+  FROM anon_rows
+  WHERE
+    level = 0 AND label IS DISTINCT FROM value AND COALESCE(label, '') <> ''
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'empty label',
+    COUNT(*)
+  FROM anon_rows
+  WHERE
+    COALESCE(label, '') = ''
+    AND NOT (
+      level = 0 AND value IS NOT DISTINCT FROM label
+    )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'not nested',
+    COUNT(*)
+  FROM (
+    SELECT
+      anon_rows.attribute,
+      anon_rows.level,
+      anon_rows.label
+    FROM anon_rows
+    INNER JOIN anon_rows AS anon_next
+      ON anon_next.attribute = anon_rows.attribute
+      AND anon_next.level = anon_rows.level + 1
+      AND anon_next.value IS NOT DISTINCT FROM anon_rows.value
+    WHERE
+      anon_rows.level > 0
+    GROUP BY ALL
+    HAVING
+      COUNT(DISTINCT anon_next.label) > 1
+  )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'several top labels',
+    COUNT(DISTINCT label)
+  FROM anon_rows
+  WHERE
+    level = anon_height
+  GROUP BY ALL
+  HAVING
+    COUNT(DISTINCT label) > 1
+)
+SELECT
+  attribute,
+  CAST(level AS INT) AS level,
+  problem,
+  problem_count
+FROM anon_found;
+
+BEGIN;
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+SELECT
+  attribute,
+  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
+  ARG_MAX(sha256, rowid) AS sha256
+FROM "memory"."anon".taxonomy_origin
+GROUP BY
+  attribute;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
+WITH anon_labels AS (
+  SELECT
+    anon_attribute,
+    anon_level,
+    anon_value,
+    anon_label,
+    COUNT(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
+    anon_level > 0
+    AND anon_level = MAX(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    ARRAY_CONTAINS(['age', 'sex'], anon_taxonomy.anon_attribute)
+), "anon_taxonomy_labels" AS (
+  SELECT
+    anon_attribute AS attribute,
+    anon_level AS level,
+    anon_value AS value,
+    anon_label AS label,
+    anon_leaf_count AS leaf_count
+  FROM anon_labels
+  UNION ALL
+  SELECT
+    anon_attribute,
+    anon_level,
+    NULL,
+    CASE WHEN anon_is_top THEN MAX(anon_label) END,
+    CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
+  FROM anon_labels
+  GROUP BY
+    anon_attribute,
+    anon_level,
+    anon_is_top
+  HAVING
+    COUNT(*) FILTER(WHERE
+      anon_value IS NULL) = 0
+), anon_coded AS (
+  SELECT
+    anon_taxonomies.position,
+    anon_taxonomies.height,
+    anon_taxonomy_labels.level AS depth,
+    anon_taxonomy_labels.value,
+    anon_taxonomy_labels.label,
+    DENSE_RANK() OVER (
+      PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.level
+      ORDER BY anon_taxonomy_labels.leaf_count ASC NULLS FIRST, anon_taxonomy_labels.label ASC NULLS FIRST
+    ) AS code,
+    (
+      CASE
+        WHEN anon_taxonomies.domain_size > 1
+        THEN (
+          anon_taxonomy_labels.leaf_count - 1
+        ) / (
+          anon_taxonomies.domain_size - 1
+        )
+        ELSE 0.0
+      END
+    ) AS lm,
+    (
+      CASE
+        WHEN anon_taxonomy_labels.leaf_count = 1
+        THEN 0.0
+        ELSE anon_taxonomy_labels.leaf_count / anon_taxonomies.domain_size
+      END
+    ) AS ncp
+  FROM (VALUES
+    (0, 'age', 5, 100),
+    (1, 'sex', 1, 2)) AS "anon_taxonomies"("position", "attribute", "height", "domain_size")
+  INNER JOIN "anon_taxonomy_labels"
+    ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
+  QUALIFY
+    COUNT(*) OVER (PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.value) = anon_taxonomies.height + 1
+), anon_parents AS (
+  SELECT
+    *,
+    CASE
+      WHEN depth < height - 1
+      THEN LEAD(code) OVER (PARTITION BY position, value ORDER BY depth ASC)
+    END AS parent
+  FROM anon_coded
+)
+SELECT
+  position,
+  depth,
+  value,
+  label,
+  code,
+  DENSE_RANK() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
+  lm,
+  ncp
+FROM anon_parents;
+
+SELECT
+  "position",
+  "depth",
+  MAX("child") AS "last_child"
+FROM "temp"."main"."anon_coded_labels"
+GROUP BY
+  "position",
+  "depth";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
+SELECT
+  "anon_coded"."position",
+  "anon_coded"."depth",
+  "anon_coded"."value",
+  "anon_coded"."label",
+  "anon_coded"."code",
+  "anon_coded"."lm",
+  "anon_coded"."ncp",
+  COALESCE(
+    BIT_OR((
+      "child" << "shift"
+    )) FILTER(WHERE
+      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
+    0
+  ) AS "anon_key_0"
+FROM "temp"."main"."anon_coded_labels" AS anon_coded
+LEFT JOIN (VALUES
+  (0, 4, 0, 61),
+  (1, 0, 0, 59),
+  (0, 3, 0, 58),
+  (0, 2, 0, 57),
+  (0, 1, 0, 56),
+  (0, 0, 0, 53)) AS "anon_fields"("position", "depth", "word", "shift")
+  USING ("position", "depth");
+
+DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
+
+WITH "anon_labels" AS (
+  SELECT DISTINCT
+    "position",
+    "depth",
+    "anon_key_0",
+    "lm"
+  FROM "temp"."main"."anon_labels"
+), "anon_steps" AS (
+  SELECT
+    "position",
+    "depth",
+    CAST(["anon_key_0"] AS BIGINT[]) AS "last_bits",
+    "lm"
+  FROM "anon_labels"
+  QUALIFY
+    (
+      "lm"
+    ) IS DISTINCT FROM (
+      LEAD("lm") OVER (PARTITION BY "position", "depth" ORDER BY "anon_key_0" ASC)
+    )
+)
+SELECT
+  *
+FROM "anon_steps"
+QUALIFY
+  COUNT(*) OVER (PARTITION BY "position", "depth") <= 64;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS MATERIALIZED (
+  SELECT
+    "age" AS "age",
+    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
+    CAST("diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+    COUNT(*) AS "anon_row_count"
+  FROM "memory"."main"."visits"
+  GROUP BY
+    "age",
+    CAST("sex" AS TEXT) COLLATE "binary",
+    CAST("diagnosis" AS TEXT) COLLATE "binary"
+), "anon_values" AS (
+  SELECT DISTINCT
+    "diagnosis"
+  FROM "anon_rows"
+), "anon_sensitive_0_ranks" AS MATERIALIZED (
+  SELECT
+    "diagnosis",
+    CAST(DENSE_RANK() OVER (ORDER BY "diagnosis" ASC) AS UINTEGER) AS "anon_sensitive_0"
+  FROM "anon_values"
+)
+SELECT
+  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0",
+  "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
+  "anon_sensitive_0_ranks"."anon_sensitive_0",
+  "anon_rows"."diagnosis" AS "anon_raw_0",
+  "anon_rows"."anon_row_count"
+FROM "anon_rows"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+JOIN "anon_sensitive_0_ranks"
+  ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
+ORDER BY
+  "anon_key_0" ASC;
+
+SELECT
+  COUNT(*) AS "cells",
+  COALESCE(SUM("anon_row_count"), 0) AS "rows",
+  COALESCE(SUM("anon_row_count") FILTER(WHERE
+    "anon_is_unmapped"), 0) AS "unmapped"
+FROM "temp"."main"."anon_cells";
+
+WITH "anon_keyed" AS (
+  SELECT
+    0 AS "position",
+    "anon_key_0" & 7484982580689764352 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 7484982580689764352
+  HAVING
+    COUNT(*) > 0
+  UNION ALL
+  SELECT
+    1 AS "position",
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 1729382256910270464
+  HAVING
+    COUNT(*) > 0
+), "anon_values" AS (
+  SELECT
+    "anon_labels"."position",
+    "anon_labels"."value",
+    "anon_keyed"."anon_value_rows"
+  FROM "anon_keyed"
+  JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON "anon_labels"."position" = "anon_keyed"."position"
+    AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
+    AND "anon_labels"."depth" = 0
+), "anon_levels" AS (
+  SELECT
+    anon_labels.position,
+    anon_labels.depth,
+    anon_values.anon_value_rows,
+    anon_labels.code AS anon_label,
+    anon_labels.lm AS anon_lm,
+    anon_labels.ncp AS anon_ncp
+  FROM "anon_values"
+  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON anon_labels.position = anon_values.position
+    AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
+), "anon_weighed" AS (
+  SELECT
+    *,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
+  FROM "anon_levels"
+)
+SELECT
+  position,
+  depth,
+  COALESCE(
+    (
+      SUM(
+        anon_value_rows * LOG(2, anon_label_rows / anon_value_rows) ORDER BY anon_value_rows ASC, anon_label_rows ASC
+      )
+    ),
+    0.0
+  ) AS entropy,
+  (
+    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_lm ELSE 1.0 END) / SUM(anon_value_rows)
+  ) AS lm,
+  (
+    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_ncp ELSE 1.0 END) / SUM(anon_value_rows)
+  ) AS ncp,
+  MAX(anon_lm) AS largest_lm,
+  MAX(anon_ncp) AS largest_ncp,
+  MIN((
+    LOG(2, anon_row_count / anon_label_rows)
+  )) AS least_information,
+  COUNT(DISTINCT anon_label) AS distinct_labels
+FROM "anon_weighed"
+GROUP BY
+  position,
+  depth;
+
+PREPARE "anon_cells_counts_of_any_by_0" AS
+WITH "anon_nodes" AS (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
+    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+), "anon_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN "anon_nodes"
+), "anon_classes" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY
+  anon_node;
+
+EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[8646911284551352320, 7349874591868649472]');
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 8646911284551352320 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 6917529027641081856 AS "anon_bits_0_4_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size",
+    (
+      0.0e0 + CASE
+        WHEN "anon_bits_0_4_0" <= 0
+        THEN 0.0e0
+        WHEN "anon_bits_0_4_0" <= 2305843009213693952
+        THEN 0.1919191919191919e0
+        ELSE 0.3939393939393939e0
+      END
+    ) / 2 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept",
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm
+FROM "anon_classes_2" AS "anon_classes";
+
+PREPARE "anon_cells_counts_of_1_by_0" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_classes" AS (
+  SELECT
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM "anon_classes_2" AS "anon_classes";
+
+EXECUTE "anon_cells_counts_of_1_by_0" (9151314442816847872);
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9151314442816847872 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 7421932185906577408 AS "anon_bits_0_1_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size",
+    (
+      0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.04040404040404041e0 END
+    ) / 2 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept",
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm
+FROM "anon_classes_2" AS "anon_classes";
+
+EXECUTE "anon_cells_counts_of_1_by_0" (9214364837600034816);
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9151314442816847872 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 7421932185906577408 AS "anon_bits_0_1_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size",
+    (
+      0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.04040404040404041e0 END
+    ) / 2 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept",
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm,
+  (
+    SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
+  ) AS "dm_star",
+  (
+    SUM(
+      CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 1000 END
+    )
+  ) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE
+        "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 5
+  ) AS "aecs"
+FROM "anon_classes_2" AS "anon_classes";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_ranked_classes" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9151314442816847872 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_sizes" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_judged" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept"
+  FROM "anon_sizes"
+)
+SELECT
+  *,
+  ROW_NUMBER() OVER (ORDER BY "anon_kept" DESC, "anon_class_size" DESC, "anon_key_0" ASC) AS "anon_rank",
+  COUNT(*) FILTER(WHERE
+    "anon_kept") OVER (ORDER BY "anon_key_0" ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS "anon_place"
+FROM "anon_judged";
+
+SELECT
+  COUNT(*) FILTER(WHERE
+    "anon_kept") AS "large",
+  COUNT(*) FILTER(WHERE
+    NOT "anon_kept") AS "small",
+  COALESCE(CAST(SUM("anon_class_size") FILTER(WHERE
+    NOT "anon_kept") AS BIGINT), 0) AS "rows"
+FROM "temp"."main"."anon_ranked_classes";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_outlier_classes" AS
+WITH "anon_losses_0" AS (
+  SELECT DISTINCT
+    MAX("anon_key_0") FILTER(WHERE
+      "depth" = 1) AS "anon_key_0",
+    MAX("lm") FILTER(WHERE
+      "depth" = 1) AS "anon_loss_0_1",
+    MAX("lm") FILTER(WHERE
+      "depth" = 2) AS "anon_loss_0_2",
+    MAX("lm") FILTER(WHERE
+      "depth" = 3) AS "anon_loss_0_3",
+    MAX("lm") FILTER(WHERE
+      "depth" = 4) AS "anon_loss_0_4",
+    MAX("lm") FILTER(WHERE
+      "depth" = 5) AS "anon_loss_0_5"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0
+  GROUP BY
+    "value"
+), "anon_losses_1" AS (
+  SELECT DISTINCT
+    MAX("anon_key_0") FILTER(WHERE
+      "depth" = 0) AS "anon_key_0",
+    MAX("lm") FILTER(WHERE
+      "depth" = 0) AS "anon_loss_1_0",
+    MAX("lm") FILTER(WHERE
+      "depth" = 1) AS "anon_loss_1_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1
+  GROUP BY
+    "value"
+)
+SELECT
+  "anon_classes".*,
+  "anon_losses_0"."anon_loss_0_1",
+  "anon_losses_0"."anon_loss_0_2",
+  "anon_losses_0"."anon_loss_0_3",
+  "anon_losses_0"."anon_loss_0_4",
+  "anon_losses_0"."anon_loss_0_5",
+  "anon_losses_1"."anon_loss_1_0",
+  "anon_losses_1"."anon_loss_1_1"
+FROM "temp"."main"."anon_ranked_classes" AS anon_classes
+LEFT JOIN "anon_losses_0"
+  ON (
+    "anon_classes"."anon_key_0" & 7421932185906577408
+  ) = "anon_losses_0"."anon_key_0"
+LEFT JOIN "anon_losses_1"
+  ON (
+    "anon_classes"."anon_key_0" & 1729382256910270464
+  ) = "anon_losses_1"."anon_key_0"
+WHERE
+  NOT "anon_classes"."anon_kept";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_moves" AS
+WITH "anon_outliers" AS (
+  SELECT
+    *,
+    UNNEST(
+      RANGE(
+        GREATEST("anon_place" - 34, 1),
+        LEAST(
+          "anon_place" + 35,
+          (
+            SELECT
+              COUNT(*) FILTER(WHERE
+                "anon_kept")
+            FROM "temp"."main"."anon_ranked_classes"
+          )
+        ) + 1
+      )
+    ) AS "anon_nearest"
+  FROM "temp"."main"."anon_outlier_classes"
+), "anon_pairs" AS (
+  SELECT
+    "anon_outliers"."anon_rank" AS "anon_outlier",
+    "anon_large"."anon_rank" AS "anon_nearest",
+    XOR("anon_outliers"."anon_key_0", "anon_large"."anon_key_0") AS "anon_key_0",
+    "anon_outliers"."anon_loss_0_1",
+    "anon_outliers"."anon_loss_0_2",
+    "anon_outliers"."anon_loss_0_3",
+    "anon_outliers"."anon_loss_0_4",
+    "anon_outliers"."anon_loss_0_5",
+    "anon_outliers"."anon_loss_1_0",
+    "anon_outliers"."anon_loss_1_1"
+  FROM "anon_outliers"
+  JOIN "temp"."main"."anon_ranked_classes" AS anon_large
+    ON "anon_large"."anon_kept"
+    AND "anon_large"."anon_place" = "anon_outliers"."anon_nearest"
+), "anon_compared" AS (
+  SELECT
+    "anon_outlier",
+    "anon_nearest",
+    ROUND(
+      (
+        CASE
+          WHEN (
+            "anon_key_0" & 7421932185906577408
+          ) = 0
+          THEN "anon_loss_0_1"
+          WHEN (
+            "anon_key_0" & 7349874591868649472
+          ) = 0
+          THEN "anon_loss_0_2"
+          WHEN (
+            "anon_key_0" & 7205759403792793600
+          ) = 0
+          THEN "anon_loss_0_3"
+          WHEN (
+            "anon_key_0" & 6917529027641081856
+          ) = 0
+          THEN "anon_loss_0_4"
+          ELSE "anon_loss_0_5"
+        END + CASE
+          WHEN (
+            "anon_key_0" & 1729382256910270464
+          ) = 0
+          THEN "anon_loss_1_0"
+          ELSE "anon_loss_1_1"
+        END
+      ) / 2,
+      12
+    ) AS "anon_distance"
+  FROM "anon_pairs"
+), "anon_found" AS (
+  SELECT
+    "anon_outlier",
+    MIN({'anon_distance': "anon_distance", 'anon_nearest': "anon_nearest"}) AS "anon_best"
+  FROM "anon_compared"
+  GROUP BY
+    "anon_outlier"
+)
+SELECT
+  "anon_outliers"."anon_key_0",
+  "anon_outliers"."anon_class_size",
+  "anon_large"."anon_key_0" AS "anon_key_0_there",
+  "anon_found"."anon_best"."anon_distance" AS "anon_distance"
+FROM "anon_found"
+JOIN "temp"."main"."anon_ranked_classes" AS anon_outliers
+  ON "anon_outliers"."anon_rank" = "anon_found"."anon_outlier"
+JOIN "temp"."main"."anon_ranked_classes" AS anon_large
+  ON "anon_large"."anon_rank" = (
+    "anon_found"."anon_best"."anon_nearest"
+  );
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_moved_cells" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9151314442816847872 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_raw_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_rows" AS (
+  SELECT
+    COALESCE("anon_moves"."anon_key_0_there", "anon_cells"."anon_key_0") AS "anon_key_0",
+    "anon_cells"."anon_sensitive_0",
+    "anon_cells"."anon_raw_0",
+    "anon_cells"."anon_row_count"
+  FROM "anon_cells"
+  LEFT JOIN "temp"."main"."anon_moves" AS anon_moves
+    ON "anon_moves"."anon_key_0" = "anon_cells"."anon_key_0"
+)
+SELECT
+  "anon_key_0",
+  "anon_sensitive_0",
+  ANY_VALUE("anon_raw_0") AS "anon_raw_0",
+  FALSE AS "anon_is_unmapped",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_rows"
+GROUP BY
+  "anon_key_0",
+  "anon_sensitive_0";
+
+SELECT
+  SUM("anon_distance" * "anon_class_size") / SUM("anon_class_size") AS "distance"
+FROM "temp"."main"."anon_moves";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
+WITH "anon_moved_cells" AS (
+  SELECT
+    "anon_key_0" & 9151314442816847872 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_moved_cells"
+), "anon_classes" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_moved_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_judged" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept"
+  FROM "anon_classes"
+), "anon_kept" AS (
+  SELECT
+    "anon_key_0"
+  FROM "anon_judged"
+  WHERE
+    "anon_kept"
+), "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_0_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_1_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+)
+SELECT
+  "anon_labels_0"."anon_code_0_1",
+  "anon_labels_1"."anon_code_1_0"
+FROM "anon_kept"
+LEFT JOIN "anon_labels_0"
+  ON (
+    "anon_kept"."anon_key_0" & 7421932185906577408
+  ) = "anon_labels_0"."anon_key_0"
+LEFT JOIN "anon_labels_1"
+  ON (
+    "anon_kept"."anon_key_0" & 1729382256910270464
+  ) = "anon_labels_1"."anon_key_0";
+
+WITH "anon_moved_cells" AS (
+  SELECT
+    "anon_key_0" & 9151314442816847872 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_moved_cells"
+), "anon_classes" AS (
+  SELECT
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_moved_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_judged" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  MIN("anon_class_size") FILTER(WHERE
+    "anon_kept") AS "attained_0"
+FROM "anon_judged";
+
+WITH "anon_moved_cells" AS (
+  SELECT
+    "anon_key_0" & 9151314442816847872 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_moved_cells"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_moved_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 7421932185906577408 AS "anon_bits_0_1_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size",
+    (
+      0.0e0 + CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.04040404040404041e0 END
+    ) / 2 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept",
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm,
+  (
+    SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
+  ) AS "dm_star",
+  (
+    SUM(
+      CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 1000 END
+    )
+  ) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE
+        "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 5
+  ) AS "aecs"
+FROM "anon_classes_2" AS "anon_classes";
+
+CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
+SELECT
+  "label"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 1 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
+SELECT
+  "label"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 1 AND "depth" = 0 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
+SELECT
+  "value",
+  "code" AS "anon_code_0_1",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_0) AS "anon_label_0"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 1;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
+SELECT
+  "value",
+  "code" AS "anon_code_1_0",
+  "anon_key_0",
+  CAST("label" AS anon_label_type_1) AS "anon_label_1"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 1 AND "depth" = 0;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
+WITH "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "anon_label_0"
+  FROM "temp"."main"."anon_labels_0"
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "anon_label_1"
+  FROM "temp"."main"."anon_labels_1"
+), "anon_labelled_rows" AS (
+  SELECT
+    "anon_cells"."anon_row_count",
+    "anon_labels_0"."anon_label_0",
+    "anon_labels_1"."anon_label_1",
+    CAST("anon_cells"."anon_raw_0" AS TEXT) COLLATE "binary" AS "diagnosis"
+  FROM "temp"."main"."anon_moved_cells" AS anon_cells
+  LEFT JOIN "anon_labels_0"
+    ON (
+      "anon_cells"."anon_key_0" & 7421932185906577408
+    ) = "anon_labels_0"."anon_key_0"
+  LEFT JOIN "anon_labels_1"
+    ON (
+      "anon_cells"."anon_key_0" & 1729382256910270464
+    ) = "anon_labels_1"."anon_key_0"
+), "anon_rows" AS (
+  SELECT
+    "anon_label_0",
+    "anon_label_1",
+    "diagnosis",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_labelled_rows"
+  GROUP BY
+    "anon_label_0",
+    "anon_label_1",
+    "diagnosis"
+), "anon_labels_0_2" AS (
+  SELECT DISTINCT
+    "anon_code_0_1",
+    "anon_label_0"
+  FROM "temp"."main"."anon_labels_0"
+), "anon_labels_1_2" AS (
+  SELECT DISTINCT
+    "anon_code_1_0",
+    "anon_label_1"
+  FROM "temp"."main"."anon_labels_1"
+), "anon_kept" AS (
+  SELECT
+    TRUE AS "anon_is_kept",
+    "anon_labels_0"."anon_label_0",
+    "anon_labels_1"."anon_label_1"
+  FROM "temp"."main"."anon_kept" AS anon_codes
+  LEFT JOIN "anon_labels_0_2" AS "anon_labels_0"
+    ON "anon_labels_0"."anon_code_0_1" = "anon_codes"."anon_code_0_1"
+  LEFT JOIN "anon_labels_1_2" AS "anon_labels_1"
+    ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
+), "anon_published" AS (
+  SELECT
+    "anon_rows"."diagnosis",
+    "anon_rows"."anon_row_count",
+    "anon_rows"."anon_label_0" AS "anon_label_0",
+    "anon_rows"."anon_label_1" AS "anon_label_1"
+  FROM "anon_rows"
+  JOIN "anon_kept"
+    ON "anon_kept"."anon_label_0" IS NOT DISTINCT FROM "anon_rows"."anon_label_0"
+    AND "anon_kept"."anon_label_1" IS NOT DISTINCT FROM "anon_rows"."anon_label_1"
+)
+SELECT
+  "anon_label_0",
+  "anon_label_1",
+  "diagnosis",
+  "anon_row_count"
+FROM "anon_published"
+ORDER BY
+  (
+    CAST(COALESCE(ENUM_CODE("anon_label_0"), 21) AS BIGINT) << 58
+  ) | (
+    CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 56
+  ) ASC,
+  "diagnosis" ASC;
+
+SELECT
+  APPROX_COUNT_DISTINCT("diagnosis") AS "values_0",
+  COALESCE(SUM("anon_row_count"), 0) AS "rows"
+FROM "temp"."main"."anon_equal_rows";
+
+SELECT
+  COALESCE(SUM("anon_row_count"), 0) AS "rows",
+  COUNT(*) AS "groups"
+FROM "temp"."main"."anon_equal_rows";
+
+CREATE TABLE "memory"."main"."released" AS
+WITH "anon_groups" AS (
+  SELECT
+    CAST("anon_label_0" AS TEXT) AS "age",
+    CAST("anon_label_1" AS TEXT) AS "sex",
+    DECODE(ENCODE("diagnosis")) AS "diagnosis",
+    "anon_row_count"
+  FROM "temp"."main"."anon_equal_rows"
+), "anon_blocks" AS (
+  SELECT
+    *,
+    UNNEST(RANGE(0, (
+      anon_row_count + 1023
+    ) // 1024)) AS anon_block
+  FROM "anon_groups"
+), "anon_counted" AS (
+  SELECT
+    *
+    EXCLUDE (anon_row_count, anon_block),
+    LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
+  FROM "anon_blocks"
+), "anon_repeated" AS (
+  SELECT
+    *,
+    UNNEST(RANGE(0, anon_copies)) AS anon_copy
+  FROM "anon_counted"
+)
+SELECT
+  *
+  EXCLUDE (anon_copies, anon_copy)
+FROM "anon_repeated";
+
+SELECT DISTINCT
+  "attribute"
+FROM "memory"."anon"."taxonomy";
+
+WITH "anon_classes" AS (
+  SELECT
+    "age" AS "age",
+    "sex" AS "sex",
+    COUNT(*) AS anon_class_size
+  FROM "memory"."main"."released"
+  GROUP BY ALL
+), "anon_class_sizes" AS (
+  SELECT
+    anon_class_size AS class_size
+  FROM "anon_classes"
+), "anon_k_anonymity" AS (
+  SELECT
+    MIN(class_size) AS k,
+    COUNT(*) AS class_count,
+    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count
+  FROM "anon_class_sizes"
+), "anon_prosecutor_risk" AS (
+  SELECT
+    1.0 / MIN(class_size) AS highest_risk,
+    CAST(COUNT(*) AS DOUBLE) / SUM(class_size) AS average_risk
+  FROM "anon_class_sizes"
+), "anon_sample_uniqueness" AS (
+  SELECT
+    COUNT(*) FILTER(WHERE
+      class_size = 1) AS unique_rows,
+    CAST(COALESCE(SUM(class_size), 0) AS BIGINT) AS row_count,
+    COUNT(*) FILTER(WHERE
+      class_size = 1) / CAST(SUM(class_size) AS DOUBLE) AS unique_share
+  FROM "anon_class_sizes"
+)
+SELECT
+  "anon_k_anonymity"."k",
+  "anon_k_anonymity"."class_count",
+  "anon_k_anonymity"."row_count",
+  "anon_prosecutor_risk"."highest_risk",
+  "anon_prosecutor_risk"."average_risk",
+  "anon_sample_uniqueness"."unique_rows",
+  "anon_sample_uniqueness"."unique_share"
+FROM "anon_k_anonymity"
+CROSS JOIN "anon_prosecutor_risk"
+CROSS JOIN "anon_sample_uniqueness";
+
+SELECT DISTINCT
+  "attribute"
+FROM "memory"."anon"."taxonomy";
+
+WITH "anon_values" AS (
+  SELECT
+    CAST("anon_raw_0" AS TEXT) COLLATE "binary" AS "diagnosis",
+    "anon_row_count" AS "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+  UNION ALL
+  SELECT
+    CAST("diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+    -1 AS "anon_row_count"
+  FROM "memory"."main"."released"
+), "anon_counts" AS (
+  SELECT
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_values"
+  GROUP BY
+    "diagnosis"
+)
+SELECT
+  CAST(SUM(GREATEST("anon_row_count", 0)) AS BIGINT) AS "rows"
+FROM "anon_counts";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_kept";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_moved_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_moves";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_outlier_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_ranked_classes";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels";
+
+COMMIT;
+
+DEALLOCATE "anon_cells_counts_of_1_by_0";
+
+DEALLOCATE "anon_cells_counts_of_any_by_0";
+

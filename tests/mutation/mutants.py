@@ -59,6 +59,7 @@ BUDGET = "tests/unit/test_budget.py"
 NODES = "tests/integration/test_node_audits.py::TestExactly"
 RELEASES = "tests/property/test_private_releases.py"
 CEILINGS = "tests/property/test_h_ceiling.py"
+RELOCATIONS = "tests/integration/test_relocation.py::TestRelease"
 LEDGERS = "tests/integration/test_ledger.py"
 RUNS = "tests/integration/test_private_runs.py"
 AUDITS = "tests/integration/test_private_audits.py"
@@ -834,6 +835,43 @@ CEILING = [
             "rows=report.rows.model_dump()",
             "recipients are told how many rows are true",
             "tests/integration/test_h_ceiling.py::TestRelease::test_nothing_in_it_tells_counterfeits",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/relocation/queries.py",
+        (
+            "relocation-to-anywhere",
+            "_struct([DISTANCE, NEAREST])",
+            "_struct([NEAREST, DISTANCE])",
+            "rows are moved further than need be",
+            f"{RELOCATIONS}::test_what_is_told_of_it",
+        ),
+        (
+            "relocation-to-the-smaller-class",
+            "this=column(name), desc=True, nulls_first=False",
+            "this=column(name), desc=name == KEPT, nulls_first=False",
+            "of equally near classes the smaller one gets the rows",
+            f"{RELOCATIONS}::test_the_larger_of_equally_near_classes_is_taken",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/relocation/report.py",
+        (
+            "relocation-tells-distances",
+            '"relocated_classes", "mean_distance"}',
+            '"relocated_classes"}',
+            "recipients are told how far the one row was moved that was",
+            f"{RELOCATIONS}::test_what_travels_with_it",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/relocation/method.py",
+        (
+            "relocation-of-other-values",
+            "if changed := changed_values(engine, self.table, written.relation):",
+            "if changed := changed_values(engine, self.moved, written.relation):",
+            "sensitive values may be others than those of the source",
+            "tests/integration/test_relocation.py::TestRefusals::test_a_release_that_is_not_as_it_should_be",
         ),
     ),
 ]

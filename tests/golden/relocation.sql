@@ -547,7 +547,7 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[8646911284551352320, 7349874591868649472]');
+EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1], [8646911284551352320, 7349874591868649472]);
 
 WITH "anon_cells" AS (
   SELECT

@@ -118,6 +118,20 @@ def grouped(condition: Condition) -> Catalog | None:
     return Catalog(classes, tuple(sorted(tuple(sorted(members)) for members in groups.values())))
 
 
+def one_group(condition: Condition) -> Catalog | None:
+    """A catalog of a single group, of all classes that can conceal counterfeits, None if it fails the condition.
+
+    It meets it whenever any catalog does. Which classes are in it depends on k and on what is published alone, and so
+    tells nothing to an adversary who runs the algorithm again.
+    """
+    classes = condition.classes
+    own = classes.deficient.tolist()
+    group = np.union1d(own, classes.positions[condition.offered > 0]).tolist() if own else []
+    if any(condition.missing(target, group) for target in own):
+        return None
+    return Catalog(classes, (tuple(group),) if group else ())
+
+
 def _together(some: list[int], others: list[int]) -> list[int]:
     """The classes of two groups, the few appended to the many: what a class is short of may be in any of them."""
     longer, shorter = (some, others) if len(some) >= len(others) else (others, some)

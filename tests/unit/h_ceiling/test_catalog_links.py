@@ -79,6 +79,22 @@ def test_of_too_many_terms_it_is_a_bound(monkeypatch: pytest.MonkeyPatch) -> Non
     assert sorted(ratios)[len(ratios) // 2] < 1.5
 
 
+def test_of_a_large_group_the_estimate_is_close() -> None:
+    random = chance(8)
+    for _ in range(examples(50)):
+        k = random.choice((3, 4, 5))
+        found = Links(filled(k, some_classes(random, k, 14, "abcdef", k)))
+        link, estimate = found.of(range(14)), found.estimate(range(14))
+        assert link.exact
+        assert estimate == pytest.approx(float(link.probability), rel=0.1)
+
+
+def test_the_estimate_of_what_is_certain_is_that() -> None:
+    assert Links(filled(3, [read("ABC"), read("ABCD")])).estimate([0, 1]) == pytest.approx(1 / 3)
+    assert Links(filled(3, [read("ABCD")])).estimate([0]) == pytest.approx(1 / 4)
+    assert Links(filled(4, [read("da*b*c*"), read("abcdd")])).estimate([0, 1]) == pytest.approx(1, abs=1e-6)
+
+
 def test_one_over_the_fewest_real_rows_is_no_bound() -> None:
     """The specification takes 1 / min n_t for one. Here both classes have two real rows, and x is likelier than 1/2."""
     classes = [read("xa*bc*"), read("yab*c*")]

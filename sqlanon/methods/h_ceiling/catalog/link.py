@@ -21,7 +21,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from sqlanon.methods.h_ceiling.catalog.classes import FilledClasses
-from sqlanon.methods.h_ceiling.catalog.worlds import Link, Rows, Worlds
+from sqlanon.methods.h_ceiling.catalog.estimate import estimated_probability
+from sqlanon.methods.h_ceiling.catalog.worlds import Link, Rows, Vector, Worlds
 
 
 class Links:
@@ -45,18 +46,28 @@ class Links:
         """The highest probability of a row of one class of a group."""
         return self._highest([target], group)
 
-    def _highest(self, targets: Sequence[int], group: Sequence[int]) -> Link:
-        totals: Counter[int] = Counter()
-        for position in group:
-            totals.update(self._classes.own_counterfeits.get(position, {}))
-        values = sorted(totals)
-        kinds = {position: self._kind(position, values) for position in group}
+    def estimate(self, group: Sequence[int]) -> float:
+        """About the probability of the link of a group, for those of which the link is not exact."""
+        totals, kinds = self._group(group)
+        others = [1 / kinds[position].size for position in group if not self._hosts[position]]
         hosts = [kinds[position] for position in group if self._hosts[position]]
-        worlds = Worlds(tuple(totals[value] for value in values), hosts)
+        return max([estimated_probability(totals, hosts), *others] if hosts else others)
+
+    def _highest(self, targets: Sequence[int], group: Sequence[int]) -> Link:
+        totals, kinds = self._group(group)
+        worlds = Worlds(totals, [kinds[position] for position in group if self._hosts[position]])
         links = {worlds.likeliest(kind) for kind in {kinds[target] for target in targets if self._hosts[target]}}
         links |= {Link(Fraction(1, kinds[target].size), exact=True) for target in targets if not self._hosts[target]}
         return Link(max(link.probability for link in links), all(link.exact for link in links))
 
-    def _kind(self, position: int, values: Sequence[int]) -> Rows:
-        rows = self._rows[position]
-        return Rows(sum(rows.values()), tuple(rows.get(value, 0) for value in values))
+    def _group(self, group: Sequence[int]) -> tuple[Vector, dict[int, Rows]]:
+        """The totals of the catalog, and the rows of each class."""
+        totals: Counter[int] = Counter()
+        for position in group:
+            totals.update(self._classes.own_counterfeits.get(position, {}))
+        values = sorted(totals)
+        rows = {position: self._rows[position] for position in group}
+        return tuple(totals[value] for value in values), {
+            position: Rows(sum(counts.values()), tuple(counts.get(value, 0) for value in values))
+            for position, counts in rows.items()
+        }

@@ -1605,6 +1605,121 @@ TAMPERING = [
     ),
 ]
 
+CONDITIONS = "tests/unit/h_ceiling/test_catalog_conditions.py"
+LINKS = "tests/unit/h_ceiling/test_catalog_links.py"
+CATALOGS = "tests/property/test_catalogs.py"
+F_IS_A_WORLD = f"{CONDITIONS}::test_the_condition_is_that_there_is_a_world_for_every_class"
+EVERY_LABELLING = f"{LINKS}::test_it_is_what_every_labelling_together_says"
+
+CATALOG = [
+    *_of(
+        "sqlanon/methods/h_ceiling/catalog/classes.py",
+        (
+            "classes-without-anybody",
+            "most = self.sizes - 1",
+            "most = self.sizes",
+            "a class is taken to be one that nobody may be in, so that counterfeits can be told in others",
+            F_IS_A_WORLD,
+        ),
+        (
+            "hosts-above-k",
+            "np.where(self.sizes == self.k, most, 0)",
+            "np.where(self.sizes >= self.k, most, 0)",
+            "counterfeits are concealed by classes that everybody knows to have none",
+            f"{CONDITIONS}::TestExamples",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/catalog/flow.py",
+        (
+            "concealed-by-itself-at-first",
+            "if left <= 0 or position == target:",
+            "if left <= 0:",
+            "the counterfeits of a class are concealed by its own rows",
+            F_IS_A_WORLD,
+        ),
+        (
+            "concealed-by-itself",
+            "hosts = members[(members != target) & ",
+            "hosts = members[",
+            "counterfeits of a class are concealed by its own rows, if others have no room for them",
+            F_IS_A_WORLD,
+        ),
+        (
+            "room-used-twice",
+            "left -= taken",
+            "left -= 0",
+            "one place in a class conceals several counterfeits",
+            F_IS_A_WORLD,
+        ),
+        (
+            "nobody-pushed-away",
+            "self._free[entries], classes.counterfeits[entries]",
+            "self._free[entries], 0 * classes.counterfeits[entries]",
+            "catalogs are refused that conceal all counterfeits",
+            F_IS_A_WORLD,
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/catalog/lemma.py",
+        (
+            "counterfeits-conceal",
+            "self.offered = classes.published - classes.counterfeits",
+            "self.offered = classes.published",
+            "catalogs of the paper conceal counterfeits by others",
+            f"{CONDITIONS}::test_the_lemma_is_what_the_paper_says",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/catalog/grouping.py",
+        (
+            "merged-classes-not-looked-at",
+            "pending + [position for position in joined if position in turn]",
+            "pending",
+            "a class that another one is merged with comes into two groups, or is left with too little",
+            f"{CATALOGS}::test_in_a_strict_catalog_no_class_is_sure_to_have_a_counterfeit",
+        ),
+        (
+            "one-group-unchecked",
+            "if any(condition.missing(target, group) for target in own):",
+            "if False:",
+            "one group is published that does not conceal its counterfeits",
+            f"{CATALOGS}::test_one_group_is_there_whenever_any_is_and_does_not_tell_where_the_counterfeits_are",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/catalog/worlds.py",
+        (
+            "likeliest-row-counted-twice",
+            "free, rest = count - real, ",
+            "free, rest = count, ",
+            "k_eff counts ways in which the row is a counterfeit",
+            EVERY_LABELLING,
+        ),
+        (
+            "sets-all-added",
+            "sets.get(joined, 0) - sign",
+            "sets.get(joined, 0) + sign",
+            "k_eff counts worlds in which classes have nobody",
+            EVERY_LABELLING,
+        ),
+        (
+            "target-may-be-full",
+            "rest[full] = sign + rest.get(tuple(map(sub, full, rows.counts)), 0)",
+            "rest[full] = sign",
+            "k_eff counts worlds twice in which the class has nobody",
+            EVERY_LABELLING,
+        ),
+        (
+            "bound-without-full-classes",
+            "self._ways -= sum(count * self._ways_of(full) for full, count in self._fillable.items())",
+            "self._ways -= 0",
+            "k_eff of large groups is told too high",
+            f"{LINKS}::test_of_too_many_terms_it_is_a_bound",
+        ),
+    ),
+]
+
 MUTANTS: list[Mutant] = list(
     itertools.chain(
         SCALES,
@@ -1623,6 +1738,7 @@ MUTANTS: list[Mutant] = list(
         TAMPERING,
         VERIFICATION,
         CEILING,
+        CATALOG,
         MODELS,
     )
 )

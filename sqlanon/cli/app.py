@@ -14,6 +14,7 @@ from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
 from sqlanon.cli.longitudinal import flatten
 from sqlanon.cli.options import with_database_option
+from sqlanon.cli.reproduce import reproduce
 from sqlanon.cli.sessions import on_this_machine
 from sqlanon.cli.terminal import outcome
 from sqlanon.cli.terminal.interrupt import ignore_interrupts, interrupt_once
@@ -43,6 +44,7 @@ app.command()(on_this_machine(publishing.verify))
 app.command()(on_this_machine(fit))
 app.command()(on_this_machine(apply))
 app.command()(on_this_machine(audit_privacy))
+app.command()(on_this_machine(reproduce))
 
 
 def _show_version(wanted: bool) -> None:

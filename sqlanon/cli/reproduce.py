@@ -1,0 +1,70 @@
+"""The command that runs an experiment of a paper again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlanon.cli.options import Json, ReplaceFile
+from sqlanon.cli.sessions import reading
+from sqlanon.cli.terminal.output import say, show, write_json
+from sqlanon.evaluation.reproductions import NAMES
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from sqlanon.evaluation.reproductions.base import Reproduced
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help=f"What to reproduce: {', '.join(NAMES)}.")]
+Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="The folder with the data of the paper.")]
+Out = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg).")
+]
+Draws = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="The same seed makes the same table.")]
+
+
+def reproduce(
+    name: Name, data: Data, out: Out, seed: Draws = 20, replace: ReplaceFile = False, as_json: Json = False
+) -> None:
+    """Run an experiment of a paper again, on public data, and write a table and a chart of it.
+
+    h-ceiling needs a folder with adult.data of UCI Adult, and hierarchies/<column>.csv beside it.
+
+    Example: sqlanon reproduce h-ceiling --data adult_uci --out results
+    """
+    from sqlanon.evaluation.reproductions import reproduction
+    from sqlanon.evaluation.reproductions.files import refuse_targets, write_files
+
+    experiment = reproduction(name)
+    experiment.check(data)
+    refuse_targets(out, name, replace=replace)
+    with reading(None) as session:
+        found = experiment.run(session, data, seed, lambda step: None if as_json else say(step))
+    files = write_files(out, name, found, replace=replace)
+    paths = [str(path) for path in files.values()]
+    if as_json:
+        write_json(
+            {
+                "name": name,
+                "source": experiment.source,
+                "seed": seed,
+                "findings": found.findings,
+                "rows": found.rows,
+                "files": paths,
+            }
+        )
+    else:
+        show(*_summary(found, paths))
+
+
+def _summary(found: Reproduced, paths: list[str]) -> list[RenderableType]:
+    from sqlanon.cli.terminal.views import plain, table
+    from sqlanon.evaluation.reproductions.files import cells
+
+    made = table(*found.shown.values(), numbers=range(1, len(found.shown)), title=found.title)
+    for row in found.rows:
+        made.add_row(*cells(found, row))
+    sentences = [*found.findings, *(f"Written: {path}" for path in paths)]
+    return [made, *map(plain, sentences)]

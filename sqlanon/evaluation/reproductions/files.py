@@ -1,0 +1,113 @@
+"""What a reproduction leaves behind: a table for programs, one for people, and a chart."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from sqlanon.errors import EngineError
+from sqlanon.evaluation.audit_chart import required_altair
+from sqlanon.evaluation.reproductions.base import Reproduced, Row
+from sqlanon.publish.files import cannot_be_written, refuse_file, refuse_place, staged_file
+
+ENDINGS = (".csv", ".md", ".svg")
+
+
+def targets(folder: Path, name: str) -> dict[str, Path]:
+    """The files of a reproduction in a folder, by their endings."""
+    return {ending: folder / f"{name}{ending}" for ending in ENDINGS}
+
+
+def refuse_targets(folder: Path, name: str, *, replace: bool) -> None:
+    """Refuse what cannot be written, before the work is done.
+
+    Raises:
+        EngineError: a file is there already, the folder is none or cannot be written, or altair is not installed.
+    """
+    required_altair()
+    if folder.exists() and not folder.is_dir():
+        raise EngineError(f"{folder} is no folder; give the name of one", step="target")
+    if not folder.exists():
+        refuse_place(folder)
+        return
+    for path in targets(folder, name).values():
+        refuse_file(path, replace=replace)
+
+
+def write_files(folder: Path, name: str, found: Reproduced, *, replace: bool) -> dict[str, Path]:
+    """Write all files, which get their names when the last of them is complete.
+
+    Raises:
+        EngineError: as :func:`refuse_targets`, or the disk is full.
+    """
+    writers: Mapping[str, Callable[[Path], object]] = {
+        ".csv": lambda path: _write_csv(path, found),
+        ".md": lambda path: path.write_text(markdown(found, f"{name}.svg"), encoding="utf-8"),
+        ".svg": lambda path: found.chart.save(str(path), format="svg"),
+    }
+    paths = targets(folder, name)
+    with _made(folder), ExitStack() as stack:
+        for ending, path in paths.items():
+            staged = stack.enter_context(staged_file(path, replace=replace))
+            with cannot_be_written(path, "target"):
+                writers[ending](staged)
+    return paths
+
+
+def markdown(found: Reproduced, chart: str) -> str:
+    """The report: the findings, the rows, the chart and how they are to be read."""
+    headings = list(found.shown.values())
+    lines = [
+        f"# {found.title}",
+        "",
+        *(f"- {finding}" for finding in found.findings),
+        "",
+        _line(headings),
+        _line("---" for _ in headings),
+        *(_line(cells(found, row)) for row in found.rows),
+        "",
+        f"![{found.title}]({chart})",
+        "",
+        *(f"- {note}" for note in found.notes),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def cells(found: Reproduced, row: Row) -> list[str]:
+    """A row as a summary shows it."""
+    return [spelled(row[name]) for name in found.shown]
+
+
+def spelled(value: str | int | float | None) -> str:
+    """``12,345``, ``0.1234``; a dash for nothing."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+
+
+def _line(values: Iterator[str] | list[str]) -> str:
+    return f"| {' | '.join(values)} |"
+
+
+def _write_csv(path: Path, found: Reproduced) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(found.rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(found.rows)
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """A folder to write to, which goes again if nothing was written to it."""
+    with cannot_be_written(folder, "target"):
+        folder.mkdir(exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # it is not empty
+            folder.rmdir()
+        raise

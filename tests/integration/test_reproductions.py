@@ -1,0 +1,217 @@
+"""``sqlanon reproduce``: what it refuses, what it leaves behind, and the figures of Lee et al. 2017 on UCI Adult."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.cli.app import app
+from sqlanon.evaluation import CountQuery, reproductions
+from sqlanon.evaluation.reproductions import adult, files, h_ceiling
+from sqlanon.evaluation.reproductions.h_ceiling_chart import drawn
+from tests.commands import sqlanon
+from tests.conftest import data_folder
+
+NOT_SAID = "alice-1970"
+
+
+def rows_of_adult() -> Iterator[list[object]]:
+    for number in range(60):
+        yield [
+            number * 7 % 90, ["Private", "?"][number % 4 == 0], number, ["HS-grad", "Masters"][number % 3 == 0], 9,
+            ["Divorced", "Widowed"][number % 5 == 0], ["Sales", "?", "Sales"][number % 3], "Husband",
+            ["White", "Black"][number % 11 == 0], ["Male", "Female"][number % 2], 0, 0, 40, "United-States", "<=50K",
+        ]  # fmt: skip
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder like that of UCI Adult, with 60 invented rows."""
+    folder = tmp_path / "adult"
+    (folder / "hierarchies").mkdir(parents=True)
+    rows = [list(map(str, row)) for row in rows_of_adult()]
+    (folder / "adult.data").write_text("".join(f"{', '.join(row)}\n" for row in rows) + "\n")
+    for name in h_ceiling.HIERARCHIES:
+        values = {row[adult.COLUMNS.index(name)] for row in rows} | {"another"}
+        text = "".join(f"{value};*\n" for value in sorted(values))
+        (folder / "hierarchies" / f"{name}.csv").write_text(text)
+    return folder
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One release of each kind, and queries for one value."""
+    queries = [CountQuery(column=name, where={h_ceiling.SENSITIVE: "Sales"}) for name in h_ceiling.QUASI_IDENTIFIERS]
+    monkeypatch.setattr(h_ceiling, "queries", lambda _: queries)
+    monkeypatch.setattr(h_ceiling, "CLASS_SIZES", (5,))
+    monkeypatch.setattr(h_ceiling, "CEILINGS", (0.3,))
+
+
+def run(*arguments: str | Path) -> Any:
+    """The command in this process, where tests can change what it does."""
+    from typer.testing import CliRunner
+
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+class TestRegistry:
+    @pytest.mark.parametrize("name", reproductions.NAMES)
+    def test_each_is_found_by_its_name(self, name: str) -> None:
+        assert reproductions.reproduction(name).name == name
+
+    def test_a_name_that_is_none(self) -> None:
+        with pytest.raises(sa.PolicyError, match=r'no reproduction "hceiling", only .*; did you mean "h-ceiling"\?'):
+            reproductions.reproduction("hceiling")
+
+    def test_help_names_them(self, tmp_path: Path) -> None:
+        done = sqlanon("reproduce", "--help", folder=tmp_path)
+        assert all(name in done.stdout for name in reproductions.NAMES)
+
+
+class TestRefusals:
+    """Before anything is computed, and without a file."""
+
+    def refused(self, data: Path, out: Path, code: int, *words: str, name: str = "h-ceiling") -> None:
+        before = sorted(data.parent.rglob("*"))
+        done = sqlanon("reproduce", name, "--data", str(data), "--out", str(out), folder=data.parent)
+        assert done.returncode == code, done.stderr
+        said = " ".join(done.stderr.split())
+        assert [word for word in words if word not in said] == []
+        assert "Traceback" not in said
+        assert NOT_SAID not in said
+        assert sorted(data.parent.rglob("*")) == before
+
+    def test_an_experiment_that_there_is_not(self, data: Path, out: Path) -> None:
+        self.refused(data, out, 2, "no reproduction", name="diffgenn")
+
+    def test_no_data(self, tmp_path: Path, out: Path) -> None:
+        self.refused(tmp_path / "nowhere", out, 2, "lacks the data of UCI Adult", "adult.data", "hierarchies")
+
+    def test_a_hierarchy_that_is_not_there(self, data: Path, out: Path) -> None:
+        (data / "hierarchies" / "race.csv").unlink()
+        self.refused(data, out, 2, "there is no file", "race.csv")
+
+    @pytest.mark.parametrize("text", ["", f"39, {NOT_SAID}\n", f"{NOT_SAID}{', 1' * 14}\n", "\0"])
+    def test_data_of_something_else(self, data: Path, out: Path, text: str) -> None:
+        (data / "adult.data").write_text(text)
+        self.refused(data, out, 2, "cannot be read as UCI Adult", "15 columns")
+
+    def test_values_that_a_hierarchy_lacks(self, data: Path, out: Path) -> None:
+        (data / "hierarchies" / "race.csv").write_text("White;*\n")
+        self.refused(data, out, 2, "race")
+
+    def test_files_that_are_there(self, data: Path, out: Path) -> None:
+        out.mkdir()
+        (out / "h-ceiling.md").write_text("mine")
+        self.refused(data, out, 1, "h-ceiling.md exists")
+
+    def test_folders_that_are_none(self, data: Path, out: Path) -> None:
+        out.write_text("mine")
+        self.refused(data, out, 1, "is no folder")
+        self.refused(data, out.with_name("missing") / "out", 1, "does not exist")
+
+
+@pytest.mark.usefixtures("fewer")
+class TestFiles:
+    def test_they_are_whole_and_repeat_themselves(self, data: Path, out: Path) -> None:
+        done = run("h-ceiling", "--data", data, "--out", out, "--seed", "3")
+        assert done.exit_code == 0, done.output
+        made = {path.name: path.read_bytes() for path in out.iterdir()}
+        assert sorted(made) == ["h-ceiling.csv", "h-ceiling.md", "h-ceiling.svg"]
+        assert made["h-ceiling.svg"].startswith(b"<svg")
+        rows = list(csv.DictReader(made["h-ceiling.csv"].decode().splitlines()))
+        methods = ["h-ceiling, h = 0.3", "k-anonymity", "k-anonymity, 5 % suppressed", "relocation, 5 % moved"]
+        assert [row["method"] for row in rows] == methods
+        assert all(f"| {method} |" in made["h-ceiling.md"].decode() for method in methods)
+        assert all(method in done.output for method in methods)
+        again = run("h-ceiling", "--data", data, "--out", out, "--seed", "3", "--replace", "--json")
+        assert again.exit_code == 0, again.output
+        told = json.loads(again.stdout)
+        assert (told["name"], told["seed"], len(told["rows"])) == ("h-ceiling", 3, 4)
+        assert [Path(path).read_bytes() for path in told["files"]] == [made[Path(path).name] for path in told["files"]]
+
+    @pytest.mark.parametrize("there", [True, False])
+    def test_nothing_is_half_written(self, data: Path, out: Path, monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
+        """The last file fails; what was there stays."""
+        if there:
+            out.mkdir()
+            (out / "mine.txt").write_text("mine")
+
+        def failing(*_: object) -> Any:
+            class Chart:
+                def save(self, *_: object, **__: object) -> None:
+                    raise OSError(28, "No space left on device")
+
+            return Chart()
+
+        monkeypatch.setattr(h_ceiling, "drawn", failing)
+        monkeypatch.setattr(h_ceiling, "measured", lambda *_: {**dict.fromkeys(h_ceiling.SHOWN, 1), "h": None})
+        monkeypatch.setattr(h_ceiling, "findings", list)
+        done = run("h-ceiling", "--data", data, "--out", out)
+        assert isinstance(done.exception, sa.EngineError)
+        assert "the disk is full" in str(done.exception)
+        assert [path.name for path in out.rglob("*")] == (["mine.txt"] if there else [])
+        assert out.exists() == there
+
+    def test_without_altair(self, data: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def missing() -> Any:
+            raise sa.EngineError("A chart needs altair", step="import")
+
+        monkeypatch.setattr(files, "required_altair", missing)
+        assert isinstance(run("h-ceiling", "--data", data, "--out", out).exception, sa.EngineError)
+        assert not out.exists()
+
+
+@pytest.fixture(scope="module")
+def reproduced() -> h_ceiling.Reproduced:
+    folder = data_folder("adult_uci")
+    told: list[str] = []
+    with sa.connect(":memory:") as session:
+        found = h_ceiling.run(session, folder, 20, told.append)
+    assert len(told) == len(found.rows)
+    return found
+
+
+@pytest.mark.adult
+@pytest.mark.deep
+@pytest.mark.one_line
+class TestAdult:
+    """spec/hceiling.md (d): own targets, and the inequalities that the paper finds."""
+
+    def by_method(self, found: h_ceiling.Reproduced, measure: str) -> Callable[[str, int], Any]:
+        figures = {(row["method"], row["k"]): row[measure] for row in found.rows}
+        return lambda method, k: figures[method, k]
+
+    def test_losses(self, reproduced: h_ceiling.Reproduced) -> None:
+        lm, counterfeits = self.by_method(reproduced, "lm"), self.by_method(reproduced, "counterfeits")
+        wanted = {0.25: (0.1918, (890, 2124, 5816)), 0.3: (0.2772, (596, 1471, 4150)), 0.35: (0.303, (304, 765, 2226))}
+        for h, (loss, added) in wanted.items():
+            for k, count in zip((3, 5, 10), added, strict=True):
+                assert round(lm(f"h-ceiling, h = {h:g}", k), 4) == loss
+                assert counterfeits(f"h-ceiling, h = {h:g}", k) == count
+        assert [round(lm("k-anonymity", k), 4) for k in (3, 5, 10)] == [0.5629] * 3
+
+    def test_all_that_the_paper_finds_to_be_lower_is_lower(self, reproduced: h_ceiling.Reproduced) -> None:
+        assert len(reproduced.findings) == 4
+        assert all(finding.endswith("in 9 of 9 releases") for finding in reproduced.findings)
+
+    def test_suppression_and_relocation_lose_the_same_rows(self, reproduced: h_ceiling.Reproduced) -> None:
+        lost = self.by_method(reproduced, "lost_rows")
+        for k in (3, 5, 10):
+            assert 0 < lost("k-anonymity, 5 % suppressed", k) == lost("relocation, 5 % moved", k) <= 0.05 * 32561
+            assert lost("h-ceiling, h = 0.3", k) == lost("k-anonymity", k) == 0
+
+    def test_the_chart_has_all_releases(self, reproduced: h_ceiling.Reproduced) -> None:
+        drawing = json.dumps(drawn(reproduced.rows, h_ceiling.QUASI_IDENTIFIERS).to_dict())
+        assert all(str(row["method"]) in drawing for row in reproduced.rows)

@@ -101,7 +101,9 @@ coalesce(sum(class_size * share) FILTER (WHERE NOT kept), 0.0);
 -- Example:
 --   SELECT anon.arithmetic_loss([0.5, 0.1], [0.75, 0.25]) AS loss;
 CREATE OR REPLACE MACRO anon.arithmetic_loss(losses, weights) AS
-list_sum(list_transform(list_zip(losses, weights), lambda anon_pair: anon_pair[1] * anon_pair[2]));
+list_sum(list_transform(
+    list_zip(losses, weights), lambda anon_pair: struct_extract(anon_pair, 1) * struct_extract(anon_pair, 2)
+));
 
 -- The losses of several attributes as one: product((1 + loss)^weight) - 1, with weights that sum to 1.
 --
@@ -110,7 +112,9 @@ list_sum(list_transform(list_zip(losses, weights), lambda anon_pair: anon_pair[1
 -- Example:
 --   SELECT anon.geometric_loss([0.5, 0.1], [0.5, 0.5]) AS loss;
 CREATE OR REPLACE MACRO anon.geometric_loss(losses, weights) AS
-exp(list_sum(list_transform(list_zip(losses, weights), lambda anon_pair: ln(1 + anon_pair[1]) * anon_pair[2]))) - 1;
+exp(list_sum(list_transform(
+    list_zip(losses, weights), lambda anon_pair: ln(1 + struct_extract(anon_pair, 1)) * struct_extract(anon_pair, 2)
+))) - 1;
 
 -- Precision loss (Prec) of a node: the mean over its quasi-identifiers of level / height. 0 at the bottom, 1
 -- at the top; a taxonomy without levels above the values counts as 0.

@@ -210,7 +210,7 @@ class ClassCounts:
     """
 
     def __init__(self, label_counts: Sequence[Sequence[int]]) -> None:
-        self._label_counts = label_counts
+        self._logarithms = [[float(np.log(max(count, 1))) for count in counts] for counts in label_counts]
         self._known: deque[tuple[Levels, float, float]] = deque(maxlen=KNOWN_NODES)
         self._ends: list[tuple[Levels, float, float]] = []
         top = tuple(len(counts) - 1 for counts in label_counts)
@@ -240,9 +240,7 @@ class ClassCounts:
 
     def _most_classes(self, levels: Levels) -> float:
         """The logarithm of the number of combinations of labels."""
-        return float(
-            sum(np.log(max(counts[level], 1)) for counts, level in zip(self._label_counts, levels, strict=True))
-        )
+        return sum(logarithms[level] for logarithms, level in zip(self._logarithms, levels, strict=True))
 
 
 def roll_up(engine: Compute, encoding: Encoding, levels: Levels, cells: Relation, makes: Relation, purpose: str) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from sqlanon.model.lattice import Levels
 
@@ -46,14 +47,9 @@ class KeyLayout:
     word_count: int = 0
     always: Field | None = None
 
-    def label_masks(self, position: int, depth: int) -> dict[int, int]:
+    def label_masks(self, position: int, depth: int) -> Mapping[int, int]:
         """The bits that tell the labels of a level apart, for each word that has any."""
-        masks: dict[int, int] = {}
-        while (place := self.fields.get((position, depth))) is not None:
-            if place.width:
-                masks[place.word] = masks.get(place.word, 0) | place.mask
-            depth += 1
-        return masks
+        return self._label_masks.get((position, depth), {})
 
     def node_masks(self, levels: Levels) -> dict[int, int]:
         """The bits that tell the classes of a node apart, for each word that has any."""
@@ -62,6 +58,17 @@ class KeyLayout:
             for word, mask in self.label_masks(position, depth).items():
                 masks[word] = masks.get(word, 0) | mask
         return dict(sorted(masks.items()))
+
+    @cached_property
+    def _label_masks(self) -> dict[tuple[int, int], dict[int, int]]:
+        """Those of every level: its own field and the fields of all levels above."""
+        found: dict[tuple[int, int], dict[int, int]] = {}
+        for (position, depth), place in sorted(self.fields.items(), reverse=True):
+            masks = {place.word: place.mask} if place.width else {}
+            for word, mask in found.get((position, depth + 1), {}).items():
+                masks[word] = masks.get(word, 0) | mask
+            found[position, depth] = masks
+        return found
 
     def telling(self, largest: int) -> KeyLayout:
         """The layout with one more field, for numbers up to the largest, in which classes differ at every node."""

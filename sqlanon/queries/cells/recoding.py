@@ -6,7 +6,7 @@ bits of values in place of those of labels: no mask is the same for labels of se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
@@ -59,7 +59,7 @@ def code_columns(encoding: Encoding, recoding: Recoding) -> list[tuple[int, str]
     ]
 
 
-def key_masks(encoding: Encoding, position: int, part: Part) -> dict[int, int]:
+def key_masks(encoding: Encoding, position: int, part: Part) -> Mapping[int, int]:
     """The bits that tell the label of a cell, for each word of its key that has any."""
     return encoding.keys.label_masks(position, part.level if isinstance(part, AtLevel) else 0)
 

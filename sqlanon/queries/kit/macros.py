@@ -184,11 +184,16 @@ def _expanded(tree: exp.Expr) -> exp.Expr:
     """The same in place."""
     # A root to hang the tree on: a node without a parent cannot be replaced in place.
     root = exp.Paren(this=tree)
+    # Most trees have nothing of all this, which one look at their nodes tells in place of four.
+    kinds = {type(node) for node in root.walk()}
     # Before the calls: in a body that is a subquery COLUMNS would no longer mean the caller's columns.
-    resolve_lists(root)
-    resolve_columns(root)
-    for call in _calls(root):
-        _replace_call(call)
+    if exp.Dot in kinds:
+        resolve_lists(root)
+    if exp.Columns in kinds:
+        resolve_columns(root)
+    if exp.Anonymous in kinds:
+        for call in _calls(root):
+            _replace_call(call)
     return _unrooted(root)
 
 

@@ -13,7 +13,7 @@ from sqlanon.model.recoding import Recoding
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.recoding import cut_misfits, cut_step, cuts
 from sqlanon.queries.kit.nodes import Step
-from sqlanon.queries.release.labels import label_steps, label_types
+from sqlanon.queries.release.labels import label_types
 from sqlanon.queries.release.rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
 from sqlanon.queries.release.text_types import group_sizes, published_texts, text_counts, text_type
 
@@ -51,11 +51,9 @@ def make_cuts(engine: Compute, encoding: Encoding, recoding: Recoding) -> None:
 
 
 def make_labels(engine: Compute, encoding: Encoding, recoding: Recoding) -> None:
-    """Make the types and the tables of the labels of a recoding."""
+    """Make the types of the labels of a recoding."""
     for statement in label_types(encoding, recoding):
         engine.execute(statement, "types of labels")
-    for step in label_steps(encoding, recoding):
-        engine.run(step)
 
 
 def group_rows(

@@ -1063,35 +1063,6 @@ ORDER BY
   "label" ASC
 );
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
-SELECT
-  "value",
-  "code" AS "anon_code_0_3",
-  CAST("label" AS anon_label_type_0) AS "anon_label_0"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 0 AND "depth" = 3;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
-SELECT
-  "value",
-  "code" AS "anon_code_1_0",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_1) AS "anon_label_1"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 1 AND "depth" = 0;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_2" AS
-SELECT
-  "value",
-  "code" AS "anon_code_2_1",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_2) AS "anon_label_2"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 2 AND "depth" = 1;
-
 SELECT
   CAST((
     SELECT
@@ -1101,41 +1072,61 @@ SELECT
 FROM "memory"."main"."visits" AS anon_source;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
-WITH "anon_rows" AS (
+WITH "anon_labels_1" AS (
+  SELECT
+    "value",
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_labels_2" AS (
+  SELECT
+    "value",
+    CAST("label" AS anon_label_type_2) AS "anon_label_2"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 1
+), "anon_rows" AS (
   SELECT
     "anon_labels_1"."anon_label_1",
     "anon_labels_2"."anon_label_2",
     CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
     1 AS "anon_row_count"
   FROM "memory"."main"."visits" AS anon_source
-  LEFT JOIN "temp"."main"."anon_labels_1" AS anon_labels_1
+  LEFT JOIN "anon_labels_1"
     ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
-  LEFT JOIN "temp"."main"."anon_labels_2" AS anon_labels_2
+  LEFT JOIN "anon_labels_2"
     ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_source"."zip" AS TEXT) COLLATE "binary"
-), "anon_labels_1" AS (
+), "anon_labels_1_2" AS (
   SELECT DISTINCT
-    "anon_code_1_0",
-    "anon_label_1"
-  FROM "temp"."main"."anon_labels_1"
-), "anon_labels_2" AS (
+    "code" AS "anon_code_1_0",
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_labels_2_2" AS (
   SELECT DISTINCT
-    "anon_code_2_1",
-    "anon_label_2"
-  FROM "temp"."main"."anon_labels_2"
+    "code" AS "anon_code_2_1",
+    CAST("label" AS anon_label_type_2) AS "anon_label_2"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 1
 ), "anon_kept" AS (
   SELECT
     TRUE AS "anon_is_kept",
     "anon_labels_1"."anon_label_1",
     "anon_labels_2"."anon_label_2"
   FROM "temp"."main"."anon_kept" AS anon_codes
-  LEFT JOIN "anon_labels_1"
+  LEFT JOIN "anon_labels_1_2" AS "anon_labels_1"
     ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
-  LEFT JOIN "anon_labels_2"
+  LEFT JOIN "anon_labels_2_2" AS "anon_labels_2"
     ON "anon_labels_2"."anon_code_2_1" = "anon_codes"."anon_code_2_1"
 ), "anon_labels_0" AS (
   SELECT DISTINCT
-    "anon_label_0"
-  FROM "temp"."main"."anon_labels_0"
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 3
 ), "anon_published" AS (
   SELECT
     "anon_rows"."diagnosis",
@@ -1313,9 +1304,23 @@ WITH "anon_measured" AS (
                 1 AS "anon_row_count",
                 "anon_source"."patient"
               FROM "memory"."main"."visits" AS anon_source
-              LEFT JOIN "temp"."main"."anon_labels_1" AS anon_labels_1
+              LEFT JOIN (
+                SELECT
+                  "value",
+                  CAST("label" AS anon_label_type_1) AS "anon_label_1"
+                FROM "temp"."main"."anon_labels"
+                WHERE
+                  "position" = 1 AND "depth" = 0
+              ) AS "anon_labels_1"
                 ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
-              LEFT JOIN "temp"."main"."anon_labels_2" AS anon_labels_2
+              LEFT JOIN (
+                SELECT
+                  "value",
+                  CAST("label" AS anon_label_type_2) AS "anon_label_2"
+                FROM "temp"."main"."anon_labels"
+                WHERE
+                  "position" = 2 AND "depth" = 1
+              ) AS "anon_labels_2"
                 ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_source"."zip" AS TEXT) COLLATE "binary"
             ) AS "anon_rows"
             JOIN (
@@ -1326,16 +1331,20 @@ WITH "anon_measured" AS (
               FROM "temp"."main"."anon_kept" AS anon_codes
               LEFT JOIN (
                 SELECT DISTINCT
-                  "anon_code_1_0",
-                  "anon_label_1"
-                FROM "temp"."main"."anon_labels_1"
+                  "code" AS "anon_code_1_0",
+                  CAST("label" AS anon_label_type_1) AS "anon_label_1"
+                FROM "temp"."main"."anon_labels"
+                WHERE
+                  "position" = 1 AND "depth" = 0
               ) AS "anon_labels_1"
                 ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
               LEFT JOIN (
                 SELECT DISTINCT
-                  "anon_code_2_1",
-                  "anon_label_2"
-                FROM "temp"."main"."anon_labels_2"
+                  "code" AS "anon_code_2_1",
+                  CAST("label" AS anon_label_type_2) AS "anon_label_2"
+                FROM "temp"."main"."anon_labels"
+                WHERE
+                  "position" = 2 AND "depth" = 1
               ) AS "anon_labels_2"
                 ON "anon_labels_2"."anon_code_2_1" = "anon_codes"."anon_code_2_1"
             ) AS "anon_kept"
@@ -1343,8 +1352,10 @@ WITH "anon_measured" AS (
               AND "anon_kept"."anon_label_2" IS NOT DISTINCT FROM "anon_rows"."anon_label_2"
             LEFT JOIN (
               SELECT DISTINCT
-                "anon_label_0"
-              FROM "temp"."main"."anon_labels_0"
+                CAST("label" AS anon_label_type_0) AS "anon_label_0"
+              FROM "temp"."main"."anon_labels"
+              WHERE
+                "position" = 0 AND "depth" = 3
             ) AS "anon_labels_0"
               ON TRUE
           ) AS "anon_published"
@@ -1365,12 +1376,6 @@ SELECT DISTINCT
 FROM "memory"."anon"."taxonomy";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_2";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_2";
 

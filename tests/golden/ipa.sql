@@ -1270,37 +1270,21 @@ ORDER BY
   "label" ASC
 );
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
-SELECT
-  "value",
-  "code" AS "anon_code_0_4",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_0) AS "anon_label_0"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 0 AND "depth" = 4;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
-SELECT
-  "value",
-  "code" AS "anon_code_1_0",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_1) AS "anon_label_1"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 1 AND "depth" = 0;
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labels_0" AS (
   SELECT DISTINCT
-    "anon_code_0_4",
-    "anon_label_0"
-  FROM "temp"."main"."anon_labels_0"
+    "code" AS "anon_code_0_4",
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 4
 ), "anon_labels_1" AS (
   SELECT DISTINCT
-    "anon_code_1_0",
-    "anon_label_1"
-  FROM "temp"."main"."anon_labels_1"
+    "code" AS "anon_code_1_0",
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
 ), "anon_published" AS (
   SELECT
     "anon_labels_0"."anon_label_0",
@@ -1426,10 +1410,6 @@ SELECT
 FROM "anon_compared";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
 

@@ -1174,45 +1174,6 @@ ORDER BY
   "label" ASC
 );
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
-SELECT
-  "value",
-  "code" AS "anon_code_0_2",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_0) AS "anon_label_0"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 0 AND "depth" = 2;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
-SELECT
-  "value",
-  "code" AS "anon_code_1_0",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_1) AS "anon_label_1"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 1 AND "depth" = 0;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_2" AS
-SELECT
-  "value",
-  "code" AS "anon_code_2_5",
-  CAST("label" AS anon_label_type_2) AS "anon_label_2"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 2 AND "depth" = 5;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_3" AS
-SELECT
-  "value",
-  "code" AS "anon_code_3_2",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_3) AS "anon_label_3"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 3 AND "depth" = 2;
-
 SELECT
   CAST((
     SELECT
@@ -1222,7 +1183,28 @@ SELECT
 FROM "memory"."main"."visits" AS anon_source;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
-WITH "anon_rows" AS (
+WITH "anon_labels_0" AS (
+  SELECT
+    "value",
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 2
+), "anon_labels_1" AS (
+  SELECT
+    "value",
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_labels_3" AS (
+  SELECT
+    "value",
+    CAST("label" AS anon_label_type_3) AS "anon_label_3"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 3 AND "depth" = 2
+), "anon_rows" AS (
   SELECT
     "anon_labels_0"."anon_label_0",
     "anon_labels_1"."anon_label_1",
@@ -1231,27 +1213,33 @@ WITH "anon_rows" AS (
     "anon_source"."length_of_stay" AS "length_of_stay",
     1 AS "anon_row_count"
   FROM "memory"."main"."visits" AS anon_source
-  LEFT JOIN "temp"."main"."anon_labels_0" AS anon_labels_0
+  LEFT JOIN "anon_labels_0"
     ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_source"."age" AS TEXT) COLLATE "binary"
-  LEFT JOIN "temp"."main"."anon_labels_1" AS anon_labels_1
+  LEFT JOIN "anon_labels_1"
     ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
-  LEFT JOIN "temp"."main"."anon_labels_3" AS anon_labels_3
+  LEFT JOIN "anon_labels_3"
     ON "anon_labels_3"."value" IS NOT DISTINCT FROM CAST("anon_source"."admission" AS TEXT) COLLATE "binary"
-), "anon_labels_0" AS (
+), "anon_labels_0_2" AS (
   SELECT DISTINCT
-    "anon_code_0_2",
-    "anon_label_0"
-  FROM "temp"."main"."anon_labels_0"
-), "anon_labels_1" AS (
+    "code" AS "anon_code_0_2",
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 2
+), "anon_labels_1_2" AS (
   SELECT DISTINCT
-    "anon_code_1_0",
-    "anon_label_1"
-  FROM "temp"."main"."anon_labels_1"
-), "anon_labels_3" AS (
+    "code" AS "anon_code_1_0",
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_labels_3_2" AS (
   SELECT DISTINCT
-    "anon_code_3_2",
-    "anon_label_3"
-  FROM "temp"."main"."anon_labels_3"
+    "code" AS "anon_code_3_2",
+    CAST("label" AS anon_label_type_3) AS "anon_label_3"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 3 AND "depth" = 2
 ), "anon_kept" AS (
   SELECT
     TRUE AS "anon_is_kept",
@@ -1259,16 +1247,18 @@ WITH "anon_rows" AS (
     "anon_labels_1"."anon_label_1",
     "anon_labels_3"."anon_label_3"
   FROM "temp"."main"."anon_kept" AS anon_codes
-  LEFT JOIN "anon_labels_0"
+  LEFT JOIN "anon_labels_0_2" AS "anon_labels_0"
     ON "anon_labels_0"."anon_code_0_2" = "anon_codes"."anon_code_0_2"
-  LEFT JOIN "anon_labels_1"
+  LEFT JOIN "anon_labels_1_2" AS "anon_labels_1"
     ON "anon_labels_1"."anon_code_1_0" = "anon_codes"."anon_code_1_0"
-  LEFT JOIN "anon_labels_3"
+  LEFT JOIN "anon_labels_3_2" AS "anon_labels_3"
     ON "anon_labels_3"."anon_code_3_2" = "anon_codes"."anon_code_3_2"
 ), "anon_labels_2" AS (
   SELECT DISTINCT
-    "anon_label_2"
-  FROM "temp"."main"."anon_labels_2"
+    CAST("label" AS anon_label_type_2) AS "anon_label_2"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 5
 ), "anon_published" AS (
   SELECT
     "anon_rows"."diagnosis",
@@ -1438,14 +1428,6 @@ SELECT DISTINCT
 FROM "memory"."anon"."taxonomy";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_3";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_2";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_3";
 

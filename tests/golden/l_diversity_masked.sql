@@ -1112,46 +1112,21 @@ ORDER BY
   "label" ASC
 );
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
-SELECT
-  "value",
-  "code" AS "anon_code_0_1",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_0) AS "anon_label_0"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 0 AND "depth" = 1;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
-SELECT
-  "value",
-  "code" AS "anon_code_1_1",
-  CAST("label" AS anon_label_type_1) AS "anon_label_1"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 1 AND "depth" = 1;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_2" AS
-SELECT
-  "value",
-  "code" AS "anon_code_2_1",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_2) AS "anon_label_2"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 2 AND "depth" = 1;
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labels_0" AS (
   SELECT DISTINCT
     "anon_key_0",
-    "anon_label_0"
-  FROM "temp"."main"."anon_labels_0"
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
 ), "anon_labels_2" AS (
   SELECT DISTINCT
     "anon_key_0",
-    "anon_label_2"
-  FROM "temp"."main"."anon_labels_2"
+    CAST("label" AS anon_label_type_2) AS "anon_label_2"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 1
 ), "anon_labelled_rows" AS (
   SELECT
     "anon_cells"."anon_row_count",
@@ -1180,14 +1155,18 @@ WITH "anon_labels_0" AS (
     "diagnosis"
 ), "anon_labels_0_2" AS (
   SELECT DISTINCT
-    "anon_code_0_1",
-    "anon_label_0"
-  FROM "temp"."main"."anon_labels_0"
+    "code" AS "anon_code_0_1",
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
 ), "anon_labels_2_2" AS (
   SELECT DISTINCT
-    "anon_code_2_1",
-    "anon_label_2"
-  FROM "temp"."main"."anon_labels_2"
+    "code" AS "anon_code_2_1",
+    CAST("label" AS anon_label_type_2) AS "anon_label_2"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 1
 ), "anon_kept" AS (
   SELECT
     TRUE AS "anon_is_kept",
@@ -1200,8 +1179,10 @@ WITH "anon_labels_0" AS (
     ON "anon_labels_2"."anon_code_2_1" = "anon_codes"."anon_code_2_1"
 ), "anon_labels_1" AS (
   SELECT DISTINCT
-    "anon_label_1"
-  FROM "temp"."main"."anon_labels_1"
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 1
 ), "anon_published" AS (
   SELECT
     "anon_rows"."diagnosis",
@@ -1385,12 +1366,6 @@ SELECT DISTINCT
 FROM "memory"."anon"."taxonomy";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_2";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_2";
 

@@ -1672,46 +1672,21 @@ ORDER BY
   "label" ASC
 );
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
-SELECT
-  "value",
-  "code" AS "anon_code_0_3",
-  CAST("label" AS anon_label_type_0) AS "anon_label_0"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 0 AND "depth" = 3;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
-SELECT
-  "value",
-  "code" AS "anon_code_1_0",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_1) AS "anon_label_1"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 1 AND "depth" = 0;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_2" AS
-SELECT
-  "value",
-  "code" AS "anon_code_2_2",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_2) AS "anon_label_2"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 2 AND "depth" = 2;
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labels_1" AS (
   SELECT DISTINCT
     "anon_key_0",
-    "anon_label_1"
-  FROM "temp"."main"."anon_labels_1"
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
 ), "anon_labels_2" AS (
   SELECT DISTINCT
     "anon_key_0",
-    "anon_label_2"
-  FROM "temp"."main"."anon_labels_2"
+    CAST("label" AS anon_label_type_2) AS "anon_label_2"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 2
 ), "anon_labelled_rows" AS (
   SELECT
     "anon_cells"."anon_row_count",
@@ -1740,14 +1715,18 @@ WITH "anon_labels_1" AS (
     "diagnosis"
 ), "anon_labels_1_2" AS (
   SELECT DISTINCT
-    "anon_code_1_0",
-    "anon_label_1"
-  FROM "temp"."main"."anon_labels_1"
+    "code" AS "anon_code_1_0",
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
 ), "anon_labels_2_2" AS (
   SELECT DISTINCT
-    "anon_code_2_2",
-    "anon_label_2"
-  FROM "temp"."main"."anon_labels_2"
+    "code" AS "anon_code_2_2",
+    CAST("label" AS anon_label_type_2) AS "anon_label_2"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 2
 ), "anon_kept" AS (
   SELECT
     TRUE AS "anon_is_kept",
@@ -1760,8 +1739,10 @@ WITH "anon_labels_1" AS (
     ON "anon_labels_2"."anon_code_2_2" = "anon_codes"."anon_code_2_2"
 ), "anon_labels_0" AS (
   SELECT DISTINCT
-    "anon_label_0"
-  FROM "temp"."main"."anon_labels_0"
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 3
 ), "anon_published" AS (
   SELECT
     "anon_rows"."diagnosis",
@@ -2177,12 +2158,6 @@ SELECT DISTINCT
 FROM "memory"."anon"."taxonomy";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_2";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_2";
 

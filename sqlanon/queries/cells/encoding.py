@@ -112,9 +112,9 @@ class Encoding:
         """The column of ``cells`` with a word of the key."""
         return f"anon_key_{word}"
 
-    def node_labels(self, position: int) -> Relation:
-        """The values of a quasi-identifier with their codes and labels at the node of a release."""
-        return Relation(f"anon_labels_{position}", "node")
+    def labels_of(self, position: int) -> str:
+        """What the labels of a quasi-identifier are called in a query that looks some up."""
+        return f"anon_labels_{position}"
 
     def label(self, position: int) -> str:
         """The column with the labels of a quasi-identifier in the rows of a release."""

@@ -139,7 +139,7 @@ def looked_up(encoding: Encoding, relation: exp.Expr) -> exp.Select:
     query = select([], relation)
     codes = []
     for position, name in enumerate(encoding.spec.quasi_identifiers):
-        alias = encoding.node_labels(position).name
+        alias = encoding.labels_of(position)
         lookup = exp.alias_(encoding.labels.table, alias, table=True)
         raw = exact_text(column(name, COMBINATIONS))
         here = column("position", alias).eq(number(position)), column("depth", alias).eq(number(0))
@@ -154,7 +154,7 @@ def _key_word(encoding: Encoding, word: int) -> exp.Alias:
     """A word of the key of a cell: the bits of its quasi-identifiers there."""
     key = encoding.key(word)
     positions = [place for place in range(len(encoding.spec.shapes)) if word in encoding.keys.label_masks(place, 0)]
-    return aliased(all_bits(column(key, encoding.node_labels(position).name) for position in positions), key)
+    return aliased(all_bits(column(key, encoding.labels_of(position)) for position in positions), key)
 
 
 def _ranks(encoding: Encoding, name: str) -> exp.Select:

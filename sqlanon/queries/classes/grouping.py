@@ -207,7 +207,7 @@ def coded(encoding: Encoding, recoding: Recoding, relation: Relation, carried: I
 def with_codes(encoding: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
     """The query of a table with keys, and the codes of its labels."""
     for position, name in code_columns(encoding, recoding):
-        alias, part = encoding.node_labels(position).name, recoding.parts[position]
+        alias, part = encoding.labels_of(position), recoding.parts[position]
         lookup = subquery(bits_of_labels(encoding, position, part, [code(encoding, position, part)]), alias)
         query = left_join(query, lookup, with_bits(encoding, position, part, table, alias))
         query = query.select(column(name, alias), copy=False)

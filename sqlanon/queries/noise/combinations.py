@@ -179,7 +179,7 @@ def _shown_combinations(
     for position, part in enumerate(recoding.parts):
         if position not in below_top:
             query = with_top_label(encoding, position, part, query)
-            query = query.select(column(encoding.label(position), encoding.node_labels(position).name), copy=False)
+            query = query.select(column(encoding.label(position), encoding.labels_of(position)), copy=False)
     labels = {each.alias_or_name: each for each in query.expressions}
     query.set("expressions", [labels[encoding.label(position)] for position in range(len(recoding.parts))])
     return _with_noisy_rows(query, columns)

@@ -10,14 +10,12 @@ from sqlglot import exp
 
 from sqlanon.model.recoding import Part, Recoding
 from sqlanon.queries.cells.encoding import VALUE, Encoding
-from sqlanon.queries.cells.recoding import code, code_column, has_several_labels, key_masks, labels_of_values
+from sqlanon.queries.cells.recoding import bits_of_labels, code, has_several_labels, labels_of_values
 from sqlanon.queries.kit.nodes import (
-    Step,
     aliased,
     ascending,
     column,
     identifier,
-    select,
     string,
 )
 
@@ -28,15 +26,6 @@ MASK = "*"
 def label_types(encoding: Encoding, recoding: Recoding) -> list[exp.Create]:
     """The statements that make the types; they have a place for the mask among the labels."""
     return [_label_type(encoding, position, part) for position, part in enumerate(recoding.parts)]
-
-
-def label_steps(encoding: Encoding, recoding: Recoding) -> list[Step]:
-    """The steps that make the tables of labels: those of every value, each with its code and its bits."""
-    attributes = encoding.spec.quasi_identifiers
-    return [
-        Step(encoding.node_labels(position), _labels(encoding, position, part), f'labels of "{attributes[position]}"')
-        for position, part in enumerate(recoding.parts)
-    ]
 
 
 def enum_type(name: str, labels: exp.Query) -> exp.Create:
@@ -56,16 +45,21 @@ def as_label(encoding: Encoding, position: int, label: exp.Expr) -> exp.Cast:
     return exp.Cast(this=label, to=exp.DataType.build(encoding.label_type(position), udt=True))
 
 
+def labels_by_value(encoding: Encoding, position: int, part: Part) -> exp.Select:
+    """The values of a quasi-identifier with their labels."""
+    return labels_of_values(encoding, position, part, [column(VALUE), _label(encoding, position)])
+
+
 def labels_by_code(encoding: Encoding, position: int, part: Part) -> exp.Select:
     """The codes of the labels of a quasi-identifier, with these; one label without a code at the top."""
-    codes = [column(code_column(encoding, position, part))] if has_several_labels(encoding, position, part) else []
-    return select([*codes, column(encoding.label(position))], encoding.node_labels(position).table).distinct(copy=False)
+    codes = [code(encoding, position, part)] if has_several_labels(encoding, position, part) else []
+    labels = labels_of_values(encoding, position, part, [*codes, _label(encoding, position)])
+    return labels.distinct(copy=False)
 
 
 def labels_by_bits(encoding: Encoding, position: int, part: Part) -> exp.Select:
     """The bits of the labels of a quasi-identifier in each word of the key that has some, with these."""
-    words = [column(encoding.key(word)) for word in key_masks(encoding, position, part)]
-    return select([*words, column(encoding.label(position))], encoding.node_labels(position).table).distinct(copy=False)
+    return bits_of_labels(encoding, position, part, [_label(encoding, position)])
 
 
 def _label_type(encoding: Encoding, position: int, part: Part) -> exp.Create:
@@ -75,7 +69,5 @@ def _label_type(encoding: Encoding, position: int, part: Part) -> exp.Create:
     return enum_type(encoding.label_type(position), exp.Union(this=known, expression=mask, distinct=True))
 
 
-def _labels(encoding: Encoding, position: int, part: Part) -> exp.Query:
-    words = [column(encoding.key(word)) for word in key_masks(encoding, position, part)]
-    label = aliased(as_label(encoding, position, column("label")), encoding.label(position))
-    return labels_of_values(encoding, position, part, [column(VALUE), code(encoding, position, part), *words, label])
+def _label(encoding: Encoding, position: int) -> exp.Alias:
+    return aliased(as_label(encoding, position, column("label")), encoding.label(position))

@@ -38,7 +38,7 @@ from sqlanon.queries.kit.nodes import (
     text,
 )
 from sqlanon.queries.release.kept_columns import KeptColumn, can_be_grouped, kept_columns, plain_value
-from sqlanon.queries.release.labels import MASK, as_label, labels_by_bits, labels_by_code
+from sqlanon.queries.release.labels import MASK, as_label, labels_by_bits, labels_by_code, labels_by_value
 from sqlanon.queries.release.text_types import as_typed
 
 EQUAL_ROWS = Relation("anon_equal_rows", "class")
@@ -130,9 +130,9 @@ def _rows_of_source(encoding: Encoding, recoding: Recoding, columns: Sequence[Ke
     """
     query = select([], exp.alias_(encoding.spec.source.copy(), "anon_source", table=True))
     for position, _ in code_columns(encoding, recoding):
-        alias = encoding.node_labels(position).name
+        alias = encoding.labels_of(position)
         raw = exact_text(column(encoding.spec.quasi_identifiers[position], "anon_source"))
-        lookup = exp.alias_(encoding.node_labels(position).table, alias, table=True)
+        lookup = subquery(labels_by_value(encoding, position, recoding.parts[position]), alias)
         query = left_join(query, lookup, same(column(VALUE, alias), raw))
         query = query.select(column(encoding.label(position), alias), copy=False)
     return _with_kept_columns(query, columns).select(aliased(number(1), ROW_COUNT), copy=False)
@@ -142,7 +142,7 @@ def _rows_of_cells(encoding: Encoding, recoding: Recoding, columns: Sequence[Kep
     """The same of the cells, with their number of rows."""
     query = select([column(ROW_COUNT, "anon_cells")], exp.alias_(encoding.cells.table, "anon_cells", table=True))
     for position, _ in code_columns(encoding, recoding):
-        alias, part = encoding.node_labels(position).name, recoding.parts[position]
+        alias, part = encoding.labels_of(position), recoding.parts[position]
         lookup = subquery(labels_by_bits(encoding, position, part), alias)
         on = with_bits(encoding, position, part, "anon_cells", alias)
         query = left_join(query, lookup, on)
@@ -158,7 +158,7 @@ def _with_kept_columns(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.
 def with_labels(encoding: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
     """The query of a table of codes with the labels below the top."""
     for position, code in code_columns(encoding, recoding):
-        alias = encoding.node_labels(position).name
+        alias = encoding.labels_of(position)
         lookup = subquery(labels_by_code(encoding, position, recoding.parts[position]), alias)
         query = left_join(query, lookup, column(code, alias).eq(column(code, table)))
         query = query.select(column(encoding.label(position), alias), copy=False)
@@ -167,7 +167,7 @@ def with_labels(encoding: Encoding, recoding: Recoding, query: exp.Select, table
 
 def with_top_label(encoding: Encoding, position: int, part: Part, query: exp.Select) -> exp.Select:
     """The query joined with the one label of a quasi-identifier at its top."""
-    top = subquery(labels_by_code(encoding, position, part), encoding.node_labels(position).name)
+    top = subquery(labels_by_code(encoding, position, part), encoding.labels_of(position))
     return left_join(query, top, exp.true())
 
 
@@ -195,7 +195,7 @@ def _published(
     for position, part in enumerate(recoding.parts):
         place, name = "anon_rows", encoding.label(position)
         if position not in keys:
-            place = encoding.node_labels(position).name
+            place = encoding.labels_of(position)
             query = with_top_label(encoding, position, part, query)
         label: exp.Expr = column(name, place)
         if masked:

@@ -116,7 +116,7 @@ LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")
 
 def with_database_option(arguments: list[str]) -> list[str]:
     """The arguments with ``--db`` before the file of the commands whose first argument it used to be."""
-    name = " ".join(arguments[: 2 if arguments[0] == "taxonomy" else 1])
+    name = " ".join(arguments[: 2 if arguments[:1] == ["taxonomy"] else 1])
     after = len(name.split())
     is_given = any(argument == "--db" or argument.startswith("--db=") for argument in arguments)
     if name not in FILE_CAME_FIRST or is_given or len(arguments) == after:

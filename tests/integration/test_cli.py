@@ -93,6 +93,12 @@ def test_help_and_version(tmp_path: Path) -> None:
     assert version.stdout.startswith("sqlanon ")
 
 
+def test_debug_without_a_command(tmp_path: Path) -> None:
+    done = sqlanon("--debug", folder=tmp_path)
+    assert done.returncode == 2
+    assert "Missing command" in done.stderr
+
+
 @pytest.mark.parametrize(
     "command",
     ["demo", "install", "sql", "schema", "measure", "lattice", "explain", "run", "verify", "fit", "apply",

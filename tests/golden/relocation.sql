@@ -547,7 +547,7 @@ FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
 
-EXECUTE "anon_cells_counts_of_any_by_0" ([0, 1], [8646911284551352320, 7349874591868649472]);
+EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[8646911284551352320, 7349874591868649472]');
 
 WITH "anon_cells" AS (
   SELECT
@@ -1134,37 +1134,21 @@ ORDER BY
   "label" ASC
 );
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_0" AS
-SELECT
-  "value",
-  "code" AS "anon_code_0_1",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_0) AS "anon_label_0"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 0 AND "depth" = 1;
-
-CREATE TEMPORARY TABLE "temp"."main"."anon_labels_1" AS
-SELECT
-  "value",
-  "code" AS "anon_code_1_0",
-  "anon_key_0",
-  CAST("label" AS anon_label_type_1) AS "anon_label_1"
-FROM "temp"."main"."anon_labels"
-WHERE
-  "position" = 1 AND "depth" = 0;
-
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
 WITH "anon_labels_0" AS (
   SELECT DISTINCT
     "anon_key_0",
-    "anon_label_0"
-  FROM "temp"."main"."anon_labels_0"
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
 ), "anon_labels_1" AS (
   SELECT DISTINCT
     "anon_key_0",
-    "anon_label_1"
-  FROM "temp"."main"."anon_labels_1"
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
 ), "anon_labelled_rows" AS (
   SELECT
     "anon_cells"."anon_row_count",
@@ -1193,14 +1177,18 @@ WITH "anon_labels_0" AS (
     "diagnosis"
 ), "anon_labels_0_2" AS (
   SELECT DISTINCT
-    "anon_code_0_1",
-    "anon_label_0"
-  FROM "temp"."main"."anon_labels_0"
+    "code" AS "anon_code_0_1",
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
 ), "anon_labels_1_2" AS (
   SELECT DISTINCT
-    "anon_code_1_0",
-    "anon_label_1"
-  FROM "temp"."main"."anon_labels_1"
+    "code" AS "anon_code_1_0",
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
 ), "anon_kept" AS (
   SELECT
     TRUE AS "anon_is_kept",
@@ -1351,10 +1339,6 @@ SELECT
 FROM "anon_counts";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_1";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_labels_0";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
 

@@ -149,7 +149,7 @@ def _class_ids(encoding: Encoding, recoding: Recoding) -> exp.Select:
     query = query.join(exp.alias_(CLASSES.table, "anon_classes", table=True), on=on, copy=False)
     labels = []
     for position, _ in code_columns(encoding, recoding):
-        alias, part = encoding.node_labels(position).name, recoding.parts[position]
+        alias, part = encoding.labels_of(position), recoding.parts[position]
         lookup = subquery(labels_by_bits(encoding, position, part), alias)
         query = left_join(query, lookup, with_bits(encoding, position, part, "anon_classes", alias))
         labels.append((alias, encoding.label(position)))

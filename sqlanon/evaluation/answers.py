@@ -14,18 +14,35 @@ from sqlanon.queries.kit.nodes import aliased, all_of, ascending, column, double
 
 ROWS = "anon_rows"
 CHANCE = "anon_chance"
-"""The column with the probability that a released row meets all conditions."""
+"""The column with the probability that a released row is true and meets all conditions."""
 MASK = "*"
 """What stands in every quasi-identifier of a masked row."""
 
 
+TRUTH = "anon_truth"
+"""The column of ``anon.row_truths``."""
+
+
 @dataclass(frozen=True)
 class Tables:
-    """What is asked: an original and its release, whose rows with a mask in all of some columns are left out."""
+    """What is asked: an original and its release, whose rows with a mask in all of some columns are left out.
+
+    Rows may be known to be counterfeits by a catalog, which has their sensitive column.
+    """
 
     original: exp.Expr
     released: exp.Expr
     masked_by: tuple[str, ...] = ()
+    catalog: exp.Expr | None = None
+    sensitive: str = ""
+
+    @property
+    def weighted(self) -> exp.Expr:
+        """The release with the column :data:`TRUTH`, if there is a catalog."""
+        if self.catalog is None:
+            return self.released.copy()
+        rows = table_call("row_truths", self.released.copy(), self.catalog.copy(), string(self.sensitive))
+        return subquery(rows, "anon_weighted")
 
 
 def errors(tables: Tables, query: GroupQuery) -> exp.Query:
@@ -70,10 +87,10 @@ def _true_rows(tables: Tables, query: GroupQuery) -> exp.Subquery:
 
 
 def _chances(tables: Tables, query: GroupQuery) -> exp.Subquery:
-    """The rows of the release that may meet the conditions, with the probability that they do."""
-    released = _unmasked(tables)
-    shares: list[exp.Expr] = []
-    joined = select([], _named(released))
+    """The rows of the release that may meet the conditions, with the probability that they do and are true."""
+    released = _unmasked(tables, tables.released)
+    shares: list[exp.Expr] = [] if tables.catalog is None else [column(TRUTH, ROWS)]
+    joined = select([], _named(_unmasked(tables, tables.weighted)))
     for place, (name, value) in enumerate(query.where.items()):
         condition = f"anon_condition_{place}"
         spread = subquery(table_call("spread_labels", released.copy(), string(name)), "anon_spread")
@@ -86,12 +103,12 @@ def _chances(tables: Tables, query: GroupQuery) -> exp.Subquery:
     return subquery(joined, "anon_chances")
 
 
-def _unmasked(tables: Tables) -> exp.Expr:
+def _unmasked(tables: Tables, released: exp.Expr) -> exp.Expr:
     """The release without its masked rows."""
     if not tables.masked_by:
-        return tables.released
+        return released
     masked = all_of([same(text(column(name)), string(MASK)) for name in tables.masked_by])
-    return subquery(select([exp.Star()], tables.released.copy()).where(exp.not_(masked), copy=False), "anon_unmasked")
+    return subquery(select([exp.Star()], released.copy()).where(exp.not_(masked), copy=False), "anon_unmasked")
 
 
 def _named(table: exp.Expr) -> exp.Expr:

@@ -14,12 +14,16 @@ from sqlanon.evaluation import answers
 from sqlanon.evaluation.answers import Tables
 from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
 from sqlanon.model.base import did_you_mean
+from sqlanon.model.policy.h_ceiling import CLASS_ID, CLASS_IDS, COUNTERFEITS
 from sqlanon.queries.tables import taxonomies
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
 __all__ = ["AverageQuery", "CountQuery", "GroupQuery", "query_answers", "query_errors", "stroke_queries"]
+
+TOLD = (CLASS_IDS, COUNTERFEITS)
+"""The columns of a catalog beside the sensitive one."""
 
 ERRORS = pa.schema(
     [
@@ -51,13 +55,15 @@ def query_errors(
     workload: Iterable[GroupQuery],
     *,
     without_masked: Sequence[str] = (),
+    catalog: Source | None = None,
 ) -> pa.Table:
     """How wrong the answers from a release are, a row per query.
 
     What a label stands for is taken to be spread evenly over the values under it: a row counts for a group, and for a
     condition, with their share of these values, and with the midpoint of its label where it is averaged. Counterfeit
-    rows count like any other. The errors are measured on the original: they are no part of what a differentially
-    private release promises, and publishing them would break the promise.
+    rows count like any other; with a catalog every row counts with the probability that it is true. The errors are
+    measured on the original: they are no part of what a differentially private release promises, and publishing them
+    would break the promise.
 
     Args:
         session: where both tables and the taxonomies of generalized columns are.
@@ -66,6 +72,7 @@ def query_errors(
         workload: the queries.
         without_masked: the quasi-identifiers of the release, to leave rows with ``*`` in all of them out; otherwise
             these are spread over the whole domain.
+        catalog: the second table of a release with counterfeits, which tells how many of them there are.
 
     Returns:
         a table with columns query (in words, without values), group_count (groups of either table), unanswered_groups
@@ -76,15 +83,15 @@ def query_errors(
 
     Raises:
         PolicyError: the workload has no query, or a table lacks a column; all are listed.
-        EngineError: a column that is to be numbers has other values, or its taxonomy lacks a label of the release; or
-            the database refused a step.
+        EngineError: a column that is to be numbers has other values, or its taxonomy lacks a label of the release; the
+            catalog is not that of the release; or the database refused a step.
 
     Source: Lee et al. 2017, query error rate; Lee and Chung 2020, tables 9 to 12.
     """
     queries = list(workload)
     if not queries:
         raise PolicyError("a workload needs at least one query")
-    engine, tables = _prepared(session, original, released, queries, without_masked)
+    engine, tables = _prepared(session, original, released, queries, without_masked, catalog)
     with engine.transaction():
         rows = [
             {"query": str(query), **found}
@@ -102,6 +109,7 @@ def query_answers(
     query: GroupQuery,
     *,
     without_masked: Sequence[str] = (),
+    catalog: Source | None = None,
 ) -> pa.Table:
     """The answers to one query from an original and from its release, a row per group; see :func:`query_errors`.
 
@@ -112,7 +120,7 @@ def query_answers(
     Raises:
         PolicyError, EngineError: as :func:`query_errors`.
     """
-    engine, tables = _prepared(session, original, released, [query], without_masked)
+    engine, tables = _prepared(session, original, released, [query], without_masked, catalog)
     found = engine.fetch(taxonomies.at(answers.compared(tables, query), engine.taxonomy), str(query))
     return pa.Table.from_pylist(found, schema=ANSWERS)
 
@@ -123,8 +131,9 @@ def _prepared(
     released: Source,
     queries: Sequence[GroupQuery],
     without_masked: Sequence[str],
+    catalog: Source | None,
 ) -> tuple[Engine, Tables]:
-    """The engine of a session, and both tables if they have the columns that the queries read.
+    """The engine of a session, and all tables if they have the columns that the queries read.
 
     Raises:
         PolicyError: a table lacks columns; all are listed.
@@ -133,11 +142,30 @@ def _prepared(
     true, shown = session._opened.resolve(original), session._opened.resolve(released)
     read = list(dict.fromkeys(name for query in queries for name in query.columns))
     problems = [*_missing(engine, true, read), *_missing(engine, shown, list(dict.fromkeys([*read, *without_masked])))]
+    told = None if catalog is None else session._opened.resolve(catalog)
+    sensitive = "" if told is None else sensitive_column(engine, told)
+    problems += [] if told is None else _missing(engine, shown, [CLASS_ID, sensitive])
     if problems:
         raise PolicyError("the queries cannot be asked:", problems)
     if not engine.find(engine.taxonomy):
         engine.prepare_taxonomies()
-    return engine, Tables(true.relation, shown.relation, tuple(without_masked))
+    listed = None if told is None else told.relation
+    return engine, Tables(true.relation, shown.relation, tuple(without_masked), listed, sensitive)
+
+
+def sensitive_column(engine: Compute, catalog: ResolvedSource) -> str:
+    """The sensitive column of a catalog: the one beside what it tells of it.
+
+    Raises:
+        PolicyError: the table is no catalog.
+    """
+    columns = [column.name for column in engine.describe(catalog.relation)]
+    others = [name for name in columns if name not in TOLD]
+    if len(others) != 1 or len(columns) != len(TOLD) + 1:
+        raise PolicyError(
+            f"{catalog.description} is no catalog: that has {', '.join(TOLD)} and a sensitive column alone"
+        )
+    return others[0]
 
 
 def _missing(engine: Compute, table: ResolvedSource, names: Iterable[str]) -> list[str]:

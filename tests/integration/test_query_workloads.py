@@ -118,6 +118,74 @@ class TestErrors:
         assert average["mean_absolute_error"] is None
 
 
+def numbered(rows: oracle.Rows) -> oracle.Rows:
+    """Released rows with the numbers of their classes, by the labels that they show."""
+    classes = sorted({tuple(row[name] for name in NODE) for row in rows}, key=str)
+    return [{"class_id": classes.index(tuple(row[name] for name in NODE)), **row} for row in rows]
+
+
+class TestCatalogs:
+    """Rows count with the probability that they are true."""
+
+    @pytest.fixture
+    def catalog(self, session: sa.Session) -> list[oracle.CatalogRow]:
+        """Two groups of classes and a value each; NULL is a value."""
+        rows = numbered(RELEASED)
+        groups = [([0, 1, 2, 3], None, 2), ([4, 5, 6, 7, 8], "stroke", 3)]
+        for name, table in (
+            ("numbered", pa.Table.from_pylist(rows)),
+            ("catalog", pa.table({
+                "class_ids": [ids for ids, *_ in groups],
+                "disease": pa.array([value for _, value, _ in groups], pa.string()),
+                "counterfeits": [count for *_, count in groups],
+            })),
+        ):  # fmt: skip
+            session.connection.register("given", table)
+            session.connection.execute(f"CREATE OR REPLACE TABLE {name} AS FROM given")
+            session.connection.unregister("given")
+        return groups
+
+    def test_errors_are_those_of_the_oracle(self, session: sa.Session, catalog: list[oracle.CatalogRow]) -> None:
+        rows = numbered(RELEASED)
+        truths = oracle.row_truths(rows, catalog, "disease")
+        assert len(set(truths)) == 3
+        table = query_errors(session, "patients", "numbered", WORKLOAD, catalog="catalog")
+        for query, found in zip(WORKLOAD, table.drop_columns("query").to_pylist(), strict=True):
+            width = None if query.width is None else int(query.width)
+            weights = [truth * (chance or 0) for truth, chance in zip(truths, chances(query, rows), strict=True)]
+            if isinstance(query, AverageQuery):
+                answers = oracle.estimated_averages(rows, KNOWN, query.column, width, query.average, weights)
+            else:
+                answers = oracle.estimated_counts(rows, KNOWN, query.column, width, weights)
+            missing = None if isinstance(query, AverageQuery) else 0
+            wanted = oracle.answer_errors(expected(query, rows)[0], answers, missing)
+            assert list(found.values()) == [None if value is None else pytest.approx(value) for value in wanted]
+
+    def test_masked_rows_are_left_out_after_they_are_weighed(
+        self, session: sa.Session, catalog: list[oracle.CatalogRow]
+    ) -> None:
+        """As many of a value are invented whether those who ask look at masked rows or not."""
+        query = CountQuery(column="disease")
+        asked = {"without_masked": QUASI_IDENTIFIERS, "catalog": "catalog"}
+        found = query_answers(session, "patients", "numbered", query, **asked).to_pydict()
+        rows = numbered(RELEASED)
+        truths = oracle.row_truths(rows, catalog, "disease")
+        shown: dict[str | None, float] = {}
+        for row, truth in zip(rows, truths, strict=True):
+            if {row[name] for name in NODE} != {"*"}:
+                shown[row["disease"]] = shown.get(row["disease"], 0) + truth
+        assert dict(zip(found["group_label"], found["answer"], strict=True)) == pytest.approx(shown)
+
+    def test_tables_that_are_none(self, session: sa.Session, catalog: list[oracle.CatalogRow]) -> None:
+        with pytest.raises(sa.PolicyError, match='"patients" is no catalog: that has class_ids, counterfeits and'):
+            query_errors(session, "patients", "numbered", WORKLOAD, catalog="patients")
+        with pytest.raises(sa.PolicyError, match='"released" has no column "class_id"'):
+            query_errors(session, "patients", "released", WORKLOAD, catalog="catalog")
+        wrong = "SELECT * REPLACE (1000 AS counterfeits) FROM catalog"
+        with pytest.raises(sa.EngineError, match="the catalog does not fit the release"):
+            query_errors(session, "patients", "numbered", WORKLOAD[:1], catalog=wrong)
+
+
 class TestAnswers:
     def test_a_row_per_group_in_order(self, session: sa.Session) -> None:
         query = WORKLOAD[2]

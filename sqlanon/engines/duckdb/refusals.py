@@ -14,8 +14,8 @@ from sqlanon.errors import EngineError, Refusal
 TOLD = frozenset({"BinderException", "CatalogException", "IOException"})
 """Errors that are about names, paths and the words of a query, never about a value of a table."""
 
-OUR_ERROR = "Invalid Input Error: attribute "
-"""How an error begins that a macro of ours has raised."""
+OUR_ERRORS = ("Invalid Input Error: attribute ", "Invalid Input Error: the catalog ")
+"""How errors begin that macros of ours have raised; none of them quotes a value."""
 
 HEADERS = 3 * 4096
 """Bytes of the headers of a DuckDB file."""
@@ -124,7 +124,7 @@ def _reason(error: Exception) -> str:
         return reason
     if kind == "ConnectionException" and "closed" in text.lower():
         return "the connection is closed"
-    if text.startswith(OUR_ERROR):
+    if text.startswith(OUR_ERRORS):
         return text.removeprefix("Invalid Input Error: ").splitlines()[0]
     if line := CSV_LINE.match(text):
         return (

@@ -181,8 +181,8 @@ def notes(original: pa.Table, workload: list[CountQuery]) -> list[str]:
         "suppressed or moved, is lost and loses all.",
         "RCE does not see counterfeits as long as no catalog tells of them: read it beside their number.",
         f"Query errors are means over {len(workload)} queries, the counts of the values of each attribute for each "
-        f"{SENSITIVE}: the mean relative error over the groups of a query, and the sum of its errors over the sum of the "
-        "truth.",
+        f"{SENSITIVE}: the mean relative error over the groups of a query, and the sum of its errors over the sum of "
+        "the truth.",
         "The numbers of counterfeits do not depend on the seed; their values do, and the query errors a little.",
     ]
 

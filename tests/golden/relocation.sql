@@ -776,8 +776,7 @@ WITH "anon_cells" AS (
 SELECT
   *,
   ROW_NUMBER() OVER (ORDER BY "anon_kept" DESC, "anon_class_size" DESC, "anon_key_0" ASC) AS "anon_rank",
-  COUNT(*) FILTER(WHERE
-    "anon_kept") OVER (ORDER BY "anon_key_0" ASC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS "anon_place"
+  CAST(SUM(CAST("anon_kept" AS BIGINT)) OVER (ORDER BY "anon_key_0" ASC) AS BIGINT) AS "anon_place"
 FROM "anon_judged";
 
 SELECT
@@ -965,7 +964,7 @@ GROUP BY
   "anon_sensitive_0";
 
 SELECT
-  SUM("anon_distance" * "anon_class_size") / SUM("anon_class_size") AS "distance"
+  ROUND(SUM("anon_distance" * "anon_class_size") / SUM("anon_class_size"), 12) AS "distance"
 FROM "temp"."main"."anon_moves";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS

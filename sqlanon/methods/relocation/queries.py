@@ -75,8 +75,9 @@ def ranked(encoding: Encoding, levels: Levels) -> Step:
     by_size = [exp.Ordered(this=column(name), desc=True, nulls_first=False) for name in (KEPT, CLASS_ROWS)]
     order = exp.Order(expressions=[*by_size, *ascending(*grouping.columns()).expressions])
     rank = exp.Window(this=exp.RowNumber(), order=order)
-    so_far = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
-    place = exp.Window(this=filtered(count_rows(), column(KEPT)), order=ascending(*grouping.columns()), spec=so_far)
+    # A sum: what a filter counts in a window, DuckDB counts anew for each row.
+    so_far = exp.Window(this=exp.Sum(this=cast(column(KEPT), "BIGINT")), order=ascending(*grouping.columns()))
+    place = cast(so_far, "BIGINT")
     query = select([exp.Star(), aliased(rank, RANK), aliased(place, PLACE)], subquery(judged, "anon_judged"))
     return Step(RANKED, query, "classes by size")
 
@@ -157,7 +158,8 @@ def mean_distance() -> exp.Query:
     """One row, ``distance``: how far rows are moved, as a mean over these; NULL if none is."""
     moved = exp.Sum(this=exp.Mul(this=column(DISTANCE), expression=column(CLASS_ROWS)))
     mean = exp.Div(this=moved, expression=exp.Sum(this=column(CLASS_ROWS)))
-    return select([aliased(mean, "distance")], MOVES.table)
+    # Rounded, as classes are: a database adds in any order.
+    return select([aliased(exp.Round(this=mean, decimals=number(DIGITS)), "distance")], MOVES.table)
 
 
 def moved(encoding: Encoding, levels: Levels) -> Step:

@@ -198,6 +198,45 @@ class TestRelease:
             assert release.report.rows.released == 3
 
 
+class TestPrivateTable:
+    def test_it_tells_the_custodian_which_rows_are_invented(self) -> None:
+        with session_of_people() as session:
+            for policy in (people_policy(h=0.1), people_policy(h=0.1, catalog="paper"), people_policy(k=20, h=0.6)):
+                tables = {"counterfeits": "invented"}
+                if policy.method.added_columns:
+                    tables["catalog"] = "told"
+                release = session.anonymize("people", policy, "released", tables=tables, replace=True)
+                assert isinstance(release.report, CeilingReport)
+                connection = session.connection
+                assert connection.table("invented").columns == ["age", "sex", "disease", "counterfeits"]
+                told = connection.sql("SELECT age, sex, disease, counterfeits FROM invented").fetchall()
+                invented = {tuple(values): count for *values, count in told}
+                assert sum(invented.values()) == release.report.counterfeits > 0
+                node = "MAP {" + ", ".join(f"'{name}': {level}" for name, level in release.node.items()) + "}"
+                session.install()
+                true = Counter(
+                    connection.sql(f"SELECT age, sex, disease FROM anon.generalize('people', {node})").fetchall()
+                )
+                shown = Counter(connection.sql("SELECT age, sex, disease FROM released").fetchall())
+                assert dict(shown - true) == invented
+
+    def test_it_is_not_made_unless_it_is_asked_for(self, tmp_path: Path) -> None:
+        with session_of_people() as session:
+            session.anonymize("people", people_policy(), "released")
+            assert {row[0] for row in session.connection.sql("SHOW TABLES").fetchall()} == {"people", "released"}
+            with pytest.raises(sa.EngineError, match="give the names of tables"):
+                session.anonymize(
+                    "people", people_policy(), tmp_path / "x.parquet", tables={"counterfeits": "invented"}
+                )
+
+    def test_a_column_of_its_name(self) -> None:
+        with session_of_people() as session:
+            session.connection.execute("ALTER TABLE people RENAME disease TO Counterfeits")
+            policy = sa.Policy(quasi_identifiers=["age", "sex"], sensitive=["Counterfeits"], method=sa.HCeiling(4))
+            with pytest.raises(sa.PolicyError, match='"Counterfeits"'):
+                session.anonymize("people", policy, "released", tables={"counterfeits": "invented"})
+
+
 class TestRefusals:
     """Nothing is written, and what was there stays."""
 

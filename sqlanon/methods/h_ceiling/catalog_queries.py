@@ -25,11 +25,13 @@ from sqlanon.queries.kit.nodes import (
     same,
     select,
     subquery,
+    text,
     union_all,
 )
 from sqlanon.queries.release.kept_columns import plain_value
 from sqlanon.queries.release.labels import labels_by_bits
-from sqlanon.queries.release.rows import EQUAL_ROWS
+from sqlanon.queries.release.rows import EQUAL_ROWS, with_top_label
+from sqlanon.queries.source import SourceColumn
 
 GROUPS = Relation("anon_groups", "class")
 """Which classes are in which group of the catalog, by their numbers."""
@@ -88,7 +90,6 @@ def with_class_ids(encoding: Encoding, groups: exp.Query) -> exp.Query:
 def catalog(encoding: Encoding, levels: Levels) -> exp.Query:
     """The catalog: the classes of a group by their ids, a value, and how many counterfeits of it they have."""
     (name,) = encoding.spec.protected
-    (source_column,) = (found for found in encoding.spec.columns if found.name == name)
     ids = exp.func(
         "list", exp.Order(this=column(names.CLASS_ID), expressions=[exp.Ordered(this=column(names.CLASS_ID))])
     )
@@ -106,7 +107,7 @@ def catalog(encoding: Encoding, levels: Levels) -> exp.Query:
     )
     on = column(value_column(encoding), "anon_known").eq(column(VALUE, "anon_totals"))
     query = query.join(exp.alias_(KNOWN.table, "anon_known", table=True), on=on, copy=False)
-    shown = [column(names.CLASS_IDS), aliased(plain_value(source_column), name), column(names.COUNTERFEITS)]
+    shown = [column(names.CLASS_IDS), aliased(plain_value(_sensitive(encoding)), name), column(names.COUNTERFEITS)]
     ordered = select(shown, subquery(query, "anon_catalog"))
     ordered.set("order", ascending(column(names.CLASS_IDS), column(name)))
     return ordered
@@ -142,22 +143,57 @@ def too_many(encoding: Encoding, release: exp.Expr, written: exp.Expr) -> exp.Qu
     return select([aliased(count_rows(), "rows")], subquery(counts, "anon_counts")).where(more, copy=False)
 
 
+def invented_rows(encoding: Encoding, levels: Levels) -> exp.Query:
+    """How many counterfeits of each value every class has, by the labels of the class: for nobody but the custodian."""
+    (name,) = encoding.spec.protected
+    invented = exp.alias_(COUNTERFEITS.table, "anon_invented", table=True)
+    value = aliased(column(encoding.raw(name), "anon_known"), name)
+    query = select([value, aliased(column(ROW_COUNT, "anon_invented"), names.COUNTERFEITS)], invented)
+    code = value_column(encoding)
+    on = column(code, "anon_known").eq(column(code, "anon_invented"))
+    query = query.join(exp.alias_(KNOWN.table, "anon_known", table=True), on=on, copy=False)
+    query = _with_labels(encoding, at_node(levels), query, "anon_invented")
+    labels = [
+        aliased(text(column(encoding.label(position))), each)
+        for position, each in enumerate(encoding.spec.quasi_identifiers)
+    ]
+    shown = [*labels, aliased(plain_value(_sensitive(encoding)), name), column(names.COUNTERFEITS)]
+    return select(shown, subquery(query, "anon_labelled"))
+
+
 def _class_ids(encoding: Encoding, recoding: Recoding) -> exp.Select:
     """The classes of every group by the ids that they have in the release: those of their labels."""
     query = select([column(GROUP, "anon_groups")], exp.alias_(GROUPS.table, "anon_groups", table=True))
     on = column(NUMBER, "anon_classes").eq(column(NUMBER, "anon_groups"))
     query = query.join(exp.alias_(CLASSES.table, "anon_classes", table=True), on=on, copy=False)
-    labels = []
-    for position, _ in code_columns(encoding, recoding):
-        alias, part = encoding.labels_of(position), recoding.parts[position]
-        lookup = subquery(labels_by_bits(encoding, position, part), alias)
-        query = left_join(query, lookup, with_bits(encoding, position, part, "anon_classes", alias))
-        labels.append((alias, encoding.label(position)))
-    shown = [column(label) for _, label in labels]
-    ids = select([*shown, column(names.CLASS_ID)], EQUAL_ROWS.table).distinct(copy=False)
-    same_labels = [same(column(label, alias), column(label, "anon_shown")) for alias, label in labels]
-    query = query.join(subquery(ids, "anon_shown"), on=all_of(same_labels), copy=False)
-    return query.select(column(names.CLASS_ID, "anon_shown"), copy=False)
+    query = _with_labels(encoding, recoding, query, "anon_classes")
+    labels = [encoding.label(position) for position in range(len(recoding.parts))]
+    ids = select([*map(column, labels), column(names.CLASS_ID)], EQUAL_ROWS.table).distinct(copy=False)
+    same_labels = [same(column(label, "anon_members"), column(label, "anon_shown")) for label in labels]
+    members = select(
+        [column(GROUP, "anon_members"), column(names.CLASS_ID, "anon_shown")], subquery(query, "anon_members")
+    )
+    return members.join(subquery(ids, "anon_shown"), on=all_of(same_labels), copy=False)
+
+
+def _with_labels(encoding: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
+    """The query of a table with keys of classes, and all labels of these."""
+    several = {position for position, _ in code_columns(encoding, recoding)}
+    for position, part in enumerate(recoding.parts):
+        alias = encoding.labels_of(position)
+        if position in several:
+            lookup = subquery(labels_by_bits(encoding, position, part), alias)
+            query = left_join(query, lookup, with_bits(encoding, position, part, table, alias))
+        else:
+            query = with_top_label(encoding, position, part, query)
+        query = query.select(column(encoding.label(position), alias), copy=False)
+    return query
+
+
+def _sensitive(encoding: Encoding) -> SourceColumn:
+    (name,) = encoding.spec.protected
+    (found,) = (each for each in encoding.spec.columns if each.name == name)
+    return found
 
 
 def _same(grouping: Grouping, one: str, other: str) -> exp.Expr:

@@ -50,7 +50,8 @@ def cataloged(engine: Compute, filled: Filled, settings: HCeiling) -> Cataloged 
         return "its classes cannot be grouped so that their counterfeits are concealed"
     made = _measured(classes, found, settings)
     if is_strict and made.effective_k < settings.least_effective_k:
-        return f"the effective k of a group is {made.effective_k:.4g}, less than {settings.least_effective_k:.4g}"
+        known = "is" if made.is_exact else "cannot be shown to be more than"
+        return f"the effective k of a group {known} {made.effective_k:.4g}, less than {settings.least_effective_k:.4g}"
     _put(engine, found)
     return made
 

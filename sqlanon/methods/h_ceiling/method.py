@@ -24,7 +24,7 @@ from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
 from sqlanon.methods.h_ceiling import counterfeits
 from sqlanon.methods.h_ceiling.catalog_queries import catalog as catalog_rows
-from sqlanon.methods.h_ceiling.catalog_queries import with_class_ids
+from sqlanon.methods.h_ceiling.catalog_queries import invented_rows, with_class_ids
 from sqlanon.methods.h_ceiling.catalogs import Cataloged, catalog_shortfalls, cataloged
 from sqlanon.methods.h_ceiling.ceiling import WITHIN, largest_degrees, level_errors
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
@@ -34,7 +34,8 @@ from sqlanon.methods.h_ceiling.report import Decision, Facts, note, report
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.lattice import NodeSummary
-from sqlanon.model.policy.h_ceiling import CATALOG, HCeiling
+from sqlanon.model.names import folded
+from sqlanon.model.policy.h_ceiling import CATALOG, COUNTERFEITS, INVENTED, HCeiling
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.recoding import at_node
 from sqlanon.model.release import Measurement
@@ -60,6 +61,9 @@ class Ceiling:
             raise PolicyError("dataset is for private methods, of which the policy has none")
         if request.node is not None:
             raise PolicyError(f"{policy.method} looks for its node: bound it by minimum_levels and maximum_levels")
+        taken = [f'"{name}"' for name in policy.columns if folded(name) == COUNTERFEITS]
+        if taken and INVENTED in request.tables:
+            raise PolicyError(f"the table of counterfeits needs the name of column {taken[0]}; rename it in a view")
         bound = prepare(engine, source, policy)
         _refuse_inexact(bound)
         refuse_wide(bound.lattice, str(policy.method))
@@ -95,7 +99,8 @@ class Prepared:
 
     @property
     def beside(self) -> tuple[str, ...]:
-        return (CATALOG,) if _settings(self.bound).has_catalog else ()
+        catalog = (CATALOG,) if _settings(self.bound).has_catalog else ()
+        return (*catalog, *({INVENTED} & {*self.run.request.tables}))
 
     def answering(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -217,9 +222,12 @@ class Drawn:
         return note(self.table.bound, self.decision, report)
 
     def rows_beside(self) -> Mapping[str, exp.Query]:
-        if self.decision.facts.catalog is None:
-            return {}
-        return {CATALOG: catalog_rows(self.encoding, self.filled.levels)}
+        wanted = {}
+        if self.decision.facts.catalog is not None:
+            wanted[CATALOG] = catalog_rows(self.encoding, self.filled.levels)
+        if INVENTED in self.run.request.tables:
+            wanted[INVENTED] = invented_rows(self.encoding, self.filled.levels)
+        return wanted
 
     def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
         bound = self.table.bound

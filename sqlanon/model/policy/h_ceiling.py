@@ -28,6 +28,9 @@ COUNTERFEITS = "counterfeits"
 CATALOG = "catalog"
 """What is published beside the rows if the policy asks for it: a table of :data:`CLASS_IDS`, value, number."""
 
+INVENTED = "counterfeits"
+"""What is written beside the rows, for nobody else to see, if it is given a name: how many each class has."""
+
 
 class HCeiling(MethodSettings):
     """Full-domain generalization up to a ceiling; classes of fewer than k rows are filled up with counterfeits.

@@ -27,7 +27,7 @@ def most_telling(
         failing: how likely each is to fail; if None, the worse case counts.
         is_hedged: whether the worse case counts as much as what is likely.
     """
-    below_each, worse_each = _count_below(open_nodes), _count_worse(open_nodes, known)
+    below_each, worse_each = count_below(open_nodes), _count_worse(open_nodes, known)
     gain = np.where(open_nodes, _gain(below_each, worse_each, failing, is_hedged=is_hedged), 0)
     batch: list[Index] = []
     while len(batch) < count and gain[best := np.unravel_index(int(gain.argmax()), gain.shape)] > 0:
@@ -49,7 +49,7 @@ def _gain(below: Counts, worse: Counts, failing: Bounds | None, *, is_hedged: bo
     return gain
 
 
-def _count_below(open_nodes: Mask) -> NDArray[np.int64]:
+def count_below(open_nodes: Mask) -> NDArray[np.int64]:
     """For every node, how many open nodes a failure would rule out: itself and the less general ones."""
     counts = open_nodes.astype(np.int64)
     for axis in range(counts.ndim):
@@ -64,7 +64,7 @@ def _count_worse(open_nodes: Mask, known: Losses) -> NDArray[np.int64]:
     Those above it, whose loss is at least as large, or those of larger known bound, whichever are more. Bounds
     inherited from checked nodes are left out: half known, they say more about the search than about the lattice.
     """
-    more_general = np.flip(_count_below(np.flip(open_nodes)))
+    more_general = np.flip(count_below(np.flip(open_nodes)))
     ordered = np.sort(known[open_nodes])
     larger = len(ordered) - np.searchsorted(ordered, known, side="right") + 1
     return np.maximum(more_general, larger)

@@ -791,7 +791,7 @@ RUN = [
 
 CEILING = [
     *_of(
-        "sqlanon/methods/h_ceiling/choice.py",
+        "sqlanon/methods/h_ceiling/fewest.py",
         (
             "ceiling-ties-by-nothing",
             "(self._at_least == needed) & (self._ranks < rank)",
@@ -799,6 +799,16 @@ CEILING = [
             "a more general node than need be is published",
             f"{CEILINGS}::test_the_search_finds_the_best_node_of_all",
         ),
+        (
+            "ceiling-above-it",
+            "if self.keeps_to_ceiling(index) and (self.best is None",
+            "if (self.best is None",
+            "a node above the ceiling is published",
+            f"{CEILINGS}::test_the_search_finds_the_best_node_of_all",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/choice.py",
         (
             "ceiling-missing-rows",
             "k * (summary.class_count - summary.kept_class_count)",

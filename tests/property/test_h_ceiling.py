@@ -18,7 +18,7 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods.cells import encode_table
 from sqlanon.methods.h_ceiling.ceiling import Profiles, degrees_of, largest_degrees, level_errors
-from sqlanon.methods.h_ceiling.choice import FewestCounterfeits
+from sqlanon.methods.h_ceiling.fewest import FewestCounterfeits
 from sqlanon.methods.h_ceiling.report import CeilingReport
 from sqlanon.model.lattice import Lattice
 from sqlanon.queries.kit.macros import schema_statements
@@ -169,8 +169,8 @@ def test_kinds_of_rows_that_are_left_out_change_nothing(given: tuple[Profiles, l
 
 
 @st.composite
-def searches(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Nodes that are allowed, ranks that rise with the node, and needs that fall with it."""
+def searches(draw: st.DrawFn) -> tuple[np.ndarray, ...]:
+    """Nodes that are allowed, ranks that rise with the node, needs that fall with it, and what it is said to lose."""
     shape = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
     size = int(np.prod(shape))
     steps = np.array(draw(st.lists(st.integers(0, 3), min_size=size, max_size=size))).reshape(shape)
@@ -188,22 +188,23 @@ def searches(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         errors = np.add.outer(errors, each)
     ranks = np.empty(size, dtype=np.int64)
     ranks[np.argsort(errors, axis=None, kind="stable")] = np.arange(size)
-    return ~forbidden, ranks.reshape(shape), needs
+    lost = errors if draw(st.booleans()) else np.zeros(shape)  # which say something of needs, or nothing
+    return ~forbidden, ranks.reshape(shape), needs, lost
 
 
 @FAST
 @given(searches())
-def test_the_search_finds_the_best_node_of_all(given: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
-    allowed, ranks, needs = given
-    search = FewestCounterfeits(allowed, ranks)
+def test_the_search_finds_the_best_node_of_all(given: tuple[np.ndarray, ...]) -> None:
+    allowed, ranks, needs, lost = given
+    search = FewestCounterfeits(allowed, ranks, lost)
     seen = set()
     for batch in search.batches():
         for index in batch:
             assert index not in seen
-            assert allowed[index]
             seen.add(index)
             search.learn(index, int(needs[index]))
         everywhere = itertools.product(*map(range, allowed.shape))
+        assert search.best is None or allowed[search.best]
         assert search.fewest() <= min(int(needs[index]) for index in everywhere if allowed[index])
     everywhere = itertools.product(*map(range, allowed.shape))
     best = min((int(needs[index]), int(ranks[index]), index) for index in everywhere if allowed[index])

@@ -1,8 +1,7 @@
 """The choice of a node: of those below the ceiling, the one that needs the fewest counterfeits.
 
-A more general node needs no more counterfeits than a less general one, since its classes are theirs put together. So
-none needs fewer than the most general ones below the ceiling do, and those that need as few lie above one another. Of
-these the one of least reconstruction error is taken, which is known of every node without a look at its classes.
+Of several that need equally few the one of least reconstruction error is taken, which is known of every node without a
+look at its classes.
 
 By reconstruction error alone the least general node would be taken always, with a counterfeit for nearly every row: as
 long as no catalog tells of counterfeits, they cost it nothing (spec/hceiling.md, H13).
@@ -19,72 +18,15 @@ import numpy as np
 from sqlanon.engines.base import Compute
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.full_domain.node_counter import NodeCounter
+from sqlanon.methods.h_ceiling.fewest import FewestCounterfeits
 from sqlanon.methods.stopping import Stopped
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.search import Inquiry, SearchOutcome
-from sqlanon.search.arrays import Bounds, Counts, Index, Mask, indexes, spread_downwards
-from sqlanon.search.problem import BATCH_SIZE, batches
-from sqlanon.search.telling import most_telling
-
-UNKNOWN = -1
+from sqlanon.search.arrays import Bounds, Counts, Index, Mask
+from sqlanon.search.optimal.forecast import lost_information
 
 Observer = Callable[[int, int, Inquiry], None]
 """Told before every batch how many nodes were checked, how many the lattice has, and what is known and asked."""
-
-
-class FewestCounterfeits:
-    """What is known of the counterfeits that the nodes of a lattice need.
-
-    Args:
-        allowed: the nodes that keep to the ceiling; with a node, all that are less general.
-        ranks: the order of nodes that need equally many, the best one first.
-    """
-
-    def __init__(self, allowed: Mask, ranks: Counts) -> None:
-        self._allowed = allowed
-        self._ranks = ranks
-        self._at_least: Counts = np.zeros(allowed.shape, dtype=np.int64)
-        self._known: Counts = np.full(allowed.shape, UNKNOWN, dtype=np.int64)
-        self.best: Index | None = None
-
-    def batches(self) -> Iterator[list[Index]]:
-        """The nodes to check, some at a time, of which it is to be learnt what they need before the next come."""
-        yield from batches(_most_general(self._allowed))
-        while nodes := most_telling(self._open(), self._ranks, BATCH_SIZE):
-            yield nodes
-
-    def learn(self, index: Index, counterfeits: int) -> None:
-        """Take note of what a node needs."""
-        self._known[index] = self._at_least[index] = counterfeits
-        if self.best is None or self.order(index) < self.order(self.best):
-            self.best = index
-
-    @property
-    def needed(self) -> float | None:
-        """How many counterfeits the best node so far needs."""
-        return None if self.best is None else float(self._known[self.best])
-
-    def fewest(self) -> int:
-        """Proven to be at most what any node below the ceiling needs."""
-        spread_downwards(self._at_least)
-        return int(self._at_least[self._allowed].min())
-
-    def order(self, index: Index) -> tuple[int, int]:
-        """What nodes that were checked are compared by: of two, the one with less is better."""
-        return int(self._known[index]), int(self._ranks[index])
-
-    def is_proven(self) -> bool:
-        """Whether no other node can be better."""
-        return self.best is not None and not self._open().any()
-
-    def _open(self) -> Mask:
-        """The nodes that were not checked and may be better than the best one."""
-        assert self.best is not None
-        spread_downwards(self._at_least)
-        needed, rank = self.order(self.best)
-        better = (self._at_least < needed) | ((self._at_least == needed) & (self._ranks < rank))
-        is_open: Mask = self._allowed & (self._known == UNKNOWN) & better
-        return is_open
 
 
 def choose_node(
@@ -101,10 +43,11 @@ def choose_node(
         stopped: asked after every batch whether to make do with the best node so far.
 
     Returns:
-        the outcome, whose loss is the number of counterfeits, and all nodes that were checked, the best first.
+        the outcome, whose loss is the number of counterfeits, and the nodes below the ceiling that were checked, the
+        best first.
     """
     lattice, k = table.context.lattice, table.context.k
-    search = FewestCounterfeits(allowed, ranked(table, errors))
+    search = FewestCounterfeits(allowed, ranked(table, errors), _lost_information(table))
     found: dict[Index, NodeSummary] = {}
     with engine.scratch():
         counter = NodeCounter(engine, table)
@@ -130,7 +73,8 @@ def choose_node(
         lower_bound=float(search.fewest()),
         unsatisfiable=False,
     )
-    return outcome, [found[index] for index in sorted(found, key=search.order)]
+    below = filter(search.keeps_to_ceiling, found)
+    return outcome, [found[index] for index in sorted(below, key=search.order)]
 
 
 def in_place_of(outcome: SearchOutcome, other: NodeSummary, k: int) -> SearchOutcome:
@@ -165,10 +109,7 @@ def _by_level(table: EncodedTable) -> Iterator[tuple[tuple[float, ...], int, int
     return zip(table.context.losses.lm, lattice.bottom, lattice.top, strict=True)
 
 
-def _most_general(allowed: Mask) -> list[Index]:
-    """The allowed nodes with none above them; everything below an allowed node is allowed."""
-    has_above = np.zeros_like(allowed)
-    for axis in range(allowed.ndim):
-        levels, marks = np.moveaxis(allowed, axis, 0), np.moveaxis(has_above, axis, 0)
-        marks[:-1] |= levels[1:]
-    return list(indexes(allowed & ~has_above))
+def _lost_information(table: EncodedTable) -> Bounds:
+    """What share of the information the labels of every node lose."""
+    lost: Bounds = reduce(np.add.outer, lost_information(table.context))
+    return lost

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy, refuse_wide
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import PolicyError, UnsatisfiableError, VerificationError
+from sqlanon.errors import UnsatisfiableError, VerificationError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.mechanisms.system import SystemSource
 from sqlanon.methods import publishing
@@ -30,12 +30,12 @@ from sqlanon.methods.h_ceiling.ceiling import WITHIN, largest_degrees, level_err
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.counterfeits import Filled
 from sqlanon.methods.h_ceiling.guarantee import guarantee
+from sqlanon.methods.h_ceiling.refusals import refuse_inexact, refuse_request, refuse_rows
 from sqlanon.methods.h_ceiling.report import Decision, Facts, note, report
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.lattice import NodeSummary
-from sqlanon.model.names import folded
-from sqlanon.model.policy.h_ceiling import CATALOG, COUNTERFEITS, INVENTED, HCeiling
+from sqlanon.model.policy.h_ceiling import CATALOG, INVENTED, HCeiling
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.recoding import at_node
 from sqlanon.model.release import Measurement
@@ -57,15 +57,9 @@ class Ceiling:
 
     def prepare(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> Prepared:
         """See :class:`sqlanon.methods.base.Method`."""
-        if request.dataset is not None:
-            raise PolicyError("dataset is for private methods, of which the policy has none")
-        if request.node is not None:
-            raise PolicyError(f"{policy.method} looks for its node: bound it by minimum_levels and maximum_levels")
-        taken = [f'"{name}"' for name in policy.columns if folded(name) == COUNTERFEITS]
-        if taken and INVENTED in request.tables:
-            raise PolicyError(f"the table of counterfeits needs the name of column {taken[0]}; rename it in a view")
+        refuse_request(policy, request)
         bound = prepare(engine, source, policy)
-        _refuse_inexact(bound)
+        refuse_inexact(bound)
         refuse_wide(bound.lattice, str(policy.method))
         return Prepared(Run(engine, request), bound)
 
@@ -112,7 +106,7 @@ class Prepared:
         rehearsed = self.run.request.rehearsed
         table = encode_table(self.run.engine, self.bound, label_losses=("lm",), may_be_empty=rehearsed)
         if not rehearsed:
-            _refuse_rows(self.run.engine, table)
+            refuse_rows(self.run.engine, table)
         return Encoded(self.run, table)
 
 
@@ -272,36 +266,3 @@ def _bottom(engine: Engine, table: EncodedTable) -> tuple[SearchOutcome, list[No
     bottom = NodeSummary(table.context.lattice.bottom, 1, 1, 0, 0)
     node_summaries(engine, table, [bottom.levels], asked="counts")
     return only_checked(bottom, 0), [bottom]
-
-
-def _refuse_inexact(bound: BoundPolicy) -> None:
-    """Refuse a sensitive column whose values have several forms: counterfeits would all have the same.
-
-    Raises:
-        PolicyError: it is of such a type.
-    """
-    (name,) = bound.policy.sensitive
-    (found,) = (each for each in bound.columns if each.name == name)
-    if not (found.traits.is_text or found.traits.has_one_text):
-        raise PolicyError(
-            f'"{name}" is {found.type}, of which equal values can look different: {bound.policy.method} needs values '
-            "that do not; cast it to DECIMAL or VARCHAR in a view or a query"
-        )
-
-
-def _refuse_rows(engine: Engine, table: EncodedTable) -> None:
-    """Refuse a table that has fewer rows than a class is to have, or rows without a sensitive value.
-
-    Raises:
-        PolicyError: listing both.
-    """
-    problems, k = [], table.context.k
-    if k > table.context.row_count:
-        problems.append(f"k is {k:,}, and there are {table.context.row_count:,} rows: no class could be true")
-    if nameless := counterfeits.rows_without_value(engine, table):
-        (name,) = table.bound.policy.sensitive
-        problems.append(
-            f'"{name}" is NULL in {nameless:,} rows: give them a value in a view or a query, or leave them out'
-        )
-    if problems:
-        raise PolicyError(f"the policy does not fit {table.bound.description}:", problems)

@@ -156,6 +156,23 @@ def refuse_wide(lattice: Lattice, holder: str, instead: str = "") -> None:
         )
 
 
+def refuse_inexact(bound: BoundPolicy) -> None:
+    """Refuse columns of which equal values have several forms, for a method that makes rows anew from counts of them.
+
+    Raises:
+        PolicyError: listing them.
+    """
+    kept = bound.policy.released_columns - {*bound.policy.quasi_identifiers}
+    problems = [
+        f'"{found.name}" is {found.type}, of which equal values can look different: cast it to DECIMAL or VARCHAR in a '
+        "view or a query, or make it an identifier, which is dropped"
+        for found in bound.columns
+        if found.name in kept and not found.traits.can_be_rebuilt
+    ]
+    if problems:
+        raise PolicyError(f"{bound.policy.method} makes the rows of {bound.description} anew:", problems)
+
+
 def _refuse_levels(policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> None:
     problems = [
         f'{field}: "{name}" has levels 0 to {shapes[name].height}, so not {level}'

@@ -55,6 +55,11 @@ class EncodedTable:
         )
         return replace(self, bound=bound, encoding=replace(self.encoding, criteria=policy.criteria), context=context)
 
+    def without_values(self) -> EncodedTable:
+        """The same cells for a search whose classes do not tell values apart."""
+        spec = replace(self.encoding.spec, protected=(), protected_shapes={})
+        return replace(self, encoding=replace(self.encoding, spec=spec))
+
 
 def encode_table(
     engine: Compute,

@@ -29,6 +29,11 @@ class Traits:
     has_name: bool
     released_as: str
 
+    @property
+    def can_be_rebuilt(self) -> bool:
+        """Whether counts of its values tell the values as they were: those that are counted together look alike."""
+        return self.is_text or self.has_one_text
+
 
 @dataclass(frozen=True)
 class SourceColumn:

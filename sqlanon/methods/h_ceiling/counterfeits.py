@@ -50,12 +50,6 @@ class Filled:
     added: Added
 
 
-def without_values(table: EncodedTable) -> EncodedTable:
-    """The table for a search, whose classes do not tell values apart."""
-    spec = replace(table.encoding.spec, protected=(), protected_shapes={})
-    return replace(table, encoding=replace(table.encoding, spec=spec))
-
-
 def rows_without_value(engine: Compute, table: EncodedTable) -> int:
     """How many rows have NULL for a sensitive value."""
     return int(engine.fetch(queries.rows_without_value(table.encoding), "rows without a value")[0]["rows"])

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from sqlanon.binding.bound import BoundPolicy, refuse_wide
+from sqlanon.binding.bound import BoundPolicy, refuse_inexact, refuse_wide
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import UnsatisfiableError, VerificationError
@@ -30,7 +30,7 @@ from sqlanon.methods.h_ceiling.ceiling import WITHIN, largest_degrees, level_err
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.counterfeits import Filled
 from sqlanon.methods.h_ceiling.guarantee import guarantee
-from sqlanon.methods.h_ceiling.refusals import refuse_inexact, refuse_request, refuse_rows
+from sqlanon.methods.h_ceiling.refusals import refuse_request, refuse_rows
 from sqlanon.methods.h_ceiling.report import Decision, Facts, note, report
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
@@ -146,7 +146,7 @@ class Encoded:
         engine, run = self.run.engine, self.run
         if run.request.rehearsed:
             return _bottom(engine, self.table)
-        classes = counterfeits.without_values(self.table)
+        classes = self.table.without_values()
         return choose_node(engine, classes, allowed, errors, stages.checked, run.stopped)
 
     def _filled(self, nodes: Sequence[NodeSummary]) -> tuple[Filled, Cataloged | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Request
@@ -26,21 +25,6 @@ def refuse_request(policy: Policy, request: Request) -> None:
     taken = [name for name in policy.columns if folded(name) == COUNTERFEITS]
     if taken and INVENTED in request.tables:
         raise PolicyError(f'the table of counterfeits needs the name of column "{taken[0]}"; rename it in a view')
-
-
-def refuse_inexact(bound: BoundPolicy) -> None:
-    """Refuse a sensitive column whose values have several forms: counterfeits would all have the same.
-
-    Raises:
-        PolicyError: it is of such a type.
-    """
-    (name,) = bound.policy.sensitive
-    (found,) = (each for each in bound.columns if each.name == name)
-    if not (found.traits.is_text or found.traits.has_one_text):
-        raise PolicyError(
-            f'"{name}" is {found.type}, of which equal values can look different: {bound.policy.method} needs values '
-            "that do not; cast it to DECIMAL or VARCHAR in a view or a query"
-        )
 
 
 def refuse_rows(engine: Compute, table: EncodedTable) -> None:

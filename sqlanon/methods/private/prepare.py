@@ -130,7 +130,7 @@ def _refuse_unfit_type(bound: BoundPolicy) -> None:
         raise PolicyError(
             f'with δ = 0 the values of "{name}" are those of its taxonomy; cast it from {found.type} to VARCHAR'
         )
-    if not (found.traits.is_text or found.traits.has_one_text):
+    if not found.traits.can_be_rebuilt:
         raise PolicyError(
             f'"{name}" is published as a category, for which its type, {found.type}, is not fit: equal values can be '
             "spelled in several ways; cast it to VARCHAR in a view"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.bound import BoundPolicy, refuse_inexact
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError, VerificationError
@@ -22,7 +22,6 @@ from sqlanon.methods.full_domain.method import Rehearsed
 from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
 from sqlanon.methods.full_domain.report import Decision, doubts
-from sqlanon.methods.h_ceiling.counterfeits import without_values
 from sqlanon.methods.relocation.guarantee import guarantee
 from sqlanon.methods.relocation.moving import Moves, changed_values, move, stay
 from sqlanon.methods.relocation.report import PRIVATE, report, untold
@@ -54,7 +53,7 @@ class Relocated:
         if request.node is not None:
             raise PolicyError(f"{policy.method} looks for its node: bound it by minimum_levels and maximum_levels")
         bound = prepare(engine, source, policy)
-        _refuse_inexact(bound)
+        refuse_inexact(bound)
         return Prepared(Run(engine, request.stopped or never, request.rehearsed), bound)
 
 
@@ -101,7 +100,7 @@ class Encoded:
 
     def choose(self, stages: Stages) -> Chosen:
         """See :class:`sqlanon.methods.base.Paid`; also if no class is large enough."""
-        engine, classes = self.run.engine, without_values(self.table)
+        engine, classes = self.run.engine, self.table.without_values()
         if self.run.rehearsed:
             supposed = Rehearsed(engine, classes).choose(stages)
             return Chosen(self.run, self.table, supposed.outcome, supposed.best)
@@ -131,7 +130,7 @@ class Chosen:
         moved, moves = move(engine, table, levels) if has_outliers else stay(table)
         keep_classes(engine, moved, recoding)
         attained = attained_measures(engine, recoded(moved.encoding, recoding))
-        (published,) = node_summaries(engine, without_values(moved), [levels])
+        (published,) = node_summaries(engine, moved.without_values(), [levels])
         publishing.group_rows(engine, moved, recoding, masked=False)
         rows = table.context.row_count
         notes = (
@@ -211,20 +210,3 @@ class Verified:
 
     def guarantee(self, report: AnyReport) -> AnyGuarantee:
         return guarantee(self.drawn.table.bound.policy, report)
-
-
-def _refuse_inexact(bound: BoundPolicy) -> None:
-    """Refuse columns whose values have several forms: rows are made of counts of equal ones, which would look alike.
-
-    Raises:
-        PolicyError: listing them.
-    """
-    kept = {*bound.policy.sensitive, *bound.policy.insensitive}
-    problems = [
-        f'"{found.name}" is {found.type}, of which equal values can look different: cast it to DECIMAL or VARCHAR in a '
-        "view or a query, or make it an identifier, which is dropped"
-        for found in bound.columns
-        if found.name in kept and not (found.traits.is_text or found.traits.has_one_text)
-    ]
-    if problems:
-        raise PolicyError(f"{bound.policy.method} makes the rows of {bound.description} anew:", problems)

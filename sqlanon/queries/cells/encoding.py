@@ -79,8 +79,7 @@ class Encoding:
         Columns that cells are not told apart by are not in them, nor are values of which several are equal.
         """
         shown = self.spec.released - {*self.spec.quasi_identifiers}
-        exact = (self.traits[name].has_one_text or self.traits[name].is_text for name in shown)
-        return shown <= {*self.spec.protected} and all(exact)
+        return shown <= {*self.spec.protected} and all(self.traits[name].can_be_rebuilt for name in shown)
 
     @property
     def distinguishing(self) -> tuple[str, ...]:

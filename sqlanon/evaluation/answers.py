@@ -10,39 +10,52 @@ from sqlglot import exp
 
 from sqlanon.evaluation.workload import GroupQuery
 from sqlanon.queries.kit.macros import table_call
-from sqlanon.queries.kit.nodes import aliased, all_of, ascending, column, double, same, select, string, subquery, text
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    all_of,
+    ascending,
+    column,
+    double,
+    same,
+    select,
+    string,
+    subquery,
+    text,
+)
 
 ROWS = "anon_rows"
 CHANCE = "anon_chance"
 """The column with the probability that a released row is true and meets all conditions."""
 MASK = "*"
 """What stands in every quasi-identifier of a masked row."""
-
-
 TRUTH = "anon_truth"
 """The column of ``anon.row_truths``."""
+WEIGHTED = Relation("anon_weighted_rows", "row")
+"""The rows of a release with the column :data:`TRUTH`, made once for all queries."""
 
 
 @dataclass(frozen=True)
 class Tables:
     """What is asked: an original and its release, whose rows with a mask in all of some columns are left out.
 
-    Rows may be known to be counterfeits by a catalog, which has their sensitive column.
+    Attributes:
+        original: the table with the true answers.
+        released: its release.
+        masked_by: the columns that masked rows have a mask in.
+        is_weighted: whether the release has the column :data:`TRUTH`.
     """
 
     original: exp.Expr
     released: exp.Expr
     masked_by: tuple[str, ...] = ()
-    catalog: exp.Expr | None = None
-    sensitive: str = ""
+    is_weighted: bool = False
 
-    @property
-    def weighted(self) -> exp.Expr:
-        """The release with the column :data:`TRUTH`, if there is a catalog."""
-        if self.catalog is None:
-            return self.released.copy()
-        rows = table_call("row_truths", self.released.copy(), self.catalog.copy(), string(self.sensitive))
-        return subquery(rows, "anon_weighted")
+
+def weighted(released: exp.Expr, catalog: exp.Expr, sensitive: str) -> Step:
+    """The step that makes :data:`WEIGHTED` of a release, its catalog and the sensitive column of both."""
+    return Step(WEIGHTED, table_call("row_truths", released, catalog, string(sensitive)), "the truth of rows")
 
 
 def errors(tables: Tables, query: GroupQuery) -> exp.Query:
@@ -88,9 +101,9 @@ def _true_rows(tables: Tables, query: GroupQuery) -> exp.Subquery:
 
 def _chances(tables: Tables, query: GroupQuery) -> exp.Subquery:
     """The rows of the release that may meet the conditions, with the probability that they do and are true."""
-    released = _unmasked(tables, tables.released)
-    shares: list[exp.Expr] = [] if tables.catalog is None else [column(TRUTH, ROWS)]
-    joined = select([], _named(_unmasked(tables, tables.weighted)))
+    released = _unmasked(tables)
+    shares: list[exp.Expr] = [column(TRUTH, ROWS)] if tables.is_weighted else []
+    joined = select([], _named(released))
     for place, (name, value) in enumerate(query.where.items()):
         condition = f"anon_condition_{place}"
         spread = subquery(table_call("spread_labels", released.copy(), string(name)), "anon_spread")
@@ -103,12 +116,12 @@ def _chances(tables: Tables, query: GroupQuery) -> exp.Subquery:
     return subquery(joined, "anon_chances")
 
 
-def _unmasked(tables: Tables, released: exp.Expr) -> exp.Expr:
+def _unmasked(tables: Tables) -> exp.Expr:
     """The release without its masked rows."""
     if not tables.masked_by:
-        return released
+        return tables.released
     masked = all_of([same(text(column(name)), string(MASK)) for name in tables.masked_by])
-    return subquery(select([exp.Star()], released.copy()).where(exp.not_(masked), copy=False), "anon_unmasked")
+    return subquery(select([exp.Star()], tables.released.copy()).where(exp.not_(masked), copy=False), "anon_unmasked")
 
 
 def _named(table: exp.Expr) -> exp.Expr:

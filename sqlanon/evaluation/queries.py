@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -91,8 +93,7 @@ def query_errors(
     queries = list(workload)
     if not queries:
         raise PolicyError("a workload needs at least one query")
-    engine, tables = _prepared(session, original, released, queries, without_masked, catalog)
-    with engine.transaction():
+    with _prepared(session, original, released, queries, without_masked, catalog) as (engine, tables):
         rows = [
             {"query": str(query), **found}
             for query in queries
@@ -120,11 +121,12 @@ def query_answers(
     Raises:
         PolicyError, EngineError: as :func:`query_errors`.
     """
-    engine, tables = _prepared(session, original, released, [query], without_masked, catalog)
-    found = engine.fetch(taxonomies.at(answers.compared(tables, query), engine.taxonomy), str(query))
+    with _prepared(session, original, released, [query], without_masked, catalog) as (engine, tables):
+        found = engine.fetch(taxonomies.at(answers.compared(tables, query), engine.taxonomy), str(query))
     return pa.Table.from_pylist(found, schema=ANSWERS)
 
 
+@contextmanager
 def _prepared(
     session: Session,
     original: Source,
@@ -132,7 +134,7 @@ def _prepared(
     queries: Sequence[GroupQuery],
     without_masked: Sequence[str],
     catalog: Source | None,
-) -> tuple[Engine, Tables]:
+) -> Iterator[tuple[Engine, Tables]]:
     """The engine of a session, and all tables if they have the columns that the queries read.
 
     Raises:
@@ -149,8 +151,12 @@ def _prepared(
         raise PolicyError("the queries cannot be asked:", problems)
     if not engine.find(engine.taxonomy):
         engine.prepare_taxonomies()
-    listed = None if told is None else told.relation
-    return engine, Tables(true.relation, shown.relation, tuple(without_masked), listed, sensitive)
+    tables = Tables(true.relation, shown.relation, tuple(without_masked))
+    with engine.transaction(), engine.scratch():
+        if told is not None:
+            engine.run(answers.weighted(shown.relation, told.relation, sensitive))
+            tables = replace(tables, released=answers.WEIGHTED.table, is_weighted=True)
+        yield engine, tables
 
 
 def sensitive_column(engine: Compute, catalog: ResolvedSource) -> str:

@@ -1730,6 +1730,41 @@ CATALOG = [
     ),
 ]
 
+RECIPIENTS = "tests/property/test_catalog_macros.py"
+TRUTHFUL = f"{RECIPIENTS}::test_the_truthful_view"
+
+FOR_RECIPIENTS = _of(
+    "sql/macros/86_catalog.sql",
+    (
+        "one-row-of-a-class-masked",
+        "least(anon_rows, coalesce(anon_counterfeits, 0)) AS anon_masked",
+        "least(anon_rows, coalesce(least(anon_counterfeits, 1), 0)) AS anon_masked",
+        "counterfeits are kept as true rows of their class",
+        TRUTHFUL,
+    ),
+    (
+        "masked-rows-left",
+        "greatest(anon_masked_so_far - anon_counterfeits, 0)",
+        "anon_masked_so_far",
+        "the truthful view has as many rows as the release",
+        TRUTHFUL,
+    ),
+    (
+        "too-much-truth",
+        "1.0 - anon_counterfeits / anon_group_rows",
+        "1.0 - anon_counterfeits / (anon_group_rows + 1)",
+        "counterfeits count for more than they are",
+        f"{RECIPIENTS}::test_the_truth_of_rows",
+    ),
+    (
+        "catalog-of-another-release",
+        "anon_counterfeits > anon_group_rows",
+        "anon_counterfeits < 0",
+        "the wrong catalog bends answers without a word",
+        "tests/sql/test_sqllogic.py::test_file_with_macros_called",
+    ),
+)
+
 MUTANTS: list[Mutant] = list(
     itertools.chain(
         SCALES,
@@ -1749,6 +1784,7 @@ MUTANTS: list[Mutant] = list(
         VERIFICATION,
         CEILING,
         CATALOG,
+        FOR_RECIPIENTS,
         MODELS,
     )
 )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
-Row = Mapping[str, str | int | float | None]
+Row = Mapping[str, Any]
+"""A text, a number or None by column."""
 
 Told = Callable[[str], None]
 """Told of each step before it is taken, in words."""

@@ -15,6 +15,7 @@ COLOURS = {
 }
 """Shades of one colour for one method; in the order of its releases."""
 
+CATALOGS = {False: "without a catalog", True: "with the paper's catalog"}
 LOSSES = {"lm": "LM", "rce": "RCE", "query_error": "query error (mean relative)"}
 BY_ATTRIBUTE = "query_error_"
 SHOWN_K = 5
@@ -45,22 +46,41 @@ def drawn(rows: Sequence[Row], attributes: Sequence[str]) -> Any:
 
 
 def _losses(altair: Any, rows: Sequence[Row], measure: str, heading: str, colour: Any) -> Any:
-    shown = [{"method": row["method"], "k": row["k"], "loss": row[measure]} for row in rows]
+    """Lines by k, dashed with a catalog; that of suppression is wide, since relocation loses the same rows."""
+    shown = [
+        {
+            "method": row["method"],
+            "catalog": CATALOGS[row["catalog"] is not None],
+            "k": row["k"],
+            "loss": row[measure],
+            "width": 6 if str(row["method"]).endswith("suppressed") else 2,
+        }
+        for row in rows
+    ]
+    kinds = list(CATALOGS.values())
+    dash = altair.StrokeDash(
+        "catalog:N",
+        title=None,
+        sort=kinds,
+        scale=altair.Scale(domain=kinds, range=[[1, 0], [4, 3]]),
+        legend=altair.Legend(orient="bottom"),
+    )
     base = altair.Chart(altair.InlineData(shown)).encode(
         x=altair.X("k:O", axis=altair.Axis(labelAngle=0)),
         y=altair.Y("loss:Q", title=None, scale=altair.Scale(zero=True)),
         color=colour,
     )
-    return (base.mark_line() + base.mark_point(filled=True, size=50, opacity=1)).properties(
-        title=heading, width=200, height=200
-    )
+    width = altair.StrokeWidth("width:Q", scale=None, legend=None)
+    lines = base.mark_line().encode(strokeDash=dash, strokeWidth=width, detail=["method:N", "catalog:N"])
+    points = base.mark_point(filled=True, size=40, opacity=1)
+    return (lines + points).properties(title=heading, width=200, height=200)
 
 
 def _by_attribute(altair: Any, rows: Sequence[Row], attributes: Sequence[str], methods: list[str], colour: Any) -> Any:
     shown = [
         {"method": row["method"], "attribute": name.replace("_", " "), "error": row[BY_ATTRIBUTE + name]}
         for row in rows
-        if row["k"] == SHOWN_K
+        if row["k"] == SHOWN_K and row["catalog"] is None
         for name in attributes
     ]
     names = [name.replace("_", " ") for name in attributes]
@@ -73,7 +93,9 @@ def _by_attribute(altair: Any, rows: Sequence[Row], attributes: Sequence[str], m
             y=altair.Y("error:Q", title=None),
             color=colour,
         )
-        .properties(title=f"query error (mean relative) by attribute, k = {SHOWN_K}", width=720, height=200)
+        .properties(
+            title=f"query error (mean relative) by attribute, k = {SHOWN_K}, without catalogs", width=720, height=200
+        )
     )
 
 

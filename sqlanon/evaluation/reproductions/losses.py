@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Source
 from sqlanon.engines.frames import reading
+from sqlanon.evaluation.answers import TRUTH, weighted
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, number, select, string, subquery
 from sqlanon.queries.tables import taxonomies
@@ -17,8 +18,6 @@ from sqlanon.queries.tables.measures import level_map
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
-
-TRUTH = "anon_truth"
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,7 @@ class Losses:
     lost_rows: int
 
 
+# More than six parameters: both tables and the catalog, and how one was made from the other.
 @reading
 def losses(
     session: Session,
@@ -45,18 +45,29 @@ def losses(
     sensitive: str,
     *,
     required: int,
+    catalog: str | None = None,
 ) -> Losses:
-    """The losses of a release without a catalog, whose classes of fewer rows than ``required`` were not kept.
+    """The losses of a release whose classes of fewer rows than ``required`` were not kept.
 
     Raises:
         EngineError: the database refused a step.
     """
     engine = session._engine
     true, shown = session._opened.resolve(original).relation, session._opened.resolve(released).relation
-    told = subquery(select([exp.Star(), aliased(number(1), TRUTH)], shown), "anon_told")
+    if catalog is None:
+        told: exp.Query = select([exp.Star(), aliased(number(1), TRUTH)], shown)
+    else:
+        told = weighted(shown, session._opened.resolve(catalog).relation, sensitive).query
     levels = level_map(node)
     lm = table_call("lm", true, levels, number(required))
-    rce = table_call("reconstruction_errors", true.copy(), told, levels.copy(), string(sensitive), string(TRUTH))
+    rce = table_call(
+        "reconstruction_errors",
+        true.copy(),
+        subquery(told, "anon_told"),
+        levels.copy(),
+        string(sensitive),
+        string(TRUTH),
+    )
     [labels] = engine.fetch(taxonomies.at(lm, engine.taxonomy), "LM of original rows")
     [errors] = engine.fetch(taxonomies.at(rce, engine.taxonomy), "reconstruction errors")
     return Losses(labels["lm"], errors["rce"], errors["lost_rows"])

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -106,6 +107,35 @@ def test_releases(case: Case, k: int, limit: float) -> None:
     assert report.untruthful_share == pytest.approx(len(far) / len(case.rows))
     assert report.mean_distance == (pytest.approx(sum(far) / len(far)) if far else None)
     assert min(oracle.class_sizes(released, names)) == report.min_class_size >= k
+
+
+def test_keys_of_several_words() -> None:
+    """Nine quasi-identifiers of 1,000 values, whose labels take more bits than a word has."""
+    draws = np.random.default_rng(5)
+    names = [f"q{number}" for number in range(9)]
+    taxonomy = [[str(value), f"{value // 10}x", f"{value // 100}xx", "*"] for value in range(1000)]
+    large = [{name: int(draws.integers(1000)) for name in names} for _ in range(20)]
+    small = [{name: value ^ int(draws.choice([0, 0, 1, 8, 64])) for name, value in row.items()} for row in large]
+    small = [{name: min(value, 999) for name, value in row.items()} for row in small]
+    rows = [{**row, "value": number % 3, "number": number} for number, row in enumerate([*large, *large, *small])]
+    case = Case(
+        rows=rows,
+        columns=dict.fromkeys((*names, "value", "number"), "INTEGER"),
+        taxonomies=dict.fromkeys(names, taxonomy),
+        sensitive="value",
+        node=dict.fromkeys(names, 0),
+    )
+    policy = policy_of(case, 2, 1.0).model_copy(update={"maximum_levels": case.node})
+    with session_of(case) as session:
+        session.anonymize("given", policy, "released")
+        words = session.explain("given", policy)
+        shown = {row["number"]: tuple(row[name] for name in names) for row in released_rows(session)}
+    assert any("anon_key_1" in step.sql for step in words)
+    nearest = oracle.nearest_classes(rows, case.taxonomies, case.node, 2)
+    assert len(nearest) > 15
+    for row in rows:
+        own = tuple(str(row[name]) for name in names)
+        assert shown[row["number"]] in (nearest[own][1] if own in nearest else {own})
 
 
 @EXAMPLES

@@ -47,7 +47,7 @@ def choose_node(
         best first.
     """
     lattice, k = table.context.lattice, table.context.k
-    search = FewestCounterfeits(allowed, ranked(table, errors), _lost_information(table))
+    search = FewestCounterfeits(allowed, ranked(table, errors), lost_information(table.context))
     found: dict[Index, NodeSummary] = {}
     with engine.scratch():
         counter = NodeCounter(engine, table)
@@ -107,9 +107,3 @@ def ranked(table: EncodedTable, errors: Bounds) -> Counts:
 def _by_level(table: EncodedTable) -> Iterator[tuple[tuple[float, ...], int, int]]:
     lattice = table.context.lattice
     return zip(table.context.losses.lm, lattice.bottom, lattice.top, strict=True)
-
-
-def _lost_information(table: EncodedTable) -> Bounds:
-    """What share of the information the labels of every node lose."""
-    lost: Bounds = reduce(np.add.outer, lost_information(table.context))
-    return lost

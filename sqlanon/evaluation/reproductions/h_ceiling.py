@@ -39,6 +39,9 @@ CATALOGS: tuple[CatalogKind, ...] = ("none", "paper")
 LIMIT = 0.05
 """The share of rows that may be suppressed, or moved."""
 
+DIGITS = 10
+"""After the point, of all figures."""
+
 PLAIN = "k-anonymity"
 RELEASED = "released"
 LISTED = "listed"
@@ -160,7 +163,7 @@ def measured(session: Session, original: pa.Table, contender: Contender, workloa
         )
         for name in QUASI_IDENTIFIERS
     }
-    return {
+    row = {
         "method": contender.method,
         "catalog": contender.catalog,
         "k": contender.k,
@@ -176,6 +179,8 @@ def measured(session: Session, original: pa.Table, contender: Contender, workloa
         "total_query_error": fmean(row["total_relative_error"] for row in errors),
         **{f"query_error_{name}": error for name, error in relative.items()},
     }
+    # A database adds in any order, and equal runs are to make equal tables.
+    return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in row.items()}
 
 
 def findings(rows: Sequence[Row]) -> list[str]:

@@ -804,7 +804,7 @@ CEILING = [
             "if self.keeps_to_ceiling(index) and (self.best is None",
             "if (self.best is None",
             "a node above the ceiling is published",
-            f"{CEILINGS}::test_the_search_finds_the_best_node_of_all",
+            "tests/integration/test_h_ceiling.py::TestAdult::test_own_targets",
         ),
     ),
     *_of(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.prepare import spelled_like_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource, Source
 from sqlanon.engines.frames import is_frame
+from sqlanon.errors import VerificationError
 from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Measurement, Verification
@@ -92,6 +93,28 @@ def verify_release(
     attributes = verified_with(policy, has_source=original is not None)
     with own_taxonomies(engine, original or found.source, policy, attributes):
         return verify_published(engine, found, policy, beside_release(engine, policy, node, original))
+
+
+def refuse_shortfalls(found: Verification, released: int, others: Iterable[str] = ()) -> None:
+    """Refuse a release that was just written if it falls short.
+
+    Args:
+        found: what was measured on it.
+        released: how many rows it was to have.
+        others: what its method has found besides, a sentence each.
+
+    Raises:
+        VerificationError: listing all of it.
+    """
+    shortfalls, row_count = [*found.shortfalls], found.measurement.row_count
+    if row_count != released:
+        shortfalls.append(f"it has {row_count:,} rows where {released:,} were to be released")
+    shortfalls += others
+    if shortfalls:
+        raise VerificationError(
+            "the written release does not meet its policy and was withdrawn; did the source change during the run?",
+            shortfalls,
+        )
 
 
 def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
-from sqlanon.errors import PolicyError, VerificationError
+from sqlanon.errors import PolicyError
 from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request
 from sqlanon.methods.cells import EncodedTable, encode_table
@@ -37,7 +37,7 @@ from sqlanon.queries.kit.nodes import Relation, subquery
 from sqlanon.queries.release.rows import with_individuals
 from sqlanon.search import SearchOutcome
 from sqlanon.verification.measure import Beside, measured_beside
-from sqlanon.verification.verify import verify
+from sqlanon.verification.verify import refuse_shortfalls, verify
 
 SUPPOSED = 2.0
 """How private the release of Inverse OLA is taken to be in a rehearsal."""
@@ -213,7 +213,7 @@ class Drawn:
     def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
         verification = verify(self.engine, written, self.table.bound.policy, self._beside())
         if not self.rehearsed:
-            _refuse_shortfalls(verification, self.decision)
+            refuse_shortfalls(verification, self.decision.rows.released)
         return Verified(self, verification)
 
     def _beside(self) -> Beside:
@@ -265,16 +265,3 @@ def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: 
     )
     attained = attained_measures(engine, recoded(table.encoding, at_node(node.levels)))
     return Decision(outcome, node, masked, counts, attained, tuple(notes))
-
-
-def _refuse_shortfalls(verification: Verification, decision: Decision) -> None:
-    shortfalls = list(verification.shortfalls)
-    if verification.measurement.row_count != decision.rows.released:
-        shortfalls.append(
-            f"it has {verification.measurement.row_count:,} rows where {decision.rows.released:,} were to be released"
-        )
-    if shortfalls:
-        raise VerificationError(
-            "the written release does not meet its policy and was withdrawn; did the source change during the run?",
-            shortfalls,
-        )

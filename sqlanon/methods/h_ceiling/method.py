@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact, refuse_wide
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import UnsatisfiableError, VerificationError
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.mechanisms.system import SystemSource
 from sqlanon.methods import publishing
@@ -44,7 +44,7 @@ from sqlanon.queries.classes.grouping import recoded
 from sqlanon.search import SearchOutcome
 from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.verification.measure import measured_beside
-from sqlanon.verification.verify import verify
+from sqlanon.verification.verify import refuse_shortfalls, verify
 
 TRIED_NODES = 8
 """Of how many nodes a catalog is looked for: each takes a while, and the values that are drawn decide as much."""
@@ -228,17 +228,11 @@ class Drawn:
         node = bound.lattice.named(self.decision.levels)
         compared = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, None)
         found = verify(self.run.engine, written, bound.policy, compared)
-        shortfalls = list(found.shortfalls)
-        expected = self.table.context.row_count + self.filled.added.count
-        if found.measurement.row_count != expected:
-            shortfalls.append(f"it has {found.measurement.row_count:,} rows where {expected:,} were to be released")
+        others: Sequence[str] = ()
         if CATALOG in beside:
-            shortfalls += catalog_shortfalls(self.run.engine, self.filled, written, beside[CATALOG])
-        if shortfalls and not self.run.request.rehearsed:
-            raise VerificationError(
-                "the written release does not meet its policy and was withdrawn; did the source change during the run?",
-                shortfalls,
-            )
+            others = catalog_shortfalls(self.run.engine, self.filled, written, beside[CATALOG])
+        if not self.run.request.rehearsed:
+            refuse_shortfalls(found, self.table.context.row_count + self.filled.added.count, others)
         return Verified(self, found.measurement)
 
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import PolicyError, VerificationError
+from sqlanon.errors import PolicyError
 from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request
 from sqlanon.methods.cells import EncodedTable, encode_table
@@ -37,7 +37,7 @@ from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.grouping import recoded
 from sqlanon.search import SearchOutcome
 from sqlanon.verification.measure import measured_beside
-from sqlanon.verification.verify import verify
+from sqlanon.verification.verify import refuse_shortfalls, verify
 
 
 class Relocated:
@@ -184,16 +184,10 @@ class Drawn:
         node = bound.lattice.named(self.decision.node.levels)
         compared = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, None)
         found = verify(engine, written, bound.policy, compared)
-        shortfalls, rows = list(found.shortfalls), self.decision.rows.released
-        if found.measurement.row_count != rows:
-            shortfalls.append(f"it has {found.measurement.row_count:,} rows where {rows:,} were to be released")
-        if changed := changed_values(engine, self.table, written.relation):
-            shortfalls.append(f"it lacks the values of {changed:,} rows of the source")
-        if shortfalls and not self.run.rehearsed:
-            raise VerificationError(
-                "the written release does not meet its policy and was withdrawn; did the source change during the run?",
-                shortfalls,
-            )
+        changed = changed_values(engine, self.table, written.relation)
+        others = [f"it lacks the values of {changed:,} rows of the source"] if changed else []
+        if not self.run.rehearsed:
+            refuse_shortfalls(found, self.decision.rows.released, others)
         return Verified(self, found.measurement)
 
 

@@ -137,6 +137,10 @@ def test_degrees_and_errors_of_all_nodes(case: Case) -> None:
         with engine.transaction(), engine.scratch():
             table = encode_table(engine, bound, label_losses=("lm",))
             degrees, errors = largest_degrees(engine, table), level_errors(engine, table)
+    for axis in range(degrees.ndim):
+        assert (np.diff(degrees, axis=axis) >= 0).all()  # so that nodes are pruned from below
+    # By reconstruction error alone the least general node would be published, whatever it needs (H13).
+    assert errors.min() == errors[(0,) * errors.ndim] == 0
     for node in nodes_of(case):
         index = tuple(node.values())
         assert degrees[index] == pytest.approx(oracle.largest_degree(case.rows, case.taxonomies, node))

@@ -25,13 +25,11 @@ class Cataloged:
 
     Attributes:
         groups: how many groups of classes it tells of.
-        largest_group: how many classes the largest of them has.
         effective_k: the least effective k of a group, or a number that it is at least; k if there is no group.
         is_exact: whether it is just that.
     """
 
     groups: int
-    largest_group: int
     effective_k: float
     is_exact: bool
 
@@ -89,7 +87,6 @@ def _measured(classes: FilledClasses, found: Catalog, settings: HCeiling) -> Cat
     highest = max((link.probability for link in links), default=None)
     return Cataloged(
         groups=len(found.groups),
-        largest_group=max(map(len, found.groups), default=0),
         effective_k=float(settings.k if highest is None else 1 / highest),
         is_exact=all(link.exact for link in links),
     )

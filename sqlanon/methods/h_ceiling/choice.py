@@ -53,9 +53,9 @@ def choose_node(
         counter = NodeCounter(engine, table)
         for batch in search.batches():
             nodes = [lattice.node(index) for index in batch]
-            needed = search.needed
-            observer(len(found), lattice.size, Inquiry(nodes, needed, lambda: float(search.fewest()), "counts"))
-            found |= zip(batch, counter.answer(Inquiry(nodes, needed, lambda: None, "counts")), strict=True)
+            inquiry = Inquiry(nodes, search.needed, lambda: float(search.fewest()), "counts")
+            observer(len(found), lattice.size, inquiry)
+            found |= zip(batch, counter.answer(inquiry), strict=True)
             for index in batch:
                 search.learn(index, missing_rows(found[index], k))
             if stopped():

@@ -37,18 +37,23 @@ def provenance(
         rows: what became of the rows.
         more: what a release of its kind has to say besides.
     """
-    asked = [(model, each.measure.name, each.required) for model in policy.privacy for each in model.bounds]
     return note_by_policy(
         policy,
         taxonomy_sha256={name: taxonomy_sha256[name] for name in policy.quasi_identifiers},
         node=node,
-        privacy=[
-            {"model": str(model), "measure": measure, "required": required, "attained": value}
-            for (model, measure, required), value in zip(asked, attained, strict=True)
-        ],
+        privacy=attained_bounds(policy, attained),
         rows=rows.model_dump(),
         **more,
     )
+
+
+def attained_bounds(policy: Policy, attained: Sequence[float]) -> list[dict[str, object]]:
+    """Every bound of a policy beside what is attained of it, told in the order of the bounds."""
+    bounds = [(str(model), each) for model in policy.privacy for each in model.bounds]
+    return [
+        {"model": model, "measure": each.measure.name, "required": each.required, "attained": value}
+        for (model, each), value in zip(bounds, attained, strict=True)
+    ]
 
 
 def note_by_policy(policy: Policy, **facts: object) -> str:

@@ -14,7 +14,7 @@ from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import Levels, total
 from sqlanon.model.policy.h_ceiling import COUNTERFEITS, HCeiling
 from sqlanon.model.release import Measurement, Report, RowCounts
-from sqlanon.publish.provenance import note_by_policy
+from sqlanon.publish.provenance import attained_bounds, note_by_policy
 from sqlanon.search import SearchOutcome
 
 UNPROVEN = "another node below the ceiling may need fewer counterfeits: it was not looked at, or has no catalog"
@@ -147,15 +147,11 @@ def note(bound: BoundPolicy, decision: Decision, report: AnyReport) -> str:
     """The provenance of a release, without what would tell counterfeits from true rows."""
     assert isinstance(report, CeilingReport)
     policy = bound.policy
-    bounds = [(model, each) for model in policy.privacy for each in model.bounds]
     return note_by_policy(
         policy,
         taxonomy_sha256={name: bound.taxonomy_hashes[name] for name in policy.quasi_identifiers},
         node=report.node,
-        privacy=[
-            {"model": str(model), "measure": each.measure.name, "required": each.required, "attained": attained}
-            for (model, each), attained in zip(bounds, decision.attained, strict=True)
-        ],
+        privacy=attained_bounds(policy, decision.attained),
         rows={"released": report.rows.released},
         report=report.model_dump(mode="json", include=set(PUBLISHED)),
     )

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,8 +19,8 @@ from sqlanon.methods.h_ceiling.ceiling import Profiles, degrees_of, largest_degr
 from sqlanon.methods.h_ceiling.fewest import FewestCounterfeits
 from sqlanon.methods.h_ceiling.report import CeilingReport
 from sqlanon.model.lattice import Lattice
-from sqlanon.queries.kit.macros import schema_statements
 from tests import oracle
+from tests.case_tables import session_of
 from tests.effort import examples
 from tests.strategies import Case, cases
 
@@ -44,29 +41,6 @@ def filled_cases(draw: st.DrawFn) -> Case:
     ]
     rows = [{**row, case.sensitive: values[0]} if row[case.sensitive] is None else row for row in case.rows]
     return replace(case, rows=rows)
-
-
-@contextmanager
-def session_of(case: Case) -> Iterator[sa.Session]:
-    """The table and its taxonomies."""
-    with duckdb.connect(config={"threads": 1}) as connection:
-        for statement in schema_statements():
-            connection.execute(statement)
-        declared = ", ".join(f"{quoted(name)} {kind}" for name, kind in case.columns.items())
-        connection.execute(f"CREATE TABLE given ({declared})")
-        marks = ", ".join("?" for _ in case.columns)
-        connection.executemany(
-            f"INSERT INTO given VALUES ({marks})", [[row[name] for name in case.columns] for row in case.rows]
-        )
-        for name, taxonomy in case.taxonomies.items():
-            rows = [(name, level, row[0], label) for row in taxonomy for level, label in enumerate(row)]
-            connection.executemany("INSERT INTO anon.taxonomy VALUES (?, ?, ?, ?)", rows)
-            connection.execute("INSERT INTO anon.taxonomy_domain VALUES (?, 'declared')", [name])
-        yield sa.connect(connection)
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def policy_of(case: Case, k: int, h: float | None, fill: str = "marginal") -> sa.Policy:

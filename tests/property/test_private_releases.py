@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 
-import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,9 +17,9 @@ from sqlanon.methods import roll_up
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.private import scores as node_scores
 from sqlanon.methods.private.prepare import prepared
-from sqlanon.queries.kit.macros import schema_statements
 from sqlanon.queries.noise.scores import WHOLE, level_losses
 from tests import oracle
+from tests.case_tables import quoted, session_of
 from tests.effort import examples
 from tests.fixed_noise import FixedNoise
 from tests.strategies import Case, cases
@@ -33,20 +32,7 @@ SMALL = sa.Budget(2, "0.4")
 @contextmanager
 def table_of(case: Case, **options: object) -> Iterator[tuple[sa.Session, sa.Policy]]:
     """A session with the table and its taxonomies, and a policy for it."""
-    with duckdb.connect(config={"threads": 1}) as connection:
-        for statement in schema_statements():
-            connection.execute(statement)
-        declared = ", ".join(f"{quoted(name)} {kind}" for name, kind in case.columns.items())
-        connection.execute(f"CREATE TABLE given ({declared})")
-        if case.rows:
-            marks = ", ".join("?" for _ in case.columns)
-            connection.executemany(
-                f"INSERT INTO given VALUES ({marks})", [[row[name] for name in case.columns] for row in case.rows]
-            )
-        for name, taxonomy in case.taxonomies.items():
-            rows = [(name, level, row[0], label) for row in taxonomy for level, label in enumerate(row)]
-            connection.executemany("INSERT INTO anon.taxonomy VALUES (?, ?, ?, ?)", rows)
-            connection.execute("INSERT INTO anon.taxonomy_domain VALUES (?, 'declared')", [name])
+    with session_of(case) as session:
         others = [name for name in case.columns if name not in (*case.quasi_identifiers, case.sensitive)]
         policy = sa.Policy(
             quasi_identifiers=case.quasi_identifiers,
@@ -54,11 +40,7 @@ def table_of(case: Case, **options: object) -> Iterator[tuple[sa.Session, sa.Pol
             identifiers=others,
             method=sa.IPA(budget=SMALL, **options),
         )
-        yield sa.connect(connection), policy
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+        yield session, policy
 
 
 def scores(case: Case, threshold: int, reach: int | None = None) -> dict[tuple[int, ...], int]:

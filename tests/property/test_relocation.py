@@ -18,8 +18,9 @@ import sqlanon as sa
 from sqlanon.methods.relocation import moving
 from sqlanon.methods.relocation.report import RelocationReport
 from tests import oracle
+from tests.case_tables import session_of
 from tests.effort import examples
-from tests.property.test_h_ceiling import nodes_of, session_of
+from tests.property.test_h_ceiling import nodes_of
 from tests.strategies import Case, cases
 
 EXAMPLES = settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -9,7 +9,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from sqlanon.mechanisms.probability import FEWEST_BITS, Probability, bounds, complement, require_probability
+from sqlanon.mechanisms.probability import (
+    FEWEST_BITS,
+    Probability,
+    bounds,
+    complement,
+    power_ceiling,
+    power_floor,
+    require_probability,
+)
 from sqlanon.mechanisms.source import Integers
 from sqlanon.mechanisms.words import WORD, Words, one_word
 
@@ -68,7 +76,7 @@ def _cumulative(trials: int, probability: Probability, bits: int) -> Cumulative:
     one = 1 << precision
     low, high = bounds(probability, precision)
     rare, often = int(low * one), -(-high * one // 1)
-    mass_low, mass_high = _power_floor(one - often, trials, precision), _power_ceiling(one - rare, trials, precision)
+    mass_low, mass_high = power_floor(one - often, trials, precision), power_ceiling(one - rare, trials, precision)
     sum_low = sum_high = 0
     lows, highs = list[int](), list[int]()
     shift = precision - bits
@@ -82,25 +90,3 @@ def _cumulative(trials: int, probability: Probability, bits: int) -> Cumulative:
         mass_low = mass_low * left * often // (following * (one - often))
         mass_high = -(-mass_high * left * rare // (following * (one - rare)))
     return [*lows, 1 << bits], [*highs, 1 << bits]
-
-
-def _power_floor(base: int, exponent: int, precision: int) -> int:
-    """At most (base / 2^precision)^exponent, as a multiple of 2^-precision."""
-    power, square = 1 << precision, base
-    while exponent:
-        if exponent & 1:
-            power = power * square >> precision
-        square = square * square >> precision
-        exponent >>= 1
-    return power
-
-
-def _power_ceiling(base: int, exponent: int, precision: int) -> int:
-    """At least (base / 2^precision)^exponent, as a multiple of 2^-precision."""
-    power, square = 1 << precision, base
-    while exponent:
-        if exponent & 1:
-            power = -(-power * square >> precision)
-        square = -(-square * square >> precision)
-        exponent >>= 1
-    return power

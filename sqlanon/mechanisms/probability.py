@@ -84,6 +84,28 @@ def exponential(exponent: Fraction, bits: int) -> Interval:
     return max(Fraction(low), Fraction(0)), min(Fraction(high), Fraction(1))
 
 
+def power_floor(base: int, exponent: int, precision: int) -> int:
+    """At most (base / 2^precision)^exponent, as a multiple of 2^-precision."""
+    power, square = 1 << precision, base
+    while exponent:
+        if exponent & 1:
+            power = power * square >> precision
+        square = square * square >> precision
+        exponent >>= 1
+    return power
+
+
+def power_ceiling(base: int, exponent: int, precision: int) -> int:
+    """At least (base / 2^precision)^exponent, as a multiple of 2^-precision."""
+    power, square = 1 << precision, base
+    while exponent:
+        if exponent & 1:
+            power = -(-power * square >> precision)
+        square = -(-square * square >> precision)
+        exponent >>= 1
+    return power
+
+
 def _quotient(number: Fraction, digits: int, rounding: str) -> Decimal:
     return _context(digits, rounding).divide(Decimal(number.numerator), Decimal(number.denominator))
 

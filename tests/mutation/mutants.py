@@ -201,6 +201,13 @@ PROBABILITY = _of(
         "draws of probabilities above a half are those of the opposite",
         f"{PROBABILITIES}::test_bounds_of_masses_and_tails_enclose_them",
     ),
+    (
+        "power-not-rounded-up",
+        "power = -(-power * square >> precision)",
+        "power = power * square >> precision",
+        "bounds of probabilities do not enclose them",
+        f"{WORDS}::TestBinomial::test_powers_are_rounded_either_way",
+    ),
 )
 
 BINOMIAL = _of(
@@ -225,13 +232,6 @@ BINOMIAL = _of(
         "_inverted(size, (runs, larger), probability, words),",
         "some trials are never made, so that rows of nobody are too few",
         f"{SAMPLERS}::test_parts_of_a_binomial_have_all_trials",
-    ),
-    (
-        "binomial-power-not-rounded-up",
-        "power = -(-power * square >> precision)",
-        "power = power * square >> precision",
-        "bounds of probabilities do not enclose them",
-        f"{WORDS}::TestBinomial::test_powers_are_rounded_either_way",
     ),
 )
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 import sqlanon as sa
 from sqlanon.mechanisms import words
-from sqlanon.mechanisms.binomial import _cumulative, _power_ceiling, _power_floor, binomial
+from sqlanon.mechanisms.binomial import _cumulative, binomial
 from sqlanon.mechanisms.discrete_laplace import Tail
-from sqlanon.mechanisms.probability import Interval, bounds
+from sqlanon.mechanisms.probability import Interval, bounds, power_ceiling, power_floor
 
 pytestmark = pytest.mark.one_line
 
@@ -77,7 +77,7 @@ class TestBinomial:
     @given(base=st.integers(0, 64), exponent=st.integers(0, 40), precision=st.just(6))
     def test_powers_are_rounded_either_way(self, base: int, exponent: int, precision: int) -> None:
         exact = Fraction(base, 2**precision) ** exponent * 2**precision
-        assert _power_floor(base, exponent, precision) <= exact <= _power_ceiling(base, exponent, precision)
+        assert power_floor(base, exponent, precision) <= exact <= power_ceiling(base, exponent, precision)
 
     @given(
         trials=st.integers(0, 30),

@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 
 import sqlanon as sa
+from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
@@ -18,7 +19,6 @@ from sqlanon.methods.private.draws import thresholds
 from sqlanon.methods.private.prepare import private_method
 from sqlanon.model.policy.methods import CELLS, NODE, ROLLED_UP
 from sqlanon.queries.noise.unseen import Domain
-from tests.statistical.test_samplers import permute_and_flip_masses
 
 Row = tuple[int, str, str]
 """Age, sex and diagnosis."""
@@ -104,7 +104,7 @@ class NotedChoices(sa.SeededSource):
 
     def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
         drawn_at = self._changed(sensitivity)
-        self.probabilities = permute_and_flip_masses(scores.tolist(), scale_for(charge.budget.epsilon, 2 * drawn_at))
+        self.probabilities = permute_and_flip(scores.tolist(), scale_for(charge.budget.epsilon, 2 * drawn_at))
         return super().exponential_mechanism(scores, charge, sensitivity=drawn_at, runs=runs)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import sqlanon as sa
+from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.methods.cells import encode_table
 from sqlanon.methods.private import draws as method
 from sqlanon.methods.private import scores as node_scores
@@ -67,27 +67,7 @@ def test_the_best_node_is_nearly_certain(scores: dict[tuple[int, ...], float]) -
     exponents = np.array([scores[node] for node in nodes]) * 0.1 / 2
     weights = np.exp(exponents - exponents.max())
     assert round(float(weights.max() / weights.sum()), 5) == 0.99876
-    assert permute_and_flip(exponents)[nodes.index(BEST)] > 0.99876
-
-
-def permute_and_flip(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
-    """With which probability each of some numbers is the largest, when each gets exponential noise of scale 1.
-
-    The largest sum is above the largest number, so it is there that densities are integrated.
-    """
-    gaps = exponents.max() - exponents
-    above = np.linspace(0, 40, 20_001)
-    beaten = -np.expm1(-(above[:, None] + gaps))  # at 0 the largest number beats nothing, which has no weight
-    log_beaten = np.log(np.maximum(beaten, 1e-300))
-    others = np.exp(log_beaten.sum(axis=1, keepdims=True) - log_beaten)
-    return np.trapezoid(np.exp(-(above[:, None] + gaps)) * others, above, axis=0)
-
-
-def test_the_probabilities_of_permute_and_flip_are_those_of_two_and_three() -> None:
-    """Against what its coins say: of two, the worse one wins if it comes first and passes, or the other never comes."""
-    found = permute_and_flip(np.array([0.0, -1.0]))
-    assert found == pytest.approx([1 - np.exp(-1) / 2, np.exp(-1) / 2], abs=1e-5)
-    assert permute_and_flip(np.array([0.0, 0.0, -2.0])).sum() == pytest.approx(1, abs=1e-5)
+    assert permute_and_flip(exponents.tolist(), 1)[nodes.index(BEST)] > 0.99876
 
 
 @pytest.mark.parametrize("source", [sa.SeededSource(5), None], ids=["seeded", "OpenDP"])

@@ -9,6 +9,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.engines.base import Engine
+from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
@@ -16,7 +17,6 @@ from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.private import draws as private
 from sqlanon.model.policy.methods import NODE
 from sqlanon.queries.noise.scores import WHOLE
-from tests.statistical.test_samplers import permute_and_flip_masses
 
 
 def charged(method: sa.IPA) -> Charge:
@@ -63,5 +63,5 @@ def test_what_is_raised_to_it_is_drawn_no_more_often_than_is_promised(
     method = sa.IPA()
     reach = private.reach(method, charged(method), nodes=1 + beyond)
     scale = scale_for(charged(method).budget.epsilon, 2 * WHOLE)
-    drawn = sum(permute_and_flip_masses([0, *([-reach] * beyond)], scale)[1:])
+    drawn = sum(permute_and_flip([0, *([-reach] * beyond)], scale)[1:])
     assert 0.001 < drawn <= 0.01

@@ -24,6 +24,13 @@ class FixedNoise:
         self.sensitivities.append(sensitivity)
         return np.full(runs, scores.argmax())
 
+    def grouped_exponential_mechanism(
+        self, scores: Integers, counts: Integers, charge: Charge, *, sensitivity: int, runs: int = 1
+    ) -> tuple[Integers, Integers]:
+        """The first candidate of the first group of the largest score."""
+        self.sensitivities.append(sensitivity)
+        return np.full(runs, scores.argmax()), np.zeros(runs, dtype=np.int64)
+
     def sampled(self, weights: Integers, size: int) -> Integers:
         return np.full(size, weights.argmax())
 

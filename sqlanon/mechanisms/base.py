@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.mechanisms import binomial, continuous, words
+from sqlanon.mechanisms import binomial, continuous, grouped, words
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.probability import Probability
+from sqlanon.mechanisms.scales import require_covered, scale_for
 from sqlanon.mechanisms.source import Floats, Integers, RandomSource
 
 
@@ -28,6 +29,13 @@ class WordSource(RandomSource):
             found = np.concatenate([found, drawn[drawn >= 0]])[:size]
             if len(found) == size:
                 return found
+
+    def grouped_exponential_mechanism(
+        self, scores: Integers, counts: Integers, charge: Charge, *, sensitivity: int, runs: int = 1
+    ) -> tuple[Integers, Integers]:
+        scale = scale_for(charge.budget.epsilon, 2 * sensitivity)
+        require_covered(charge, 2 * sensitivity / Fraction(scale))
+        return grouped.grouped_choice(scores, counts, scale, runs, self._words)
 
     def thinned(self, counts: Integers, probability: Fraction) -> Integers:
         return words.thinned(counts, probability, self._words)

@@ -28,7 +28,7 @@ class Mechanism(Protocol):
 
 
 class OpenDPSource(SystemSource):
-    """Noise and choices by OpenDP, which also says what they cost; all else from the entropy of the system.
+    """Noise and permute-and-flip by OpenDP, which also says what they cost; all else from the entropy of the system.
 
     All but :meth:`laplace` and :meth:`softmax_choice` draw exactly, in integers and rationals: floating point would
     leave traces of the data in its last digits. How long a draw takes is not hidden: let no adversary measure it.

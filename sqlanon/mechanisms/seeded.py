@@ -19,8 +19,8 @@ SCORES_AT_ONCE = 1 << 20
 class SeededSource(WordSource):
     """The draws of :class:`OpenDPSource` from a generator that repeats itself; releases are stamped ``NOT PRIVATE``.
 
-    Noise and choices are made in floating point, and what they cost is our formula: sensitivity / scale for noise,
-    twice that for choices, which is what the same draw of OpenDP costs.
+    Noise and permute-and-flip are made in floating point, and what they cost is our formula: sensitivity / scale for
+    noise, twice that for choices, which is what the same draw of OpenDP costs.
 
     Args:
         seed: a whole number of 0 or more; the same seed gives the same draws in the same order.

@@ -62,6 +62,33 @@ class RandomSource(Protocol):
             BudgetError: the loss would exceed the charge.
         """
 
+    def grouped_exponential_mechanism(
+        self, scores: Integers, counts: Integers, charge: Charge, *, sensitivity: int, runs: int = 1
+    ) -> tuple[Integers, Integers]:
+        """The exponential mechanism over candidates that come in groups of equal score, such as splits of an interval.
+
+        A candidate is chosen with a probability in proportion to e^(score / scale), exactly, at the scale of
+        :func:`~.scales.scale_for` for 2 * ``sensitivity``: that is e^(ε * score / (2 * sensitivity)) but for a float
+        that is rounded. So group i has counts[i] * e^(scores[i] / scale), and its candidates are as likely as each
+        other. It costs 2 * sensitivity / scale (McSherry & Talwar 2007, theorem 6), provided that all groups together
+        have the same candidates for all neighbours, which may be grouped differently.
+
+        Args:
+            scores: by group, integers, also the same for several; shape (groups,).
+            counts: by group, how many candidates have this score: whole numbers of 0 or more, with a positive sum below
+                2^62, of which all groups with 0 are never chosen; shape (groups,).
+            charge: what one choice may cost.
+            sensitivity: by how much one individual can change the score of any candidate.
+            runs: how many independent choices; more than one only to be audited.
+
+        Returns:
+            The positions of the groups, and of the candidates within these, from 0 on; both of shape (runs,).
+
+        Raises:
+            BudgetError: ε of the charge is 0, or the loss would exceed it.
+            ValueError: a count is below 0, there are no candidates or too many, or the arrays do not go together.
+        """
+
     def thinned(self, counts: Integers, probability: Fraction) -> Integers:
         """How many of each count stay if each unit stays with a probability of its own chance, in steps of 2^-64."""
 

@@ -1,4 +1,4 @@
-"""The entropy of the operating system, for draws that no privacy loss is counted of."""
+"""The entropy of the operating system, for draws that are made of uniform words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlanon.model.extras import how_to_install
 
 
 class SystemSource(WordSource):
-    """Draws made of the operating system's entropy; those that cost ε are OpenDP's, and none of its own."""
+    """Draws made of the operating system's entropy; noise, and choices by permute-and-flip, are OpenDP's alone."""
 
     def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
         raise without_opendp()

@@ -80,6 +80,18 @@ def sampled(weights: Integers, size: int, words: Words) -> Integers:
     return np.searchsorted(ends, _below(int(ends[-1]), size, words), side="right")
 
 
+def below_each(populations: Integers, words: Words) -> Integers:
+    """A uniform number below each population of 1 to 2^63 - 1, as :func:`_below` makes them."""
+    limits = populations.astype(np.uint64)
+    masks = limits - np.uint64(1)
+    for shift in (1, 2, 4, 8, 16, 32):  # so that all bits below the highest are set
+        masks |= masks >> np.uint64(shift)
+    found = words(len(limits)) & masks
+    while len(large := np.flatnonzero(found >= limits)):
+        found[large] = words(len(large)) & masks[large]
+    return found.astype(np.int64)
+
+
 def _below(population: int, size: int, words: Words) -> Integers:
     """Uniform numbers below ``population``: the lowest bits of words, drawn again where they are too large."""
     mask = np.uint64((1 << (population - 1).bit_length()) - 1)

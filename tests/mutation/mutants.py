@@ -54,6 +54,7 @@ THRESHOLDS = f"{LAPLACE}::TestThresholds"
 COSTS = f"{LAPLACE}::TestCosts"
 PROBABILITIES = f"{LAPLACE}::TestProbabilities"
 WORDS = "tests/unit/test_words.py"
+CHOICES = "tests/unit/test_grouped.py"
 SAMPLERS = "tests/statistical/test_samplers.py"
 BUDGET = "tests/unit/test_budget.py"
 NODES = "tests/integration/test_node_audits.py::TestExactly"
@@ -266,6 +267,13 @@ UNIFORM_WORDS = _of(
         f"{WORDS}::TestChosen",
     ),
     (
+        "below-each-too-large",
+        "np.flatnonzero(found >= limits)",
+        "np.flatnonzero(found > limits)",
+        "candidates beyond the end of their group are chosen",
+        f"{CHOICES}::TestCandidates",
+    ),
+    (
         "chosen-too-few",
         "    while len(found) < count:\n",
         "    if len(found) < count:\n",
@@ -274,9 +282,76 @@ UNIFORM_WORDS = _of(
     ),
 )
 
+GROUPED = _of(
+    "sqlanon/mechanisms/grouped.py",
+    (
+        "grouped-without-slack",
+        "return ends, (int(ends[-1]) >> 43) + 3 * len(ends)",
+        "return ends, 0",
+        "floats decide draws that they are not precise enough for, which can leak",
+        f"{CHOICES}::TestGroups",
+    ),
+    (
+        "grouped-decides-early",
+        "if found == 0 or highs[found - 1] << bits <= uniform * lows[-1]:",
+        "if True:",
+        "draws are off where a word does not decide",
+        f"{CHOICES}::TestGroups::test_boundaries_are_met_to_the_last_bit",
+    ),
+    (
+        "grouped-at-a-boundary",
+        "above = (uniform + 1) * highs[-1]",
+        "above = uniform * highs[-1]",
+        "draws are one group too low at a boundary",
+        f"{CHOICES}::TestGroups",
+    ),
+    (
+        "grouped-floor-for-ceiling",
+        "-int(-high * 2**precision // 1)",
+        "int(low * 2**precision)",
+        "bounds of weights do not enclose them, so that draws are off where a word does not decide",
+        f"{CHOICES}::TestGroups::test_ends_are_between_their_bounds",
+    ),
+    (
+        "grouped-best-score-of-nobody",
+        "weights = Weights.of(scores[inhabited], counts[inhabited], Fraction(scale))",
+        "weights = Weights(counts[inhabited], (scores.max() - scores[inhabited]).astype(np.uint64), Fraction(scale))",
+        "weights are those of a score that no candidate has, and all may be 0",
+        f"{CHOICES}::TestExtremes::test_groups_of_no_candidates_are_never_chosen",
+    ),
+    (
+        "grouped-counts-ignored",
+        "weights = self.counts * powers",
+        "weights = powers",
+        "large groups are as likely as small ones, so that what is chosen depends on how rows are grouped",
+        f"{CHOICES}::TestGroups",
+    ),
+    (
+        "grouped-first-candidates",
+        "below_each(counts[groups], words)",
+        "below_each(np.ones_like(groups), words)",
+        "candidates at the start of a group are chosen, which are values of somebody",
+        f"{CHOICES}::TestCandidates",
+    ),
+)
+
 SOURCES = [
     *_of(
         "sqlanon/mechanisms/base.py",
+        (
+            "grouped-at-half-the-scale",
+            "scale = scale_for(charge.budget.epsilon, 2 * sensitivity)",
+            "scale = scale_for(charge.budget.epsilon, sensitivity)",
+            "a group is chosen at twice the ε, or not at all",
+            f"{SAMPLERS}::test_grouped_exponential_mechanism",
+        ),
+        (
+            "grouped-unchecked",
+            "        require_covered(charge, 2 * sensitivity / Fraction(scale))\n",
+            "",
+            "what a choice costs is not held against what was paid",
+            f"{CHOICES}::TestCosts::test_what_was_not_paid_is_not_drawn",
+        ),
         (
             "tail-never-zero",
             "drawn[drawn >= 0]",
@@ -1772,6 +1847,7 @@ MUTANTS: list[Mutant] = list(
         PROBABILITY,
         BINOMIAL,
         UNIFORM_WORDS,
+        GROUPED,
         SOURCES,
         ACCOUNTANT,
         BUDGETS,

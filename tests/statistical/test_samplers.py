@@ -154,6 +154,36 @@ def test_exponential_mechanism(source: RandomSource, sensitivity: int, scale: fl
     assert np.dot(scores, masses) > np.dot(scores, published), "the exponential mechanism is expected to choose worse"
 
 
+@pytest.mark.parametrize(("sensitivity", "scale"), [(1, 4.0), (2, 8.0)])
+def test_grouped_exponential_mechanism(source: RandomSource, sensitivity: int, scale: float) -> None:
+    """And not as if counts did not count, with groups of nobody or without."""
+    scores, counts = [sensitivity * score for score in (0, -6, 9, -9, -1)], [3, 40, 0, 80, 1]
+
+    def by_group(factor: float, counts: Sequence[int]) -> Cumulative:
+        weights = [count * math.exp(score / scale / factor) for score, count in zip(scores, counts, strict=True)]
+        return listed([weight / math.fsum(weights) for weight in weights])
+
+    groups, places = source.grouped_exponential_mechanism(
+        np.array(scores), np.array(counts), charge("0.5"), sensitivity=sensitivity, runs=100_000
+    )
+    assert groups.shape == places.shape == (100_000,)
+    all_shown = [int(count > 0) for count in counts]
+    assert_fits_only(groups, lambda factor: by_group(factor, counts), by_group(1, all_shown), by_group(1, [1] * 5))
+    for group, count in ((0, 3), (1, 40), (3, 80)):
+        uniform = listed([1 / count] * count)
+        assert_fits(places[groups == group], uniform, lambda places, uniform=uniform: uniform(places) ** 1.3)
+
+
+def test_groups_of_one_are_those_of_the_textbook(source: RandomSource) -> None:
+    scores = [0, *(-below for below in (7, 6, 8, 7, 8))]
+    groups, places = source.grouped_exponential_mechanism(
+        np.array(scores), np.ones(6, dtype=np.int64), charge("0.5"), sensitivity=1, runs=20_000
+    )
+    assert not places.any()
+    other = listed(permute_and_flip_masses(scores, 4))
+    assert_fits_only(groups, lambda factor: listed(softmax_masses([score / 4 / factor for score in scores])), other)
+
+
 def test_thinned(source: RandomSource) -> None:
     kept = source.thinned(np.full(20_000, 7), Fraction(2, 5))
     assert_fits_only(kept, lambda factor: listed(binomial_masses(7, factor * 0.4)))

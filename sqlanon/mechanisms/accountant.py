@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Protocol
 
-from sqlanon.model.budget import Budget, side_by_side
+from sqlanon.errors import BudgetError
+from sqlanon.model.budget import Budget, side_by_side, spelled
 from sqlanon.model.datasets import KnownFile
 from sqlanon.model.units import ROW, Unit
 
@@ -26,7 +28,7 @@ class Expense:
 
 @dataclass(frozen=True)
 class Charge:
-    """An expense that was paid: leave to draw once at this loss. Only the :class:`Accountant` makes them.
+    """What was paid: leave to draw once at this loss. Only an :class:`Accountant` and its :class:`Portions` make them.
 
     Attributes:
         purpose: the step that it is for.
@@ -37,6 +39,66 @@ class Charge:
     purpose: str
     budget: Budget
     position: int | None
+
+
+class Portions:
+    """A whole that was paid, of which a run takes portions as it goes. Only an :class:`Accountant` makes them.
+
+    How large a portion is, what it is for, and whether there is one more, may depend on public parameters and on what
+    was drawn before at portions of the same whole, and on nothing else of the data. Then all draws together cost no
+    more than the whole, although nobody knows the portions beforehand: it is a privacy filter.
+
+    Proof, for δ = 0 (basic composition of Rogers, Roth, Ullman and Vadhan 2016, "Privacy Odometers and Filters"). Let
+    o_1, ..., o_k be what is drawn in a run, o_i at the portion ε_i. The probability of them is the product over i of
+    P(o_i | o_1, ..., o_(i-1)). Given o_1, ..., o_(i-1), neighbours draw o_i by the same mechanism at the same ε_i, so
+    that this factor is at most e^ε_i times that of the neighbour. The whole product is at most e^(ε_1 + ... + ε_k)
+    times that of the neighbour, and the sum is at most ε of the whole on every path, as more is refused. What holds of
+    each path holds of any set of them, and of whatever is made of what was drawn.
+
+    Attributes:
+        whole: what was paid.
+        left: the ε that is not given yet.
+        given: the charges so far, in their order.
+    """
+
+    def __init__(self, paid: Charge) -> None:
+        self._paid = paid
+        self.whole = paid.budget
+        self.left: Fraction = paid.budget.epsilon
+        self.given: list[Charge] = []
+
+    def take(self, purpose: str, epsilon: Fraction) -> Charge:
+        """A portion of the whole: leave to draw once at this loss.
+
+        Args:
+            purpose: the step that it is for; several may have the same.
+            epsilon: what it may cost, exactly.
+
+        Raises:
+            BudgetError: less is left; nothing is given.
+            PolicyError: ε is negative, or a float.
+        """
+        budget = Budget(epsilon)
+        if budget.epsilon > self.left:
+            asked = f"ε = {spelled(budget.epsilon)} is asked for"
+            left = f"{spelled(self.left)} is left of {spelled(self.whole.epsilon)}, paid for {self._paid.purpose}"
+            raise BudgetError(f"{purpose}: nothing is drawn", [f"{asked}, {left}"])
+        self.left -= budget.epsilon
+        charge = Charge(purpose, budget, self._paid.position)
+        self.given.append(charge)
+        return charge
+
+    def take_side_by_side(self, purpose: str, epsilon: Fraction, count: int) -> list[Charge]:
+        """A portion for steps of which each looks at rows that no other looks at: together they cost what one does.
+
+        Raises:
+            BudgetError, PolicyError: as :meth:`take`.
+        """
+        return [self.take(purpose, epsilon)] * count
+
+    def rest(self, purpose: str) -> Charge:
+        """All that is left: nothing is afterwards, so that any draw at what is taken then is refused."""
+        return self.take(purpose, self.left)
 
 
 class Ledger(Protocol):
@@ -124,3 +186,20 @@ class Accountant:
         """
         paid = self.charge({purpose: side_by_side(budgets)})[purpose]
         return [Charge(purpose, budget, paid.position) for budget in budgets]
+
+    def charge_in_portions(self, purpose: str, budget: Budget) -> Portions:
+        """Pay up front for steps of which only a run itself can tell what each costs, up to a sum.
+
+        All of it is spent then, also if the run takes less: what it did not take stays in the ledger.
+
+        Args:
+            purpose: what they are for together, which is one row of the ledger.
+            budget: what they may cost together, with δ = 0.
+
+        Raises:
+            BudgetError, PolicyError, EngineError: as :meth:`charge`.
+            ValueError: δ is not 0; nothing is spent.
+        """
+        if budget.delta:
+            raise ValueError(f"portions are of ε alone, and δ = {spelled(budget.delta)} is not 0")
+        return Portions(self.charge({purpose: budget})[purpose])

@@ -164,8 +164,21 @@ class TestModules:
         drawing = {name_of(path): [draw[0] for draw in CHANCE_IN_PYTHON.finditer(path.read_text())] for path in others}
         assert {name: found for name, found in drawing.items() if found} == NO_DRAWS
 
+    def test_only_the_accountant_makes_charges(self) -> None:
+        """So that nothing is drawn that was not paid."""
+        making = {name_of(path) for path in MODULES if {"Charge", "Portions"} & set(called(tree_of(path)))}
+        assert making == {"sqlanon/mechanisms/accountant.py"}
+
     def test_no_sql_is_put_together_as_text(self) -> None:
         assert [f"{name_of(path)}:{line}" for path in MODULES for line in lines_with_sql(tree_of(path))] == []
+
+
+def called(tree: ast.Module) -> Iterator[str]:
+    """The last names of what is called, by whatever path: of ``a.b(c)``, b."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                yield name
 
 
 def imported_at_run_time(path: Path) -> set[str]:

@@ -178,6 +178,23 @@ class TestBudgets:
         assert (last.purpose, last.method, last.policy_sha256) == ("halves", "ipa", HASH)
         assert ledger.head() == last.sha256
 
+    def test_portions_are_paid_as_a_whole_before_any_is_taken(self, ledger: WarehouseLedger) -> None:
+        """Also by a run that ends early."""
+        ledger.cap("visits", Budget("0.5"))
+        accountant = Accountant(ledger, dataset="visits", method="diffgen", policy_sha256=HASH)
+        portions = accountant.charge_in_portions("splits", Budget("0.4"))
+        assert ledger.account("visits").remaining == Budget("0.1")
+        taken = [portions.take("split", Fraction(1, 10)), portions.take("leaves", Fraction(1, 5))]
+        assert [charge.position for charge in taken] == [1, 1]
+        assert [(row.purpose, row.epsilon) for row in ledger.entries()] == [(None, "0.5"), ("splits", "0.4")]
+        assert accountant.paid == [Budget("0.4")]
+        assert ledger.account("visits").spent == Budget("0.4")
+        with pytest.raises(sa.BudgetError, match=r"0.1 is left of 0.5"):
+            accountant.charge_in_portions("more", Budget("0.2"))
+        with pytest.raises(ValueError, match="δ"):
+            accountant.charge_in_portions("with δ", Budget("0.1", "1e-9"))
+        assert len(ledger.entries()) == 2
+
     def test_nothing_costs_nothing(self, ledger: WarehouseLedger) -> None:
         assert ledger.commit([]) == []
         assert (ledger.entries(), ledger.head(), ledger.verify()) == ([], START, START)

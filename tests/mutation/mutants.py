@@ -57,6 +57,7 @@ WORDS = "tests/unit/test_words.py"
 CHOICES = "tests/unit/test_grouped.py"
 SAMPLERS = "tests/statistical/test_samplers.py"
 BUDGET = "tests/unit/test_budget.py"
+PORTIONS = "tests/unit/test_portions.py"
 NODES = "tests/integration/test_node_audits.py::TestExactly"
 RELEASES = "tests/property/test_private_releases.py"
 CEILINGS = "tests/property/test_h_ceiling.py"
@@ -442,6 +443,27 @@ ACCOUNTANT = _of(
         "return [Charge(purpose, paid.budget + budget, paid.position) for budget in budgets]",
         "steps on different rows may each draw more than was paid",
         "tests/integration/test_ledger.py::TestBudgets::test_the_accountant_writes_what_it_charges",
+    ),
+    (
+        "portions-never-used-up",
+        "self.left -= budget.epsilon",
+        "self.left -= 0",
+        "a run draws as often as it likes for what was paid once",
+        f"{PORTIONS}::TestPortions",
+    ),
+    (
+        "portions-beyond-the-whole",
+        "if budget.epsilon > self.left:",
+        "if budget.epsilon > self.whole.epsilon:",
+        "portions add up to more than was paid",
+        f"{PORTIONS}::TestPortions",
+    ),
+    (
+        "portions-with-delta",
+        "        if budget.delta:\n",
+        "        if not budget:\n",
+        "δ is paid that no portion has, so that nobody knows what it was for",
+        f"{LEDGERS}::TestBudgets::test_portions_are_paid_as_a_whole_before_any_is_taken",
     ),
     (
         "not-told-what-was-spent",

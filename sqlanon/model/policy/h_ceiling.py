@@ -117,8 +117,7 @@ class HCeiling(MethodSettings):
     def misfits(self, policy: Policy) -> Iterable[str]:
         """What a policy asks for that the method does not do, a sentence each."""
         yield from self._columns_that_misfit(policy)
-        if policy.privacy != self.implied_models:
-            yield f"{self} takes no privacy model but k-anonymity of its own k: give k there alone"
+        yield from self._other_models(policy)
         searched = policy.search != "optimal" or policy.objective != "utility"
         if policy.suppression_limit or policy.suppression != "drop" or searched:
             settings = "suppression_limit, suppression, search or objective"
@@ -138,7 +137,6 @@ class HCeiling(MethodSettings):
         for name in (*policy.quasi_identifiers, *policy.sensitive):
             if folded(name) in reserved:
                 yield f'column "{name}" has a name that a release with a catalog needs; rename it in a view'
-        if policy.row_weight is not None:
-            yield f'{self} counts rows, not the weights of "{policy.row_weight}"'
+        yield from self._weights(policy)
         if policy.individual is not None:
             yield f'{self} counts rows, not the individuals of "{policy.individual}": counterfeits are nobody\'s rows'

@@ -64,12 +64,10 @@ class Relocation(MethodSettings):
                 f"{self} needs a sensitive or an insensitive column: of a row whose quasi-identifiers are replaced "
                 "nothing else would be left; suppress such rows instead"
             )
-        if policy.privacy != self.implied_models:
-            yield f"{self} takes no privacy model but k-anonymity of its own k: give k there alone"
+        yield from self._other_models(policy)
         if policy.suppression_limit or policy.suppression != "drop" or policy.objective != "utility":
             settings = "suppression_limit, suppression or objective"
             yield f"{self} takes no {settings}: it moves rows in place of suppressing them, within a limit of its own"
-        if policy.row_weight is not None:
-            yield f'{self} counts rows, not the weights of "{policy.row_weight}"'
+        yield from self._weights(policy)
         if policy.individual is not None:
             yield f'{self} counts rows, not the individuals of "{policy.individual}"'

@@ -80,5 +80,15 @@ class MethodSettings(PolicyValue):
         """What a policy asks for that the method does not do, a sentence each."""
         return ()
 
+    def _other_models(self, policy: Policy) -> Iterable[str]:
+        """That a policy asks for privacy models beside the k-anonymity that the method is about."""
+        if policy.privacy != self.implied_models:
+            yield f"{self} takes no privacy model but k-anonymity of its own k: give k there alone"
+
+    def _weights(self, policy: Policy) -> Iterable[str]:
+        """That a policy has weights for a method that counts rows."""
+        if policy.row_weight is not None:
+            yield f'{self} counts rows, not the weights of "{policy.row_weight}"'
+
     def __str__(self) -> str:
         return f'method "{self.name}"'

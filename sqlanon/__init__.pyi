@@ -22,7 +22,7 @@ from sqlanon.model.events import Event as Event
 from sqlanon.model.fit import Fit as Fit, PartitionRelease as PartitionRelease
 from sqlanon.model.policy.full_domain import FullDomain as FullDomain
 from sqlanon.model.policy.h_ceiling import HCeiling as HCeiling
-from sqlanon.model.policy.methods import IPA as IPA, Histogram as Histogram
+from sqlanon.model.policy.noisy_counts import IPA as IPA, Histogram as Histogram
 from sqlanon.model.policy.policy import Policy as Policy
 from sqlanon.model.policy.relocation import Relocation as Relocation
 from sqlanon.model.privacy import (

@@ -6,7 +6,7 @@ import numpy as np
 
 import sqlanon as sa
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.model.policy.methods import CANDIDATES, INSERTION, SUPPRESSION, VALUE
+from sqlanon.model.policy.noisy_counts import CANDIDATES, INSERTION, SUPPRESSION, VALUE
 
 
 class FixedChance:

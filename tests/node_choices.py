@@ -16,8 +16,8 @@ from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.private.draws import thresholds
-from sqlanon.methods.private.prepare import private_method
-from sqlanon.model.policy.methods import CELLS, NODE, ROLLED_UP
+from sqlanon.methods.private.prepare import noisy_counts
+from sqlanon.model.policy.noisy_counts import CELLS, NODE, ROLLED_UP
 from sqlanon.queries.noise.unseen import Domain
 
 Row = tuple[int, str, str]
@@ -121,7 +121,7 @@ class NodeChoice:
     def __init__(self, session: sa.Session, asked: sa.Policy, source: NotedChoices) -> None:
         self._source = source
         self._mechanism = sa.evaluation.repeatable(session, asked, source)
-        self.claimed = private_method(asked).budgets[NODE]
+        self.claimed = noisy_counts(asked).budgets[NODE]
 
     def distribution(self, table: str) -> Mapping[int, float]:
         """The probability of each node, by its place."""

@@ -18,7 +18,8 @@ from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.private.draws import Draws
 from sqlanon.methods.private.method import DrawnNode, Private
-from sqlanon.methods.private.prepare import bounded, prepared, private_method
+from sqlanon.methods.private.neighbours import private_method
+from sqlanon.methods.private.prepare import bounded, noisy_counts, prepared
 from sqlanon.methods.registry import method_of
 from sqlanon.model.budget import Budget
 from sqlanon.model.policy.given import GivenPolicy, policy_of
@@ -71,7 +72,7 @@ class AuditedPolicy:
             raise PolicyError("an audit reads its tables many times: give tables, not streams that are read once")
         engine, resolve = self._session._engine, self._session._opened.resolve
         with self._session._engine.reading_frames():
-            first, second = (prepared(engine, resolve(name), self._policy) for name in (table, neighbour))
+            first, second = (self._prepared(resolve(name)) for name in (table, neighbour))
             found = engine.fetch(differences(first.cells, second.cells), "differences")[0]
         individual = self._policy.individual
         what = "rows" if individual is None else f'values of "{individual}" with other rows'
@@ -99,19 +100,27 @@ class AuditedPolicy:
 
     def _drawn_from(self, source: ResolvedSource, runs: int) -> list[tuple[object, int]]:
         engine = self._session._engine
-        bound = prepared(engine, source, self._policy)
+        bound = self._prepared(source)
         _refuse_crowded(engine, bound)
         wanted = private_method(self._policy)
         accountant = Accountant(None, dataset="", method=wanted.name, policy_sha256=self._policy.sha256())
-        draws = Draws(wanted, self._source, accountant.charge(wanted.budgets))
-        found: list[tuple[object, int]] = []
         with engine.transaction(), engine.scratch():
-            encoded = encode_table(
-                engine, bound, bounded(engine, bound, self._source), label_losses=("ncp",), may_be_empty=True
-            )
-            for node, query in _drawn(engine, encoded, draws, runs, self._salt):
-                found += _counted(engine, query, node)
-        return found
+            return list(self._outcomes(engine, bound, accountant, runs))
+
+    def _prepared(self, source: ResolvedSource) -> BoundPolicy:
+        """The policy, bound to a table."""
+        return prepared(self._session._engine, source, self._policy)
+
+    def _outcomes(
+        self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
+    ) -> Iterator[tuple[object, int]]:
+        """What is shown, and in how many runs it is just that."""
+        wanted = noisy_counts(bound.policy)
+        draws = Draws(wanted, self._source, accountant.charge(wanted.budgets))
+        rows = bounded(engine, bound, self._source)
+        encoded = encode_table(engine, bound, rows, label_losses=("ncp",), may_be_empty=True)
+        for node, query in _drawn(engine, encoded, draws, runs, self._salt):
+            yield from _counted(engine, query, node)
 
 
 def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSource | None = None) -> AuditedPolicy:

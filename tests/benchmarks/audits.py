@@ -16,7 +16,7 @@ from pathlib import Path
 import sqlanon as sa
 from sqlanon.evaluation.audit import Audit
 from sqlanon.evaluation.audit_chart import write_chart
-from sqlanon.model.policy.methods import CELLS, ROLLED_UP
+from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP
 from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, pairs, pairs_of_many_rows, policy, session_on
 from tests.integration.test_private_audits import CONFIDENCE, least
 

@@ -28,7 +28,7 @@ from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.node_counter import NodeCounter
 from sqlanon.methods.private import draws as private
 from sqlanon.methods.private import scores
-from sqlanon.model.policy.methods import CELLS, NODE
+from sqlanon.model.policy.noisy_counts import CELLS, NODE
 from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
 from sqlanon.search import Inquiry

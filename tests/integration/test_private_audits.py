@@ -12,7 +12,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.methods.private import draws as private
 from sqlanon.methods.private.draws import Domains, thresholds
-from sqlanon.model.policy.methods import CELLS, ROLLED_UP, PrivateMethod
+from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
 from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, Person, pairs, pairs_of_many_rows, policy, session_on
 
 pytestmark = [pytest.mark.one_line, pytest.mark.deep]
@@ -25,13 +25,13 @@ PUBLIC = Domains({(0, 0): 5, (0, 1): 3, (1, 0): 3}, 4)
 NAMES = list(pairs(20, 30))
 
 
-def least(method: PrivateMethod) -> Mapping[str, int]:
+def least(method: NoisyCounts) -> Mapping[str, int]:
     """The thresholds of a method on these tables."""
     node = method.node or {"age": 0, "sex": 0}
     return thresholds(method, PUBLIC.at((node["age"], node["sex"])))
 
 
-def audited(method: PrivateMethod, pair: Pair, runs: int = RUNS) -> sa.evaluation.Audit:
+def audited(method: NoisyCounts, pair: Pair, runs: int = RUNS) -> sa.evaluation.Audit:
     mechanism = sa.evaluation.repeatable(session_on(pair), policy(method), sa.SeededSource(11))
     return sa.evaluation.audit_privacy(mechanism, "without", "with_one", runs, CONFIDENCE)
 

@@ -19,7 +19,7 @@ from sqlanon.methods import publishing
 from sqlanon.methods.cells import encode_table
 from sqlanon.methods.private.draws import Draws, draw_counts, public_domains, thresholds
 from sqlanon.methods.private.prepare import prepared
-from sqlanon.model.policy.methods import CELLS, ROLLED_UP, PrivateMethod
+from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
 from sqlanon.model.recoding import AtCut, AtLevel, Recoding
 from sqlanon.queries.cells.contributions import bounded_rows
 from sqlanon.queries.noise.combinations import equal_rows
@@ -67,7 +67,7 @@ def session() -> sa.Session:
     return session
 
 
-def policy(method: PrivateMethod) -> sa.Policy:
+def policy(method: NoisyCounts) -> sa.Policy:
     return sa.Policy(
         quasi_identifiers=["age", "sex"],
         sensitive=["illness"],

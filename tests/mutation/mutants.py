@@ -521,7 +521,7 @@ BUDGETS = [
         ),
     ),
     *_of(
-        "sqlanon/model/policy/methods.py",
+        "sqlanon/model/policy/noisy_counts.py",
         (
             "delta-twice",
             "deltas = {CELLS: delta / 2, ROLLED_UP: delta / 2}",
@@ -804,7 +804,7 @@ CONTRIBUTIONS = [
         ),
     ),
     *_of(
-        "sqlanon/methods/private/prepare.py",
+        "sqlanon/methods/private/neighbours.py",
         (
             "rows-of-nobody",
             "    if anonymous:\n",
@@ -814,8 +814,8 @@ CONTRIBUTIONS = [
         ),
         (
             "rows-not-bounded",
-            "    return replace(bound.cells, source=rows, ",
-            "    return replace(bound.cells, ",
+            "rows_per_individual, source.seed())",
+            "rows_per_individual + 1, source.seed())",
             "an individual has more rows than noise is drawn for",
             f"{RUNS}::TestIndividuals::test_no_more_rows_of_one_are_counted_than_is_allowed",
         ),
@@ -826,6 +826,9 @@ CONTRIBUTIONS = [
             "values that were read off the data are published as they are",
             f"{RUNS}::TestRefusals::test_domains_that_were_read_off_the_data",
         ),
+    ),
+    *_of(
+        "sqlanon/methods/private/prepare.py",
         (
             "too-many-rows-for-scores",
             "row_count > MOST_ROWS",
@@ -875,11 +878,11 @@ RUN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/private/guarantee.py",
+        "sqlanon/model/policy/noisy_counts.py",
         (
             "diagnostics-promised",
-            "    if method.reveal_diagnostics:\n",
-            "    if False:\n",
+            "        if self.reveal_diagnostics:\n",
+            "        if False:\n",
             "a release with measures of the true data claims to be private",
             f"{METHODS}::test_what_takes_a_promise_away",
         ),

@@ -12,12 +12,12 @@ import sqlanon as sa
 from sqlanon.methods.private.draws import thresholds
 from sqlanon.methods.private.guarantee import why_void
 from sqlanon.model.budget import one_after_the_other
-from sqlanon.model.policy.methods import CELLS, NODE, ROLLED_UP, PrivateMethod
+from sqlanon.model.policy.noisy_counts import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.queries.noise.unseen import Domain
 
 BUDGET = sa.Budget("0.7", "1e-4")
 NODE_OF_ONE = {"age": 1}
-METHODS: dict[str, PrivateMethod] = {
+METHODS: dict[str, NoisyCounts] = {
     "IPA": sa.IPA(budget=BUDGET),
     "IPA at a public node": sa.IPA(budget=BUDGET, node=NODE_OF_ONE),
     "IPA with a split": sa.IPA(budget=BUDGET, split={NODE: "1/7", CELLS: "2/7", ROLLED_UP: "4/7"}),
@@ -102,7 +102,7 @@ def test_a_share_is_exact() -> None:
         (sa.Histogram(reveal_diagnostics=True), True, "made from the data without noise"),
     ],
 )
-def test_what_takes_a_promise_away(method: PrivateMethod, source_is_private: bool, why: str | None) -> None:
+def test_what_takes_a_promise_away(method: NoisyCounts, source_is_private: bool, why: str | None) -> None:
     """Also from whoever draws as a private release does."""
     found = why_void(method, source_is_private)
     assert found is None if why is None else why in found

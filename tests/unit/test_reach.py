@@ -15,7 +15,7 @@ from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.private import draws as private
-from sqlanon.model.policy.methods import NODE
+from sqlanon.model.policy.noisy_counts import NODE
 from sqlanon.queries.noise.scores import WHOLE
 
 

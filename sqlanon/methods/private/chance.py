@@ -12,7 +12,7 @@ from sqlanon.mechanisms.opendp import OpenDPSource
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.base import Request
-from sqlanon.methods.private.prepare import private_method
+from sqlanon.methods.private.neighbours import private_method
 from sqlanon.model.datasets import KnownFile
 from sqlanon.model.policy.policy import Policy
 

@@ -40,7 +40,7 @@ from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.private.scores import scores
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.methods import CELLS, NODE, ROLLED_UP, PrivateMethod
+from sqlanon.model.policy.noisy_counts import CELLS, NODE, ROLLED_UP, NoisyCounts
 from sqlanon.model.recoding import Recoding
 from sqlanon.queries.classes.roll_up import counted_rows
 from sqlanon.queries.kit.nodes import Relation
@@ -48,6 +48,17 @@ from sqlanon.queries.noise import combinations as private
 from sqlanon.queries.noise import unseen
 from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.queries.noise.unseen import Domain
+
+SELECTION = "permute-and-flip (McKenna and Sheldon 2020), or a public node"
+THEOREMS = {
+    ("ipa", False): f"{SELECTION}; geometric mechanism with a threshold on combinations, and on what they do not show; "
+    "adaptive composition",
+    ("ipa", True): f"{SELECTION}; geometric mechanism on all combinations of the domain, and on what they do not show; "
+    "adaptive composition",
+    ("histogram", False): "geometric mechanism with a threshold",
+    ("histogram", True): "geometric mechanism on all combinations of the domain",
+}
+"""What proves the claim of each method, without δ or with δ = 0; the proofs are above."""
 
 UNLIKELY = 2.0**-64
 """The probability, at most, that a node is drawn whose score was not told from those of others far below the best."""
@@ -60,7 +71,7 @@ MOST_COMBINATIONS = 1 << 62
 class Draws:
     """What is drawn for a release: by which method, from which source of chance, and what was paid for each step."""
 
-    method: PrivateMethod
+    method: NoisyCounts
     source: RandomSource
     charges: Mapping[str, Charge]
 
@@ -89,7 +100,7 @@ class Domains:
 def public_node(bound: BoundPolicy) -> Levels | None:
     """The node that the policy gives, None if it gives none."""
     method = bound.policy.method
-    given = method.node if isinstance(method, PrivateMethod) else None
+    given = method.node if isinstance(method, NoisyCounts) else None
     return None if given is None else tuple(given[name] for name in bound.policy.quasi_identifiers)
 
 
@@ -114,7 +125,7 @@ def public_domains(engine: Compute, table: EncodedTable) -> Domains:
     return found
 
 
-def thresholds(method: PrivateMethod, domain: Domain) -> dict[str, int]:
+def thresholds(method: NoisyCounts, domain: Domain) -> dict[str, int]:
     """For each step that shows counts: the least noisy count that it shows at a node, from public numbers alone."""
     rows, found = method.rows_per_individual, {}
     for step, size in ((CELLS, domain.size), (ROLLED_UP, domain.values)):
@@ -127,7 +138,7 @@ def thresholds(method: PrivateMethod, domain: Domain) -> dict[str, int]:
     return {**found, CELLS: max(found[CELLS], method.minimum_count)}
 
 
-def reach(method: PrivateMethod, charge: Charge, nodes: int) -> int:
+def reach(method: NoisyCounts, charge: Charge, nodes: int) -> int:
     """How far below the best score nodes are told apart, in parts of :data:`WHOLE` of a row: a public number.
 
     One further below would have to beat the best by noise alone. Each does with a probability of at most

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.model.budget import one_after_the_other
-from sqlanon.model.policy.methods import PrivateMethod
+from sqlanon.model.policy.private import PrivateMethod
 from sqlanon.model.release import PrivateGuarantee, PrivateReport
 
 NOT_PRIVATE = "NOT PRIVATE"
 
-# The proof of each is in the docstring of sqlanon.methods.private.draws.
-SELECTION = "permute-and-flip (McKenna and Sheldon 2020), or a public node"
-THEOREMS = {
-    ("ipa", False): f"{SELECTION}; geometric mechanism with a threshold on combinations, and on what they do not show; "
-    "adaptive composition",
-    ("ipa", True): f"{SELECTION}; geometric mechanism on all combinations of the domain, and on what they do not show; "
-    "adaptive composition",
-    ("histogram", False): "geometric mechanism with a threshold",
-    ("histogram", True): "geometric mechanism on all combinations of the domain",
-}
-
 
 def why_void(method: PrivateMethod, source_is_private: bool) -> str | None:
     """Why a release promises nothing; None if it does."""
-    if not method.claims_privacy:
-        return (
-            "the algorithm as published is not differentially private for any ε: rows are published as they "
-            "are, and counts only grow"
-        )
-    if not source_is_private:
+    if method.void is None and not source_is_private:
         return "its noise is from a seeded source: whoever knows the seed can take it away"
-    if method.reveal_diagnostics:
-        return "its report has diagnostics, which were made from the data without noise"
-    return None
+    return method.void
 
 
+# More than six parameters: what is promised, by what, and all that it depends on.
 def private_guarantee(
-    bound: BoundPolicy, report: PrivateReport, *, is_private: bool, is_query: bool
+    bound: BoundPolicy,
+    report: PrivateReport,
+    theorem: str,
+    *,
+    is_private: bool,
+    is_query: bool,
+    conditions: Sequence[str] = (),
 ) -> PrivateGuarantee:
-    """The claim of a private release, what it rests on, and what it does not cover."""
+    """The claim of a private release, what proves it, what it rests on, and what it does not cover.
+
+    Args:
+        bound: the policy, bound to its source.
+        report: what was spent.
+        theorem: what proves the claim.
+        is_private: whether draws were from a source that is trusted.
+        is_query: whether the source is a query or a view.
+        conditions: what the claim rests on besides what it does for all methods.
+    """
     policy, method = bound.policy, bound.policy.method
     assert isinstance(method, PrivateMethod)
     void = why_void(method, is_private)
@@ -51,11 +51,11 @@ def private_guarantee(
     )
     return PrivateGuarantee(
         claims=() if void else (claim,),
-        conditions=() if void else _conditions(bound, report, is_query=is_query),
+        conditions=() if void else (*conditions, *_conditions(bound, report, is_query=is_query)),
         not_covered=(f"{NOT_PRIVATE}: {void}",) if void else _not_covered(is_pure=method.is_pure),
         budget=None if void else spent,
         neighbours=neighbours,
-        theorem="none" if void else THEOREMS[report.method, method.is_pure],
+        theorem="none" if void else theorem,
         void=void,
     )
 

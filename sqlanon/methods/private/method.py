@@ -24,19 +24,19 @@ from sqlanon.methods.private import draws as counts
 from sqlanon.methods.private.chance import Chance
 from sqlanon.methods.private.draws import Domains, Draws
 from sqlanon.methods.private.guarantee import private_guarantee
+from sqlanon.methods.private.neighbours import unit_of
 from sqlanon.methods.private.prepare import (
     bounded,
+    noisy_counts,
     prepared,
     prepared_again,
-    private_method,
     refuse_what_cannot_be_drawn,
-    unit_of,
 )
 from sqlanon.methods.private.report import Published, private_provenance, private_report
 from sqlanon.methods.stages import Stages
 from sqlanon.model.budget import one_after_the_other
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.methods import ROLLED_UP
+from sqlanon.model.policy.noisy_counts import ROLLED_UP
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.recoding import Recoding, at_node
 from sqlanon.model.release import PrivateReport
@@ -119,7 +119,7 @@ class Private:
         accountant = Accountant(
             chance.ledger,
             dataset=chance.dataset,
-            method=private_method(policy).name,
+            method=noisy_counts(policy).name,
             policy_sha256=bound.policy.sha256(),
             unit=unit_of(bound.policy),
             files=chance.files,
@@ -176,7 +176,7 @@ class Encoded:
     table: EncodedTable
 
     def charge(self) -> Paid:
-        wanted, chance = private_method(self.bound.policy), self.run.chance
+        wanted, chance = noisy_counts(self.bound.policy), self.run.chance
         domains = self.run.algorithm.public_domains(self.run.engine, self.table)
         draws = Draws(wanted, chance.source, self.run.accountant.charge(wanted.budgets))
         return Paid(self.run, self.bound, self.table, draws, domains)
@@ -250,7 +250,7 @@ class Drawn:
 
     def _diagnosed(self, written: ResolvedSource) -> dict[str, float | None] | None:
         """What is lost, measured on the true data, if the policy asks for it."""
-        if not private_method(self.bound.policy).reveal_diagnostics:
+        if not noisy_counts(self.bound.policy).reveal_diagnostics:
             return None
         node = self.bound.lattice.named(self.published.levels)
         return self.run.engine.fetch(diagnostics(self.bound.cells, node, written.relation), "diagnostics")[0]
@@ -269,8 +269,9 @@ class Verified:
 
     def guarantee(self, report: AnyReport) -> AnyGuarantee:
         assert isinstance(report, PrivateReport)
-        chance = self.drawn.run.chance
-        return private_guarantee(self.drawn.bound, report, is_private=chance.is_private, is_query=chance.is_query)
+        bound, chance = self.drawn.bound, self.drawn.run.chance
+        theorem = counts.THEOREMS[report.method, noisy_counts(bound.policy).is_pure]
+        return private_guarantee(bound, report, theorem, is_private=chance.is_private, is_query=chance.is_query)
 
 
 def _refuse_request(request: Request) -> None:

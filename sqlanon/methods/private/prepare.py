@@ -7,16 +7,15 @@ from dataclasses import replace
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
-from sqlanon.errors import BudgetError, PolicyError, TaxonomyError
+from sqlanon.errors import BudgetError, PolicyError
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.private import draws as method
 from sqlanon.methods.private.draws import Domains
+from sqlanon.methods.private.neighbours import bounded_source, refuse_observed
 from sqlanon.methods.private.scores import MOST_ROWS
-from sqlanon.model.policy.methods import NODE, PrivateMethod
+from sqlanon.model.policy.noisy_counts import NODE, NoisyCounts
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.units import ROW, Unit
-from sqlanon.queries.cells.contributions import anonymous_rows, bounded_rows
 from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.noise import scores as queries
 
@@ -42,20 +41,15 @@ def prepared_again(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
 
 def _checked(bound: BoundPolicy) -> BoundPolicy:
     _refuse_node(bound)
-    _refuse_observed(bound)
+    refuse_observed(bound.policy, domains(bound))
     _refuse_unfit_type(bound)
     return bound
 
 
-def private_method(policy: Policy) -> PrivateMethod:
+def noisy_counts(policy: Policy) -> NoisyCounts:
     """The method of a policy that has one."""
-    assert isinstance(policy.method, PrivateMethod)
+    assert isinstance(policy.method, NoisyCounts)
     return policy.method
-
-
-def unit_of(policy: Policy) -> Unit:
-    """What the neighbours differ by of the loss that a policy with a private method spends."""
-    return ROW if policy.individual is None else Unit(policy.individual, private_method(policy).rows_per_individual)
 
 
 def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> CellSpec:
@@ -64,17 +58,7 @@ def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> CellSp
     Raises:
         PolicyError: rows belong to no individual.
     """
-    individual = bound.policy.individual
-    if individual is None:
-        return bound.cells
-    anonymous = engine.fetch(anonymous_rows(bound.source, individual), "individuals")[0]["rows"]
-    if anonymous:
-        raise PolicyError(
-            f"the policy does not fit {bound.description}:",
-            [f'"{individual}": NULL in {anonymous:,} rows, which belong to no individual'],
-        )
-    rows = bounded_rows(bound.source, individual, private_method(bound.policy).rows_per_individual, source.seed())
-    return replace(bound.cells, source=rows, individual=None)
+    return replace(bound.cells, source=bounded_source(engine, bound, source), individual=None)
 
 
 def refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count: int) -> None:
@@ -83,7 +67,7 @@ def refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count:
     Raises:
         PolicyError: an ε is too small for noise of 64 bits, or the table has too many rows for exact scores.
     """
-    wanted = private_method(bound.policy)
+    wanted = noisy_counts(bound.policy)
     if wanted.chooses_node and row_count > MOST_ROWS:
         most = f"{MOST_ROWS:,}"
         raise PolicyError(f"a node can be chosen privately for up to {most} rows; give the method a public node")
@@ -110,22 +94,10 @@ def _refuse_node(bound: BoundPolicy) -> None:
         raise PolicyError("the policy does not fit the taxonomies:", problems)
 
 
-def _refuse_observed(bound: BoundPolicy) -> None:
-    """Labels that were made from the data tell of it, whatever noise is added."""
-    observed = [name for name, domain in domains(bound).items() if domain == "observed"]
-    wanted = private_method(bound.policy)
-    if observed and wanted.claims_privacy and not wanted.accept_observed_domain:
-        raise TaxonomyError(
-            "the values of these taxonomies were read off the data, which would be published with them; declare them "
-            "(values of your own, or a range), or accept_observed_domain=True if everybody knows which values occur:",
-            [f'"{name}"' for name in observed],
-        )
-
-
 def _refuse_unfit_type(bound: BoundPolicy) -> None:
     (name,) = bound.policy.sensitive
     found = next(found for found in bound.columns if found.name == name)
-    wanted = private_method(bound.policy)
+    wanted = noisy_counts(bound.policy)
     if wanted.needs_value_domain and not (found.traits.is_text or found.traits.is_enum):
         raise PolicyError(
             f'with δ = 0 the values of "{name}" are those of its taxonomy; cast it from {found.type} to VARCHAR'

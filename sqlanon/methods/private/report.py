@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlanon.binding.bound import BoundPolicy
@@ -12,7 +12,7 @@ from sqlanon.methods.private.draws import Draws
 from sqlanon.methods.private.guarantee import NOT_PRIVATE, why_void
 from sqlanon.methods.private.prepare import domains
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.methods import PrivateMethod
+from sqlanon.model.policy.private import PrivateMethod
 from sqlanon.model.release import PrivateReport, Spent
 from sqlanon.publish.provenance import note_by_policy
 
@@ -59,18 +59,20 @@ def private_report(
         lattice_nodes=lattice.size if wanted.chooses_node else 1,
         seconds=dict(seconds),
         diagnostics=found,
-        notes=_notes(wanted, published),
+        notes=(*weak_budget(wanted), *few_rows(published.rows)),
     )
 
 
-def _notes(wanted: PrivateMethod, published: Published) -> tuple[str, ...]:
-    """What the numbers mean where they mean little."""
-    notes = []
+def weak_budget(wanted: PrivateMethod) -> Iterator[str]:
+    """What a budget means that means little."""
     if wanted.budget.epsilon >= MUCH and wanted.claims_privacy:
-        notes.append(f"with ε of {MUCH} or more hardly anybody is protected: whoever looks can be all but certain")
-    if published.rows == 0:
-        notes.append("no count reached its threshold, so that the release has no rows: spend more, or generalize more")
-    return tuple(notes)
+        yield f"with ε of {MUCH} or more hardly anybody is protected: whoever looks can be all but certain"
+
+
+def few_rows(rows: int) -> Iterator[str]:
+    """What it means that a release has no rows."""
+    if rows == 0:
+        yield "no count reached its threshold, so that the release has no rows: spend more, or generalize more"
 
 
 def _spent(step: str, charge: Charge) -> Spent:

@@ -107,12 +107,12 @@ class HCeiling(MethodSettings):
         return (KAnonymity(self.k),)
 
     @property
-    def counts_values(self) -> bool:
-        return True
-
-    @property
     def draws(self) -> bool:
         return True
+
+    def counted_columns(self, policy: Policy) -> tuple[str, ...]:
+        """The sensitive column: its values are drawn as they are counted."""
+        return policy.sensitive
 
     def misfits(self, policy: Policy) -> Iterable[str]:
         """What a policy asks for that the method does not do, a sentence each."""

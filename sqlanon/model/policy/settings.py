@@ -44,11 +44,6 @@ class MethodSettings(PolicyValue):
         return ()
 
     @property
-    def counts_values(self) -> bool:
-        """Whether it counts the values of the sensitive columns, whatever the privacy models look at."""
-        return False
-
-    @property
     def added_columns(self) -> tuple[str, ...]:
         """The columns that a release has besides those of the source."""
         return ()
@@ -70,7 +65,7 @@ class MethodSettings(PolicyValue):
 
     def counted_columns(self, policy: Policy) -> tuple[str, ...]:
         """The columns whose values it counts, whatever the privacy models look at."""
-        return policy.sensitive if self.counts_values else ()
+        return ()
 
     def outlier_limit(self, policy: Policy) -> float:
         """The share of rows that may be in classes that fall short: suppressed, if it does nothing else with them."""

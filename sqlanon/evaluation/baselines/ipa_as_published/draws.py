@@ -23,7 +23,7 @@ from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.private.draws import Draws, public_node
 from sqlanon.methods.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.methods import CANDIDATES, INSERTION, IPA, SUPPRESSION, VALUE
+from sqlanon.model.policy.noisy_counts import CANDIDATES, INSERTION, IPA, SUPPRESSION, VALUE
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.noise import combinations as private
 from sqlanon.search.problem import batches

@@ -1,0 +1,216 @@
+"""The settings of the private methods that publish noisy counts at a node: IPA, and the histogram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from sqlanon.model.base import Level, PolicyValue, failed_checks
+from sqlanon.model.budget import Budget, Exact, ExactNumber
+from sqlanon.model.policy.private import MOST_ROWS, PrivateMethod
+
+if TYPE_CHECKING:
+    from sqlanon.model.policy.policy import Policy
+
+NODE = "node"
+CELLS = "cells"
+ROLLED_UP = "rolled-up"
+
+DEFAULT_SPLIT = {NODE: Fraction(1, 10), CELLS: Fraction(6, 10), ROLLED_UP: Fraction(3, 10)}
+"""What IPA spends on: the choice of a node, the counts of cells, and those of what cells did not show."""
+
+SUPPRESSION = "suppression"
+INSERTION = "insertion"
+VALUE = "value"
+CANDIDATES = "candidates"
+
+PAPER_SPLIT = {
+    SUPPRESSION: Fraction(1, 10),
+    INSERTION: Fraction(3, 10),
+    VALUE: Fraction(3, 10),
+    CANDIDATES: Fraction(3, 10),
+}
+"""What the algorithm as published is said to spend on: Lee & Chung 2020, section 5."""
+
+
+class NoisyCounts(PrivateMethod):
+    """A private method that publishes noisy counts of the combinations of labels and value at a node."""
+
+    variant: Literal["private", "paper"] = "private"
+    node: dict[str, Level] | None = None
+    minimum_count: Annotated[int, Field(ge=1, le=MOST_ROWS, strict=True)] = 1
+    reveal_diagnostics: bool = False
+
+    @property
+    def void(self) -> str | None:
+        if not self.claims_privacy:
+            return (
+                "the algorithm as published is not differentially private for any ε: rows are published as they "
+                "are, and counts only grow"
+            )
+        if self.reveal_diagnostics:
+            return "its report has diagnostics, which were made from the data without noise"
+        return None
+
+    @property
+    def chooses_node(self) -> bool:
+        """Whether the node is drawn from the data."""
+        return False
+
+    @property
+    def budgets(self) -> dict[str, Budget]:
+        """What each step may cost; together they are the budget."""
+        raise NotImplementedError
+
+    def misfits(self, policy: Policy) -> Iterable[str]:
+        yield from super().misfits(policy)
+        if self.node is not None and self.node.keys() != set(policy.quasi_identifiers):
+            yield "method.node must give every quasi-identifier its level, and nothing else"
+
+
+class IPA(NoisyCounts):
+    """Informative-attribute-preserving anonymization, made private.
+
+    A node is drawn by its score, noise is added to the number of rows of each class and value, those with few are left
+    out, and what was left out of each value is counted, with noise, in rows that show nothing but the value.
+
+    Source: Lee & Chung 2020; spec/ipa.md B2, which proves what they claim of another mechanism.
+
+    Args:
+        variant: ``"paper"`` is the algorithm as published (spec/ipa.md B1), for comparison: it is not differentially
+            private for any ε, claims nothing and is stamped NOT PRIVATE.
+        budget: ε and δ of the release. With δ = 0 the domain of the sensitive column must be declared as well; then
+            every combination of labels and value gets noise, those that nobody has, too.
+        node: the level of every quasi-identifier, if it is public; else it is drawn from the data.
+        split: by step (``node``, ``cells``, ``rolled-up``) its share of ε, 0.1, 0.6 and 0.3 if not given; δ is halved
+            between cells and rolled-up.
+        rows_per_individual: how many rows one individual owns at most: of more, so many are chosen at random before
+            anything is counted, if the policy says by ``individual`` whose row it is.
+        minimum_count: combinations are shown with at least so many rows more than the threshold of privacy asks for
+            if it is larger.
+        threshold: t of the variant ``"paper"``: classes of about so many rows are suppressed.
+        accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
+        reveal_diagnostics: report how far the release is from the data. That voids the guarantee.
+    """
+
+    model: Literal["ipa"] = "ipa"
+    budget: Budget = Field(default_factory=lambda: Budget(1, "1e-6"))
+    split: dict[str, ExactNumber] | None = None
+    threshold: Annotated[int, Field(ge=1, strict=True)] = 2
+
+    def __init__(
+        self,
+        *,
+        variant: Literal["private", "paper"] = "private",
+        budget: Budget | None = None,
+        node: Mapping[str, int] | None = None,
+        split: Mapping[str, Exact] | None = None,
+        rows_per_individual: int = 1,
+        minimum_count: int = 1,
+        threshold: int = 2,
+        accept_observed_domain: bool = False,
+        reveal_diagnostics: bool = False,
+        **unknown: Any,
+    ) -> None:
+        PolicyValue.__init__(
+            self,
+            variant=variant,
+            budget=Budget(1, "1e-6") if budget is None else budget,
+            node=node,
+            split=split,
+            rows_per_individual=rows_per_individual,
+            minimum_count=minimum_count,
+            threshold=threshold,
+            accept_observed_domain=accept_observed_domain,
+            reveal_diagnostics=reveal_diagnostics,
+            **unknown,
+        )
+
+    @model_validator(mode="after")
+    def _split_in_whole(self) -> IPA:
+        steps = self._default_split
+        if self.split is not None and (
+            self.split.keys() != steps.keys() or not all(self.split.values()) or sum(self.split.values()) != 1
+        ):
+            raise failed_checks([f"split must give {', '.join(steps)} positive shares that add up to 1"])
+        if self.variant == "paper" and (self.rows_per_individual > 1 or self.minimum_count > 1):
+            raise failed_checks(["rows_per_individual and minimum_count are for the private variant"])
+        return self
+
+    @property
+    def algorithm(self) -> str:
+        return self.name if self.variant == "private" else "ipa as published"
+
+    @property
+    def claims_privacy(self) -> bool:
+        return self.variant == "private"
+
+    @property
+    def needs_value_domain(self) -> bool:
+        return self.is_pure and self.claims_privacy
+
+    @property
+    def chooses_node(self) -> bool:
+        return self.node is None
+
+    @property
+    def budgets(self) -> dict[str, Budget]:
+        epsilon, delta = self.budget.epsilon, self.budget.delta
+        deltas = {CELLS: delta / 2, ROLLED_UP: delta / 2}
+        shares = self._default_split if self.split is None else self.split
+        return {step: Budget(epsilon * share, deltas.get(step, 0)) for step, share in shares.items()}
+
+    @property
+    def _default_split(self) -> dict[str, Fraction]:
+        """That of the paper's experiments; a public node costs nothing, so the others share what it would."""
+        if self.variant == "paper":
+            return PAPER_SPLIT
+        return DEFAULT_SPLIT if self.node is None else {CELLS: Fraction(2, 3), ROLLED_UP: Fraction(1, 3)}
+
+
+class Histogram(NoisyCounts):
+    """The generalized contingency table with noise on every combination of labels and value.
+
+    Of combinations that nobody has, those whose noise alone would show them are drawn, without going through all; with
+    δ > 0 they are not looked at.
+
+    Source: the baseline of Lee & Chung 2020, section 5; spec/ipa.md B2, pure mode.
+
+    Args:
+        budget: ε and δ of the release; with δ = 0, the default, all domains must be declared.
+        node: the level of every quasi-identifier, which is public; level 0 of all if None.
+        rows_per_individual, minimum_count, accept_observed_domain, reveal_diagnostics: as in :class:`IPA`.
+    """
+
+    model: Literal["histogram"] = "histogram"
+    variant: Literal["private"] = "private"
+    budget: Budget = Field(default_factory=lambda: Budget(1))
+
+    def __init__(
+        self,
+        *,
+        budget: Budget | None = None,
+        node: Mapping[str, int] | None = None,
+        rows_per_individual: int = 1,
+        minimum_count: int = 1,
+        accept_observed_domain: bool = False,
+        reveal_diagnostics: bool = False,
+        **unknown: Any,
+    ) -> None:
+        PolicyValue.__init__(
+            self,
+            budget=Budget(1) if budget is None else budget,
+            node=node,
+            rows_per_individual=rows_per_individual,
+            minimum_count=minimum_count,
+            accept_observed_domain=accept_observed_domain,
+            reveal_diagnostics=reveal_diagnostics,
+            **unknown,
+        )
+
+    @property
+    def budgets(self) -> dict[str, Budget]:
+        return {CELLS: self.budget}

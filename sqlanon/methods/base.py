@@ -7,7 +7,7 @@ written, verified and reported. A method is what makes the first state; what onl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,13 +21,15 @@ from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Guarantee, PrivateGuarantee, PrivateReport, Report
-from sqlanon.queries.cells.encoding import Encoding
 
 if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
 
 AnyReport: TypeAlias = Report | PrivateReport
 AnyGuarantee: TypeAlias = Guarantee | PrivateGuarantee
+
+TakesEnums: TypeAlias = Callable[[str], bool]
+"""Whether a column may be of an ENUM type where rows are written to."""
 
 
 @dataclass(frozen=True)
@@ -135,9 +137,8 @@ class Chosen(Protocol):
 class Drawn(Protocol):
     """What is to be published."""
 
-    @property
-    def encoding(self) -> Encoding:
-        """The tables that the rows are made from."""
+    def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
+        """The rows, in the order in which they are written."""
 
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
         """What travels with the release."""

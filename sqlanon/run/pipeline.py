@@ -13,7 +13,6 @@ from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.folders import refuse_columns
 from sqlanon.binding.prepare import read_by
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
-from sqlanon.methods import publishing
 from sqlanon.methods.base import Prepared, Request
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.registry import method_of
@@ -102,8 +101,7 @@ def run(
         chosen = encoded.charge().choose(stages)
         with stages.stage("release"):
             drawn = chosen.draw()
-            rows = publishing.released_rows(engine, drawn.encoding, target.takes_enums)
-            written = target.write(rows, streamed=True)
+            written = target.write(drawn.released_rows(target.takes_enums), streamed=True)
             others = {name: beside[name].write(query) for name, query in drawn.rows_beside().items()}
         with stages.stage("verify"):
             verified = drawn.verify(written, others)

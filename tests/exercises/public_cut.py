@@ -18,7 +18,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.methods import publishing
-from sqlanon.methods.base import AnyGuarantee, AnyReport, Request
+from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.guarantee import guarantee
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes
@@ -28,7 +28,6 @@ from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.recoding import AtCut, Recoding
 from sqlanon.model.release import Measurement, Report, RowCounts
 from sqlanon.publish.provenance import provenance
-from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.grouping import recoded
 from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.queries.release.text_types import group_sizes
@@ -140,9 +139,8 @@ class Drawn:
     rows: RowCounts
     attained: list[float]
 
-    @property
-    def encoding(self) -> Encoding:
-        return self.table.encoding
+    def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
+        return publishing.released_rows(self.run.engine, self.table.encoding, takes_enums)
 
     def report(self, measured: Measurement, into: str, seconds: Mapping[str, float]) -> CutReport:
         """The numbers of the run, of which the loss is the share of the rows that are dropped."""

@@ -64,7 +64,7 @@ class Chosen(full_domain.Chosen):
 
 class Drawn(full_domain.Drawn):
     def rows_beside(self) -> Mapping[str, exp.Query]:
-        return {SIZES: self._sizes(subquery(release(self.encoding), "published"))}
+        return {SIZES: self._sizes(subquery(release(self.table.encoding), "published"))}
 
     def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> full_domain.Verified:
         counted, told = self._sizes(written.relation), select([exp.Star()], beside[SIZES].relation)
@@ -77,7 +77,7 @@ class Drawn(full_domain.Drawn):
         return super().verify(written, beside)
 
     def _sizes(self, rows: exp.Expr) -> exp.Query:
-        labels = [column(name) for name in self.encoding.spec.quasi_identifiers]
+        labels = [column(name) for name in self.table.encoding.spec.quasi_identifiers]
         return grouped(select([*labels, aliased(count_rows(), ROWS)], rows.copy()), [label.copy() for label in labels])
 
 

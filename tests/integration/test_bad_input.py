@@ -19,7 +19,7 @@ from sqlglot import parse_one
 
 import sqlanon as sa
 from sqlanon.errors import SqlanonError
-from sqlanon.methods import roll_up
+from sqlanon.methods import publishing, roll_up
 from sqlanon.queries.classes import summaries as evaluate
 from tests.conftest import ROOT
 
@@ -466,10 +466,8 @@ class TestVerification:
         self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """As if the source had lost rows between the search and the writing."""
-        import sqlanon.run.pipeline as run
-
-        honest = run.publishing.released_rows
-        monkeypatch.setattr(run.publishing, "released_rows", lambda *a, **k: honest(*a, **k).limit(1))
+        honest = publishing.released_rows
+        monkeypatch.setattr(publishing, "released_rows", lambda *a, **k: honest(*a, **k).limit(1))
         for into in ("new", "published", str(tmp_path / "new.parquet"), str(tmp_path / "published.parquet")):
             expected = ("withdrawn", "k-anonymity (k = 2): attained 1", "1 rows where 8")
             with refused(session, tmp_path, sa.VerificationError, *expected):

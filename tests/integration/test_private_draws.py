@@ -25,7 +25,6 @@ from sqlanon.queries.cells.contributions import bounded_rows
 from sqlanon.queries.noise.combinations import equal_rows
 from sqlanon.queries.noise.unseen import Domain
 from sqlanon.queries.release.rows import release
-from sqlanon.run import pipeline
 
 AGES, SEXES, ILLNESSES = range(4), "fm", ["cold", "flu", "x", None]
 PEOPLE = [(0, "f", "flu"), (0, "f", "flu"), (2, "m", "cold"), (3, "f", "x"), (3, None, "cold")]
@@ -181,8 +180,8 @@ def test_rows_of_an_individual_are_chosen_by_the_seed(session: sa.Session) -> No
 def test_a_release_that_is_not_what_was_drawn_is_withdrawn(
     session: sa.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    released_rows = pipeline.publishing.released_rows
-    monkeypatch.setattr(pipeline.publishing, "released_rows", lambda *given: released_rows(*given).limit(1, copy=False))
+    released_rows = publishing.released_rows
+    monkeypatch.setattr(publishing, "released_rows", lambda *given: released_rows(*given).limit(1, copy=False))
     method = sa.Histogram(budget=sa.Budget(1, "0.01"), node={"age": 2, "sex": 1})
     with pytest.raises(sa.VerificationError, match="what was written is not what was drawn"):
         session.anonymize("people", policy(method), "released", random_source=AllUnseen(100, 0))

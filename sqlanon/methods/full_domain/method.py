@@ -14,7 +14,7 @@ from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods import publishing
-from sqlanon.methods.base import AnyGuarantee, AnyReport, Request
+from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.choice import choose_node, most_private, settled
 from sqlanon.methods.full_domain.given_node import check_given, given_levels, only_checked
@@ -31,7 +31,6 @@ from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.recoding import at_node
 from sqlanon.model.release import Report, RowCounts, Verification
 from sqlanon.publish.provenance import provenance
-from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.grouping import recoded
 from sqlanon.queries.kit.nodes import Relation, subquery
 from sqlanon.queries.release.rows import with_individuals
@@ -190,9 +189,8 @@ class Drawn:
     decision: Decision
     rehearsed: bool
 
-    @property
-    def encoding(self) -> Encoding:
-        return self.table.encoding
+    def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
+        return publishing.released_rows(self.engine, self.table.encoding, takes_enums)
 
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
         bound = self.table.bound
@@ -223,7 +221,7 @@ class Drawn:
         found = measured_beside(bound.policy, bound.taxonomy, node, bound.source, bound.columns, bound.population)
         if bound.policy.individual is None:
             return found
-        rows = with_individuals(self.encoding, at_node(levels), self.kept, masked=self.decision.masked)
+        rows = with_individuals(self.table.encoding, at_node(levels), self.kept, masked=self.decision.masked)
         return replace(found, with_individuals=subquery(rows, "anon_individuals"))
 
 

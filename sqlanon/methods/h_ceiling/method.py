@@ -16,7 +16,7 @@ from sqlanon.errors import UnsatisfiableError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.mechanisms.system import SystemSource
 from sqlanon.methods import publishing
-from sqlanon.methods.base import AnyGuarantee, AnyReport, Request
+from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.given_node import only_checked
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes
@@ -211,6 +211,9 @@ class Drawn:
     @property
     def encoding(self) -> Encoding:
         return self.table.encoding
+
+    def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
+        return publishing.released_rows(self.run.engine, self.encoding, takes_enums)
 
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
         return note(self.table.bound, self.decision, report)

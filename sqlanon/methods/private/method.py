@@ -18,7 +18,7 @@ from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError, VerificationError, with_spent
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods import publishing
-from sqlanon.methods.base import AnyGuarantee, AnyReport, Request
+from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.private import draws as counts
 from sqlanon.methods.private.chance import Chance
@@ -40,7 +40,6 @@ from sqlanon.model.policy.noisy_counts import ROLLED_UP
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.recoding import Recoding, at_node
 from sqlanon.model.release import PrivateReport
-from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as queries
 from sqlanon.queries.noise.diagnostics import diagnostics
@@ -226,9 +225,8 @@ class Drawn:
     table: EncodedTable
     published: Published
 
-    @property
-    def encoding(self) -> Encoding:
-        return self.table.encoding
+    def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
+        return publishing.released_rows(self.run.engine, self.table.encoding, takes_enums)
 
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
         """See :class:`sqlanon.methods.base.Drawn`; what it was made from tells of the data, and is not in it."""
@@ -239,7 +237,7 @@ class Drawn:
         return {}
 
     def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
-        query = queries.unlike_what_was_drawn(self.encoding, written.relation)
+        query = queries.unlike_what_was_drawn(self.table.encoding, written.relation)
         unlike = self.run.engine.fetch(query, "what was written")[0]["unlike"]
         if unlike:
             raise VerificationError(

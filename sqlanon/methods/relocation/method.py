@@ -14,7 +14,7 @@ from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods import publishing
-from sqlanon.methods.base import AnyGuarantee, AnyReport, Request
+from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.choice import choose_node, settled
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes
@@ -33,7 +33,6 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.recoding import at_node
 from sqlanon.model.release import Measurement, RowCounts
 from sqlanon.publish.provenance import provenance
-from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes.grouping import recoded
 from sqlanon.search import SearchOutcome
 from sqlanon.verification.measure import measured_beside
@@ -161,9 +160,8 @@ class Drawn:
     moves: Moves
     published: NodeSummary
 
-    @property
-    def encoding(self) -> Encoding:
-        return self.moved.encoding
+    def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
+        return publishing.released_rows(self.run.engine, self.moved.encoding, takes_enums)
 
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
         bound, decision = self.table.bound, self.decision

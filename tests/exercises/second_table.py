@@ -17,7 +17,7 @@ from sqlanon.methods.base import Request
 from sqlanon.methods.full_domain import method as full_domain
 from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.settings import MethodSettings
-from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select, subquery, union_all
+from sqlanon.queries.kit.nodes import aliased, column, count_rows, differing_rows, grouped, select, subquery
 from sqlanon.queries.release.rows import release
 
 SIZES = "sizes"
@@ -68,10 +68,7 @@ class Drawn(full_domain.Drawn):
 
     def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> full_domain.Verified:
         counted, told = self._sizes(written.relation), select([exp.Star()], beside[SIZES].relation)
-        # Each in parentheses: set operations are otherwise taken from left to right.
-        ways = (exp.except_(*pair) for pair in ((counted, told), (told, counted)))
-        differing = union_all(select([exp.Star()], subquery(way, "one_way")) for way in ways)
-        wrong = select([aliased(count_rows(), "classes")], subquery(differing, "differing"))
+        wrong = select([aliased(count_rows(), "classes")], subquery(differing_rows(counted, told), "differing"))
         if self.engine.fetch(wrong, "sizes of classes")[0]["classes"]:
             raise sa.VerificationError("the sizes of classes are not those of the rows")
         return super().verify(written, beside)

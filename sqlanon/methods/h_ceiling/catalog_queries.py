@@ -10,7 +10,7 @@ from sqlanon.model.policy import h_ceiling as names
 from sqlanon.model.recoding import Recoding, at_node
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
 from sqlanon.queries.cells.recoding import code_columns
-from sqlanon.queries.classes.grouping import CLASS_ROWS, Grouping, by_key, with_bits
+from sqlanon.queries.classes.grouping import CLASS_ROWS, by_key, with_bits
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -19,6 +19,8 @@ from sqlanon.queries.kit.nodes import (
     ascending,
     column,
     count_rows,
+    differing_rows,
+    equal_in,
     grouped,
     left_join,
     number,
@@ -26,7 +28,6 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
     text,
-    union_all,
 )
 from sqlanon.queries.release.kept_columns import plain_value
 from sqlanon.queries.release.labels import labels_by_bits
@@ -59,9 +60,8 @@ def value_counts_of_classes(encoding: Encoding, levels: Levels, size: int | None
     """``class``, ``value``, ``published`` and ``counterfeits``: of classes of just so many rows, of all if None."""
     grouping = by_key(encoding, levels)
     code = value_column(encoding)
-    same_class = [_same(grouping, "anon_filled", "anon_classes")]
-    same_cell = [_same(grouping, "anon_invented", "anon_filled")]
-    same_cell.append(column(code, "anon_invented").eq(column(code, "anon_filled")))
+    same_class = equal_in(grouping.keys, "anon_filled", "anon_classes")
+    same_cell = equal_in((*grouping.keys, code), "anon_invented", "anon_filled")
     invented = exp.func("coalesce", column(ROW_COUNT, "anon_invented"), number(0))
     columns = [
         aliased(column(NUMBER, "anon_classes"), "class"),
@@ -70,8 +70,8 @@ def value_counts_of_classes(encoding: Encoding, levels: Levels, size: int | None
         aliased(invented, "counterfeits"),
     ]
     query = select(columns, exp.alias_(FILLED.table, "anon_filled", table=True))
-    query = query.join(exp.alias_(CLASSES.table, "anon_classes", table=True), on=all_of(same_class), copy=False)
-    query = left_join(query, exp.alias_(COUNTERFEITS.table, "anon_invented", table=True), all_of(same_cell))
+    query = query.join(exp.alias_(CLASSES.table, "anon_classes", table=True), on=same_class, copy=False)
+    query = left_join(query, exp.alias_(COUNTERFEITS.table, "anon_invented", table=True), same_cell)
     if size is not None:
         query = query.where(column(CLASS_ROWS, "anon_classes").eq(number(size)), copy=False)
     return query
@@ -117,14 +117,7 @@ def unlike_catalog(encoding: Encoding, levels: Levels, written: exp.Expr) -> exp
     """One row, ``unlike``: how many rows of the catalog are not as they were to be, or are missing."""
     wanted = _unordered(catalog(encoding, levels))
     found = select([column(each) for each in wanted.named_selects], written)
-    # Each in parentheses: set operations are otherwise taken from left to right.
-    differing = union_all(
-        select(
-            [exp.Star()], subquery(exp.except_(one.copy(), other.copy(), distinct=False, copy=False), "anon_one_way")
-        )
-        for one, other in ((wanted, found), (found, wanted))
-    )
-    return select([aliased(count_rows(), "unlike")], subquery(differing, "anon_differing"))
+    return select([aliased(count_rows(), "unlike")], subquery(differing_rows(wanted, found), "anon_differing"))
 
 
 def too_many(encoding: Encoding, release: exp.Expr, written: exp.Expr) -> exp.Query:
@@ -194,10 +187,6 @@ def _sensitive(encoding: Encoding) -> SourceColumn:
     (name,) = encoding.spec.protected
     (found,) = (each for each in encoding.spec.columns if each.name == name)
     return found
-
-
-def _same(grouping: Grouping, one: str, other: str) -> exp.Expr:
-    return all_of([column(key, one).eq(column(key, other)) for key in grouping.keys])
 
 
 def _unordered(query: exp.Query) -> exp.Query:

@@ -26,11 +26,10 @@ from sqlanon.queries.kit.nodes import (
     select,
     string,
     subquery,
+    unsigned_type,
     values,
 )
 from sqlanon.queries.tables import taxonomies
-
-CODE_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
 
 LABEL_LOSSES = ("lm", "ncp")
 """Losses of labels that taxonomies tell."""
@@ -175,4 +174,4 @@ def dense_rank(*values: exp.Expr, nulls_first: bool) -> exp.Window:
 
 def _code_type(label_count: int) -> str:
     # One more than there are labels, for the NULL that every level knows.
-    return next((name for largest, name in CODE_TYPES if label_count + 1 <= largest), "UBIGINT")
+    return unsigned_type(label_count + 1)

@@ -12,6 +12,8 @@ from sqlglot import exp
 DIALECT = "duckdb"
 """The dialect of SQL in which templates and macros are written, and statements are sent."""
 
+UNSIGNED_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
+
 Grain = Literal["row", "cell", "class", "node", "count"]
 
 
@@ -126,6 +128,15 @@ def union_all(queries: Iterable[exp.Query]) -> exp.Query:
     return reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), queries)
 
 
+def differing_rows(one: exp.Query, other: exp.Query) -> exp.Query:
+    """The rows that either of two queries has and the other has not, as often as it has more of them."""
+    # Each in parentheses: set operations are otherwise taken from left to right.
+    return union_all(
+        select([exp.Star()], subquery(exp.except_(*copies(pair), distinct=False, copy=False), "anon_one_way"))
+        for pair in ((one, other), (other, one))
+    )
+
+
 def subquery(query: exp.Query, alias: str) -> exp.Subquery:
     """``(query) AS "alias"``."""
     return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(alias)))
@@ -162,6 +173,11 @@ def cast(expression: exp.Expr, type_name: str) -> exp.Cast:
     return exp.cast(expression, _type(type_name).copy(), copy=False)
 
 
+def unsigned_type(largest: int) -> str:
+    """The smallest type that holds all numbers from 0 to the largest."""
+    return next((name for most, name in UNSIGNED_TYPES if largest <= most), "UBIGINT")
+
+
 @cache
 def _type(name: str) -> exp.DataType:
     """A type, parsed once."""
@@ -186,6 +202,11 @@ def same(left: exp.Expr, right: exp.Expr) -> exp.NullSafeEQ:
 def all_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
     """The conditions joined by AND; TRUE if there are none."""
     return exp.and_(*conditions, copy=False) if conditions else exp.true()
+
+
+def equal_in(columns: Iterable[str], one: str, other: str) -> exp.Expr:
+    """Whether two tables have equal values in some columns; TRUE if these are none."""
+    return all_of([column(name, one).eq(column(name, other)) for name in columns])
 
 
 def bits(expression: exp.Expr, mask: exp.Expr) -> exp.BitwiseAnd:

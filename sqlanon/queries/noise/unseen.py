@@ -101,27 +101,26 @@ def seen(encoding: Encoding, recoding: Recoding, domain: Domain) -> Step:
     value = same(exact_text(column(encoding.raw(name), "anon_cells")), column(VALUE, "anon_values"))
     numbered = select([aliased(index, INDEX)], exp.alias_(COMBINATIONS.table, "anon_cells", table=True))
     numbered = numbered.join(exp.alias_(VALUES.table, "anon_values", table=True), on=value, copy=False)
+    return Step(SEEN, gaps(numbered), "combinations that are there")
+
+
+def gaps(numbered: exp.Query) -> exp.Select:
+    """For numbers that are there, each once: before which of those that are not there how many of them come.
+
+    ``anon_gap`` is a place among the numbers that are not there, from 0; ``anon_shift`` is how many that are there come
+    before the number at that place, and before those up to the next one.
+    """
     order = exp.Window(this=exp.RowNumber(), order=ascending(column(INDEX)))
     gap = exp.Sub(this=column(INDEX), expression=exp.Paren(this=exp.Sub(this=order, expression=number(1))))
-    gaps = select([aliased(gap, GAP), aliased(order.copy(), SHIFT)], subquery(numbered, "anon_numbered"))
-    last = select([column(GAP), aliased(exp.Max(this=column(SHIFT)), SHIFT)], subquery(gaps, "anon_gaps"))
-    return Step(SEEN, grouped(last, [column(GAP)]), "combinations that are there")
+    found = select([aliased(gap, GAP), aliased(order.copy(), SHIFT)], subquery(numbered, "anon_numbered"))
+    last = select([column(GAP), aliased(exp.Max(this=column(SHIFT)), SHIFT)], subquery(found, "anon_gaps"))
+    return grouped(last, [column(GAP)])
 
 
 def unseen(encoding: Encoding, recoding: Recoding, domain: Domain) -> Step:
     """The step that makes :data:`UNSEEN` from :data:`DRAWN`: codes, value, run, rows, and that they are shown."""
     (name,) = encoding.spec.protected
-    ranked = exp.alias_(DRAWN.table, "anon_drawn", table=True)
-    before = exp.Join(
-        this=exp.alias_(SEEN.table, "anon_seen", table=True),
-        method="ASOF",
-        side="LEFT",
-        on=exp.GTE(this=column(RANK, "anon_drawn"), expression=column(GAP, "anon_seen")),
-    )
-    shift = exp.func("coalesce", column(SHIFT, "anon_seen"), number(0))
-    index = aliased(exp.Add(this=column(RANK, "anon_drawn"), expression=shift), INDEX)
-    numbered = select([column(RUN, "anon_drawn"), column(NOISY, "anon_drawn"), index], ranked)
-    numbered.append("joins", before)
+    numbered = unseen_numbers(SEEN.table)
     codes = [
         aliased(exp.Add(this=_digit(domain.strides[position], domain.labels[position]), expression=number(1)), code)
         for position, code in code_columns(encoding, recoding)
@@ -135,6 +134,24 @@ def unseen(encoding: Encoding, recoding: Recoding, domain: Domain) -> Step:
     )
     query = query.join(exp.alias_(VALUES.table, "anon_values", table=True), on=on, copy=False)
     return Step(UNSEEN, query, "combinations that nobody has")
+
+
+def unseen_numbers(seen: exp.Expr) -> exp.Select:
+    """Run, noisy rows and number of what is in :data:`DRAWN`, given a relation of :func:`gaps`."""
+    before = exp.Join(
+        this=exp.alias_(seen.copy(), "anon_seen", table=True),
+        method="ASOF",
+        side="LEFT",
+        on=exp.GTE(this=column(RANK, "anon_drawn"), expression=column(GAP, "anon_seen")),
+    )
+    shift = exp.func("coalesce", column(SHIFT, "anon_seen"), number(0))
+    index = aliased(exp.Add(this=column(RANK, "anon_drawn"), expression=shift), INDEX)
+    numbered = select(
+        [column(RUN, "anon_drawn"), column(NOISY, "anon_drawn"), index],
+        exp.alias_(DRAWN.table, "anon_drawn", table=True),
+    )
+    numbered.append("joins", before)
+    return numbered
 
 
 def every_value(encoding: Encoding, left_over: exp.Query, runs: int) -> exp.Select:

@@ -103,7 +103,8 @@ class SearchOutcome:
             stopped; then ``ties`` are among them.
         maximal_nodes: the nodes of acceptable loss with no such node above them, if the search finds these and was
             not stopped before; then ``ties`` are among them. There is none if the loss of the bottom is too large.
-        least_suppressed_rows: proven to be at most what any node suppresses, checked or not.
+        least_suppressed_rows: proven to be at most what any node suppresses, checked or not, of those that no model
+            rejects as a whole.
         searched: whether the node was searched for; one that was given is checked alone.
     """
 

@@ -59,7 +59,8 @@ def check_every_stop(name: str, data: st.DataObject, quality: object, *, exact: 
 
 
 def check_incumbent(case: Case, outcome: SearchOutcome, seen: list[Levels], whole: SearchOutcome) -> None:
-    assert outcome.least_suppressed_rows <= min(node.suppressed_rows for node in case.nodes)
+    suppressed = [node.suppressed_rows for node in case.nodes if not node.rejected]
+    assert not suppressed or outcome.least_suppressed_rows <= min(suppressed)
     satisfying = [levels for levels in seen if levels in case.satisfying]
     if not satisfying:
         assert outcome.best is None

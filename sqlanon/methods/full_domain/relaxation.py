@@ -92,7 +92,7 @@ class _Relaxer:
         nodes: the nodes that were examined.
         top_is_best: whether the most general node is at least as good as all others, whatever threshold is changed.
         top_suppresses_least: whether it also suppresses the fewest rows.
-        least_suppressed_rows: what the search has proven to be at most what any node suppresses.
+        least_suppressed_rows: what the search has proven to be at most what any node suppresses that can be met.
         all_examined: whether the nodes are all that are allowed.
     """
 

@@ -56,9 +56,20 @@ FROM (
         AND anon_counts.anon_value IS NOT DISTINCT FROM anon_listed.anon_value
 );
 
--- The rows of a release, each with the probability that it is true, if all rows of a value in a group are equally
--- likely to be those that were invented; see anon.catalog_values for the errors. It is a weight for
--- anon.estimated_counts and anon.estimated_averages; to ask about some rows only, take them from here.
+-- Probability that a row is true, if all rows of its value in its group are equally likely to be those that were invented.
+--
+-- counterfeits, row_count: how many rows of the value were invented in the group, NULL if no catalog tells of it, and how
+-- many there are.
+-- Returns: DOUBLE in [0, 1]; 1 for a row that no catalog speaks of.
+-- Source: Lee et al. 2017, on RCE with a catalog.
+-- Example:
+--   SELECT anon.row_truth(1, 4) AS truth;
+CREATE OR REPLACE MACRO anon.row_truth(counterfeits, row_count) AS
+CASE WHEN counterfeits IS NULL THEN 1.0 ELSE 1.0 - counterfeits / row_count END;
+
+-- The rows of a release, each with the probability that it is true, anon_truth: see anon.row_truth, and
+-- anon.catalog_values for the errors. It is a weight for anon.estimated_counts and anon.estimated_averages; to ask about
+-- some rows only, take them from here.
 --
 -- Returns: the columns of the release, anon_truth DOUBLE in [0, 1], 1 for a row that the catalog does not speak of.
 -- Source: Lee et al. 2017, on RCE with a catalog.
@@ -70,7 +81,7 @@ FROM (
 CREATE OR REPLACE MACRO anon.row_truths(released, catalog, sensitive) AS TABLE
 SELECT
     * EXCLUDE (anon_value, anon_listed_class, anon_listed_value, anon_counterfeits, anon_group_rows),
-    CASE WHEN anon_counterfeits IS NULL THEN 1.0 ELSE 1.0 - anon_counterfeits / anon_group_rows END AS anon_truth
+    anon.row_truth(anon_counterfeits, anon_group_rows) AS anon_truth
 FROM (SELECT *, CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value FROM query_table(released)) AS anon_rows
 LEFT JOIN (
     SELECT

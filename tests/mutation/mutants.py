@@ -1851,8 +1851,8 @@ FOR_RECIPIENTS = _of(
     ),
     (
         "too-much-truth",
-        "1.0 - anon_counterfeits / anon_group_rows",
-        "1.0 - anon_counterfeits / (anon_group_rows + 1)",
+        "1.0 - counterfeits / row_count",
+        "1.0 - counterfeits / (row_count + 1)",
         "counterfeits count for more than they are",
         f"{RECIPIENTS}::test_the_truth_of_rows",
     ),

@@ -86,6 +86,23 @@ class TestAdult:
         assert round(other.loss, 4) == 0.5629
         assert all(lm < other.loss for *_, lm, _ in TARGETS.values())
 
+    def test_with_a_catalog_labels_are_finer(self, adult: sa.Session) -> None:
+        """Where true rows count as no more than likely, more counterfeits pay for labels that tell more.
+
+        A search that is stopped makes do with the first node that has a catalog.
+        """
+        policy = adult_policy(5, 0.3).model_copy(update={"method": sa.HCeiling(5, h=0.3, catalog="paper")})
+        found = {}
+        for name, stop in (("all", None), ("first", lambda: True)):
+            found[name] = adult.anonymize(
+                "adult", policy, "released", replace=True, tables={"catalog": name}, random_source=SEED, stop=stop
+            ).report
+            assert isinstance(found[name], CeilingReport)
+        assert tuple(found["all"].node.values()) == (2, 1, 2, 0, 0, 0, 1)
+        assert (found["all"].counterfeits, found["all"].proven_optimal) == (2005, False)
+        assert "a larger reconstruction error with it" in found["all"].notes[0]
+        assert found["all"].reconstruction_error < found["first"].reconstruction_error
+
     def test_values_are_drawn_as_in_the_whole_table(self, adult: sa.Session) -> None:
         """4,150 draws: no count is further from its mean than six standard deviations; a uniform fill is."""
         true = dict(adult.connection.sql("SELECT occupation, count(*) FROM adult GROUP BY ALL").fetchall())
@@ -430,7 +447,7 @@ class TestCatalog:
 
     def test_no_counterfeits_make_an_empty_one(self) -> None:
         with session_of_groups() as session:
-            policy = groups_policy("strict", h=1.0)
+            policy = groups_policy("strict", h=1.0).model_copy(update={"minimum_levels": {"age": 1}})
             release = session.anonymize("people", policy, "released", tables=BESIDE)
             assert isinstance(release.report, CeilingReport)
             assert (release.report.counterfeits, release.report.groups, release.report.effective_k) == (0, 0, 4)

@@ -918,6 +918,26 @@ CEILING = [
         ),
     ),
     *_of(
+        "sqlanon/methods/h_ceiling/candidates.py",
+        (
+            "catalog-by-the-fewest",
+            "(round(self.error, DIGITS), filled.added.count,",
+            "(filled.added.count, round(self.error, DIGITS),",
+            "counterfeits cost nothing with a catalog",
+            "tests/integration/test_h_ceiling.py::TestAdult::test_with_a_catalog_labels_are_finer",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/error_queries.py",
+        (
+            "catalog-error-of-counterfeits",
+            "exp.Sub(this=published, expression=invented)",
+            "published",
+            "the reconstruction error is one of counterfeits, too",
+            f"{CEILINGS}::test_with_a_catalog_the_least_reconstruction_error_decides",
+        ),
+    ),
+    *_of(
         "sqlanon/methods/h_ceiling/ceiling.py",
         (
             "ceiling-of-other-rows",

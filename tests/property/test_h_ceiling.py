@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,11 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
+from sqlanon.evaluation.reproductions.losses import losses
 from sqlanon.methods.cells import encode_table
+from sqlanon.methods.h_ceiling import candidates
+from sqlanon.methods.h_ceiling.candidates import Candidate
+from sqlanon.methods.h_ceiling.catalog.link import Links
 from sqlanon.methods.h_ceiling.ceiling import Profiles, degrees_of, largest_degrees, level_errors
 from sqlanon.methods.h_ceiling.fewest import FewestCounterfeits
 from sqlanon.methods.h_ceiling.report import CeilingReport
@@ -25,6 +31,7 @@ from tests.effort import examples
 from tests.strategies import Case, cases
 
 EXAMPLES = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MORE_EXAMPLES = settings(EXAMPLES, max_examples=examples(50))
 FAST = settings(max_examples=examples(100), deadline=None)
 
 
@@ -43,12 +50,12 @@ def filled_cases(draw: st.DrawFn) -> Case:
     return replace(case, rows=rows)
 
 
-def policy_of(case: Case, k: int, h: float | None, fill: str = "marginal") -> sa.Policy:
+def policy_of(case: Case, k: int, h: float | None, fill: str = "marginal", catalog: str = "none") -> sa.Policy:
     return sa.Policy(
         quasi_identifiers=case.quasi_identifiers,
         sensitive=[case.sensitive],
         rest="identifier",
-        method={"model": "h-ceiling", "k": k, "h": h, "fill": fill},
+        method={"model": "h-ceiling", "k": k, "h": h, "fill": fill, "catalog": catalog},
     )
 
 
@@ -96,6 +103,75 @@ def test_releases(case: Case, k: int, h: float | None, fill: str, seed: int) -> 
     assert {values[-1] for values in invented} <= {oracle.text(row[case.sensitive]) for row in case.rows}
     small = {labels for labels, members in oracle.classes(true, case.quasi_identifiers).items() if len(members) < k}
     assert {values[:-1] for values in invented} == {tuple(map(oracle.text, labels)) for labels in small}
+
+
+@st.composite
+def concealing_cases(draw: st.DrawFn) -> Case:
+    """A table of so few values that some classes can conceal the counterfeits of others."""
+    case = draw(cases(min_rows=8, max_rows=16, max_quasi_identifiers=2))
+    values = ["x", "y"] if case.columns[case.sensitive] == "VARCHAR" else [1, 2]
+    drawn = draw(st.lists(st.sampled_from([values[0], *values]), min_size=len(case.rows), max_size=len(case.rows)))
+    return replace(case, rows=[{**row, case.sensitive: value} for row, value in zip(case.rows, drawn, strict=True)])
+
+
+@MORE_EXAMPLES
+@given(
+    concealing_cases(),
+    st.integers(2, 3),
+    st.sampled_from([0.0, 0.2, 0.5, 0.75]),
+    st.sampled_from(["paper", "strict"]),
+    st.sampled_from([None, None, lambda: True]),
+    st.integers(0, 99),
+)
+def test_with_a_catalog_the_least_reconstruction_error_decides(
+    case: Case, k: int, h: float, kind: str, stop: Callable[[], bool] | None, seed: int
+) -> None:
+    seen: list[Candidate] = []
+    with session_of(case) as session, pytest.MonkeyPatch.context() as patched:
+        judged = candidates._candidate
+        patched.setattr(candidates, "_candidate", lambda *given: seen.append(judged(*given)) or seen[-1])
+        source, policy = sa.SeededSource(seed), policy_of(case, k, h, catalog=kind)
+        try:
+            release = session.anonymize(
+                "given", policy, "released", tables={"catalog": "told"}, random_source=source, stop=stop
+            )
+        except sa.UnsatisfiableError:
+            assert all(candidate.problem for candidate in seen)
+            return
+        report = release.report
+        released, told = (session.connection.table(name) for name in ("released", "told"))
+        rows = [dict(zip(released.columns, row, strict=True)) for row in released.fetchall()]
+        truths = oracle.row_truths(rows, told.fetchall(), case.sensitive)
+        by_macro = losses(session, "given", "released", release.node, case.sensitive, required=1, catalog="told")
+    assert isinstance(report, CeilingReport)
+    wanted, *_, lost = oracle.reconstruction_errors(
+        case.rows, rows, case.taxonomies, release.node, case.sensitive, truths
+    )
+    assert (report.reconstruction_error, 0) == pytest.approx((wanted, lost))
+    assert report.reconstruction_error == pytest.approx(by_macro.rce)
+    # Of all that could be published none has a lower one, nor as low a one with fewer counterfeits; where the search
+    # is stopped it is the first one that could.
+    effective = [
+        k
+        if candidate.catalog is None
+        else float(min([k, *(links_of(candidate, group) for group in candidate.catalog.groups)]))
+        for candidate in seen
+    ]
+    least = 0.8 * k if kind == "strict" else 0
+    possible = [
+        candidate for candidate, found in zip(seen, effective, strict=True) if candidate.catalog and found >= least
+    ]
+    if stop is not None:
+        assert possible == seen[-1:]
+    best = min((round(candidate.error, 9), candidate.filled.added.count) for candidate in possible)
+    assert (round(report.reconstruction_error, 9), report.counterfeits) == best
+    (place,) = (place for place, candidate in enumerate(seen) if candidate.filled.levels == (*release.node.values(),))
+    assert (report.effective_k, report.reconstruction_error) == (effective[place], seen[place].error)
+
+
+def links_of(candidate: Candidate, group: Sequence[int]) -> Fraction:
+    assert candidate.catalog is not None
+    return Links(candidate.catalog.classes).of(group).effective_k
 
 
 def counted(rows: oracle.Rows, columns: list[str]) -> Counter[tuple[str | None, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from sqlanon.methods.h_ceiling.catalog.flow import ConditionF
 from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped
 from sqlanon.methods.h_ceiling.catalog.lemma import Lemma
 from sqlanon.methods.h_ceiling.catalog.link import Links
+from sqlanon.methods.h_ceiling.catalog.worlds import Link
 from sqlanon.methods.h_ceiling.counterfeits import Filled
 from sqlanon.model.policy.h_ceiling import HCeiling
 
@@ -34,24 +36,37 @@ class Cataloged:
     is_exact: bool
 
 
-def cataloged(engine: Compute, filled: Filled, settings: HCeiling) -> Cataloged | str:
-    """Group the classes of a node, and make the tables of the groups.
-
-    Returns:
-        what was made, or why there is no catalog of this node.
-    """
+def group_classes(engine: Compute, filled: Filled) -> Catalog | None:
+    """Group the classes of a node, and make the tables of the groups; None if they cannot be grouped."""
+    settings = filled.settings
     engine.run(queries.numbered_classes(filled.table.encoding, filled.levels))
-    is_strict = settings.catalog == "strict"
     classes = _classes(engine, filled, settings)
-    found = grouped(ConditionF(classes) if is_strict else Lemma(classes))
-    if found is None:
-        return "its classes cannot be grouped so that their counterfeits are concealed"
-    made = _measured(classes, found, settings)
-    if is_strict and made.effective_k < settings.least_effective_k:
-        known = "is" if made.is_exact else "cannot be shown to be more than"
-        return f"the effective k of a group {known} {made.effective_k:.4g}, less than {settings.least_effective_k:.4g}"
-    _put(engine, found)
-    return made
+    found = grouped(ConditionF(classes) if settings.catalog == "strict" else Lemma(classes))
+    if found is not None:
+        _put(engine, found)
+    return found
+
+
+def group_again(engine: Compute, filled: Filled, catalog: Catalog) -> None:
+    """Make the tables of the groups of a node again, whose classes are filled up as before."""
+    engine.run(queries.numbered_classes(filled.table.encoding, filled.levels))
+    _put(engine, catalog)
+
+
+def linked(catalog: Catalog, settings: HCeiling) -> Cataloged:
+    """What a catalog leaves of k, which may take a while to reckon.
+
+    Of a strict one that leaves too little: what the first group leaves that is found to.
+    """
+    links, least = Links(catalog.classes), settings.least_effective_k if settings.catalog == "strict" else 0
+    found = [Link(Fraction(1, settings.k), exact=True)]
+    # Those of few classes take the least time.
+    for group in sorted(catalog.groups, key=len):
+        found.append(links.of(group))
+        if float(found[-1].effective_k) < least:
+            break
+    highest = max(found, key=lambda link: (link.probability, link.exact))
+    return Cataloged(len(catalog.groups), float(highest.effective_k), highest.exact)
 
 
 def catalog_shortfalls(
@@ -80,16 +95,6 @@ def _classes(engine: Compute, filled: Filled, settings: HCeiling) -> FilledClass
         for name in ("class", "value", "published", "counterfeits")
     )
     return FilledClasses.of_columns(settings.k, *columns)
-
-
-def _measured(classes: FilledClasses, found: Catalog, settings: HCeiling) -> Cataloged:
-    links = [Links(classes).of(group) for group in found.groups]
-    highest = max((link.probability for link in links), default=None)
-    return Cataloged(
-        groups=len(found.groups),
-        effective_k=float(settings.k if highest is None else 1 / highest),
-        is_exact=all(link.exact for link in links),
-    )
 
 
 def _put(engine: Compute, found: Catalog) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sqlanon.engines.base import Compute
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.h_ceiling import queries
+from sqlanon.methods.h_ceiling.error_queries import level_errors as errors_of_levels
 from sqlanon.model.lattice import Lattice
 from sqlanon.search.arrays import Bounds
 
@@ -94,6 +95,6 @@ def level_errors(engine: Compute, table: EncodedTable) -> Bounds:
     """
     lattice, width = table.context.lattice, len(table.encoding.spec.shapes) + 1
     terms = [np.zeros(height + 1) for height in lattice.heights]
-    for row in engine.fetch(queries.level_errors(table.encoding), "reconstruction errors of levels", "node"):
+    for row in engine.fetch(errors_of_levels(table.encoding), "reconstruction errors of levels", "node"):
         terms[row["position"]][row["depth"]] = row["error"] / width
     return reduce(np.add.outer, (_allowed(each, lattice, position) for position, each in enumerate(terms)))

@@ -4,7 +4,8 @@ Of several that need equally few the one of least reconstruction error is taken,
 look at its classes.
 
 By reconstruction error alone the least general node would be taken always, with a counterfeit for nearly every row: as
-long as no catalog tells of counterfeits, they cost it nothing (spec/hceiling.md, H13).
+long as no catalog tells of counterfeits, they cost it nothing (spec/hceiling.md, H13). With a catalog it decides
+between the first few of these nodes, see :mod:`sqlanon.methods.h_ceiling.candidates`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from sqlanon.model.lattice import NodeSummary
 from sqlanon.search import Inquiry, SearchOutcome
 from sqlanon.search.arrays import Bounds, Counts, Index, Mask
 from sqlanon.search.optimal.forecast import lost_information
+
+DIGITS = 12
+"""To how many digits nodes are compared: a database adds in any order, and equal runs are to choose equal nodes."""
 
 Observer = Callable[[int, int, Inquiry], None]
 """Told before every batch how many nodes were checked, how many the lattice has, and what is known and asked."""
@@ -91,14 +95,11 @@ def missing_rows(summary: NodeSummary, k: int) -> int:
 
 
 def ranked(table: EncodedTable, errors: Bounds) -> Counts:
-    """The place of every node by its reconstruction error, then by its LM, then in lexicographic order.
-
-    To twelve digits: a database adds in any order, and equal runs are to choose equal nodes.
-    """
+    """The place of every node by its reconstruction error, then by its LM, then in lexicographic order."""
     lattice = table.context.lattice
     losses = [np.array(found)[least : most + 1] for found, least, most in _by_level(table)]
     lm = reduce(np.add.outer, losses)
-    order = np.lexsort((np.round(lm, 12).ravel(), np.round(errors, 12).ravel()))
+    order = np.lexsort((np.round(lm, DIGITS).ravel(), np.round(errors, DIGITS).ravel()))
     ranks: Counts = np.empty(lattice.size, dtype=np.int64)
     ranks[order] = np.arange(lattice.size)
     return ranks.reshape(lattice.shape)

@@ -19,6 +19,8 @@ from sqlanon.methods.h_ceiling import queries
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.h_ceiling import HCeiling
 
+Codes = NDArray[np.uint32]
+
 
 @dataclass(frozen=True)
 class Added:
@@ -43,11 +45,24 @@ class Filled:
         table: its cells, counterfeits among them.
         levels: the node.
         added: what was added.
+        drawn: the codes of the values of the counterfeits, in the order of the classes that they are in.
     """
 
     table: EncodedTable
     levels: Levels
     added: Added
+    drawn: Codes
+
+    @property
+    def settings(self) -> HCeiling:
+        """What was asked for."""
+        return settings_of(self.table)
+
+
+def settings_of(table: EncodedTable) -> HCeiling:
+    """What was asked for."""
+    assert isinstance(table.bound.policy.method, HCeiling)
+    return table.bound.policy.method
 
 
 def rows_without_value(engine: Compute, table: EncodedTable) -> int:
@@ -55,31 +70,40 @@ def rows_without_value(engine: Compute, table: EncodedTable) -> int:
     return int(engine.fetch(queries.rows_without_value(table.encoding), "rows without a value")[0]["rows"])
 
 
-def fill(engine: Compute, table: EncodedTable, levels: Levels, settings: HCeiling, source: RandomSource) -> Filled:
+def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSource) -> Filled:
     """Fill up the classes of a node, the value of every counterfeit drawn on its own (spec/hceiling.md (b) 3)."""
-    encoding = table.encoding
-    for step in (queries.known_values(encoding), queries.lacking(encoding, levels, settings.k)):
-        engine.run(step)
+    settings = settings_of(table)
+    _find_lacking(engine, table, levels)
     totals = engine.fetch(queries.lacking_totals(), "classes that lack rows")[0]
-    drawn = _drawn(engine, table, int(totals["missing"]), settings, source)
-    engine.put(queries.DRAWN, pa.table({queries.PLACE: np.arange(len(drawn)), queries.DRAWN_VALUE: drawn}))
-    for step in (queries.counterfeits(encoding, levels), queries.filled(encoding, levels)):
-        engine.run(step)
+    drawn = _drawn(engine, table, int(totals["missing"]), source)
+    _put_in(engine, table, levels, drawn)
     fewest = settings.k if totals["smallest"] is None else int(totals["smallest"])
-    filled = replace(encoding, cells=queries.FILLED, added=settings.added_columns)
-    return Filled(replace(table, encoding=filled), levels, Added(len(drawn), int(totals["classes"]), fewest))
+    filled = replace(table.encoding, cells=queries.FILLED, added=settings.added_columns)
+    added = Added(len(drawn), int(totals["classes"]), fewest)
+    return Filled(replace(table, encoding=filled), levels, added, drawn)
 
 
-def discard(engine: Compute) -> None:
-    """Drop what was made for a node, so that another one can be filled up."""
-    for relation in queries.OF_A_NODE:
-        engine.drop(relation)
+def fill_again(engine: Compute, table: EncodedTable, filled: Filled) -> None:
+    """Make the tables of a node again that was filled up before, with the values that were drawn then."""
+    _find_lacking(engine, table, filled.levels)
+    _put_in(engine, table, filled.levels, filled.drawn)
 
 
-def _drawn(
-    engine: Compute, table: EncodedTable, count: int, settings: HCeiling, source: RandomSource
-) -> NDArray[np.uint32]:
+def _find_lacking(engine: Compute, table: EncodedTable, levels: Levels) -> None:
+    for step in (queries.known_values(table.encoding), queries.lacking(table.encoding, levels, settings_of(table).k)):
+        engine.run(step)
+
+
+def _put_in(engine: Compute, table: EncodedTable, levels: Levels, drawn: Codes) -> None:
+    """Put drawn values in their places, and make the cells that they are in."""
+    engine.put(queries.DRAWN, pa.table({queries.PLACE: np.arange(len(drawn)), queries.DRAWN_VALUE: drawn}))
+    for step in (queries.counterfeits(table.encoding, levels), queries.filled(table.encoding, levels)):
+        engine.run(step)
+
+
+def _drawn(engine: Compute, table: EncodedTable, count: int, source: RandomSource) -> Codes:
     """The codes of the values of so many counterfeits."""
+    settings = settings_of(table)
     known = engine.fetch(queries.value_counts(table.encoding), "sensitive values")
     codes, rows = (np.array([row[name] for row in known], dtype=np.int64) for name in ("value", "rows"))
     weights = rows if settings.fill == "marginal" else np.ones_like(rows)

@@ -22,13 +22,13 @@ from sqlanon.methods.full_domain.given_node import only_checked
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes
 from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
-from sqlanon.methods.h_ceiling import counterfeits
+from sqlanon.methods.h_ceiling.candidates import Candidate, best_with_catalog
 from sqlanon.methods.h_ceiling.catalog_queries import catalog as catalog_rows
 from sqlanon.methods.h_ceiling.catalog_queries import invented_rows, with_class_ids
-from sqlanon.methods.h_ceiling.catalogs import Cataloged, catalog_shortfalls, cataloged
+from sqlanon.methods.h_ceiling.catalogs import catalog_shortfalls
 from sqlanon.methods.h_ceiling.ceiling import WITHIN, largest_degrees, level_errors
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
-from sqlanon.methods.h_ceiling.counterfeits import Filled
+from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, settings_of
 from sqlanon.methods.h_ceiling.guarantee import guarantee
 from sqlanon.methods.h_ceiling.refusals import refuse_request, refuse_rows
 from sqlanon.methods.h_ceiling.report import Decision, Facts, note, report
@@ -45,9 +45,6 @@ from sqlanon.search import SearchOutcome
 from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.verification.measure import measured_beside
 from sqlanon.verification.verify import refuse_shortfalls, verify
-
-TRIED_NODES = 8
-"""Of how many nodes a catalog is looked for: each takes a while, and the values that are drawn decide as much."""
 
 
 class Ceiling:
@@ -93,7 +90,9 @@ class Prepared:
 
     @property
     def beside(self) -> tuple[str, ...]:
-        catalog = (CATALOG,) if _settings(self.bound).has_catalog else ()
+        settings = self.bound.policy.method
+        assert isinstance(settings, HCeiling)
+        catalog = (CATALOG,) if settings.has_catalog else ()
         return (*catalog, *({INVENTED} & {*self.run.request.tables}))
 
     def answering(self) -> AbstractContextManager[None]:
@@ -125,7 +124,7 @@ class Encoded:
         engine, table = self.run.engine, self.table
         with stages.stage("search"):
             degrees, errors = largest_degrees(engine, table), level_errors(engine, table)
-            h = _settings(table.bound).h
+            h = settings_of(table).h
             allowed = degrees <= (1 if h is None else h) + WITHIN
             if not allowed.any():
                 raise UnsatisfiableError(
@@ -133,12 +132,14 @@ class Encoded:
                     [f"the least general node that the policy allows has a degree of {degrees.min():.6g}"],
                 )
             outcome, nodes = self._checked(allowed, errors, stages)
-            filled, catalog = self._filled(nodes)
+            filled, candidate = self._filled(nodes)
+            catalog = None if candidate is None else candidate.told
             (node,) = (node for node in nodes if node.levels == filled.levels)
             outcome = in_place_of(outcome, node, table.context.k)
             stages.concluded(outcome)
         index = table.context.lattice.index(filled.levels)
-        facts = Facts(outcome, catalog, filled.added, float(degrees[index]), float(errors[index]), int(allowed.sum()))
+        error = float(errors[index]) if candidate is None else candidate.error
+        facts = Facts(outcome, catalog, filled.added, float(degrees[index]), error, int(allowed.sum()))
         return Chosen(self.run, filled, facts)
 
     def _checked(self, allowed: Mask, errors: Bounds, stages: Stages) -> tuple[SearchOutcome, list[NodeSummary]]:
@@ -149,27 +150,17 @@ class Encoded:
         classes = self.table.without_values()
         return choose_node(engine, classes, allowed, errors, stages.checked, run.stopped)
 
-    def _filled(self, nodes: Sequence[NodeSummary]) -> tuple[Filled, Cataloged | None]:
-        """The first of some nodes of which there is a catalog, filled up; the first if none is wanted.
+    def _filled(self, nodes: Sequence[NodeSummary]) -> tuple[Filled, Candidate | None]:
+        """The first of some nodes filled up; if there is to be a catalog the best one of them by it.
 
         Raises:
             UnsatisfiableError: there is no catalog of any that was tried.
         """
-        engine, settings, problems = self.run.engine, _settings(self.table.bound), []
-        for node in nodes[:TRIED_NODES]:
-            filled = counterfeits.fill(engine, self.table, node.levels, settings, self.run.random_source)
-            if not settings.has_catalog:
-                return filled, None
-            catalog = cataloged(engine, filled, settings)
-            if isinstance(catalog, Cataloged):
-                return filled, catalog
-            problems.append(f"{filled.added.count:,} counterfeits at {tuple(node.levels)}: {catalog}")
-            counterfeits.discard(engine)
-        raise UnsatisfiableError(
-            f"no {settings.catalog} catalog was found for the {len(problems)} nodes that need the fewest counterfeits, "
-            'by the values that were drawn; try again, or with another h, a smaller effective_k, or catalog "none":',
-            problems,
-        )
+        engine, table, source = self.run.engine, self.table, self.run.random_source
+        if not settings_of(table).has_catalog:
+            return fill(engine, table, nodes[0].levels, source), None
+        best = best_with_catalog(engine, table, nodes, source, self.run.stopped)
+        return best.filled, best
 
 
 @dataclass(frozen=True)
@@ -251,11 +242,6 @@ class Verified:
 
     def guarantee(self, report: AnyReport) -> AnyGuarantee:
         return guarantee(self.drawn.table.bound.policy, report)
-
-
-def _settings(bound: BoundPolicy) -> HCeiling:
-    assert isinstance(bound.policy.method, HCeiling)
-    return bound.policy.method
 
 
 def _bottom(engine: Engine, table: EncodedTable) -> tuple[SearchOutcome, list[NodeSummary]]:

@@ -8,7 +8,6 @@ from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.cells.encoding import IS_UNMAPPED, ROW_COUNT, Encoding, row_sum
-from sqlanon.queries.cells.information import VALUE_ROWS, labelled_values
 from sqlanon.queries.classes.grouping import CLASS_ROWS, Grouping, by_key
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
@@ -27,7 +26,6 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
     union_all,
-    values,
 )
 
 PROFILES = Relation("anon_profiles", "node")
@@ -50,9 +48,6 @@ COUNTERFEITS = Relation("anon_counterfeits", "cell")
 
 FILLED = Relation("anon_filled_cells", "cell")
 """The cells of a node, and counterfeits among them."""
-
-OF_A_NODE = (KNOWN, LACKING, DRAWN, COUNTERFEITS, FILLED, CLASSES)
-"""What is made for a node."""
 
 PROFILE = "anon_profile"
 LOSSES = "anon_losses"
@@ -106,21 +101,6 @@ def profiles_of_rows(encoding: Encoding, positions: Sequence[int]) -> exp.Query:
         query = query.join(subquery(found, alias), on=all_of(same), copy=False)
         query = query.select(aliased(column(PROFILE, alias), f"profile_{position}"), copy=False)
     return query.distinct(copy=False)
-
-
-def level_errors(encoding: Encoding) -> exp.Query:
-    """``position``, ``depth`` and ``error``: the mean reconstruction error of a level, of rows known to be real."""
-    sizes = [[number(position), number(shape.domain_size)] for position, shape in enumerate(encoding.spec.shapes)]
-    domains = values("anon_domains", ("position", "domain_size"), sizes)
-    others = exp.Paren(this=exp.Sub(this=column("domain_size", "anon_domains"), expression=number(1)))
-    lost = exp.Mul(this=column("anon_lm", "anon_levels"), expression=others)
-    error = scalar_call("reconstruction_error", exp.Paren(this=exp.Add(this=number(1), expression=lost)), number(1))
-    rows = column(VALUE_ROWS, "anon_levels")
-    mean = exp.Div(this=exp.Sum(this=exp.Mul(this=rows, expression=error)), expression=exp.Sum(this=rows.copy()))
-    keys = [column("position", "anon_levels"), column("depth", "anon_levels")]
-    query = select([*keys, aliased(mean, "error")], subquery(labelled_values(encoding), "anon_levels"))
-    on = column("position", "anon_domains").eq(column("position", "anon_levels"))
-    return grouped(query.join(domains, on=on, copy=False), copies(keys))
 
 
 def lacking(encoding: Encoding, levels: Levels, k: int) -> Step:

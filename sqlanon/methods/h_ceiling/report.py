@@ -17,7 +17,10 @@ from sqlanon.model.release import Measurement, Report, RowCounts
 from sqlanon.publish.provenance import attained_bounds, note_by_policy
 from sqlanon.search import SearchOutcome
 
-UNPROVEN = "another node below the ceiling may need fewer counterfeits: it was not looked at, or has no catalog"
+UNPROVEN = (
+    "another node below the ceiling may need fewer counterfeits: it was not looked at, has no catalog, or a larger "
+    "reconstruction error with it"
+)
 
 PUBLISHED = ("node", "heights", "domains", "ceiling", "degree", "class_count", "min_class_size")
 """What travels with a release: not how many of its rows are true, from which recipients could tell where these are."""
@@ -34,7 +37,8 @@ class CeilingReport(Report):
         counterfeit_share: their share of the published rows.
         filled_classes: how many classes they are in.
         fewest_true_rows: how many true rows the class has that has the fewest: rows, not persons.
-        reconstruction_error: its mean over true rows and published columns, each true row known to be one.
+        reconstruction_error: its mean over true rows and published columns, each row as likely to be true as the
+            catalog tells; without one each true row is taken to be known to be one.
         catalog: which catalog was published: ``none``, ``strict`` or ``paper``.
         groups: how many groups of classes it tells of.
         effective_k: the inverse of the probability, at most, that a row of these is that of a person whose class is
@@ -71,7 +75,7 @@ class Facts:
         catalog: its catalog, if it has one.
         added: its counterfeits.
         degree: the largest degree of generalization of a row.
-        error: the mean reconstruction error.
+        error: the mean reconstruction error, with the catalog if there is one.
         allowed_nodes: how many nodes keep to the ceiling.
     """
 

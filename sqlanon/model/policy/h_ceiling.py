@@ -37,7 +37,8 @@ class HCeiling(MethodSettings):
 
     A release has k rows or more in every class, which are rows and not persons: some are invented. No row is more
     general than the ceiling. Of the nodes that keep to it, the one that needs the fewest counterfeits is published; of
-    several, that of the least reconstruction error.
+    several, that of the least reconstruction error. With a catalog, which tells how likely rows are true, it is the one
+    of least reconstruction error of a few that need the fewest counterfeits.
 
     Source: Lee, Kim, Kim and Chung 2017, corrected as in spec/hceiling.md.
 

@@ -912,6 +912,32 @@ def class_changes(
     )
 
 
+# Counterfeits
+
+
+def barred_values(
+    labels: Mapping[str, Value],
+    taxonomies: Taxonomies,
+    node: Node,
+    entries: Sequence[Mapping[str, str]],
+    sensitive: str,
+) -> set[str]:
+    """The values that no counterfeit gets in the class of some labels: those of entries that are of all its values."""
+
+    def is_of_class(name: str, label: str) -> bool:
+        taxonomy, level = taxonomies[name], node[name]
+        below = [
+            value for value in {None, *(row[0] for row in taxonomy)} if label_of(taxonomy, level, value) == labels[name]
+        ]
+        return all(label in [label_of(taxonomy, at, value) for at in range(height(taxonomy) + 1)] for value in below)
+
+    return {
+        entry[sensitive]
+        for entry in entries
+        if all(is_of_class(name, label) for name, label in entry.items() if name != sensitive)
+    }
+
+
 # Catalogs of counterfeits
 
 

@@ -254,6 +254,125 @@ class TestPrivateTable:
                 session.anonymize("people", policy, "released", tables={"counterfeits": "invented"})
 
 
+PAIRS = [{"sex": "m", "disease": "d0"}, {"age": "[0, 5)", "sex": "f", "disease": "d1"}]
+
+
+class TestImpossible:
+    def invented(self, session: sa.Session, policy: sa.Policy, **tables: str) -> set[Any]:
+        session.anonymize("people", policy, "released", tables={"counterfeits": "invented", **tables}, replace=True)
+        return set(session.connection.sql("SELECT age, sex, disease FROM invented").fetchall())
+
+    def test_no_counterfeit_has_one(self) -> None:
+        with session_of_people() as session:
+            free, bound = (self.invented(session, people_policy(h=0.1, impossible=pairs)) for pairs in ([], PAIRS))
+            assert any((sex, disease) == ("m", "d0") for _, sex, disease in free)
+            assert not any((sex, disease) == ("m", "d0") for _, sex, disease in bound)
+            assert not any((sex, disease) == ("f", "d1") and int(age) < 5 for age, sex, disease in bound)
+            # True rows that have one are there.
+            query = "SELECT count(*) FROM {} WHERE sex = 'm' AND disease = 'd0'"
+            counts = [session.connection.sql(query.format(name)).fetchall() for name in ("people", "released")]
+            assert counts[0] == counts[1] != [(0,)]
+
+    def test_with_a_catalog(self) -> None:
+        with session_of_people() as session:
+            policy = people_policy(h=0.1, catalog="paper", impossible=PAIRS)
+            found = self.invented(session, policy, catalog="told")
+            assert found and not any((sex, disease) == ("m", "d0") for _, sex, disease in found)
+
+    def test_a_class_with_a_more_general_label_is_free(self) -> None:
+        with session_of_people() as session:
+            policy = people_policy(k=30, h=0.6, impossible=PAIRS).model_copy(update={"minimum_levels": {"sex": 1}})
+            found = self.invented(session, policy)
+            assert {"d0", "d1"} <= {disease for *_, disease in found}
+
+    def test_what_is_promised_and_published(self, tmp_path: Path) -> None:
+        with session_of_people() as session:
+            release = session.anonymize("people", people_policy(h=0.1, impossible=PAIRS), tmp_path / "x.parquet")
+            assert any("2 combinations of the policy" in text for text in release.guarantee.not_covered)
+            note = json.loads(session.provenance(tmp_path / "x.parquet") or "")["sqlanon"]
+            assert note["policy"]["method"]["impossible"] == PAIRS
+            release = session.anonymize("people", people_policy(h=0.1), tmp_path / "y.parquet")
+            assert not any("combinations of the policy" in text for text in release.guarantee.not_covered)
+
+    def test_it_is_explained(self) -> None:
+        with session_of_people() as session:
+            purposes = [step.purpose for step in session.explain("people", people_policy(h=0.1, impossible=PAIRS))]
+            assert purposes.index("values that classes never get") < purposes.index("counterfeits")
+
+    def test_in_a_file(self, tmp_path: Path) -> None:
+        file = tmp_path / "policy.toml"
+        file.write_text(
+            'quasi_identifiers = ["age", "Sex"]\nsensitive = ["disease"]\n\n[method]\nmodel = "h-ceiling"\nk = 3\n'
+            'impossible = [{ sex = "m", age = 3, Disease = "d0" }]\n'
+        )
+        policy = sa.Policy.from_toml(file)
+        assert isinstance(policy.method, sa.HCeiling)
+        assert policy.method.impossible == ({"Sex": "m", "age": "3", "disease": "d0"},)
+        assert sa.Policy(**policy.model_dump(mode="json")) == policy
+        assert sa.Policy(**policy.model_dump(mode="json")).sha256() == policy.sha256()
+
+    def test_a_policy_without_a_list_is_what_it_was(self) -> None:
+        assert "impossible" not in people_policy().model_dump(mode="json")["method"]
+        assert people_policy().sha256() == people_policy(impossible=[]).sha256()
+        assert people_policy().sha256() != people_policy(impossible=PAIRS).sha256()
+
+    def test_columns_that_do_not_fit(self) -> None:
+        entries = [{"sexx": "m"}, {"sex": "m"}, {"disease": "d0"}, {}, {"sex": "m", "disease": "d0"}]
+        with pytest.raises(sa.PolicyError) as refused:
+            people_policy(impossible=entries)
+        assert refused.value.problems == (
+            'impossible[0] has no value of the sensitive "disease"',
+            "impossible[0] has no label of a quasi-identifier",
+            'impossible[0]: "sexx" is no quasi-identifier, nor the sensitive column; did you mean "sex"?',
+            'impossible[1] has no value of the sensitive "disease"',
+            "impossible[2] has no label of a quasi-identifier",
+            'impossible[3] has no value of the sensitive "disease"',
+            "impossible[3] has no label of a quasi-identifier",
+        )
+
+    @pytest.mark.parametrize(
+        ("settings", "words"),
+        [
+            ({"impossible": [{"sex": True}]}, r"impossible\[0\].sex: input should be a valid string"),
+            ({"impossible": {"sex": "m"}}, "impossible: must be a list"),
+            ({"impossible": PAIRS, "catalog": "strict"}, "impossible is not for a strict catalog"),
+        ],
+    )
+    def test_settings_that_cannot_be(self, settings: dict[str, Any], words: str) -> None:
+        with pytest.raises(sa.PolicyError, match=words):
+            sa.HCeiling(3, **settings)
+
+    def test_labels_that_are_none(self) -> None:
+        """All at once, with what else does not fit, and before anything is written."""
+        with session_of_people() as session:
+            session.connection.execute("CREATE TABLE released AS FROM people")
+            session.connection.execute("UPDATE people SET disease = NULL WHERE age = 0")
+            entries = [{"sex": "M", "disease": "d0"}, *PAIRS, {"sex": "x", "age": "4", "disease": "d0"}]
+            with pytest.raises(sa.PolicyError) as refused:
+                session.anonymize("people", people_policy(impossible=entries), "released", replace="anything")
+            assert refused.value.problems == (
+                '"disease" is NULL in 4 rows: give them a value in a view or a query, or leave them out',
+                'impossible[0]: the taxonomy of "sex" has no such label',
+                'impossible[3]: the taxonomy of "sex" has no such label',
+            )
+            assert session.connection.sql("SELECT count(*) FROM released").fetchall() == [(40,)]
+
+    @pytest.mark.parametrize("catalog", ["none", "paper"])
+    def test_classes_without_any_value(self, catalog: str) -> None:
+        """It tells how many, and not which."""
+        entries = [{"sex": "m", "disease": f"d{number}"} for number in range(5)]
+        with session_of_people() as session:
+            session.connection.execute("CREATE TABLE released AS FROM people")
+            policy = people_policy(h=0.1, impossible=entries, catalog=catalog)
+            tables = {"catalog": "told"} if catalog == "paper" else {}
+            with pytest.raises(sa.UnsatisfiableError) as refused:
+                session.anonymize("people", policy, "released", replace="anything", tables=tables)
+            assert refused.value.problems == (
+                "at (0, 0) 10 classes that lack rows never get any value that the table has",
+            )
+            assert session.connection.sql("SELECT count(*) FROM released").fetchall() == [(40,)]
+
+
 class TestRefusals:
     """Nothing is written, and what was there stays."""
 

@@ -61,6 +61,7 @@ PORTIONS = "tests/unit/test_portions.py"
 NODES = "tests/integration/test_node_audits.py::TestExactly"
 RELEASES = "tests/property/test_private_releases.py"
 CEILINGS = "tests/property/test_h_ceiling.py"
+IMPOSSIBLE = "tests/property/test_impossible_pairs.py"
 RELOCATIONS = "tests/integration/test_relocation.py::TestRelease"
 LEDGERS = "tests/integration/test_ledger.py"
 RUNS = "tests/integration/test_private_runs.py"
@@ -955,6 +956,37 @@ CEILING = [
             "rows",
             "a uniform fill is none",
             "tests/integration/test_h_ceiling.py::TestAdult::test_values_are_drawn_as_in_the_whole_table",
+        ),
+        (
+            "impossible-is-drawn",
+            'np.where(np.isin(codes, each.get("barred", [])), 0, weights)',
+            "weights",
+            "counterfeits have impossible combinations",
+            f"{IMPOSSIBLE}::test_no_counterfeit_has_one_and_others_are_drawn_by_their_weights",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/impossible_queries.py",
+        (
+            "impossible-by-one-label",
+            "count_rows().eq(column(SIZE))",
+            "count_rows().eq(count_rows())",
+            "a class is barred from a value by one label of several",
+            f"{IMPOSSIBLE}::test_no_counterfeit_has_one_and_others_are_drawn_by_their_weights",
+        ),
+        (
+            "impossible-above-a-label",
+            'count_rows().eq(exp.AnyValue(this=column(LEAVES, "anon_of_node")))',
+            "count_rows().eq(count_rows())",
+            "a class is barred from a value by what some of its rows are",
+            f"{IMPOSSIBLE}::test_no_counterfeit_has_one_and_others_are_drawn_by_their_weights",
+        ),
+        (
+            "impossible-in-other-places",
+            "missing_before([column(CODES), *map(column, keys)])",
+            "missing_before([*map(column, keys)])",
+            "values are drawn for other classes",
+            f"{IMPOSSIBLE}::test_values_of_a_class_are_drawn_as_often_to_one_another",
         ),
     ),
     *_of(

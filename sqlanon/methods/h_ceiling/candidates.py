@@ -91,7 +91,10 @@ def best_with_catalog(
         while untried and not (candidates and stopped()):
             levels = untried.popleft().levels
             with engine.scratch():
-                candidates.append(_candidate(engine, fill(engine, table, levels, source)))
+                try:
+                    candidates.append(_candidate(engine, fill(engine, table, levels, source)))
+                except UnsatisfiableError as error:  # within, for a scope that fails leaves its tables
+                    problems += error.problems
         # The best one first: what keeps a node from having a catalog may take a while to know.
         for candidate in sorted(candidates, key=lambda each: each.order):
             if candidate.problem is None:

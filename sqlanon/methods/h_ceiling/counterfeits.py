@@ -6,6 +6,7 @@ any row is written, and rows are in the order of their own columns.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,9 +14,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sqlanon.engines.base import Compute
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.h_ceiling import queries
+from sqlanon.methods.h_ceiling.impossible import place_by_barred_values
+from sqlanon.methods.h_ceiling.impossible_queries import PLACED, barred_sets
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.h_ceiling import HCeiling
 
@@ -71,11 +75,15 @@ def rows_without_value(engine: Compute, table: EncodedTable) -> int:
 
 
 def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSource) -> Filled:
-    """Fill up the classes of a node, the value of every counterfeit drawn on its own (spec/hceiling.md (b) 3)."""
+    """Fill up the classes of a node, the value of every counterfeit drawn on its own (spec/hceiling.md (b) 3).
+
+    Raises:
+        UnsatisfiableError: the policy leaves no value for the counterfeits of some classes.
+    """
     settings = settings_of(table)
     _find_lacking(engine, table, levels)
     totals = engine.fetch(queries.lacking_totals(), "classes that lack rows")[0]
-    drawn = _drawn(engine, table, int(totals["missing"]), source)
+    drawn = _drawn(engine, table, levels, totals, source)
     _put_in(engine, table, levels, drawn)
     fewest = settings.k if totals["smallest"] is None else int(totals["smallest"])
     filled = replace(table.encoding, cells=queries.FILLED, added=settings.added_columns)
@@ -92,19 +100,37 @@ def fill_again(engine: Compute, table: EncodedTable, filled: Filled) -> None:
 def _find_lacking(engine: Compute, table: EncodedTable, levels: Levels) -> None:
     for step in (queries.known_values(table.encoding), queries.lacking(table.encoding, levels, settings_of(table).k)):
         engine.run(step)
+    if settings_of(table).impossible:
+        place_by_barred_values(engine, table, levels)
 
 
 def _put_in(engine: Compute, table: EncodedTable, levels: Levels, drawn: Codes) -> None:
     """Put drawn values in their places, and make the cells that they are in."""
     engine.put(queries.DRAWN, pa.table({queries.PLACE: np.arange(len(drawn)), queries.DRAWN_VALUE: drawn}))
-    for step in (queries.counterfeits(table.encoding, levels), queries.filled(table.encoding, levels)):
+    lacking = PLACED if settings_of(table).impossible else queries.LACKING
+    for step in (queries.counterfeits(table.encoding, levels, lacking), queries.filled(table.encoding, levels)):
         engine.run(step)
 
 
-def _drawn(engine: Compute, table: EncodedTable, count: int, source: RandomSource) -> Codes:
-    """The codes of the values of so many counterfeits."""
+def _drawn(
+    engine: Compute, table: EncodedTable, levels: Levels, totals: Mapping[str, int], source: RandomSource
+) -> Codes:
+    """The codes of the values of all counterfeits, in their places: for each set of barred values from what is left."""
     settings = settings_of(table)
     known = engine.fetch(queries.value_counts(table.encoding), "sensitive values")
     codes, rows = (np.array([row[name] for row in known], dtype=np.int64) for name in ("value", "rows"))
     weights = rows if settings.fill == "marginal" else np.ones_like(rows)
-    return codes[source.sampled(weights, count)].astype(np.uint32) if count else np.empty(0, dtype=np.uint32)
+    sets = engine.fetch(barred_sets(), "sets of values that classes never get") if settings.impossible else [totals]
+    drawn, classes = [np.empty(0, dtype=np.uint32)], 0
+    for each in sets:
+        left = np.where(np.isin(codes, each.get("barred", [])), 0, weights)
+        if each["missing"] and left.any():
+            drawn.append(codes[source.sampled(left, int(each["missing"]))].astype(np.uint32))
+        elif each["missing"]:
+            classes += int(each["classes"])
+    if classes:
+        raise UnsatisfiableError(
+            "impossible leaves counterfeits no value:",
+            [f"at {tuple(levels)} {classes:,} classes that lack rows never get any value that the table has"],
+        )
+    return np.concatenate(drawn)

@@ -68,8 +68,16 @@ def _not_covered(policy: Policy, settings: HCeiling, report: CeilingReport) -> t
         "knows how many true rows each class has, and links a person of that class with a probability of 1 in so many",
         f'values of "{sensitive}" that are unlikely in their class are more likely to be invented: they are drawn '
         f"{HOW_DRAWN[settings.fill]}",
+        *([_of_impossible(settings)] if settings.impossible else ()),
         f"only classes of just {settings.k} rows can have counterfeits: all rows of larger ones are true",
         f'values of "{sensitive}" that all rows of a class share are disclosed',
         "syntactic models bound no attacker's inference: this is not differential privacy",
         "that the node was chosen from the data says something about the data",
+    )
+
+
+def _of_impossible(settings: HCeiling) -> str:
+    return (
+        f"no counterfeit has one of the {len(settings.impossible)} combinations of the policy that are impossible, a "
+        "list that is published with it: a row that has one is known to be true, and others are likelier to be invented"
     )

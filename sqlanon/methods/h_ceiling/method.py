@@ -30,6 +30,7 @@ from sqlanon.methods.h_ceiling.ceiling import WITHIN, largest_degrees, level_err
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, settings_of
 from sqlanon.methods.h_ceiling.guarantee import guarantee
+from sqlanon.methods.h_ceiling.impossible import put_entries, values_of_no_row
 from sqlanon.methods.h_ceiling.refusals import refuse_request, refuse_rows
 from sqlanon.methods.h_ceiling.report import Decision, Facts, note, report
 from sqlanon.methods.stages import Stages
@@ -104,6 +105,7 @@ class Prepared:
     def encode(self) -> Encoded:
         rehearsed = self.run.request.rehearsed
         table = encode_table(self.run.engine, self.bound, label_losses=("lm",), may_be_empty=rehearsed)
+        put_entries(self.run.engine, self.bound.policy)
         if not rehearsed:
             refuse_rows(self.run.engine, table)
         return Encoded(self.run, table)
@@ -178,7 +180,7 @@ class Chosen:
         attained = attained_measures(engine, recoded(table.encoding, recoding))
         publishing.group_rows(engine, table, recoding, masked=False, with_added=self._with_added)
         at_top = columns_at_the_top(table.context.lattice, self.filled.levels)
-        notes = (*at_top, *nearly_unique_columns(engine, table))
+        notes = (*at_top, *nearly_unique_columns(engine, table), *values_of_no_row(engine, table))
         return Drawn(self.run, self.filled, Decision(self.facts, self.filled.levels, tuple(attained), notes))
 
     def _with_added(self, groups: exp.Query) -> exp.Query:

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
 from sqlanon.queries.cells.encoding import IS_UNMAPPED, ROW_COUNT, Encoding, row_sum
-from sqlanon.queries.classes.grouping import CLASS_ROWS, Grouping, by_key
+from sqlanon.queries.classes.grouping import CLASS_ROWS, by_key
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -109,7 +109,8 @@ def lacking(encoding: Encoding, levels: Levels, k: int) -> Step:
     sizes = grouping.select([row_sum(name=CLASS_ROWS)], grouping.cells())
     missing = aliased(scalar_call("missing_rows", column(CLASS_ROWS), number(k)), MISSING)
     classes = select([*grouping.columns(), column(CLASS_ROWS), missing], subquery(sizes, "anon_sizes"))
-    found = select([exp.Star(), aliased(_missing_before(grouping), BEFORE)], subquery(classes, "anon_classes"))
+    before = missing_before(grouping.columns())
+    found = select([exp.Star(), aliased(before, BEFORE)], subquery(classes, "anon_classes"))
     found = found.where(exp.GT(this=column(MISSING), expression=number(0)), copy=False)
     return Step(LACKING, found, "classes that lack rows")
 
@@ -146,12 +147,12 @@ def rows_without_value(encoding: Encoding) -> exp.Query:
     return query.where(column(encoding.raw(name)).is_(exp.null()), copy=False)
 
 
-def counterfeits(encoding: Encoding, levels: Levels) -> Step:
-    """The step that makes :data:`COUNTERFEITS`, from what classes lack and the values that were drawn."""
+def counterfeits(encoding: Encoding, levels: Levels, lacking: Relation) -> Step:
+    """The step that makes :data:`COUNTERFEITS`, from what classes lack and the values drawn in their order."""
     keys = [column(key, "anon_places") for key in by_key(encoding, levels).keys]
     last = exp.Add(this=column(BEFORE), expression=column(MISSING))
     each = aliased(exp.func("unnest", exp.func("range", column(BEFORE), last)), PLACE)
-    places = select([*(column(key.name) for key in keys), each], LACKING.table)
+    places = select([*(column(key.name) for key in keys), each], lacking.table)
     value = aliased(column(DRAWN_VALUE, "anon_drawn"), value_column(encoding))
     query = select([*keys, value, aliased(cast(count_rows(), "BIGINT"), ROW_COUNT)], subquery(places, "anon_places"))
     on = column(PLACE, "anon_drawn").eq(column(PLACE, "anon_places"))
@@ -177,11 +178,9 @@ def filled(encoding: Encoding, levels: Levels) -> Step:
     return Step(FILLED, query, "cells with counterfeits")
 
 
-def _missing_before(grouping: Grouping) -> exp.Expr:
-    """How many rows the classes before lack, in the order of their keys: that of no rows."""
-    so_far = exp.Window(
-        this=exp.Sum(this=column(MISSING)), order=ascending(*grouping.columns()) if grouping.keys else None
-    )
+def missing_before(order: Sequence[exp.Expr]) -> exp.Expr:
+    """How many rows the classes before lack, in some order: that of no rows."""
+    so_far = exp.Window(this=exp.Sum(this=column(MISSING)), order=ascending(*order) if order else None)
     return cast(exp.Paren(this=exp.Sub(this=so_far, expression=column(MISSING))), "BIGINT")
 
 

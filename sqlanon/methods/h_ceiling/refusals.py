@@ -7,6 +7,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Request
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.h_ceiling import counterfeits
+from sqlanon.methods.h_ceiling.impossible import unknown_labels
 from sqlanon.model.names import folded
 from sqlanon.model.policy.h_ceiling import COUNTERFEITS, INVENTED
 from sqlanon.model.policy.policy import Policy
@@ -30,8 +31,10 @@ def refuse_request(policy: Policy, request: Request) -> None:
 def refuse_rows(engine: Compute, table: EncodedTable) -> None:
     """Refuse a table that has fewer rows than a class is to have, or rows without a sensitive value.
 
+    And labels of impossible combinations that its taxonomies do not have.
+
     Raises:
-        PolicyError: listing both.
+        PolicyError: listing all.
     """
     problems, k = [], table.context.k
     if k > table.context.row_count:
@@ -41,5 +44,6 @@ def refuse_rows(engine: Compute, table: EncodedTable) -> None:
         problems.append(
             f'"{name}" is NULL in {nameless:,} rows: give them a value in a view or a query, or leave them out'
         )
+    problems += unknown_labels(engine, table)
     if problems:
         raise PolicyError(f"the policy does not fit {table.bound.description}:", problems)

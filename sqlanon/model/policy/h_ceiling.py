@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from sqlanon.model.base import NotNegative, PolicyValue, Share, failed_checks
+from sqlanon.model.base import NotNegative, PolicyValue, Share, did_you_mean, failed_checks
 from sqlanon.model.names import folded
 from sqlanon.model.policy.settings import MethodSettings
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
@@ -15,6 +15,14 @@ from sqlanon.model.quality import LM
 
 if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
+
+
+def _as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Text = Annotated[str, BeforeValidator(_as_text)]
+"""A label or a value as text, the form in which taxonomies know them; whole numbers may be written as such."""
 
 Fill = Literal["marginal", "uniform"]
 CatalogKind = Literal["none", "strict", "paper"]
@@ -30,6 +38,11 @@ CATALOG = "catalog"
 
 INVENTED = "counterfeits"
 """What is written beside the rows, for nobody else to see, if it is given a name: how many each class has."""
+
+
+def entry_name(place: int) -> str:
+    """What an entry of the list of impossible combinations is called in messages."""
+    return f"impossible[{place}]"
 
 
 class HCeiling(MethodSettings):
@@ -56,6 +69,12 @@ class HCeiling(MethodSettings):
             inverse of the probability that a row is the one of a person in its class, is ``effective_k`` at least.
             ``"paper"`` groups them by the published condition, which promises neither. Both are for scipy, an extra.
         effective_k: for a strict catalog; 0.8 k if not given.
+        impossible: combinations that no counterfeit gets, such as ``{"sex": "Male", "diagnosis": "Pregnancy"}``: labels
+            of one or more quasi-identifiers, each of any level of its taxonomy, and a value of the sensitive column. A
+            class whose labels all are these or under them never gets that value; its other values are as likely to one
+            another as they are elsewhere. The list is published with the policy, and true rows that have such a
+            combination are, so that these are known to be true. Not for a strict catalog, whose promise is reckoned as
+            if any row of a value could be invented.
 
     Raises:
         PolicyError: listing every problem at once.
@@ -67,6 +86,7 @@ class HCeiling(MethodSettings):
     fill: Fill = "marginal"
     catalog: CatalogKind = "none"
     effective_k: NotNegative | None = None
+    impossible: tuple[dict[str, Text], ...] = ()
 
     def __init__(
         self,
@@ -76,18 +96,31 @@ class HCeiling(MethodSettings):
         fill: Fill = "marginal",
         catalog: CatalogKind = "none",
         effective_k: float | None = None,
+        impossible: Sequence[Mapping[str, str | int]] = (),
         **unknown: Any,
     ) -> None:
         given = {} if k is None else {"k": k}
-        PolicyValue.__init__(self, **given, h=h, fill=fill, catalog=catalog, effective_k=effective_k, **unknown)
+        settings = {"h": h, "fill": fill, "catalog": catalog, "effective_k": effective_k, "impossible": impossible}
+        PolicyValue.__init__(self, **given, **settings, **unknown)
 
     @model_validator(mode="after")
-    def _effective_k_of_a_catalog(self) -> HCeiling:
+    def _fit_for_the_catalog(self) -> HCeiling:
+        problems = []
         if self.effective_k is not None and self.catalog != "strict":
-            raise failed_checks(["effective_k is for a strict catalog: nothing else is held against it"])
-        if self.effective_k is not None and self.effective_k > self.k:
-            raise failed_checks(["effective_k is k at most: counterfeits make it less"])
+            problems.append("effective_k is for a strict catalog: nothing else is held against it")
+        elif self.effective_k is not None and self.effective_k > self.k:
+            problems.append("effective_k is k at most: counterfeits make it less")
+        if self.impossible and self.catalog == "strict":
+            problems.append("impossible is not for a strict catalog: who knows the list knows rows that are true")
+        if problems:
+            raise failed_checks(problems)
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_an_empty_list(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """There were policies before there was a list, whose hashes are those of policies without one."""
+        found: dict[str, Any] = dump(self)
+        return found if self.impossible else {name: value for name, value in found.items() if name != "impossible"}
 
     @property
     def has_catalog(self) -> bool:
@@ -125,6 +158,21 @@ class HCeiling(MethodSettings):
             yield f"{self} takes no {settings}: it fills classes up in place of suppressing them"
         if policy.quality != LM():
             yield f"{self} takes no quality model: it looks for the fewest counterfeits below its ceiling"
+        if len(policy.sensitive) == 1:
+            yield from self._impossible_that_misfit(policy)
+
+    def _impossible_that_misfit(self, policy: Policy) -> Iterable[str]:
+        known, (sensitive,) = policy.quasi_identifiers, policy.sensitive
+        for place, entry in enumerate(self.impossible):
+            where = entry_name(place)
+            if sensitive not in entry:
+                yield f'{where} has no value of the sensitive "{sensitive}"'
+            if not entry.keys() & {*known}:
+                yield f"{where} has no label of a quasi-identifier"
+            for name in entry:
+                if name not in (*known, sensitive):
+                    meant = did_you_mean(name, [*known, sensitive])
+                    yield f'{where}: "{name}" is no quasi-identifier, nor the sensitive column{meant}'
 
     def _columns_that_misfit(self, policy: Policy) -> Iterable[str]:
         if len(policy.sensitive) != 1:

@@ -74,25 +74,37 @@ CREATE OR REPLACE MACRO anon.found_label(labels, attribute) AS (
     WHERE anon_found.anon_value IS NOT DISTINCT FROM attribute
 );
 
+-- The label of a marked one, see anon.marked_label; several and none are errors, with a text for each.
+--
+-- Returns: VARCHAR.
+-- Example:
+--   SELECT anon.unmarked_label(anon.marked_label('*', 1), 'several labels', 'no label') AS label;
+CREATE OR REPLACE MACRO anon.unmarked_label(marked, of_several, of_none) AS
+CASE
+    WHEN ascii(marked) > 3 THEN marked
+    WHEN ascii(marked) = 3 THEN substr(marked, 2)
+    WHEN ascii(marked) = 2 THEN NULL
+    WHEN ascii(marked) = 1 THEN error(of_several)
+    ELSE error(of_none)
+END;
+
 -- The label that was found, see anon.found_label; none and more than one are errors, as in anon.label_of.
 --
 -- Returns: VARCHAR.
 -- Example:
 --   SELECT anon.checked_label('sex', 1, anon.marked_label('*', 1)) AS label;
 CREATE OR REPLACE MACRO anon.checked_label(attribute, level, found) AS
-CASE
-    WHEN ascii(found) > 3 THEN found
-    WHEN ascii(found) = 3 THEN substr(found, 2)
-    WHEN ascii(found) = 2 THEN NULL
-    WHEN ascii(found) = 1 THEN error(concat(
+anon.unmarked_label(
+    found,
+    concat(
         'attribute "', attribute, '" has a value with several labels at level ', level,
         ': see anon.malformed_taxonomies'
-    ))
-    ELSE error(concat(
+    ),
+    concat(
         'attribute "', attribute, '" has a value without a label at level ', level,
         ': see anon.unmapped_values and anon.taxonomy_heights'
-    ))
-END;
+    )
+);
 
 -- The label of one value at one level of its taxonomy; values are compared as text.
 --

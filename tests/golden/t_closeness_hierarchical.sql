@@ -2071,33 +2071,35 @@ WITH "anon_counts_2" AS (
           )
         ],
         LAMBDA anon_found : (
-          CASE
-            WHEN ASCII(anon_found) > 3
-            THEN anon_found
-            WHEN ASCII(anon_found) = 3
-            THEN SUBSTRING(anon_found, 2)
-            WHEN ASCII(anon_found) = 2
-            THEN NULL
-            WHEN ASCII(anon_found) = 1
-            THEN ERROR(
-              CONCAT(
-                'attribute "',
-                'diagnosis',
-                '" has a value with several labels at level ',
-                anon_levels.anon_level,
-                ': see anon.malformed_taxonomies'
+          (
+            CASE
+              WHEN ASCII(anon_found) > 3
+              THEN anon_found
+              WHEN ASCII(anon_found) = 3
+              THEN SUBSTRING(anon_found, 2)
+              WHEN ASCII(anon_found) = 2
+              THEN NULL
+              WHEN ASCII(anon_found) = 1
+              THEN ERROR(
+                CONCAT(
+                  'attribute "',
+                  'diagnosis',
+                  '" has a value with several labels at level ',
+                  anon_levels.anon_level,
+                  ': see anon.malformed_taxonomies'
+                )
               )
-            )
-            ELSE ERROR(
-              CONCAT(
-                'attribute "',
-                'diagnosis',
-                '" has a value without a label at level ',
-                anon_levels.anon_level,
-                ': see anon.unmapped_values and anon.taxonomy_heights'
+              ELSE ERROR(
+                CONCAT(
+                  'attribute "',
+                  'diagnosis',
+                  '" has a value without a label at level ',
+                  anon_levels.anon_level,
+                  ': see anon.unmapped_values and anon.taxonomy_heights'
+                )
               )
-            )
-          END
+            END
+          )
         )
       )[1]
     ) AS anon_label

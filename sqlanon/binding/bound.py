@@ -28,7 +28,7 @@ class BoundPolicy:
         source: the source as a relation that can stand in FROM.
         description: the source in words, for messages.
         columns: its columns, in order.
-        shapes: per quasi-identifier, in the policy's order, the shape of its taxonomy.
+        shapes: per quasi-identifier that has a taxonomy, in the policy's order, the shape of that.
         sensitive_shapes: the shapes of the taxonomies of sensitive columns that a privacy model needs.
         population: the population as a relation, if a privacy model compares with one.
         taxonomy: the table that holds the taxonomies.
@@ -47,7 +47,7 @@ class BoundPolicy:
     def lattice(self) -> Lattice:
         """The lattice of the policy's quasi-identifiers, within its bounds on levels."""
         policy = self.policy
-        names = policy.quasi_identifiers
+        names = policy.taxonomy_columns
         minimum = tuple(policy.minimum_levels.get(name, 0) for name in names)
         maximum = tuple(
             policy.maximum_levels.get(name, height) for name, height in zip(names, self.heights, strict=True)
@@ -83,7 +83,7 @@ class BoundPolicy:
     @property
     def all_shapes(self) -> dict[str, TaxonomyShape]:
         """The shape of every taxonomy that the policy uses, by the column that it is for."""
-        named = zip(self.policy.quasi_identifiers, self.shapes, strict=True)
+        named = zip(self.policy.taxonomy_columns, self.shapes, strict=True)
         return {**dict(named), **self.sensitive_shapes}
 
     @property
@@ -108,7 +108,7 @@ def bind(
         PolicyError: a bound on levels is above its taxonomy, or the lattice is too large for its search.
         TaxonomyError: a column has no taxonomy, or a sensitive one a taxonomy that tells no distances.
     """
-    missing = [name for name in (*policy.quasi_identifiers, *policy.sensitive_taxonomies) if name not in shapes]
+    missing = [name for name in (*policy.taxonomy_columns, *policy.sensitive_taxonomies) if name not in shapes]
     if missing:
         raise TaxonomyError(
             "columns without a taxonomy; load one for each with session.taxonomies.load or `sqlanon taxonomy`:",
@@ -126,7 +126,7 @@ def bind(
         source=source,
         description=description,
         columns=tuple(columns),
-        shapes=tuple(shapes[name] for name in policy.quasi_identifiers),
+        shapes=tuple(shapes[name] for name in policy.taxonomy_columns),
         sensitive_shapes={name: shapes[name] for name in policy.sensitive_taxonomies},
         taxonomy=taxonomy,
         population=population,

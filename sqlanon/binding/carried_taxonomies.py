@@ -105,7 +105,7 @@ def _needs_source(policy: Policy, name: str) -> bool:
 
 
 def _used(policy: Policy) -> tuple[str, ...]:
-    return (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
+    return (*policy.taxonomy_columns, *policy.sensitive_taxonomies)
 
 
 def _made(policy: Policy, attributes: Sequence[str]) -> dict[str, Taxonomy]:

@@ -34,7 +34,7 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPoli
 def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
     """The policy with the columns that need taxonomies spelled as these are, since the macros know them by one name."""
     attributes = taxonomies.attributes(engine)
-    needed = [*policy.quasi_identifiers, *policy.sensitive_taxonomies]
+    needed = [*policy.taxonomy_columns, *policy.sensitive_taxonomies]
     others = [name for name in needed if name not in attributes]
     names = [spelled_like(name, attributes) for name in others]
     return policy.spelled_like(names) if names != others else policy
@@ -61,7 +61,7 @@ def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:
     Raises:
         TaxonomyError: some are malformed.
     """
-    attributes = (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
+    attributes = (*policy.taxonomy_columns, *policy.sensitive_taxonomies)
     shapes = taxonomies.shapes(engine, attributes)
     found = taxonomies.malformed_of(engine, shapes)
     problems = [line for name in attributes for line in found.get(name, [])]

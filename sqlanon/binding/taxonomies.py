@@ -22,7 +22,8 @@ CONTENT = ("level", "value_count", "null_value_count", "null_label_count", "sha2
 
 def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, TaxonomyShape]:
     """The shapes of the stored taxonomies, by attribute: of those attributes that have one, or of all."""
-    if attributes == [] or not engine.find(engine.taxonomy):
+    is_of_none = attributes is not None and not attributes
+    if is_of_none or not engine.find(engine.taxonomy):
         return {}
     # In a warehouse of an earlier version there is nothing that tells of the last time.
     return stored_shapes(engine, attributes, is_noted=bool(engine.find(taxonomies.origin_table(engine.taxonomy))))

@@ -39,7 +39,7 @@ def provenance(
     """
     return note_by_policy(
         policy,
-        taxonomy_sha256={name: taxonomy_sha256[name] for name in policy.quasi_identifiers},
+        taxonomy_sha256={name: taxonomy_sha256[name] for name in policy.taxonomy_columns},
         node=node,
         privacy=attained_bounds(policy, attained),
         rows=rows.model_dump(),

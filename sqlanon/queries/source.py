@@ -14,6 +14,8 @@ class Traits:
         is_enum: they are texts out of a list that the type holds.
         is_json: they are documents of JSON.
         is_float: they are floating-point numbers.
+        is_number: they are numbers of whatever kind.
+        is_list: they are lists, of whatever length.
         has_one_text: two values are equal just when their texts are.
         has_one_form: two values are equal just when their bytes are, with texts compared by these.
         has_name: values have an exact name, by which a folder can be called.
@@ -24,6 +26,8 @@ class Traits:
     is_enum: bool
     is_json: bool
     is_float: bool
+    is_number: bool
+    is_list: bool
     has_one_text: bool
     has_one_form: bool
     has_name: bool

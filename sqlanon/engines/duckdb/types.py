@@ -10,12 +10,16 @@ from sqlglot import exp
 from sqlanon.queries.kit.nodes import DIALECT
 from sqlanon.queries.source import SourceColumn, Traits
 
-ONE_TEXT_PER_VALUE = frozenset(
+EXACT_NUMBERS = frozenset(
     (
-        *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+        *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
         *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "DECIMAL"),
-        *("DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "UUID", "ENUM"),
     )
+)
+FLOATS = frozenset(("FLOAT", "DOUBLE"))
+
+ONE_TEXT_PER_VALUE = EXACT_NUMBERS | frozenset(
+    (*("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "UUID", "ENUM"),)
 )
 """Types in which two values are equal just when their texts are."""
 
@@ -37,12 +41,14 @@ def column_of(name: str, type_name: str) -> SourceColumn:
 
 @lru_cache
 def _traits(type_name: str) -> Traits:
-    kind = type_name.upper().partition("(")[0]
+    kind, is_list = type_name.upper().partition("(")[0], type_name.endswith("]")
     return Traits(
         is_text=kind == "VARCHAR",
         is_enum=_is_enum(type_name),
         is_json=kind == "JSON",
-        is_float=kind in ("FLOAT", "DOUBLE"),
+        is_float=kind in FLOATS,
+        is_number=kind in EXACT_NUMBERS | FLOATS and not is_list,
+        is_list=is_list,
         has_one_text=kind in ONE_TEXT_PER_VALUE,
         has_one_form=kind in ONE_FORM_PER_VALUE,
         has_name=NAMELESS.search(type_name) is None,

@@ -121,7 +121,7 @@ def _misfits_of_method(policy: Policy) -> Iterable[str]:
 
 
 def _unused_taxonomies(policy: Policy) -> Iterable[str]:
-    used = (*policy.quasi_identifiers, *policy.sensitive_taxonomies)
+    used = (*policy.taxonomy_columns, *policy.sensitive_taxonomies)
     for name in policy.taxonomies:
         if name not in used:
             reason = "is no quasi-identifier, and no sensitive column with hierarchical distances"

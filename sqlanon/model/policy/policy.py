@@ -39,13 +39,7 @@ from sqlanon.model.policy.spelling import (
     spelled_models,
 )
 from sqlanon.model.policy.toml import read_toml
-from sqlanon.model.privacy import (
-    AnyPrivacyModel,
-    MConcealing,
-    PopulationModel,
-    PrivacyModel,
-    TCloseness,
-)
+from sqlanon.model.privacy import AnyPrivacyModel, MConcealing, PopulationModel, PrivacyModel, TCloseness
 from sqlanon.model.quality import AnyQualityModel, QualityModel
 from sqlanon.model.taxonomy.rules import TaxonomyRule
 
@@ -220,6 +214,11 @@ class Policy(PolicyValue):
         return tuple(dict.fromkeys([*(name for role in ROLES for name in getattr(self, role)), *others]))
 
     @property
+    def taxonomy_columns(self) -> tuple[str, ...]:
+        """The quasi-identifiers that need a taxonomy: all, if the method makes no labels of its own."""
+        return tuple(name for name in self.quasi_identifiers if name not in self.method.without_taxonomy)
+
+    @property
     def released_columns(self) -> frozenset[str]:
         """The columns that a release has: all but the identifiers."""
         return frozenset((*self.quasi_identifiers, *self.sensitive, *self.insensitive))
@@ -264,15 +263,12 @@ class Policy(PolicyValue):
         """The sensitive columns whose taxonomy a privacy model or a private method needs, each once."""
         if self.method.needs_value_domain:
             return self.sensitive
-        models = [model for model in self.privacy if isinstance(model, TCloseness) and model.distance == "hierarchical"]
-        return tuple(dict.fromkeys(model.column for model in models))
+        models = (model for model in self.privacy if isinstance(model, TCloseness))
+        return tuple(dict.fromkeys(model.column for model in models if model.distance == "hierarchical"))
 
     def is_monotonic(self, model: PrivacyModel) -> bool:
-        """Whether every more general node meets a model within the suppression limit if a node does.
-
-        Without suppression most models are monotonic, since the values of a merged class are those of its parts. If
-        individuals are counted that is not so: one who stands in both parts counts once.
-        """
+        """Whether every more general node meets a model within the suppression limit if a node does."""
+        # The values of a merged class are those of its parts; but an individual who stands in both counts once.
         adds_up = self.method.outlier_limit(self) == 0 and self.individual is None
         return model.monotonic or (adds_up and model.monotonic_without_suppression)
 
@@ -283,8 +279,9 @@ class Policy(PolicyValue):
 
     def spelled_like(self, names: Sequence[str]) -> Policy:
         """The policy with its columns spelled as they are among some names, in whatever case."""
-        fields = (*ROLES, *NAMING_COLUMNS)
-        return self.model_copy(update={field: respelled(getattr(self, field), names) for field in fields})
+        return self.model_copy(
+            update={each: respelled(getattr(self, each), names) for each in (*ROLES, *NAMING_COLUMNS)}
+        )
 
     def sha256(self) -> str:
         """A hash of the policy that does not depend on how it was spelled."""

@@ -44,6 +44,11 @@ class MethodSettings(PolicyValue):
         return ()
 
     @property
+    def without_taxonomy(self) -> tuple[str, ...]:
+        """The quasi-identifiers that it generalizes without one, such as numbers to intervals."""
+        return ()
+
+    @property
     def added_columns(self) -> tuple[str, ...]:
         """The columns that a release has besides those of the source."""
         return ()

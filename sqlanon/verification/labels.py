@@ -20,7 +20,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     names = policy.quasi_identifiers
     shapes = taxonomies.shapes(engine, names)
     same = [name for name in names if name in shapes and shapes[name].sha256 == record.taxonomy_sha256.get(name)]
-    known = record.of(same)
+    known = record.of([*same, *record.intervals])
     unknown = ", ".join(f'"{name}"' for name in names if name not in known.node and name not in known.cut)
     notes = [
         f"the labels of {unknown} are not compared with their taxonomies: those that the release was made with are not "
@@ -35,10 +35,14 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     for row in _foreign(engine, relation, known):
         name = row["attribute"]
         level = known.node.get(name)
-        where = "in the cut" if level is None else f"at level {level}, that"
+        where = "its taxonomy does not have in the cut"
+        if name in known.intervals:
+            where = "are none of the intervals"
+        elif level is not None:
+            where = f"its taxonomy does not have at level {level}, that"
         shortfalls.append(
-            f'column "{name}" has {row["foreign_labels"]:,} labels, in {row["foreign_rows"]:,} rows, that its taxonomy '
-            f"does not have {where} of the release"
+            f'column "{name}" has {row["foreign_labels"]:,} labels, in {row["foreign_rows"]:,} rows, that {where} '
+            "of the release"
         )
     return shortfalls, notes if unknown else []
 
@@ -55,7 +59,10 @@ def _other_masks(
 
 def _foreign(engine: Engine, relation: exp.Expr, known: Record) -> list[dict[str, Any]]:
     """attribute, foreign_labels and foreign_rows of every column that has labels which it should not have."""
-    asked = [queries.labels_outside(relation, name, labels, engine.taxonomy) for name, labels in known.cut.items()]
+    asked = [
+        queries.labels_outside(relation, name, labels, engine.taxonomy) for name, labels in known.labels_of_cut.items()
+    ]
+    asked += [queries.other_labels(relation, name, labels) for name, labels in known.intervals.items()]
     if known.node:
         asked.insert(0, queries.foreign_labels(relation, known.node, engine.taxonomy))
     return [row for query in asked for row in engine.fetch(query, "verify labels") if row["foreign_rows"]]

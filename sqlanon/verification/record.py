@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sqlanon.model.base import Level, respelled
+from sqlanon.model.policy.ranges import as_text, interval_label
 from sqlanon.publish.provenance import noted
 
 Count = Annotated[int, Field(ge=0, strict=True)]
+
+CutLabel = tuple[Level | None, str]
+"""A label with its level; with None, that of all values of a taxonomy without a top."""
+
+ItemLabel = tuple[Level | None, str | None]
+"""The same of items; with neither that of no items, which is none."""
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+Interval = tuple[Number, Number]
+"""The numbers from one on and below another."""
 
 
 class _Facts(BaseModel):
@@ -51,7 +63,8 @@ class Record(_Facts):
 
     Attributes:
         node: the level of every quasi-identifier that is at one.
-        cut: the labels of the others, each with its level.
+        cut: the labels of the others, each with its level, or the intervals of numbers.
+        cut_of_items: the labels of the items of sets.
         rows: None if it was not recorded.
         taxonomy_sha256: the hash of each taxonomy.
         policy_sha256, made_from: the hashes of its policy.
@@ -60,7 +73,8 @@ class Record(_Facts):
     """
 
     node: dict[str, Level]
-    cut: dict[str, tuple[tuple[Level, str], ...]] = Field(default_factory=dict)
+    cut: dict[str, tuple[CutLabel, ...] | tuple[Interval, ...]] = Field(default_factory=dict)
+    cut_of_items: dict[str, tuple[ItemLabel, ...]] = Field(default_factory=dict)
     rows: Rows | None = None
     taxonomy_sha256: dict[str, str] = Field(default_factory=dict)
     policy_sha256: str | None = None
@@ -80,11 +94,25 @@ class Record(_Facts):
         return (self.node, self.cut, self.taxonomy_sha256)
 
     @property
+    def labels_of_cut(self) -> dict[str, tuple[CutLabel, ...]]:
+        """The labels of the cut, of quasi-identifiers that have taxonomies."""
+        return {name: cast(tuple[CutLabel, ...], each) for name, each in self.cut.items() if not _is_numeric(each)}
+
+    @property
+    def intervals(self) -> dict[str, tuple[str, ...]]:
+        """The labels of the intervals of the cut, of quasi-identifiers that are numbers."""
+        return {
+            name: tuple(interval_label(as_text(low), as_text(high)) for low, high in cast(tuple[Interval, ...], each))
+            for name, each in self.cut.items()
+            if _is_numeric(each)
+        }
+
+    @property
     def levels(self) -> Iterator[tuple[str, int]]:
         """The quasi-identifiers, each with every level that it has labels of."""
         yield from self.node.items()
-        for name, labels in self.cut.items():
-            yield from ((name, level) for level in sorted({level for level, _ in labels}))
+        for name, labels in self.labels_of_cut.items():
+            yield from ((name, level) for level in sorted({level for level, _ in labels if level is not None}))
 
     def of(self, names: Collection[str]) -> Record:
         """The same of some quasi-identifiers alone."""
@@ -100,6 +128,10 @@ class Record(_Facts):
         hashes = respelled(self.taxonomy_sha256, names)
         node, cut = respelled(self.node, names), respelled(self.cut, names)
         return self.model_copy(update={"node": node, "cut": cut, "taxonomy_sha256": hashes})
+
+
+def _is_numeric(parts: tuple[CutLabel, ...] | tuple[Interval, ...]) -> bool:
+    return any(isinstance(label, float) for _, label in parts)
 
 
 def record_of(note: str | None) -> Record | None:

@@ -1739,8 +1739,8 @@ TAMPERING = [
         ),
         (
             "labels-of-a-cut-not-compared",
-            "for name, labels in known.cut.items()]",
-            "for name, labels in known.cut.items() if not labels]",
+            "for name, labels in known.labels_of_cut.items()",
+            "for name, labels in known.labels_of_cut.items() if not labels",
             "a finer label than that of the cut is verified",
             f"{CUT}::test_a_label_that_is_none_of_the_cut_is_found",
         ),

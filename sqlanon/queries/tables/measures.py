@@ -88,28 +88,42 @@ def foreign_labels(table: exp.Expr, node: Mapping[str, int], taxonomy: exp.Table
     return taxonomies.at(table_call("foreign_labels", table.copy(), level_map(node)), taxonomy)
 
 
-def labels_outside(table: exp.Expr, name: str, labels: Sequence[tuple[int, str]], taxonomy: exp.Table) -> exp.Query:
+def labels_outside(
+    table: exp.Expr, name: str, labels: Sequence[tuple[int | None, str]], taxonomy: exp.Table
+) -> exp.Query:
     """One row, ``attribute``, ``foreign_labels``, ``foreign_rows``: labels of a column that are none of a cut.
 
     Args:
         table: the table.
         name: the column.
-        labels: the labels of the cut with their levels; they count if its taxonomy has them.
+        labels: the labels of the cut with their levels, which count if its taxonomy has them; one at no level counts.
         taxonomy: the table of taxonomies.
     """
-    given = values("anon_cut", ("level", "label"), [[number(level), string(label)] for level, label in labels])
+    of_all = [label for level, label in labels if level is None]
+    if of_all:
+        return other_labels(table, name, of_all)
+    rows = [[number(level), string(label)] for level, label in labels if level is not None]
+    given = values("anon_cut", ("level", "label"), rows)
     stored = exp.alias_(taxonomy.copy(), "anon_stored", table=True)
     on = all_of([column(part, "anon_stored").eq(column(part, "anon_cut")) for part in ("level", "label")])
     known = select([column("label", "anon_stored")], stored).join(given, on=on, copy=False)
     known = known.where(column("attribute", "anon_stored").eq(string(name)), copy=False)
+    return _outside(table, name, exp.In(this=exact_text(column(name)), query=exp.Subquery(this=known)))
+
+
+def other_labels(table: exp.Expr, name: str, labels: Sequence[str]) -> exp.Query:
+    """The same of labels that need no taxonomy, such as intervals."""
+    return _outside(table, name, exp.In(this=exact_text(column(name)), expressions=[string(label) for label in labels]))
+
+
+def _outside(table: exp.Expr, name: str, is_known: exp.In) -> exp.Query:
     label = exact_text(column(name))
-    foreign = exp.not_(exp.In(this=label.copy(), query=exp.Subquery(this=known)))
     columns = [
         aliased(string(name), "attribute"),
         aliased(count_distinct(label), "foreign_labels"),
         aliased(count_rows(), "foreign_rows"),
     ]
-    return select(columns, table.copy()).where(label.copy().is_(exp.null()).not_(), foreign, copy=False)
+    return select(columns, table.copy()).where(label.copy().is_(exp.null()).not_(), exp.not_(is_known), copy=False)
 
 
 def masked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Select:

@@ -1,0 +1,201 @@
+"""What labels stand for: pieces of an axis on which the values of a predictor lie, and how they fall into smaller ones.
+
+The values of a taxonomy are numbered in the order of their labels from the top down, so that the values under any label
+are a range, as those of an interval are. A predictor that is a set has its items on the axis.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+
+class Piece(NamedTuple):
+    """The values from ``first`` on and before ``end``, of the predictor at a position among all."""
+
+    position: int
+    first: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        return self.end - self.first
+
+
+class Specialization(NamedTuple):
+    """A piece and the smaller ones that it falls into, in order."""
+
+    piece: Piece
+    children: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The values of a predictor.
+
+    Attributes:
+        position: its place among the predictors.
+        name: its column.
+        size: how many values there are.
+    """
+
+    position: int
+    name: str
+    size: int
+
+    @property
+    def root(self) -> Piece:
+        """All values."""
+        return Piece(self.position, 0, self.size)
+
+
+@dataclass(frozen=True)
+class NumericAxis(Axis):
+    """The steps of a public range."""
+
+
+@dataclass(frozen=True)
+class TaxonomyAxis(Axis):
+    """The values of a taxonomy, in the order of their labels from the top down.
+
+    Attributes:
+        levels: by depth, from level 0 on, where the values under each label begin, ascending.
+    """
+
+    levels: tuple[tuple[int, ...], ...]
+
+    def children(self, piece: Piece) -> tuple[Piece, ...]:
+        """What a piece falls into at the first level below that tells anything apart; nothing if none does."""
+        for starts in reversed(self.levels):
+            within = starts[bisect_left(starts, piece.first) : bisect_left(starts, piece.end)]
+            if len(within) > 1:
+                ends = (*within[1:], piece.end)
+                return tuple(Piece(self.position, first, end) for first, end in zip(within, ends, strict=True))
+        return ()
+
+    def depth(self, piece: Piece) -> int | None:
+        """The highest level of which the piece is one label; None if it has none, as all values of a flat taxonomy."""
+        for depth in reversed(range(len(self.levels))):
+            starts = (*self.levels[depth], self.size)
+            place = bisect_left(starts, piece.first)
+            if starts[place : place + 2] == (piece.first, piece.end):
+                return depth
+        return None
+
+
+NO_ITEM = "∅"
+"""The item that a row has in whose set there is none."""
+
+
+@dataclass(frozen=True)
+class ItemAxis(TaxonomyAxis):
+    """The items of sets, and behind them :data:`NO_ITEM`, of a piece of its own that is directly under the root."""
+
+    @property
+    def root(self) -> Piece:
+        return Piece(self.position, 0, self.size + 1)
+
+    @property
+    def nothing(self) -> Piece:
+        """The item of rows without any."""
+        return Piece(self.position, self.size, self.size + 1)
+
+    def children(self, piece: Piece) -> tuple[Piece, ...]:
+        if piece != self.root:
+            return super().children(piece)
+        items = Piece(self.position, 0, self.size)
+        return (*(super().children(items) or (items,)), self.nothing)
+
+    def depth(self, piece: Piece) -> int | None:
+        return super().depth(Piece(self.position, 0, self.size) if piece == self.root else piece)
+
+
+def taxonomy_levels(labels: Iterable[Mapping[str, int]]) -> tuple[tuple[int, ...], ...]:
+    """The levels of a taxonomy from the labels of each: ``depth`` and where its values begin, ``first``."""
+    levels: dict[int, list[int]] = {}
+    for label in labels:
+        levels.setdefault(label["depth"], []).append(label["first"])
+    return tuple(tuple(sorted(levels[depth])) for depth in sorted(levels))
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The rows whose sets have items under the same pieces: an antichain that all items are under.
+
+    Attributes:
+        masks: for each piece that has been specialized so far, which of its children the sets have items under, as the
+            bits of a number; 0 if they have none under the piece.
+    """
+
+    masks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """How rows are told apart by a predictor that is a set.
+
+    Attributes:
+        axis: the predictor.
+        specialized: the pieces that have been specialized, in order.
+        kept: the partitions that are left.
+    """
+
+    axis: ItemAxis
+    specialized: tuple[Specialization, ...] = ()
+    kept: tuple[Partition, ...] = (Partition(),)
+
+    @cached_property
+    def antichains(self) -> tuple[tuple[Piece, ...], ...]:
+        """The pieces of each partition that is left, in their order."""
+        return tuple(self._antichain(partition) for partition in self.kept)
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The pieces that items lie in, whether any set is left that has one under them, in order."""
+        gone = {specialization.piece for specialization in self.specialized}
+        children = (child for specialization in self.specialized for child in specialization.children)
+        return tuple(sorted(piece for piece in (self.axis.root, *children) if piece not in gone))
+
+    def having(self, piece: Piece) -> list[int]:
+        """The places of the partitions that a piece is in the antichain of."""
+        return self._having.get(piece, [])
+
+    @cached_property
+    def _having(self) -> Mapping[Piece, list[int]]:
+        places: dict[Piece, list[int]] = {}
+        for place, antichain in enumerate(self.antichains):
+            for piece in antichain:
+                places.setdefault(piece, []).append(place)
+        return places
+
+    def masks(self, specialization: Specialization) -> list[int]:
+        """All sets of children that a set of items can have some under: no item goes with none but itself."""
+        children = specialization.children
+        if self.axis.nothing in children:
+            several = 1 << (len(children) - 1)
+            return [*range(1, several), several]
+        return list(range(1, 1 << len(children)))
+
+    def after(self, specialization: Specialization, kept: Sequence[tuple[int, int]]) -> Partitions:
+        """The partitions once a piece is specialized.
+
+        Args:
+            specialization: of which piece, and into what.
+            kept: of the partitions that have the piece, by place, the masks that are kept.
+        """
+        having = {*self.having(specialization.piece)}
+        others = [Partition((*partition.masks, 0)) for place, partition in enumerate(self.kept) if place not in having]
+        new = [Partition((*self.kept[place].masks, mask)) for place, mask in kept]
+        return Partitions(self.axis, (*self.specialized, specialization), (*others, *new))
+
+    def _antichain(self, partition: Partition) -> tuple[Piece, ...]:
+        pieces = {self.axis.root}
+        for (piece, children), mask in zip(self.specialized, partition.masks, strict=True):
+            if piece in pieces:
+                pieces.remove(piece)
+                pieces.update(child for bit, child in enumerate(children) if mask >> bit & 1)
+        return tuple(sorted(pieces))

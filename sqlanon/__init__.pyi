@@ -20,6 +20,7 @@ from sqlanon.mechanisms.seeded import SeededSource as SeededSource
 from sqlanon.model.budget import Budget as Budget
 from sqlanon.model.events import Event as Event
 from sqlanon.model.fit import Fit as Fit, PartitionRelease as PartitionRelease
+from sqlanon.model.policy.diffgen import DiffGen as DiffGen
 from sqlanon.model.policy.full_domain import FullDomain as FullDomain
 from sqlanon.model.policy.h_ceiling import HCeiling as HCeiling
 from sqlanon.model.policy.noisy_counts import IPA as IPA, Histogram as Histogram

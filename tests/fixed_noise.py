@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sqlanon.mechanisms.accountant import Charge
+from sqlanon.mechanisms.probability import Probability
 from sqlanon.mechanisms.source import Integers
 
 
@@ -30,6 +31,16 @@ class FixedNoise:
         """The first candidate of the first group of the largest score."""
         self.sensitivities.append(sensitivity)
         return np.full(runs, scores.argmax()), np.zeros(runs, dtype=np.int64)
+
+    def discrete_laplace_tail(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
+        return np.zeros(size, dtype=np.int64)
+
+    def binomial(self, trials: int, probability: Probability, *, runs: int = 1) -> Integers:
+        """Nothing is shown that nobody has."""
+        return np.zeros(runs, dtype=np.int64)
+
+    def chosen(self, population: int, count: int) -> Integers:
+        return np.arange(count)
 
     def sampled(self, weights: Integers, size: int) -> Integers:
         return np.full(size, weights.argmax())

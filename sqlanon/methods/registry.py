@@ -13,6 +13,7 @@ METHODS = {
     "ipa": "sqlanon.methods.private.method:Private",
     "histogram": "sqlanon.methods.private.method:Private",
     "h-ceiling": "sqlanon.methods.h_ceiling.method:Ceiling",
+    "diffgen": "sqlanon.methods.diffgen.method:DrawnGeneralization",
     "relocation": "sqlanon.methods.relocation.method:Relocated",
     "ipa as published": "sqlanon.evaluation.baselines.ipa_as_published.method:AsPublished",
 }

@@ -134,6 +134,25 @@ def _of_diagnoses(method: sa.IPA | sa.Histogram | sa.HCeiling | sa.Relocation) -
     )
 
 
+def _specialized(session: sa.Session, _: Path) -> object:
+    method = sa.DiffGen(specializations=3, numeric={"age": (0, 120)}, sets=["complaints"], threshold=0, set_threshold=0)
+    policy = sa.Policy(quasi_identifiers=["age", "sex", "complaints"], sensitive=["diagnosis"], method=method)
+    return session.anonymize("complaining", policy, RELEASE, random_source=FixedNoise(2))
+
+
+def _complaining(connection: Connection) -> None:
+    """The visits of the clinic with a list of complaints, and a taxonomy of these."""
+    _clinic(connection)
+    connection.execute(
+        "CREATE TABLE complaining AS SELECT age, sex, diagnosis, list_filter(['pain', 'cough', 'fever'], "
+        "lambda complaint, place: id % (place + 1) = 0) AS complaints FROM visits"
+    )
+    rows = [["pain", "pain", "*"], ["cough", "cold", "*"], ["fever", "cold", "*"]]
+    complaints = sa.Taxonomy.from_rows(rows)
+    diagnoses = sa.Taxonomy.flat(["asthma", "flu", "angina"])
+    sa.connect(connection).taxonomies.load_all({"complaints": complaints, "diagnosis": diagnoses})
+
+
 def _fit(session: sa.Session, folder: Path) -> None:
     policy = demo.demo_policy().model_copy(update={"suppression_limit": 0.1})
     session.partitions.fit("SELECT * FROM visits WHERE admission < DATE '2025-07-01'", policy, folder / "fit")
@@ -181,6 +200,7 @@ PLANS = {
         ),
     ),
     "h_ceiling": Plan(_hospital, _drawn(sa.HCeiling(5, h=0.02), "SELECT * FROM visits WHERE diagnosis IS NOT NULL")),
+    "diffgen": Plan(_complaining, _specialized),
     "relocation": Plan(_hospital, _anonymized(_of_diagnoses(sa.Relocation(5, limit=0.1)))),
     "ipa": Plan(_hospital, _drawn(sa.IPA(budget=sa.Budget(2, "0.001")))),
     "histogram": Plan(_hospital, _drawn(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),

@@ -890,6 +890,62 @@ RUN = [
     ),
 ]
 
+SPECIALIZED = "tests/integration/test_diffgen.py"
+NAIVELY = "tests/property/test_diffgen.py"
+
+DIFFGEN = [
+    *_of(
+        "sqlanon/methods/diffgen/draws.py",
+        (
+            "diffgen-rows-of-one",
+            "return settings.rows_per_individual * (1 if",
+            "return 1 * (1 if",
+            "scores change by more than choices are drawn for",
+            f"{SPECIALIZED}::test_no_more_rows_of_an_individual_are_counted_than_is_allowed",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/diffgen/leaves.py",
+        (
+            "diffgen-nobody",
+            "source.binomial(size - count, probability",
+            "source.binomial(0, probability",
+            "whoever looks knows that somebody has what is shown",
+            f"{SPECIALIZED}::test_combinations_that_nobody_has_are_shown",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/diffgen/queries/leaves.py",
+        (
+            "diffgen-threshold",
+            "exp.GTE(this=column(NOISY), expression=number(least))",
+            "exp.GT(this=column(NOISY), expression=number(least))",
+            "counts are left out that reach the threshold",
+            f"{NAIVELY}::test_without_noise_it_is_the_naive_algorithm",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/diffgen/specialize.py",
+        (
+            "diffgen-splits-in-vain",
+            "_split(cut, evidence, draws) if rounds_left else cut",
+            "_split(cut, evidence, draws)",
+            "splits are paid for that nobody asks for",
+            f"{SPECIALIZED}::test_no_split_is_paid_for_that_is_not_asked_for",
+        ),
+    ),
+    *_of(
+        "sqlanon/model/policy/diffgen.py",
+        (
+            "diffgen-step",
+            "(2 * (len(self.numeric) + 2 * self.specializations))",
+            "(len(self.numeric) + 2 * self.specializations)",
+            "choices cost all of the budget, and counts nothing is left for",
+            f"{NAIVELY}::test_the_budget_is_spent_to_the_last_part",
+        ),
+    ),
+]
+
 CEILING = [
     *_of(
         "sqlanon/methods/h_ceiling/fewest.py",
@@ -1936,6 +1992,7 @@ MUTANTS: list[Mutant] = list(
         TAMPERING,
         VERIFICATION,
         CEILING,
+        DIFFGEN,
         CATALOG,
         FOR_RECIPIENTS,
         MODELS,

@@ -123,7 +123,7 @@ def private_view(release: Release, report: PrivateReport) -> list[RenderableType
     return [
         *stamp,
         Text.assemble(("Published ", "bold"), plain(release.into, "bold"), f": {rows}"),
-        node_table(release.node, report.heights),
+        _generalization_table(report.generalization),
         spent,
         *guarantee_view(release.guarantee),
         *notes_view(report.notes),
@@ -233,6 +233,14 @@ def node_table(node: Mapping[str, int], heights: Mapping[str, int]) -> Table:
     made = table("quasi-identifier", "level", "of", numbers=(1, 2))
     for name, level in node.items():
         made.add_row(plain(name), str(level), str(heights[name]))
+    return made
+
+
+def _generalization_table(generalization: Mapping[str, str]) -> Table:
+    """How general each quasi-identifier is."""
+    made = table("quasi-identifier", "generalized to")
+    for name, words in generalization.items():
+        made.add_row(plain(name), plain(words))
     return made
 
 

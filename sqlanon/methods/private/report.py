@@ -79,13 +79,21 @@ def _spent(step: str, charge: Charge) -> Spent:
     return Spent(step=step, budget=charge.budget, position=charge.position)
 
 
-def private_provenance(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> str:
-    """What travels with the release: nothing that tells more of the data, such as how long a stage took."""
+def private_provenance(bound: BoundPolicy, report: PrivateReport, chance: Chance, **more: object) -> str:
+    """What travels with the release: nothing that tells more of the data, such as how long a stage took.
+
+    Args:
+        bound: the policy.
+        report: the numbers of the run.
+        chance: what was drawn with, and charged.
+        more: what else was drawn that the release shows.
+    """
     return note_by_policy(
         bound.policy,
         stamp=report.stamp,
         ledger_sha256=None if chance.ledger is None else chance.ledger.head(),
         taxonomy_sha256=bound.taxonomy_hashes,
         node=report.node,
+        **more,
         report=report.model_dump(mode="json", exclude={"source", "into", "seconds", "diagnostics"}),
     )

@@ -6,11 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
+from sqlanon.model.policy.diffgen import DiffGen
 from sqlanon.model.policy.full_domain import FullDomain
 from sqlanon.model.policy.h_ceiling import HCeiling
 from sqlanon.model.policy.noisy_counts import IPA, Histogram
 from sqlanon.model.policy.relocation import Relocation
 
-METHODS = (FullDomain, IPA, Histogram, HCeiling, Relocation)
-AnyMethod = Annotated[FullDomain | IPA | Histogram | HCeiling | Relocation, Field(discriminator="model")]
+METHODS = (FullDomain, IPA, Histogram, HCeiling, Relocation, DiffGen)
+AnyMethod = Annotated[FullDomain | IPA | Histogram | HCeiling | Relocation | DiffGen, Field(discriminator="model")]
 """The settings of a method: what a policy says of how it is to be met."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlanon.model.budget import Budget
 from sqlanon.model.release.document import Document
 from sqlanon.model.release.measurement import ModelResult, RowCounts
@@ -80,6 +82,11 @@ class Report(Document):
     notes: tuple[str, ...] = ()
 
     @property
+    def generalization(self) -> dict[str, str]:
+        """How general each quasi-identifier is, in words."""
+        return _levels_in_words(self.node, self.heights)
+
+    @property
     def rows_in_words(self) -> str:
         """How many rows were released, and how many not."""
         rows = self.rows
@@ -154,3 +161,12 @@ class PrivateReport(Document):
     seconds: dict[str, float]
     diagnostics: dict[str, float | None] | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def generalization(self) -> dict[str, str]:
+        """How general each quasi-identifier is, in words."""
+        return _levels_in_words(self.node, self.heights)
+
+
+def _levels_in_words(node: Mapping[str, int], heights: Mapping[str, int]) -> dict[str, str]:
+    return {name: f"level {level} of {heights[name]}" for name, level in node.items()}

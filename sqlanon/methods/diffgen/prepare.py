@@ -1,0 +1,63 @@
+"""From a source and a policy with DiffGen to what can be read: all that can be refused before a row is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.errors import BudgetError, PolicyError
+from sqlanon.mechanisms.scales import scale_for
+from sqlanon.methods.base import Request
+from sqlanon.methods.diffgen.draws import sensitivity
+from sqlanon.methods.diffgen.encode import settings_of
+from sqlanon.methods.private.neighbours import refuse_observed
+
+
+def checked(bound: BoundPolicy) -> BoundPolicy:
+    """A bound policy whose columns are of the kinds that it takes them for, and whose budget can be drawn with.
+
+    Raises:
+        PolicyError: listing the columns that are not; or ε is too small.
+        TaxonomyError: the values of a taxonomy were observed, and that is not accepted.
+    """
+    refuse_observed(bound.policy, {name: shape.domain for name, shape in bound.all_shapes.items()})
+    if problems := list(_misfits(bound)):
+        raise PolicyError(f"the policy does not fit {bound.description}:", problems)
+    settings = settings_of(bound)
+    try:
+        scale_for(settings.step, 2 * sensitivity(settings))
+    except BudgetError as error:
+        raise PolicyError(
+            f"the budget of the {settings} cannot be drawn with: {error.heading}", error.problems
+        ) from None
+    return bound
+
+
+def refuse_request(request: Request) -> None:
+    """Refuse what is asked of a run that the method does not take.
+
+    Raises:
+        PolicyError: a node, or to stop early.
+    """
+    if request.stopped is not None:
+        # What it chose until then would depend on the clock.
+        raise PolicyError("a private method makes all draws that its policy says: take fewer specializations")
+    if request.node is not None:
+        raise PolicyError("diffgen draws its labels, which are of several levels: it takes no node")
+
+
+def _misfits(bound: BoundPolicy) -> Iterator[str]:
+    settings = settings_of(bound)
+    (target,) = bound.policy.sensitive
+    for found in bound.columns:
+        if found.name in settings.numeric and not found.traits.is_number:
+            yield f'"{found.name}" is {found.type}, and no number: cast it in a view, or give it a taxonomy'
+        elif found.name in settings.sets and not found.traits.is_list:
+            yield f'"{found.name}" is {found.type}, and no list of items: gather them with list(item) in a view'
+        elif found.name in bound.policy.quasi_identifiers and found.name not in settings.sets and found.traits.is_list:
+            yield f'"{found.name}" is {found.type}: name it in sets of the method'
+        elif found.name == target and not found.traits.can_be_rebuilt:
+            yield (
+                f'"{found.name}" is published as a category, for which its type, {found.type}, is not fit: equal '
+                "values can be spelled in several ways; cast it to VARCHAR in a view"
+            )

@@ -1,0 +1,394 @@
+"""DiffGen from end to end: what is refused, charged, promised and written."""
+
+from __future__ import annotations
+
+import json
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from sqlanon.model.policy.ranges import Range
+from tests.commands import sqlanon
+from tests.fixed_noise import FixedNoise
+
+HOSTILE = '"a""b"; drop table x --'
+ILLNESSES = [("flu", "infection", "*"), ("cold", "infection", "*"), ("burn", "injury", "*"), ("cut", "injury", "*")]
+JOBS = [("nurse", "ward", "*"), ("doctor", "ward", "*"), ("cook", "kitchen", "*"), ("baker", "kitchen", "*")]
+TOML = """
+quasi_identifiers = ["age", "job", "illnesses"]
+sensitive = ["class"]
+identifiers = ["person"]
+
+[method]
+model = "diffgen"
+budget = { epsilon = 1.0 }
+target = "class"
+specializations = 3
+numeric = { age = [15, 95] }
+sets = ["illnesses"]
+"""
+
+
+def make_warehouse(path: Path | str, rows: int = 400) -> sa.Session:
+    """A warehouse with invented patients, and declared taxonomies."""
+    session = sa.connect(path)
+    session.connection.execute(
+        f"""
+        CREATE TABLE patients AS
+        SELECT
+            i // 2 AS person,
+            CAST(20 + i * 7 % 60 AS INTEGER) AS age,
+            ['nurse', 'doctor', 'cook', 'baker'][1 + i % 4] AS job,
+            list_filter(['flu', 'cold', 'burn', 'cut'], lambda each, place: (i // 3) % (place + 2) = 0) AS illnesses,
+            CASE WHEN i * 7 % 60 < 30 THEN 'yes' ELSE 'no' END AS class
+        FROM range({rows}) AS numbers (i)
+        """
+    )
+    session.taxonomies.load("job", sa.Taxonomy.from_rows(JOBS))
+    session.taxonomies.load("illnesses", sa.Taxonomy.from_rows(ILLNESSES))
+    session.taxonomies.load("class", sa.Taxonomy.flat(["yes", "no"]))
+    return session
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[sa.Session]:
+    with make_warehouse(tmp_path / "w.duckdb") as found:
+        yield found
+
+
+def policy(**options: Any) -> sa.Policy:
+    given = {"specializations": 3, "numeric": {"age": (15, 95)}, "sets": ["illnesses"], **options}
+    return sa.Policy(
+        quasi_identifiers=["age", "job", "illnesses"],
+        sensitive=["class"],
+        identifiers=["person"],
+        method=sa.DiffGen("class", **given),
+    )
+
+
+def of_ages(**options: Any) -> sa.Policy:
+    """With ages as the one predictor."""
+    others = {"quasi_identifiers": ("age",), "identifiers": ("person", "job", "illnesses")}
+    return policy(sets=[], **options).model_copy(update=others)
+
+
+def test_a_release(session: sa.Session) -> None:
+    release = session.anonymize("patients", policy(), into="released")
+    names = [row[0] for row in session.connection.execute("DESCRIBE released").fetchall()]
+    assert names == ["age", "job", "illnesses", "class", "count"]
+    assert len(release.report.specialized) == 3
+    assert release.report.combinations >= 8
+    assert sum(each.budget.epsilon for each in release.report.spent) == 1
+    assert release.guarantee.claims
+    assert release.guarantee.budget == sa.Budget(1)
+    counts = session.connection.execute("SELECT min(count), sum(count) FROM released").fetchone()
+    assert counts is not None
+    assert counts[0] >= release.report.thresholds["leaves"]
+    assert session.ledger.spent("patients") == sa.Budget(1)
+    note = json.loads(session.provenance("released") or "")["sqlanon"]
+    assert note["report"]["labels"] == release.report.labels
+    assert "seconds" not in note["report"]
+
+
+def test_a_policy_in_toml_and_by_the_command(session: sa.Session, tmp_path: Path) -> None:
+    session.close()
+    (tmp_path / "p.toml").write_text(TOML, encoding="utf-8")
+    assert sa.Policy.from_toml(tmp_path / "p.toml").method == policy().method
+    done = sqlanon(
+        *("run", "patients", "--policy", "p.toml", "--db", "w.duckdb", "--into", "r.parquet"),
+        "--json",
+        folder=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["report"]["method"] == "diffgen"
+    found = duckdb.sql(f"SELECT typeof(illnesses), count FROM '{tmp_path / 'r.parquet'}'").fetchall()
+    assert found
+    assert found[0][0] == "VARCHAR[]"
+
+
+def test_it_is_told_to_people(session: sa.Session, tmp_path: Path) -> None:
+    session.close()
+    (tmp_path / "p.toml").write_text(TOML, encoding="utf-8")
+    done = sqlanon(
+        *("run", "patients", "--policy", "p.toml", "--db", "w.duckdb", "--into", "released"),
+        folder=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "labels" in done.stdout
+    assert "differentially private with ε = 1" in " ".join(done.stdout.split())
+
+
+def test_the_cut_beside_it(session: sa.Session) -> None:
+    session.anonymize(
+        "patients", policy(), into="released", tables={"cuts": "cuts"}, random_source=FixedNoise(0), replace=True
+    )
+    rows = session.connection.execute("FROM cuts").fetchall()
+    values = {(attribute, value) for attribute, value, *_ in rows if value is not None}
+    assert values == {("job", row[0]) for row in JOBS} | {("illnesses", row[0]) for row in ILLNESSES}
+    ages = sorted((low, high) for attribute, _, low, high, _ in rows if attribute == "age")
+    assert ages[0][0] == 15
+    assert ages[-1][1] == 95
+    assert all(before[1] == after[0] for before, after in pairwise(ages))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"budget": sa.Budget(1, "1e-6")}, ["δ must be 0"]),
+        ({"budget": sa.Budget(0)}, ["ε must be positive"]),
+        ({"specializations": 0}, ["specializations"]),
+        ({"numeric": {"age": (95, 15)}}, ["numeric.age", "above the least"]),
+        ({"numeric": {"age": (15, 95, 0)}}, ["step must be above 0"]),
+        ({"numeric": {"age": (15, 95, 3)}}, ["whole number of steps"]),
+        ({"numeric": {"age": (0, 10**13)}}, ["steps, more than"]),
+        ({"numeric": {"age": ("a", 3)}}, ["must be a number"]),
+        ({"numeric": {"years": (15, 95)}, "sets": ["sick"]}, ['"years" is no quasi-identifier', '"sick" is no']),
+        ({"numeric": {"illnesses": (1, 3)}}, ["cannot be both numeric and a set"]),
+        ({"threshold": -1}, ["threshold"]),
+        ({"utility": "least"}, ["utility"]),
+        ({"outside": "ignore"}, ["outside"]),
+    ],
+)
+def test_settings_that_make_no_sense(options: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(sa.PolicyError) as refused:
+        policy(**options)
+    for word in words:
+        assert word in str(refused.value)
+
+
+def test_policies_that_do_not_fit_the_method() -> None:
+    with pytest.raises(sa.PolicyError) as refused:
+        sa.Policy(
+            quasi_identifiers=["age", "count"],
+            sensitive=["class"],
+            insensitive=["note"],
+            privacy=[sa.KAnonymity(2)],
+            minimum_levels={"count": 1},
+            suppression_limit=0.1,
+            method=sa.DiffGen("illness", numeric={"age": (15, 95)}),
+        )
+    for words in ("illness", "insensitive", "k-anonymity", "minimum_levels", "suppression_limit", 'column "count"'):
+        assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "error", "words"),
+    [
+        ("SELECT * REPLACE (CAST(age AS VARCHAR) AS age) FROM patients", {}, sa.PolicyError, ['"age" is VARCHAR']),
+        ("SELECT * REPLACE ('flu' AS illnesses) FROM patients", {}, sa.PolicyError, ["no list of items"]),
+        ("FROM patients", {"sets": []}, sa.PolicyError, ["name it in sets"]),
+        (
+            "SELECT * REPLACE (CASE age WHEN 27 THEN 'spy' ELSE job END AS job, ['?'] AS illnesses) FROM patients",
+            {},
+            sa.TaxonomyError,
+            ['"job": ', '"illnesses": 400 rows'],
+        ),
+        ("SELECT * REPLACE (age + 60 AS age) FROM patients", {"outside": "refuse"}, sa.PolicyError, ['"age": ']),
+        ("SELECT * REPLACE ('maybe' AS class) FROM patients", {}, sa.TaxonomyError, ['"class": 400 rows']),
+    ],
+)
+def test_sources_that_do_not_fit(
+    session: sa.Session, source: str, options: dict[str, Any], error: type[Exception], words: list[str]
+) -> None:
+    session.anonymize("patients", policy(), into="released", random_source=FixedNoise(0))
+    before = session.connection.execute("FROM released").fetchall()
+    session.connection.execute(f"CREATE VIEW viewed AS {source}")
+    with pytest.raises(error) as refused:
+        session.anonymize("viewed", policy(**options), into="released", dataset="patients", replace=True)
+    for word in words:
+        assert word in str(refused.value)
+    assert "spy" not in str(refused.value)
+    assert session.connection.execute("FROM released").fetchall() == before
+    assert session.ledger.spent("patients") == sa.Budget(0)
+
+
+def test_taxonomies_that_do_not_fit(session: sa.Session) -> None:
+    (session.taxonomies.load("class", sa.Taxonomy.flat(["yes"])),)
+    wide = [(f"i{place}", "*") for place in range(12)] + [(row[0], "*") for row in ILLNESSES]
+    session.taxonomies.load("illnesses", sa.Taxonomy.from_rows(wide))
+    session.connection.execute("UPDATE patients SET class = 'yes'")
+    with pytest.raises(sa.PolicyError, match=r"(?s)17 children, more than 12.*1 class"):
+        session.anonymize("patients", policy(), into="released")
+    session.connection.execute("DELETE FROM anon.taxonomy WHERE attribute = 'job'")
+    with pytest.raises(sa.TaxonomyError, match='"job"'):
+        session.anonymize("patients", policy(), into="released")
+    assert session.ledger.spent("patients") == sa.Budget(0)
+
+
+def test_values_that_were_read_off_the_data(session: sa.Session) -> None:
+    session.taxonomies.load("job", sa.Taxonomy.flat(), source="patients")
+    with pytest.raises(sa.TaxonomyError, match="read off the data"):
+        session.anonymize("patients", policy(), into="released")
+    release = session.anonymize("patients", policy(accept_observed_domain=True), into="released")
+    assert any('"job"' in condition for condition in release.guarantee.conditions)
+
+
+def test_requests_that_it_does_not_take(session: sa.Session) -> None:
+    for given in ({"node": {"age": 1}}, {"time_limit": 5.0}):
+        with pytest.raises(sa.PolicyError):
+            session.anonymize("patients", policy(), into="released", **given)  # type: ignore[arg-type]
+
+
+def test_what_a_refusal_of_numbers_tells_is_a_condition(session: sa.Session) -> None:
+    for outside, told in (("refuse", True), ("clamp", False)):
+        release = session.anonymize("patients", policy(outside=outside), into=outside)
+        assert any("within their ranges" in each for each in release.guarantee.conditions) is told
+
+
+def test_a_budget_that_does_not_suffice(session: sa.Session) -> None:
+    session.ledger.cap("patients", sa.Budget("0.5"))
+    with pytest.raises(sa.BudgetError):
+        session.anonymize("patients", policy(), into="released")
+    tiny = policy(budget=sa.Budget("1e-15"))
+    with pytest.raises(sa.PolicyError, match="cannot be drawn with"):
+        session.anonymize("patients", tiny, into="released")
+    assert session.ledger.spent("patients") == sa.Budget(0)
+
+
+def test_what_was_charged_stays_charged(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("as if the machine had gone")
+
+    session.anonymize("patients", policy(), into="released")
+    before = session.connection.execute("FROM released").fetchall()
+    monkeypatch.setattr("sqlanon.methods.diffgen.method.draw_leaves", broken)
+    with pytest.raises(RuntimeError):
+        session.anonymize("patients", policy(), into="released", replace=True)
+    assert session.ledger.spent("patients") == sa.Budget(2)
+    assert session.connection.execute("FROM released").fetchall() == before
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_hardly_any_rows(session: sa.Session, rows: int) -> None:
+    session.connection.execute(f"CREATE TABLE few AS FROM patients LIMIT {rows}")
+    release = session.anonymize("few", policy(), into="released")
+    assert release.report.released_groups >= 0
+    assert session.connection.execute("SELECT count(*) FROM released").fetchone() is not None
+
+
+def test_combinations_that_nobody_has_are_shown(session: sa.Session) -> None:
+    """Otherwise whoever looks would know that somebody has what is shown."""
+    session.connection.execute("CREATE TABLE nobody AS FROM patients LIMIT 0")
+    release = session.anonymize("nobody", of_ages(threshold=0), into="released", random_source=sa.SeededSource(1))
+    assert release.report.released_groups > 0
+
+
+def test_no_split_is_paid_for_that_is_not_asked_for(session: sa.Session) -> None:
+    release = session.anonymize("patients", of_ages(), into="released", random_source=FixedNoise(0))
+    spent = {each.step: each.budget.epsilon / of_ages().method.step for each in release.report.spent}
+    assert (spent["choices"], spent["splits"]) == (3, 3)
+
+
+def test_more_specializations_than_candidates(session: sa.Session) -> None:
+    release = session.anonymize(
+        "patients",
+        policy(specializations=1000, numeric={}, sets=[]).model_copy(
+            update={"quasi_identifiers": ("job",), "identifiers": ("person", "age", "illnesses")}
+        ),
+        into="released",
+        dataset="patients",
+    )
+    assert release.report.specialized == ("job", "job", "job")
+    assert release.report.labels == {"job": 4}
+    assert sum(each.budget.epsilon for each in release.report.spent) == 1
+
+
+def test_rows_with_null_are_left_out(session: sa.Session) -> None:
+    for name in ("age", "job", "illnesses", "class"):
+        session.connection.execute(f"INSERT INTO patients SELECT * REPLACE (NULL AS {name}) FROM patients LIMIT 10")
+    session.anonymize("patients", policy(threshold=0, set_threshold=0), into="released", random_source=FixedNoise(0))
+    assert session.connection.execute("SELECT sum(count) FROM released").fetchall() == [(400,)]
+
+
+def test_no_more_rows_of_an_individual_are_counted_than_is_allowed(session: sa.Session) -> None:
+    noise = FixedNoise(0)
+    wanted = policy(threshold=0, set_threshold=0, rows_per_individual=1).model_copy(update={"individual": "person"})
+    session.anonymize("patients", wanted, into="released", random_source=noise)
+    assert session.connection.execute("SELECT sum(count) FROM released").fetchall() == [(200,)]
+    assert set(noise.sensitivities) == {1}
+    three = wanted.model_copy(update={"method": wanted.method.model_copy(update={"rows_per_individual": 3})})
+    noise = FixedNoise(0)
+    session.anonymize("patients", three, into="released", random_source=noise, replace=True)
+    assert set(noise.sensitivities) == {3}
+
+
+def test_hostile_names(session: sa.Session) -> None:
+    connection = session.connection
+    quoted = '"' + HOSTILE.replace('"', '""') + '"'
+    connection.execute(f'CREATE TABLE {quoted} AS SELECT age AS {quoted}, job, class AS "Class ""x" FROM patients')
+    session.taxonomies.load('Class "x', sa.Taxonomy.flat(["yes", "no"]))
+    wanted = sa.Policy(
+        quasi_identifiers=[HOSTILE, "job"],
+        sensitive=['Class "x'],
+        method=sa.DiffGen(specializations=3, numeric={HOSTILE: (15, 95)}),
+    )
+    session.anonymize(quoted, wanted, into="released", random_source=FixedNoise(0))
+    assert [row[0] for row in connection.execute("DESCRIBE released").fetchall()] == [
+        HOSTILE,
+        "job",
+        'Class "x',
+        "count",
+    ]
+
+
+def test_classes_that_are_no_texts(session: sa.Session) -> None:
+    session.connection.execute("CREATE VIEW judged AS SELECT * REPLACE (class = 'yes' AS class) FROM patients")
+    session.taxonomies.load("class", sa.Taxonomy.flat(["true", "false"]))
+    session.anonymize("judged", policy(), into="released", random_source=FixedNoise(0))
+    assert session.connection.execute("SELECT DISTINCT typeof(class) FROM released").fetchall() == [("BOOLEAN",)]
+
+
+def test_numbers_in_steps_and_out_of_their_range(session: sa.Session) -> None:
+    """Numbers of all kinds are rounded down to steps, and those out of the range are in the steps at its ends."""
+    session.connection.execute(
+        """
+        CREATE TABLE measured AS
+        SELECT
+            unnest([-1e300, 0.0, 0.1, 0.24, 0.26, 0.99, 1.0, 1e300, 'inf'::DOUBLE, 'nan'::DOUBLE]) AS weight,
+            'yes' AS class
+        """
+    )
+    wanted = sa.Policy(
+        quasi_identifiers=["weight"],
+        sensitive=["class"],
+        method=sa.DiffGen(specializations=100, numeric={"weight": (0, 1, 0.25)}, threshold=0),
+    )
+    session.anonymize("measured", wanted, into="released", random_source=FixedNoise(0))
+    assert session.connection.execute("FROM released").fetchall() == [
+        ("[0, 0.25)", "yes", 4),
+        ("[0.25, 0.5)", "yes", 1),
+        ("[0.75, 1)", "yes", 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "step"), [("0", "1", "0.1"), ("-0.3", "0.6", "0.03"), ("0", "21", "7"), ("-2", "4", "1")]
+)
+def test_numbers_lie_in_the_intervals_that_are_told(session: sa.Session, low: str, high: str, step: str) -> None:
+    """Also those at the ends of steps, and the next ones to them, which a quotient of floats can take for others."""
+    given = Range(low=low, high=high, step=step)
+    ends = [float(given.at(place)) for place in range(given.size + 1)]
+    values = {near for end in ends for near in (end, math.nextafter(end, -math.inf), math.nextafter(end, math.inf))}
+    session.connection.execute("CREATE TABLE measured (weight DOUBLE, class VARCHAR)")
+    session.connection.executemany("INSERT INTO measured VALUES (?, 'yes')", [[value] for value in values])
+    method = sa.DiffGen(specializations=500, numeric={"weight": given}, threshold=0)
+    wanted = sa.Policy(quasi_identifiers=["weight"], sensitive=["class"], method=method)
+    session.anonymize("measured", wanted, into="released", random_source=FixedNoise(0))
+    found = dict(session.connection.execute("SELECT weight, count FROM released").fetchall())
+    inside = [min(max(bisect_right(ends, value) - 1, 0), given.size - 1) for value in values]
+    assert found == Counter(f"[{given.at(place)}, {given.at(place + 1)})" for place in inside)
+
+
+def test_the_sql_of_a_run_is_told(session: sa.Session) -> None:
+    steps = session.explain("patients", policy())
+    assert any("anon_points" in step.sql for step in steps)
+    assert any("log2" in step.sql or "max(" in step.sql.lower() for step in steps)
+    assert session.ledger.spent("patients") == sa.Budget(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 RUNS_AT_ONCE = 100_000
 """How many releases are drawn together at most: each takes a row per combination."""
+
+
+AUDITED = {"diffgen": "sqlanon.evaluation.audited_diffgen:AuditedDiffGen"}
+"""Where the audits of methods are that publish no node."""
 
 
 class AuditedPolicy:
@@ -138,7 +143,9 @@ def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSourc
         from sqlanon.mechanisms.opendp import OpenDPSource
 
         source = OpenDPSource()
-    return AuditedPolicy(session, policy, source)
+    module, _, name = AUDITED.get(policy.method.algorithm, f"{__name__}:AuditedPolicy").partition(":")
+    audited: AuditedPolicy = getattr(import_module(module), name)(session, policy, source)
+    return audited
 
 
 def _refuse_crowded(engine: Compute, bound: BoundPolicy) -> None:

@@ -17,6 +17,7 @@ import sqlanon as sa
 from sqlanon.evaluation.audit import Audit
 from sqlanon.evaluation.audit_chart import write_chart
 from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP
+from tests.diffgen_pairs import DRAWS, PAIRS, audited
 from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, pairs, pairs_of_many_rows, policy, session_on
 from tests.integration.test_private_audits import CONFIDENCE, least
 
@@ -36,17 +37,27 @@ def main() -> None:
             mechanism = sa.evaluation.repeatable(session_on(pair), policy(method), source)
             audit = sa.evaluation.audit_privacy(mechanism, "without", "with_one", arguments.runs, CONFIDENCE)
             audits[f"{method_name}: {pair_name}"] = audit
-            seconds = time.perf_counter() - began
-            sys.stdout.write(
-                f"{method_name:<42} {pair_name:<50} {audit.lower_bound:6.3f} of {float(audit.claimed.epsilon):g}"
-                f"{'  VIOLATED' if audit.violates else ''}  ({seconds:.0f} s)\n"
-            )
-            sys.stdout.flush()
+            _tell(method_name, pair_name, audit, began)
+    for draw in DRAWS:
+        for pair_name in PAIRS:
+            began = time.perf_counter()
+            source = sa.SeededSource(len(audits)) if arguments.source == "seeded" else sa.OpenDPSource()
+            audits[f"DiffGen, {draw}: {pair_name}"] = audited(draw, pair_name, arguments.runs, CONFIDENCE, source)
+            _tell(f"DiffGen, {draw}", pair_name, audits[f"DiffGen, {draw}: {pair_name}"], began)
     if arguments.chart is not None:
         write_chart(audits, arguments.chart, replace=True)
     sys.stdout.write(
         f"{sum(bool(audit.violates) for audit in audits.values())} of {len(audits)} audits found a violation\n"
     )
+
+
+def _tell(method_name: str, pair_name: str, audit: Audit, began: float) -> None:
+    seconds = time.perf_counter() - began
+    sys.stdout.write(
+        f"{method_name:<42} {pair_name:<50} {audit.lower_bound:6.3f} of {float(audit.claimed.epsilon):g}"
+        f"{'  VIOLATED' if audit.violates else ''}  ({seconds:.0f} s)\n"
+    )
+    sys.stdout.flush()
 
 
 def _pairs(method: sa.IPA | sa.Histogram) -> dict[str, Pair]:

@@ -903,6 +903,13 @@ DIFFGEN = [
             "scores change by more than choices are drawn for",
             f"{SPECIALIZED}::test_no_more_rows_of_an_individual_are_counted_than_is_allowed",
         ),
+        (
+            "diffgen-bits",
+            "else WHOLE + 2)",
+            "else WHOLE // 16)",
+            "information changes by more than choices are drawn for",
+            "tests/unit/test_diffgen_losses.py::test_a_sensitivity_that_is_too_small_is_found",
+        ),
     ),
     *_of(
         "sqlanon/methods/diffgen/leaves.py",

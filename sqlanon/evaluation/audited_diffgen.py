@@ -1,0 +1,84 @@
+"""DiffGen as a mechanism that can be audited: its cuts are drawn run by run that differ, its counts in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.prepare import prepare
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.evaluation.audit_outputs import countable
+from sqlanon.evaluation.branches import branches
+from sqlanon.evaluation.policies import AuditedPolicy
+from sqlanon.mechanisms.accountant import Accountant
+from sqlanon.methods.diffgen.draws import LEAVES
+from sqlanon.methods.diffgen.encode import encode
+from sqlanon.methods.diffgen.evidence import CountedRows
+from sqlanon.methods.diffgen.leaves import draw_leaves
+from sqlanon.methods.diffgen.prepare import checked
+from sqlanon.methods.diffgen.queries.leaves import SHOWN
+from sqlanon.methods.diffgen.specialize import Chosen
+from sqlanon.methods.private.neighbours import bounded_source
+from sqlanon.queries.kit.nodes import aliased, ascending, column, count_rows, grouped, identifier, select, subquery
+from sqlanon.queries.noise.combinations import NOISY, RUN
+from sqlanon.queries.noise.unseen import INDEX
+
+
+class AuditedDiffGen(AuditedPolicy):
+    """What a run would publish: the specializations in their order, which sets are left, and all counts that are shown.
+
+    Combinations are told by their number in the public domain of the cut.
+    """
+
+    def _prepared(self, source: ResolvedSource) -> BoundPolicy:
+        return checked(prepare(self._session._engine, source, self._policy))
+
+    def _outcomes(
+        self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
+    ) -> Iterator[tuple[object, int]]:
+        points = encode(engine, bound, bounded_source(engine, bound, self._source))
+        settings = points.settings
+        evidence = CountedRows(engine, settings.utility)
+        found = branches(
+            points.axes,
+            points.classes,
+            settings,
+            evidence,
+            self._source,
+            lambda: accountant.charge_in_portions(settings.name, settings.budget),
+            runs,
+        )
+        for chosen, portions, count in found:
+            with engine.scratch():
+                for partitions in chosen.cut.partitions.values():
+                    evidence.partitioned(partitions)
+                draw_leaves(
+                    engine, chosen.cut, points.classes, settings, self._source, portions.rest(LEAVES), runs=count
+                )
+                rows = engine.fetch(_shown(), "outcomes")
+            drawn = _told(chosen)
+            silent = count - sum(int(row["runs"]) for row in rows)
+            for row in rows:
+                counts = {item[INDEX]: item[NOISY] for item in row["shown"]}
+                yield countable((drawn, counts)), int(row["runs"])
+            if silent:
+                yield countable((drawn, {})), silent
+
+
+def _told(chosen: Chosen) -> tuple[object, ...]:
+    """What there is to see of a cut besides its counts, and how it came about."""
+    kept = tuple(partitions.kept for partitions in chosen.cut.partitions.values())
+    return (tuple((each.piece, each.children) for each in chosen.specializations), kept)
+
+
+def _shown() -> exp.Select:
+    """``shown``, a list of the numbers and noisy rows of combinations, and in how many ``runs`` it is just that."""
+    item = exp.Struct(
+        expressions=[exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in (INDEX, NOISY)]
+    )
+    listed = exp.func("list", exp.Order(this=item, expressions=ascending(column(INDEX)).expressions))
+    of_runs = grouped(select([aliased(listed, "shown")], SHOWN.table), [column(RUN)])
+    counted = select([column("shown"), aliased(count_rows(), "runs")], subquery(of_runs, "anon_of_runs"))
+    return grouped(counted, [column("shown")])

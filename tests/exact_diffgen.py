@@ -1,0 +1,109 @@
+"""The probabilities of all cuts that DiffGen can draw of a small table, exactly but for floating point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from sqlanon.evaluation.choices import permute_and_flip
+from sqlanon.mechanisms.accountant import Accountant, Portions
+from sqlanon.mechanisms.discrete_laplace import Tail
+from sqlanon.mechanisms.scales import scale_for
+from sqlanon.mechanisms.seeded import SeededSource
+from sqlanon.methods.cuts.pieces import Axis, Piece
+from sqlanon.methods.diffgen.draws import (
+    CHOICES,
+    ITEM_SETS,
+    SPLITS,
+    Draws,
+    Scored,
+    SetOfChildren,
+    groups,
+    sensitivity,
+    threshold,
+)
+from sqlanon.methods.diffgen.specialize import Evidence, specialized
+from sqlanon.model.policy.diffgen import DiffGen
+
+Path = tuple[Any, ...]
+
+
+class Options(Exception):  # noqa: N818 - no error, but a way out
+    """What can be drawn at a point, with the probability of each."""
+
+    def __init__(self, probabilities: Mapping[Any, float]) -> None:
+        self.probabilities = probabilities
+
+
+class Enumerated(Draws):
+    """Draws that are given up to a point, at which there are options."""
+
+    def __init__(self, settings: DiffGen, portions: Portions, given: Path) -> None:
+        super().__init__(settings, SeededSource(0), portions)
+        self._given = list(given)
+        self._taken = portions
+
+    def best(self, scores: Sequence[int]) -> int:
+        charge = self._taken.take(CHOICES, self.settings.step)
+        scale = scale_for(charge.budget.epsilon, 2 * sensitivity(self.settings))
+        return self._one(lambda: dict(enumerate(permute_and_flip(list(scores), scale))))
+
+    def splits(self, intervals: Sequence[tuple[Piece, Scored]]) -> dict[Piece, int]:
+        (charge, *_) = self._taken.take_side_by_side(SPLITS, self.settings.step, len(intervals))
+        scale = scale_for(charge.budget.epsilon, 2 * sensitivity(self.settings))
+        return {
+            interval: self._one(lambda each=(interval, scored): split_probabilities(*each, scale))
+            for interval, scored in intervals
+        }
+
+    def kept(self, counts: Mapping[SetOfChildren, int], possible: Sequence[SetOfChildren]) -> list[SetOfChildren]:
+        epsilon = self._taken.take(ITEM_SETS, self.settings.step).budget.epsilon
+        least = threshold(self.settings.set_threshold, epsilon, 1)
+        scale = Fraction(scale_for(epsilon, 1))
+        chances = [float(Tail(scale, least - counts.get(each, 0)).bounds(80)[0]) for each in possible]
+        return self._one(
+            lambda: {
+                tuple(each for each, is_kept in zip(possible, flags, strict=True) if is_kept): math.prod(
+                    chance if is_kept else 1 - chance for chance, is_kept in zip(chances, flags, strict=True)
+                )
+                for flags in product((False, True), repeat=len(possible))
+            }
+        )
+
+    def _one(self, options: Callable[[], Mapping[Any, float]]) -> Any:
+        if self._given:
+            return self._given.pop(0)
+        raise Options(options())
+
+
+def split_probabilities(interval: Piece, scored: Scored, scale: float) -> dict[int, float]:
+    """By place, of the exponential mechanism over all of them."""
+    weights: dict[int, float] = {}
+    first, counts, scores = (each.tolist() for each in groups(interval, scored))
+    most = max(scores)
+    for start, count, score in zip(first, counts, scores, strict=True):
+        for place in range(start, start + count):
+            weights[place] = math.exp((score - most) / scale)
+    total = sum(weights.values())
+    return {place: weight / total for place, weight in weights.items()}
+
+
+def path_probabilities(
+    axes: Sequence[Axis], classes: int, settings: DiffGen, evidence: Evidence
+) -> dict[Path, tuple[float, Fraction]]:
+    """Everything that can be drawn until the cut is there, with its probability and what was spent on it."""
+    found: dict[Path, tuple[float, Fraction]] = {}
+    accountant = Accountant(None, dataset="", method="diffgen", policy_sha256="")
+    open_paths: list[tuple[Path, float]] = [((), 1.0)]
+    while open_paths:
+        path, probability = open_paths.pop()
+        portions = accountant.charge_in_portions("diffgen", settings.budget)
+        try:
+            specialized(axes, classes, settings.specializations, evidence, Enumerated(settings, portions, path))
+            found[path] = probability, settings.budget.epsilon - portions.left
+        except Options as options:
+            open_paths += [((*path, each), probability * chance) for each, chance in options.probabilities.items()]
+    return found

@@ -1,0 +1,103 @@
+"""What a row changes of the chances of every cut, computed: never more than what is spent on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import sqlanon as sa
+from sqlanon.binding.prepare import prepare
+from sqlanon.evaluation.branches import Remembered
+from sqlanon.methods.cuts.pieces import Piece
+from sqlanon.methods.diffgen import draws
+from sqlanon.methods.diffgen.encode import encode
+from sqlanon.methods.diffgen.evidence import CountedRows
+from sqlanon.methods.diffgen.prepare import checked
+from tests.effort import examples
+from tests.exact_diffgen import Path, path_probabilities
+from tests.naive_diffgen import Case
+from tests.property.test_diffgen import cases, policy, session_of
+
+pytestmark = pytest.mark.one_line
+
+EXAMPLES = settings(
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+CLOSE = 1e-9
+
+
+@contextmanager
+def probabilities(case: Case, **options: Any) -> Iterator[dict[Path, tuple[float, Any]]]:
+    with session_of(case) as session:
+        engine = session._engine
+        bound = checked(prepare(engine, engine.resolve("given"), policy(case, **options)))
+        with engine.transaction(), engine.scratch():
+            points = encode(engine, bound, bound.source)
+            evidence = Remembered(CountedRows(engine, points.settings.utility))
+            yield path_probabilities(points.axes, points.classes, points.settings, evidence)
+
+
+def worst_loss(case: Case, row: dict[str, Any], **options: Any) -> tuple[float, float]:
+    """The largest loss of anything that can be drawn, and the most that is spent on anything."""
+    with_one = Case(**{**vars(case), "rows": [*case.rows, row]})
+    with probabilities(case, **options) as without, probabilities(with_one, **options) as others:
+        assert math.isclose(sum(chance for chance, _ in without.values()), 1, abs_tol=1e-6)
+        loss = 0.0
+        for path in without.keys() | others.keys():
+            (one, spent), (other, same) = without[path], others[path]
+            assert spent == same
+            if one > 1e-300 and other > 1e-300:
+                assert abs(math.log(one / other)) <= spent + CLOSE
+                loss = max(loss, abs(math.log(one / other)))
+        return loss, float(max(spent for _, spent in without.values()))
+
+
+@EXAMPLES
+@given(cases(predictors=2, values=3, rounds=2), st.sampled_from(["max", "infogain"]), st.sampled_from([1, 4]))
+def test_no_row_costs_more_than_is_spent(case: Case, utility: str, epsilon: int) -> None:
+    assume(case.rows)
+    *rows, row = case.rows
+    worst_loss(Case(**{**vars(case), "rows": rows}), row, utility=utility, budget=sa.Budget(epsilon))
+
+
+def numbers(*values: int) -> list[dict[str, Any]]:
+    return [{"number 0": value, "target": "c0" if place % 2 else "c1"} for place, value in enumerate(values)]
+
+
+ONE_NUMBER = Case([], {}, {"number 0": (15, 45)}, {}, ("c0", "c1"), ("number 0",), 1)
+
+
+def test_the_check_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If numbers are split between the values of rows alone, a row makes possible what was not (spec, D4)."""
+    case = Case(**{**vars(ONE_NUMBER), "rows": numbers(20, 30)})
+    (row,) = numbers(40)
+    loss, spent = worst_loss(case, row)
+    assert 0 < loss <= spent
+
+    honest = draws.groups
+
+    def within_values(interval: Piece, scored: draws.Scored) -> Any:
+        first, last = scored.values[0], scored.values[-1]
+        return honest(Piece(interval.position, int(first), int(last) + 1), scored)
+
+    monkeypatch.setattr("tests.exact_diffgen.groups", within_values)
+    with pytest.raises(KeyError):
+        worst_loss(case, row)
+
+
+def test_a_sensitivity_that_is_too_small_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Information can change by a whole bit."""
+    case = Case(**{**vars(ONE_NUMBER), "numbers": {"number 0": (0, 4)}, "rows": numbers(0)})
+    row = {"number 0": 1, "target": "c0"}
+    options: dict[str, Any] = {"utility": "infogain", "budget": sa.Budget(40)}
+    loss, spent = worst_loss(case, row, **options)
+    assert 0 < loss <= spent
+    monkeypatch.setattr("tests.exact_diffgen.sensitivity", lambda _: draws.WHOLE // 16)
+    with pytest.raises(AssertionError):
+        worst_loss(case, row, **options)

@@ -167,8 +167,8 @@ def test_columns_made_inside_have_the_prefix_or_are_returned() -> None:
     assert refused(lambda macro: not others(macro)) == []
 
 
-# It reads the caller's column in two relations on purpose.
-CAPTURING = ("found_label",)
+# They read the caller's column in two relations on purpose.
+CAPTURING = ("found_label", "found_interval")
 
 
 def test_scalar_macros_show_their_arguments_no_column_without_the_prefix() -> None:

@@ -740,3 +740,66 @@ FROM (
     FROM hand_catalog
     GROUP BY class_ids, diagnosis
 );
+
+-- compare: apply_cut
+FROM anon.apply_cut(
+    'patients', 'cut', ['age', 'sex', 'zip', 'city', 'job', 'education', 'insurance'], ['day', 'dose'], []
+);
+-- by hand
+SELECT
+    ages.label AS age, sexes.label AS sex, zips.label AS zip, cities.label AS city, jobs.label AS job,
+    educations.label AS education, insurances.label AS insurance, days.label AS day, doses.label AS dose,
+    patients.* EXCLUDE (age, sex, zip, city, job, education, insurance, day, dose)
+FROM patients
+INNER JOIN cut AS ages ON ages.attribute = 'age' AND ages.value = CAST(patients.age AS VARCHAR)
+INNER JOIN cut AS sexes ON sexes.attribute = 'sex' AND sexes.value = patients.sex
+INNER JOIN cut AS zips ON zips.attribute = 'zip' AND zips.value = patients.zip
+INNER JOIN cut AS cities ON cities.attribute = 'city' AND cities.value = patients.city
+INNER JOIN cut AS jobs ON jobs.attribute = 'job' AND jobs.value = patients.job
+INNER JOIN cut AS educations ON educations.attribute = 'education' AND educations.value = patients.education
+INNER JOIN cut AS insurances ON insurances.attribute = 'insurance' AND insurances.value = patients.insurance
+INNER JOIN cut AS days ON days.attribute = 'day' AND patients.day >= days.low AND patients.day < days.high
+INNER JOIN cut AS doses ON doses.attribute = 'dose' AND patients.dose >= doses.low AND patients.dose < doses.high;
+
+-- compare: apply_cut, sets
+FROM anon.apply_cut('patients', 'cut', [], [], ['places']);
+-- by hand
+SELECT sets.places, patients.* EXCLUDE (places)
+FROM patients
+INNER JOIN (
+    SELECT id, list(DISTINCT label ORDER BY label) AS places
+    FROM (SELECT id, unnest(places) AS item FROM patients) AS items
+    INNER JOIN cut ON attribute = 'places' AND value = item
+    GROUP BY id
+) AS sets ON sets.id = patients.id;
+
+-- compare: found_cut_labels
+SELECT * EXCLUDE (anon_category, anon_number, anon_set, anon_other, places), places[2:] AS places
+FROM anon.found_cut_labels('patients', 'cut', ['age', 'sex'], ['day'], ['places']);
+-- by hand
+SELECT
+    ages.label AS age, sexes.label AS sex, days.label AS day, patients.* EXCLUDE (age, sex, day, places), sets.places
+FROM patients
+INNER JOIN cut AS ages ON ages.attribute = 'age' AND ages.value = CAST(patients.age AS VARCHAR)
+INNER JOIN cut AS sexes ON sexes.attribute = 'sex' AND sexes.value = patients.sex
+INNER JOIN cut AS days ON days.attribute = 'day' AND patients.day >= days.low AND patients.day < days.high
+INNER JOIN (
+    SELECT id, list(DISTINCT label ORDER BY label) AS places
+    FROM (SELECT id, unnest(places) AS item FROM patients) AS items
+    INNER JOIN cut ON attribute = 'places' AND value = item
+    GROUP BY id
+) AS sets ON sets.id = patients.id;
+
+-- compare: rows_without_label
+FROM anon.rows_without_label('patients', 'cut', ['age', 'sex'], ['day'], []);
+-- by hand
+SELECT unnest(['age', 'sex', 'day']) AS attribute, unnest([age, sex, day]) AS row_count
+FROM (
+    SELECT
+        count(*) FILTER (WHERE ages.label IS NULL) AS age, count(*) FILTER (WHERE sexes.label IS NULL) AS sex,
+        count(*) FILTER (WHERE days.label IS NULL) AS day
+    FROM patients
+    LEFT JOIN cut AS ages ON ages.attribute = 'age' AND ages.value = CAST(patients.age AS VARCHAR)
+    LEFT JOIN cut AS sexes ON sexes.attribute = 'sex' AND sexes.value = patients.sex
+    LEFT JOIN cut AS days ON days.attribute = 'day' AND patients.day >= days.low AND patients.day < days.high
+);

@@ -196,3 +196,23 @@ sums AS (
 SELECT
     *, 0.95 * 0.9 / class_rows + 0.05 * 0.9 / diagnosis_rows + 0.95 * 0.1 / job_rows + 0.05 * 0.1 / row_count AS m
 FROM sums;
+
+-- A cut: all predictors at a level of their own, days since 2020 in intervals, and sets of jobs and cities.
+CREATE TABLE patients AS
+SELECT
+    *,
+    date_diff('day', DATE '2020-01-01', admission) AS day,
+    CAST(id % 1000 AS DOUBLE) AS dose,
+    list_distinct([job, city, 'job ' || id % 50]) AS places
+FROM people;
+
+CREATE TABLE cut AS
+SELECT attribute, value, CAST(NULL AS DOUBLE) AS low, CAST(NULL AS DOUBLE) AS high, label
+FROM anon.taxonomy
+WHERE level = 1 AND attribute IN ('age', 'sex', 'zip', 'city', 'job', 'education', 'insurance')
+UNION ALL
+SELECT 'day', NULL, start, start + 146, 'days from ' || start FROM range(0, 730, 146) AS starts (start)
+UNION ALL
+SELECT 'dose', NULL, start, start + 250, 'doses from ' || start FROM range(0, 1000, 250) AS starts (start)
+UNION ALL
+SELECT 'places', value, NULL, NULL, label FROM anon.taxonomy WHERE level = 1 AND attribute IN ('job', 'city');

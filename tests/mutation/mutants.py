@@ -1113,6 +1113,16 @@ MODELS = [
         ),
     ),
     *_of(
+        "sql/macros/94_cuts.sql",
+        (
+            "cut-interval-without-its-start",
+            "lambda anon_start: anon_start <= attribute",
+            "lambda anon_start: anon_start < attribute",
+            "a number at a bound gets the label of the interval before",
+            f"{MACROS}[94_cuts]",
+        ),
+    ),
+    *_of(
         "sql/macros/50_privacy.sql",
         (
             "k-of-the-largest-class",

@@ -85,6 +85,9 @@ def _constant_names(names: exp.Expr) -> list[str] | None:
         return _map_keys(names.this)
     if isinstance(names, exp.Array):
         return _strings(names.expressions)
+    if isinstance(names, exp.DPipe):
+        both = _constant_names(names.this), _constant_names(names.expression)
+        return None if both[0] is None or both[1] is None else [*both[0], *both[1]]
     return None
 
 

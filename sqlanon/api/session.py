@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from sqlanon.api.ledger import Ledger
-from sqlanon.api.opened import Opened, OpenedEngine, Part, checked
+from sqlanon.api.opened import Opened, OpenedEngine, checked
 from sqlanon.api.partitions import Partitions
+from sqlanon.api.preparations import Preparations
 from sqlanon.api.taxonomies import Taxonomies
 from sqlanon.engines.frames import reading
 from sqlanon.errors import VerificationError
@@ -23,13 +24,12 @@ if TYPE_CHECKING:
     from sqlanon.engines.base import Source
     from sqlanon.engines.duckdb import Connection
     from sqlanon.mechanisms.source import RandomSource
-    from sqlanon.model.flatten import Flattened
     from sqlanon.model.policy.given import GivenPolicy
     from sqlanon.model.release import Measurement, Release, Verification
     from sqlanon.run.explain import ExplainedStep
 
 
-class Session(Part, AbstractContextManager["Session"]):
+class Session(Preparations, AbstractContextManager["Session"]):
     """Anonymize tables of one warehouse; use it as a context manager, or close it.
 
     Its ``taxonomies``, ``partitions`` and ``ledger`` have verbs of their own. Where a verb takes many options, each is
@@ -206,52 +206,6 @@ class Session(Part, AbstractContextManager["Session"]):
         read = self._opened.resolve(source)
         release = anonymize(self._engine, read, wanted, target, request, replace=may_go, progress=progress)
         return self._opened.with_rows(release, target)
-
-    @reading
-    def flatten(
-        self,
-        source: Source,
-        into: str | Path,
-        *,
-        individual: str,
-        event: str | Sequence[str],
-        order: str | Sequence[str],
-        first: int,
-        keep: str | Sequence[str] = (),
-        count: str | None = None,
-        replace: Replace = False,
-    ) -> Flattened:
-        """Turn events into a table with a row per individual, with first events as columns (Mazzone 2019, section 4.2).
-
-        The events become ``<event>_1`` to ``<event>_<first>``, NULL where an individual has fewer, so that a policy can
-        take their sequence as quasi-identifiers. The result is as sensitive as the source: nothing is anonymized yet.
-        NULL is an event too. Events at the same time come in the order of their text, and NULLs in the order come last.
-
-        Args:
-            source: the events, a row each.
-            into: the target.
-            individual: the column that tells whose event it is.
-            event: the column that becomes columns, or several, whose values of one row stay together.
-            order: the column by which the events of an individual are ordered, or several, the most significant first.
-            first: how many events of an individual become columns, at least 1.
-            keep: columns that are the same in all rows of an individual.
-            count: the name of a new column for the number of events of an individual, those left out included.
-            replace: as in :meth:`anonymize`, but ``"changed"``.
-
-        Returns:
-            how many individuals and events there are, and how many were cut off.
-
-        Raises:
-            PolicyError: a column is missing or would stand there twice, rows have no individual, or a column to keep
-                varies; it gives counts.
-            EngineError: the database or the file system refused a step; the target is as it was before.
-        """
-        from sqlanon.model.flatten import Flattening
-        from sqlanon.run.flatten import flatten
-
-        flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)
-        may_go, target = replacing(replace, tells_changes=False), destination(into)
-        return flatten(self._engine, self._opened.resolve(source), flattening, target, replace=may_go)
 
     @reading
     def verify(

@@ -13,6 +13,7 @@ from sqlanon.cli import ledger, publishing, taxonomy, warehouse
 from sqlanon.cli.audit import audit_privacy
 from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
+from sqlanon.cli.generalize import generalize
 from sqlanon.cli.longitudinal import flatten
 from sqlanon.cli.options import with_database_option
 from sqlanon.cli.reproduce import reproduce
@@ -42,6 +43,7 @@ app.command()(on_this_machine(publishing.lattice))
 app.command()(on_this_machine(publishing.explain))
 app.command()(on_this_machine(publishing.run))
 app.command()(on_this_machine(publishing.verify))
+app.command()(on_this_machine(generalize))
 app.command()(on_this_machine(fit))
 app.command()(on_this_machine(apply))
 app.command()(on_this_machine(audit_privacy))

@@ -146,7 +146,6 @@ def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxono
         typer.BadParameter: one is not spelled so, or is for a column whose taxonomy the policy does not use.
     """
     from sqlanon.model.base import did_you_mean
-    from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
     files = dict(_attribute_and_file(text) for text in given or ())
     used = (*policy.taxonomy_columns, *policy.sensitive_taxonomies)
@@ -158,7 +157,18 @@ def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxono
     if repeated:
         reason = f"the policy carries the taxonomy of {', '.join(repeated)} itself"
         raise typer.BadParameter(reason, param_hint="--taxonomy")
-    return {name: Taxonomy.from_csv(file) for name, file in files.items()}
+    return taxonomies_of_files(given)
+
+
+def taxonomies_of_files(given: list[str] | None) -> dict[str, Taxonomy]:
+    """The taxonomies of every ``ATTRIBUTE=FILE.csv``, whatever they are for.
+
+    Raises:
+        typer.BadParameter: one is not spelled so.
+    """
+    from sqlanon.model.taxonomy.taxonomy import Taxonomy
+
+    return {name: Taxonomy.from_csv(file) for name, file in map(_attribute_and_file, given or ())}
 
 
 def load_taxonomies(session: Session, found: Mapping[str, Taxonomy]) -> None:

@@ -268,6 +268,7 @@ CALLS: dict[str, Callable[[Session], object]] = {
     "flatten": lambda session: session.flatten(
         "visits", "flat", individual="id", event="diagnosis", order="age", first=1
     ),
+    "generalize": lambda session: session.generalize("visits", "expected", "like_expected"),
     "verify": lambda session: session.verify("expected", POLICY),
     "provenance": lambda session: session.provenance("expected"),
     "install": lambda session: session.install(),

@@ -1123,6 +1123,16 @@ MODELS = [
         ),
     ),
     *_of(
+        "sqlanon/run/generalize.py",
+        (
+            "generalize-by-any-taxonomy",
+            "elif stored[name].sha256 != record.taxonomy_sha256.get(name):",
+            "elif False:",
+            "labels stand for other values than in the release",
+            "tests/integration/test_generalize.py::TestRefusals::test_taxonomies_that_are_not_those_of_the_release",
+        ),
+    ),
+    *_of(
         "sql/macros/50_privacy.sql",
         (
             "k-of-the-largest-class",

@@ -148,3 +148,34 @@ def test_copies_are_as_many_as_counts(case: Case, seed: int) -> None:
             session.anonymize("given", policy(case, output=output), into=output, random_source=sa.SeededSource(seed))
         session.connection.execute("CREATE TABLE counted AS SELECT *, count(*) FROM rows GROUP BY ALL")
         assert released(session, "counted") == released(session, "counts")
+
+
+@EXAMPLES
+@given(cases(), st.integers(1, 60))
+def test_new_rows_get_the_labels_of_the_cut(case: Case, epsilon: int) -> None:
+    wanted = policy(case, budget=sa.Budget(epsilon), threshold=0)
+    with session_of(case) as session:
+        session.anonymize("given", wanted, "release", tables={"cuts": "cuts"}, random_source=FixedNoise(0))
+        done = session.generalize("given", "release", "generalized")
+        session.install()
+        names = ([*case.categories], [*case.numbers], [*case.sets])
+        session.connection.execute(
+            f"CREATE TABLE applied AS FROM anon.apply_cut('given', 'cuts', {', '.join(map(str, names))})"
+        )
+        columns = ", ".join(f'"{name}"' for name in (*case.order, "target"))
+        tables = [
+            session.connection.execute(f"SELECT {columns} FROM {table}").fetchall()
+            for table in ("generalized", "applied")
+        ]
+        own = session.connection.execute("FROM generalized LIMIT 0").description
+    naive = Naive(case, least_set=threshold(None, wanted.method.step, 1))
+    naive.run()
+    expected = Counter(
+        repr([*(None if row[name] is None else naive.shown(name, row) for name in case.order), row["target"]])
+        for row in case.rows
+    )
+    for rows in tables:
+        found = Counter(repr([tuple(each) if isinstance(each, list) else each for each in row]) for row in rows)
+        assert found == expected
+    assert [column[0] for column in own or []] == [*case.order, "target"] == list(done.columns)
+    assert (done.rows, done.generalized) == (len(case.rows), case.order)

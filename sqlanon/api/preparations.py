@@ -1,0 +1,98 @@
+"""What a session makes of tables before, and beside, anonymizing them: nothing of it is anonymized."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlanon.api.opened import Part
+from sqlanon.engines.frames import reading
+from sqlanon.model.destination import Replace, destination, replacing
+
+if TYPE_CHECKING:
+    from sqlanon.engines.base import Source
+    from sqlanon.model.flatten import Flattened
+    from sqlanon.model.generalized import Generalized
+
+
+class Preparations(Part):
+    """The verbs of a session that write tables as sensitive as those that they read."""
+
+    @reading
+    def flatten(
+        self,
+        source: Source,
+        into: str | Path,
+        *,
+        individual: str,
+        event: str | Sequence[str],
+        order: str | Sequence[str],
+        first: int,
+        keep: str | Sequence[str] = (),
+        count: str | None = None,
+        replace: Replace = False,
+    ) -> Flattened:
+        """Turn events into a table with a row per individual, with first events as columns (Mazzone 2019, section 4.2).
+
+        The events become ``<event>_1`` to ``<event>_<first>``, NULL where an individual has fewer, so that a policy can
+        take their sequence as quasi-identifiers. The result is as sensitive as the source: nothing is anonymized yet.
+        NULL is an event too. Events at the same time come in the order of their text, and NULLs in the order come last.
+
+        Args:
+            source: the events, a row each.
+            into: the target.
+            individual: the column that tells whose event it is.
+            event: the column that becomes columns, or several, whose values of one row stay together.
+            order: the column by which the events of an individual are ordered, or several, the most significant first.
+            first: how many events of an individual become columns, at least 1.
+            keep: columns that are the same in all rows of an individual.
+            count: the name of a new column for the number of events of an individual, those left out included.
+            replace: as in :meth:`anonymize`, but ``"changed"``.
+
+        Returns:
+            how many individuals and events there are, and how many were cut off.
+
+        Raises:
+            PolicyError: a column is missing or would stand there twice, rows have no individual, or a column to keep
+                varies; it gives counts.
+            EngineError: the database or the file system refused a step; the target is as it was before.
+        """
+        from sqlanon.model.flatten import Flattening
+        from sqlanon.run.flatten import flatten
+
+        flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)
+        may_go, target = replacing(replace, tells_changes=False), destination(into)
+        return flatten(self._engine, self._opened.resolve(source), flattening, target, replace=may_go)
+
+    @reading
+    def generalize(
+        self, source: Source, release: str | Path, into: str | Path, *, replace: Replace = False
+    ) -> Generalized:
+        """Give new rows the labels of a release, such as the test part of data whose training part was released.
+
+        The predictors of the release become its labels, as its note tells them: values by the taxonomies of the
+        warehouse, numbers by the interval that they lie in, or the nearest one, and sets of items by the labels of
+        these. NULL stays NULL, and the other columns stay as they are. The result is as sensitive as the source:
+        nothing is anonymized.
+
+        Args:
+            source: the rows.
+            release: the name of a table, file or folder that a method with a cut, such as :class:`DiffGen`, published.
+            into: the target.
+            replace: as in :meth:`anonymize`, but ``"changed"``.
+
+        Returns:
+            how many rows there are, and which of their columns have labels.
+
+        Raises:
+            PolicyError: the release tells of no cut, columns are missing or of another kind, or values have no label;
+                it gives counts.
+            TaxonomyError: taxonomies of the release are not in the warehouse, or others are.
+            EngineError: the database or the file system refused a step; the target is as it was before.
+        """
+        from sqlanon.run.generalize import generalize
+
+        may_go, target = replacing(replace, tells_changes=False), destination(into)
+        read, released = self._opened.resolve(source), self._opened.resolve(release)
+        return generalize(self._engine, read, released, destination(release), target, replace=may_go)

@@ -1,0 +1,89 @@
+"""Rows at the cut of a release: the cut as a table, and the macros over it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.queries.kit.macros import table_call, template
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    column,
+    count_rows,
+    names,
+    over_relations,
+    select,
+    subquery,
+)
+from sqlanon.queries.tables import taxonomies
+
+LABELS = Relation("anon_noted_labels", "node")
+"""The labels of a cut: attribute, level, label, is_of_all."""
+
+PARTS = Relation("anon_noted_parts", "node")
+"""What has no values in a taxonomy: attribute, low, high, label of intervals, and of no items."""
+
+CUTS = Relation("anon_cuts", "node")
+"""The cut as ``anon.apply_cut`` takes it."""
+
+
+@dataclass(frozen=True)
+class Predictors:
+    """The predictors of a cut, by what they are."""
+
+    categories: tuple[str, ...]
+    numbers: tuple[str, ...]
+    sets: tuple[str, ...]
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Their names."""
+        return (*self.categories, *self.numbers, *self.sets)
+
+
+def noted_labels(rows: Sequence[tuple[str, int | None, str]]) -> pa.Table:
+    """The rows of :data:`LABELS` from attribute, level and label; one at no level is that of all values."""
+    columns = {
+        "attribute": pa.array([attribute for attribute, _, _ in rows], pa.string()),
+        "level": pa.array([level or 0 for _, level, _ in rows], pa.int64()),
+        "label": pa.array([label for *_, label in rows], pa.string()),
+        "is_of_all": pa.array([level is None for _, level, _ in rows], pa.bool_()),
+    }
+    return pa.table(columns)
+
+
+def noted_parts(rows: Sequence[tuple[str, float | None, float | None, str]]) -> pa.Table:
+    """The rows of :data:`PARTS` from attribute, low, high and label."""
+    kinds = {"attribute": pa.string(), "low": pa.float64(), "high": pa.float64(), "label": pa.string()}
+    return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(kinds.items())})
+
+
+def cuts(taxonomy: exp.Table) -> Step:
+    """The step that makes :data:`CUTS`."""
+    noted = {each.name: exp.alias_(each.table, each.name, table=True) for each in (LABELS, PARTS)}
+    return Step(CUTS, over_relations(taxonomies.at(template("noted_cut"), taxonomy), noted), "the cut of a release")
+
+
+def row_count(source: exp.Expr) -> exp.Select:
+    """One row, ``rows``."""
+    return select([aliased(count_rows(), "rows")], source.copy())
+
+
+def without_label(source: exp.Expr, predictors: Predictors) -> exp.Query:
+    """``anon.rows_without_label``: attribute, row_count."""
+    return table_call("rows_without_label", source.copy(), CUTS.table, *_lists(predictors))
+
+
+def generalized(source: exp.Expr, columns: Sequence[str], predictors: Predictors) -> exp.Select:
+    """``anon.apply_cut``, with the columns in their order."""
+    rows = table_call("apply_cut", source.copy(), CUTS.table, *_lists(predictors))
+    return select([column(name) for name in columns], subquery(rows, "anon_generalized"))
+
+
+def _lists(predictors: Predictors) -> list[exp.Array]:
+    return [names(each) for each in (predictors.categories, predictors.numbers, predictors.sets)]

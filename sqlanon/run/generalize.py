@@ -1,0 +1,160 @@
+"""New rows at the cut of a release, in one transaction: how a test part becomes like the training part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from pydantic import ValidationError
+from sqlglot import exp
+
+from sqlanon.binding import taxonomies
+from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.model.base import did_you_mean
+from sqlanon.model.destination import Destination, Replace
+from sqlanon.model.generalized import Generalized
+from sqlanon.model.policy.ranges import as_text, interval_label
+from sqlanon.publish.provenance import note, noted
+from sqlanon.publish.targets import Target, target_for
+from sqlanon.queries.kit.spelling import spelled
+from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.tables import cuts as queries
+from sqlanon.queries.tables.cuts import Predictors
+from sqlanon.verification.published import provenance_at
+from sqlanon.verification.record import Interval, Record, record_of
+
+
+# More than six parameters: what is generalized, like what, as it is called, and where to.
+def generalize(
+    engine: Engine,
+    source: ResolvedSource,
+    release: ResolvedSource,
+    place: Destination,
+    into: Destination,
+    *,
+    replace: Replace,
+) -> Generalized:
+    """Write the rows of a source with the labels of a release. They are as sensitive as they were.
+
+    Args:
+        engine: the database.
+        source: the rows.
+        release: the release whose cut they are brought to.
+        place: the name of the release, and what it is the name of.
+        into: the target.
+        replace: whether an existing table, file or folder of that name may be replaced.
+
+    Raises:
+        PolicyError: the release tells of no cut, columns do not fit it, or values have no label in it.
+        TaxonomyError: taxonomies of the release are not in the warehouse.
+        EngineError: the database or the file system refused a step. The target is as it was before in every case.
+    """
+    record = _record(provenance_at(engine, release, place), release.description)
+    with target_for(engine, into, {"source": source, "release": release}, replace=replace) as target:
+        return _run(engine, source, record, release.description, target)
+
+
+def _record(text: str | None, release: str) -> Record:
+    """What the note of a release tells.
+
+    Raises:
+        PolicyError: there is none, or no cut in it.
+    """
+    if not noted(text):
+        raise PolicyError(f"{release} has no note of sqlanon, which would tell its cut: name the release itself")
+    try:
+        found = record_of(text)
+    except ValidationError:
+        raise PolicyError(f"the note of {release} is not what a run writes") from None
+    if found is None or not (found.cut or found.cut_of_items):
+        raise PolicyError(
+            f"the note of {release} tells of no cut: only methods such as diffgen have one, and tell it unless it "
+            "has very many labels; with a table of its cuts, anon.apply_cut does the same in SQL"
+        )
+    return found
+
+
+def _run(engine: Engine, source: ResolvedSource, record: Record, release: str, target: Target) -> Generalized:
+    predictors = _predictors(record)
+    relation, columns = spelled(source.relation, engine.describe(source.relation), predictors.all)
+    if problems := list(_misfits(columns, predictors)):
+        raise PolicyError(f"{source.description} does not fit the cut of {release}:", problems)
+    names = [column.name for column in columns]
+    with engine.transaction(), engine.scratch():
+        _refuse_taxonomies(engine, record, predictors, release)
+        engine.put(queries.LABELS, queries.noted_labels(list(_labels(record))))
+        engine.put(queries.PARTS, queries.noted_parts(list(_parts(record))))
+        engine.run(queries.cuts(engine.taxonomy))
+        _refuse_values(engine, source, queries.without_label(relation, predictors), release)
+        rows = int(engine.fetch(queries.row_count(relation), "rows")[0]["rows"])
+        target.write(queries.generalized(relation, names, predictors))
+        target.add_note(note(generalized={"columns": predictors.all, "policy_sha256": record.policy_sha256}, rows=rows))
+    return Generalized(
+        source=source.description,
+        release=release,
+        into=target.name,
+        columns=tuple(names),
+        generalized=tuple(name for name in names if name in predictors.all),
+        rows=rows,
+    )
+
+
+def _predictors(record: Record) -> Predictors:
+    numbers = tuple(name for name in record.cut if name in record.intervals)
+    categories = tuple(name for name in record.cut if name not in numbers)
+    return Predictors(categories, numbers, tuple(record.cut_of_items))
+
+
+def _misfits(columns: Sequence[SourceColumn], predictors: Predictors) -> Iterator[str]:
+    found = {column.name: column for column in columns}
+    for name in predictors.all:
+        if name not in found:
+            yield f'column "{name}" is not there{did_you_mean(name, list(found))}'
+        elif name in predictors.numbers and not found[name].traits.is_number:
+            yield f'"{name}" is {found[name].type}, and no number: cast it in a view'
+        elif name in predictors.sets and not found[name].traits.is_list:
+            yield f'"{name}" is {found[name].type}, and no list of items: gather them with list(item) in a view'
+        elif name in predictors.categories and found[name].traits.is_list:
+            yield f'"{name}" is {found[name].type}, where the release has one label'
+
+
+def _refuse_taxonomies(engine: Engine, record: Record, predictors: Predictors, release: str) -> None:
+    """Refuse a warehouse in which labels would stand for other values."""
+    needed = (*predictors.categories, *predictors.sets)
+    stored = taxonomies.shapes(engine, needed)
+    problems = []
+    for name in needed:
+        if name not in stored:
+            problems.append(f'there is no taxonomy "{name}": load it')
+        elif stored[name].sha256 != record.taxonomy_sha256.get(name):
+            problems.append(f'the taxonomy "{name}" is another one: load that of the release')
+    if problems:
+        raise TaxonomyError(f"the labels of {release} are those of taxonomies that are not here:", problems)
+
+
+def _labels(record: Record) -> Iterator[tuple[str, int | None, str]]:
+    for name, labels in {**record.labels_of_cut, **record.cut_of_items}.items():
+        yield from ((name, level, label) for level, label in labels if label is not None)
+
+
+def _parts(record: Record) -> Iterator[tuple[str, float | None, float | None, str]]:
+    for name in record.intervals:
+        for low, high in cast(tuple[Interval, ...], record.cut[name]):
+            yield name, low, high, interval_label(as_text(low), as_text(high))
+    for name, labels in record.cut_of_items.items():
+        # As long as no items are told apart from others, they have their label, of which there is one.
+        if all(label is not None for _, label in labels):
+            yield from ((name, None, None, label) for _, label in labels if label is not None)
+
+
+def _refuse_values(engine: Compute, source: ResolvedSource, query: exp.Query, release: str) -> None:
+    counts: Mapping[str, int] = {
+        row["attribute"]: int(row["row_count"]) for row in engine.fetch(query, "values without a label")
+    }
+    if problems := [f'"{name}": {rows:,} rows' for name, rows in counts.items() if rows]:
+        raise PolicyError(
+            f"values of {source.description} have no label in the cut of {release}; values are compared as text, so "
+            "check spelling, white space and type:",
+            problems,
+        )

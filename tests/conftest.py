@@ -15,6 +15,7 @@ import pytest
 from hypothesis import Phase, settings
 
 import sqlanon as sa
+from sqlanon.evaluation.reproductions.adult import COLUMNS
 from sqlanon.queries.kit.macros import schema_statements
 from tests.effort import examples
 
@@ -44,23 +45,7 @@ UCI_QUASI_IDENTIFIERS = [
     "sex",
     "native_country",
 ]
-UCI_COLUMNS = [
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education_num",
-    "marital_status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital_gain",
-    "capital_loss",
-    "hours_per_week",
-    "native_country",
-    "income",
-]
+UCI_COLUMNS = [*COLUMNS]
 ARX_COLUMNS = [
     "sex",
     "age",

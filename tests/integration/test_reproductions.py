@@ -80,6 +80,48 @@ class TestRegistry:
         assert all(name in done.stdout for name in reproductions.NAMES)
 
 
+class TestRows:
+    """The files of the repository, as they are and as the repository has them."""
+
+    @pytest.mark.parametrize("title", ["", "|1x3 Cross validator\n"])
+    def test_rows_for_tests_are_spelled_like_those_for_training(self, data: Path, title: str) -> None:
+        rows = (data / "adult.data").read_text()
+        (data / "adult.test").write_text(title + rows.replace("<=50K", "<=50K."))
+        assert adult.test_rows(data, adult.COLUMNS) == adult.training_rows(data, adult.COLUMNS)
+
+    def test_known_rows_have_no_question_mark(self, data: Path) -> None:
+        (data / "adult.test").write_text((data / "adult.data").read_text())
+        expected = [row[0] for row in rows_of_adult() if "?" not in row]
+        assert 0 < len(expected) < 60
+        for rows in adult.known_rows(data, ["age"]):
+            assert rows.to_pydict() == {"age": expected}
+
+    def test_all_files_that_are_missing_are_named(self, data: Path) -> None:
+        with pytest.raises(sa.PolicyError) as refused:
+            adult.refuse_folder(data.parent, [], files=[adult.TRAINING, adult.TEST])
+        assert "hierarchies" not in str(refused.value)
+        assert len(refused.value.problems) == 2
+        adult.refuse_folder(data, ["race"])
+
+    def test_a_row_of_something_else_is_refused(self, data: Path) -> None:
+        (data / "adult.test").write_text((data / "adult.data").read_text() + f"{NOT_SAID}, 2\n")
+        with pytest.raises(sa.PolicyError, match="cannot be read as UCI Adult") as refused:
+            adult.test_rows(data, ["age"])
+        assert NOT_SAID not in str(refused.value)
+
+    @pytest.mark.adult
+    def test_their_rows(self) -> None:
+        folder = data_folder("adult_uci")
+        assert adult.training_rows(folder, ["age"]).num_rows == 32_561
+        assert adult.test_rows(folder, ["age"]).num_rows == 16_281
+        known = adult.known_rows(folder, adult.COLUMNS)
+        assert [rows.num_rows for rows in known] == [30_162, 15_060]
+        for rows in known:
+            assert tuple(rows.column_names) == adult.COLUMNS
+            assert set(rows["income"].to_pylist()) == {"<=50K", ">50K"}
+            assert all("?" not in rows[name].to_pylist() for name in adult.COLUMNS)
+
+
 class TestRefusals:
     """Before anything is computed, and without a file."""
 

@@ -22,11 +22,24 @@ Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="The folder wi
 Out = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="The folder for a table (.csv, .md) and a chart (.svg).")
 ]
-Draws = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="The same seed makes the same table.")]
+First = Annotated[
+    int | None, typer.Option("--seed", metavar="N", min=0, help="The first seed; the same seeds make the same table.")
+]
+Seeds = Annotated[
+    int | None,
+    typer.Option("--seeds", metavar="N", min=1, help="Of how many seeds a figure is the mean (10, if it is one)."),
+]
 
 
+# More than six parameters: one for each option.
 def reproduce(
-    name: Name, data: Data, out: Out, seed: Draws = 20, replace: ReplaceFile = False, as_json: Json = False
+    name: Name,
+    data: Data,
+    out: Out,
+    first: First = None,
+    count: Seeds = None,
+    replace: ReplaceFile = False,
+    as_json: Json = False,
 ) -> None:
     """Run an experiment of a paper again, on public data, and write a table and a chart of it.
 
@@ -38,10 +51,11 @@ def reproduce(
     from sqlanon.evaluation.reproductions.files import refuse_targets, write_files
 
     experiment = reproduction(name)
+    seeds = experiment.seeds_from(first, count)
     experiment.check(data)
     refuse_targets(out, name, replace=replace)
     with reading(None) as session:
-        found = experiment.run(session, data, seed, lambda step: None if as_json else say(step))
+        found = experiment.run(session, data, seeds, lambda step: None if as_json else say(step))
     files = write_files(out, name, found, replace=replace)
     paths = [str(path) for path in files.values()]
     if as_json:
@@ -49,7 +63,8 @@ def reproduce(
             {
                 "name": name,
                 "source": experiment.source,
-                "seed": seed,
+                "seed": seeds.start,
+                "seeds": len(seeds),
                 "findings": found.findings,
                 "rows": found.rows,
                 "files": paths,

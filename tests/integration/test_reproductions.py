@@ -223,7 +223,7 @@ def reproduced() -> h_ceiling.Reproduced:
     folder = data_folder("adult_uci")
     told: list[str] = []
     with mock.patch.multiple(h_ceiling, CLASS_SIZES=(5,), CEILINGS=(0.3,)), sa.connect(":memory:") as session:
-        found = h_ceiling.run(session, folder, 20, told.append)
+        found = h_ceiling.run(session, folder, [20], told.append)
     assert len(told) == len(found.rows)
     return found
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.errors import PolicyError
+
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
@@ -15,6 +17,9 @@ Row = Mapping[str, Any]
 
 Told = Callable[[str], None]
 """Told of each step before it is taken, in words."""
+
+DIGITS = 10
+"""After the point, of all figures."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +51,28 @@ class Reproduction:
         name: what it is called.
         source: the paper.
         check: refuses a folder that lacks what the experiment reads, before anything is computed.
-        run: runs it in a session, on the data of a folder, with draws that follow from a seed.
+        run: runs it in a session, on the data of a folder, with draws that follow from seeds.
+        seeds: those that are taken if none are given; of several, figures are means.
     """
 
     name: str
     source: str
     check: Callable[[Path], None]
-    run: Callable[[Session, Path, int, Told], Reproduced]
+    run: Callable[[Session, Path, Sequence[int], Told], Reproduced]
+    seeds: range
+
+    def seeds_from(self, first: int | None, count: int | None) -> range:
+        """So many seeds from a first one on; its own where neither is given.
+
+        Raises:
+            PolicyError: several are wanted of an experiment that makes every release once.
+        """
+        start = self.seeds.start if first is None else first
+        if len(self.seeds) == 1 and count not in (None, 1):
+            raise PolicyError(f"{self.name} makes every release once, with one seed: leave out the number of seeds")
+        return range(start, start + (len(self.seeds) if count is None else count))
+
+
+def rounded(row: Row) -> Row:
+    """The row with figures that equal runs make equal, though a database adds in any order."""
+    return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in row.items()}

@@ -1059,3 +1059,47 @@ def answer_errors(truth: Answers, answers: Answers, missing: float | None) -> li
         mean(relative),
         sum(errors) / total if total else None,
     ]
+
+
+# Classification
+
+
+def mode(values: Iterable[Any]) -> Any:
+    """The most frequent value that is not missing, the smallest of several; None if there is none."""
+    counts = Counter(value for value in values if value is not None)
+    return min(counts, key=lambda value: (-counts[value], value), default=None)
+
+
+def items_of(value: Any) -> Any:
+    """A list as its items in order, each once; NULL is none."""
+    return tuple(sorted({text(item) for item in value} - {None})) if isinstance(value, list) else value
+
+
+def encoded(training: Rows, test: Rows, predictors: Sequence[str]) -> tuple[list[list[float]], list[list[float]]]:
+    """Both tables as features, a list per row: texts and items one-hot, numbers standardized, gaps filled by modes."""
+    learned: list[list[float]] = [[] for _ in training]
+    asked: list[list[float]] = [[] for _ in test]
+    for name in predictors:
+        known = [items_of(row[name]) for row in training]
+        usual = mode(known)
+        if usual is None:
+            continue
+        known = [usual if value is None else value for value in known]
+        if isinstance(usual, int | float):
+            center = math.fsum(known) / len(known)
+            spread = math.sqrt(math.fsum((value - center) ** 2 for value in known) / len(known))
+            spread = 1.0 if len(set(known)) == 1 else spread
+        for rows, features in ((training, learned), (test, asked)):
+            for row, found in zip(rows, features, strict=True):
+                value = usual if row[name] is None else items_of(row[name])
+                if isinstance(usual, int | float):
+                    found.append((value - center) / spread)
+                    continue
+                texts = sorted({item for each in known for item in (each if isinstance(each, tuple) else (each,))})
+                found += [float(item in (value if isinstance(value, tuple) else (value,))) for item in texts]
+    return learned, asked
+
+
+def majority_accuracy(training: Sequence[Any], test: Sequence[Any]) -> float:
+    """The share of the test labels that are the most frequent training label."""
+    return sum(label == mode(training) for label in test) / len(test)

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sqlanon.evaluation.accuracy import Accuracy, Classification, classification
     from sqlanon.evaluation.audit import Audit, audit_privacy
     from sqlanon.evaluation.mechanisms import Enumerable, Repeatable
     from sqlanon.evaluation.policies import AuditedPolicy, repeatable
@@ -16,14 +17,17 @@ if TYPE_CHECKING:
     from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
 
 __all__ = [
+    "Accuracy",
     "Audit",
     "AuditedPolicy",
     "AverageQuery",
+    "Classification",
     "CountQuery",
     "Enumerable",
     "GroupQuery",
     "Repeatable",
     "audit_privacy",
+    "classification",
     "query_answers",
     "query_errors",
     "repeatable",
@@ -31,6 +35,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "accuracy": ("Accuracy", "Classification", "classification"),
     "audit": ("Audit", "audit_privacy"),
     "mechanisms": ("Enumerable", "Repeatable"),
     "policies": ("AuditedPolicy", "repeatable"),

@@ -1,0 +1,205 @@
+"""What a classifier learns from: the combinations of values that rows have, with how many rows have each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from sqlanon.engines.base import Compute, ResolvedSource
+from sqlanon.model.names import folded
+from sqlanon.queries.kit.nodes import (
+    aliased,
+    ascending,
+    cast,
+    column,
+    copies,
+    count_distinct,
+    count_rows,
+    double,
+    exact_text,
+    filtered,
+    grouped,
+    number,
+    select,
+    string,
+    subquery,
+)
+from sqlanon.queries.source import SourceColumn
+
+ROWS = "anon_rows"
+LABEL = "anon_label"
+WEIGHT = "anon_weight"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table that a classifier is trained or tested on.
+
+    Attributes:
+        role: which one it is, in words.
+        source: where its rows are.
+        columns: its columns by their folded names, since to DuckDB names are the same in whatever case.
+    """
+
+    role: str
+    source: ResolvedSource
+    columns: Mapping[str, SourceColumn]
+
+    def __str__(self) -> str:
+        """In words, for messages."""
+        return f"{self.role} ({self.source.description})"
+
+    def has(self, name: str) -> bool:
+        """Whether there is a column of that name, in whatever case."""
+        return folded(name) in self.columns
+
+    def column(self, name: str) -> SourceColumn:
+        """A column by its name in whatever case."""
+        return self.columns[folded(name)]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns are for.
+
+    Attributes:
+        predictors: the columns to predict from.
+        target: the column with the labels to predict.
+        weight: the column that says how many rows a row stands for; it is that of the tables that have it.
+    """
+
+    predictors: tuple[str, ...]
+    target: str
+    weight: str | None
+
+    def weighs(self, part: Part) -> bool:
+        """Whether the rows of a table have weights."""
+        return self.weight is not None and part.has(self.weight)
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Combinations of values in their order, each once.
+
+    Attributes:
+        predictors: the values of each predictor, by its name: numbers, texts, or items as sorted tuples of texts; None
+            where a value is missing.
+        labels: the value of the target.
+        weights: how many rows there are, above 0; shape (combinations,).
+    """
+
+    predictors: Mapping[str, list[Any]]
+    labels: list[Any]
+    weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """How many rows a table has, and how many of them cannot be used.
+
+    Attributes:
+        weighed_rows: with a weight above 0.
+        unlabelled_rows: without a value of the target.
+        unfit_rows: with a weight that is NULL, negative or not finite.
+        label_count: labels of weighed rows.
+    """
+
+    weighed_rows: int
+    unlabelled_rows: int
+    unfit_rows: int
+    label_count: int
+
+
+def columns_of(engine: Compute, role: str, source: ResolvedSource) -> Part:
+    """A table with its columns."""
+    return Part(role, source, {folded(each.name): each for each in engine.describe(source.relation)})
+
+
+def kind_of(source_column: SourceColumn) -> str:
+    """``numbers``, ``lists``, or ``texts``, as which values of all other types are taken."""
+    if source_column.traits.is_list:
+        return "lists"
+    return "numbers" if source_column.traits.is_number else "texts"
+
+
+def contents(engine: Compute, part: Part, roles: Roles) -> Contents:
+    """What there is in a table, to be refused or not."""
+    weighed = exp.GT(this=column(WEIGHT), expression=number(0))
+    fit = exp.and_(_is_finite(column(WEIGHT)), exp.GTE(this=column(WEIGHT), expression=number(0)), copy=False)
+    unfit = exp.not_(exp.Coalesce(this=fit, expressions=[exp.false()]), copy=False)
+    unlabelled = exp.Is(this=column(LABEL), expression=exp.null())
+    counted = [
+        aliased(filtered(count_rows(), weighed), "weighed_rows"),
+        aliased(filtered(count_rows(), unlabelled), "unlabelled_rows"),
+        aliased(filtered(count_rows(), unfit), "unfit_rows"),
+        aliased(filtered(count_distinct(column(LABEL)), weighed.copy()), "label_count"),
+    ]
+    [found] = engine.fetch(select(counted, _values(part, roles)), "labels and weights")
+    return Contents(**found)
+
+
+def combinations(engine: Compute, part: Part, roles: Roles) -> Combinations:
+    """The combinations of a table, counted by the database; those of weight 0 are left out."""
+    keys = [column(name) for name in [*_places(roles).values(), LABEL]]
+    query = select([*copies(keys), aliased(_total(part, roles), WEIGHT)], _values(part, roles))
+    query.where(exp.GT(this=column(WEIGHT), expression=number(0)), copy=False)
+    grouped(query, copies(keys))
+    query.set("order", ascending(*copies(keys)))
+    found = engine.fetch(query, "combinations of values", "cell")
+    return Combinations(
+        predictors={name: [_hashable(row[place]) for row in found] for name, place in _places(roles).items()},
+        labels=[row[LABEL] for row in found],
+        weights=np.array([row[WEIGHT] for row in found], dtype=np.float64),
+    )
+
+
+def _values(part: Part, roles: Roles) -> exp.Subquery:
+    """The rows of a table by the places of the predictors, with a label and a weight."""
+    weight = _double(part.column(str(roles.weight))) if roles.weighs(part) else double(1)
+    read = [
+        *(aliased(_value(part.column(name)), place) for name, place in _places(roles).items()),
+        aliased(_value(part.column(roles.target)), LABEL),
+        aliased(weight, WEIGHT),
+    ]
+    return subquery(select(read, exp.alias_(part.source.relation.copy(), ROWS, table=True)), "anon_values")
+
+
+def _places(roles: Roles) -> dict[str, str]:
+    """Names for the predictors under which no column of the table can be meant."""
+    return {name: f"anon_predictor_{place}" for place, name in enumerate(roles.predictors)}
+
+
+def _value(read: SourceColumn) -> exp.Expr:
+    """A value as classifiers take it; NULL where it is missing, which a number that is not finite is, too."""
+    match kind_of(read):
+        case "numbers":
+            return exp.Case(ifs=[exp.If(this=_is_finite(_double(read)), true=_double(read))])
+        case "lists":
+            items = exp.Anonymous(this="list_distinct", expressions=[cast(column(read.name, ROWS), "VARCHAR[]")])
+            return exp.Anonymous(this="list_sort", expressions=[items, string("ASC"), string("NULLS LAST")])
+        case _:
+            return exact_text(column(read.name, ROWS))
+
+
+def _total(part: Part, roles: Roles) -> exp.Expr:
+    """The weight of a combination; a database adds in any order, and equal tables are to have equal weights."""
+    if not roles.weighs(part):
+        return count_rows()
+    return exp.Sum(this=exp.Order(this=column(WEIGHT), expressions=ascending(column(WEIGHT)).expressions))
+
+
+def _double(read: SourceColumn) -> exp.Cast:
+    return cast(column(read.name, ROWS), "DOUBLE")
+
+
+def _is_finite(value: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="isfinite", expressions=[value])
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

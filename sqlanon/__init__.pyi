@@ -26,6 +26,7 @@ from sqlanon.model.policy.h_ceiling import HCeiling as HCeiling
 from sqlanon.model.policy.noisy_counts import IPA as IPA, Histogram as Histogram
 from sqlanon.model.policy.policy import Policy as Policy
 from sqlanon.model.policy.relocation import Relocation as Relocation
+from sqlanon.model.policy.top_down import TopDownSpecialization as TopDownSpecialization
 from sqlanon.model.privacy import (
     AlphaKAnonymity as AlphaKAnonymity,
     BetaLikeness as BetaLikeness,

@@ -15,6 +15,7 @@ METHODS = {
     "h-ceiling": "sqlanon.methods.h_ceiling.method:Ceiling",
     "diffgen": "sqlanon.methods.diffgen.method:DrawnGeneralization",
     "relocation": "sqlanon.methods.relocation.method:Relocated",
+    "top-down-specialization": "sqlanon.methods.top_down.method:FromTheTop",
     "ipa as published": "sqlanon.evaluation.baselines.ipa_as_published.method:AsPublished",
 }
 """The module and the class of each method, by name."""

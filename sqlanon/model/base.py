@@ -60,7 +60,7 @@ RESERVED_PREFIX = "anon_"
 SHORT_TAGS = {"prec", "entropy", "lm", "ncp", "dm", "aecs", "ipa", "histogram"}
 """The names of kinds that are single words, to be told from names of fields."""
 
-NAMING_COLUMNS = ("column", "prior", "weights", "node", "numeric", "sets", "impossible")
+NAMING_COLUMNS = ("column", "prior", "weights", "node", "target", "numeric", "sets", "impossible")
 """The fields of parts of a policy that name columns."""
 
 

@@ -953,6 +953,55 @@ DIFFGEN = [
     ),
 ]
 
+APPLICANTS = "tests/integration/test_top_down.py"
+
+TOP_DOWN = [
+    *_of(
+        "sqlanon/methods/top_down/specialize.py",
+        (
+            "top-down-too-small",
+            "if least[each] >= k]",
+            "if least[each] >= k - 1]",
+            "labels give way that leave classes of fewer than k rows, and nothing is published",
+            f"{APPLICANTS}::TestThePaper::test_every_k",
+        ),
+        (
+            "top-down-forgotten-classes",
+            "least[each] = min(found, least.get(each, found))",
+            "least[each] = found",
+            "classes that have not changed are not reckoned with",
+            "tests/unit/test_top_down_choice.py::test_classes_that_have_not_changed_are_reckoned_with",
+        ),
+        (
+            "top-down-anonymity-for-nothing",
+            "gain / (before - after + 1)",
+            "gain / 1",
+            "labels are chosen whatever the smallest class loses",
+            f"{APPLICANTS}::TestThePaper::test_every_k",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/top_down/queries.py",
+        (
+            "top-down-in-vain",
+            "expression=number(1))\n    several",
+            "expression=number(0))\n    several",
+            "labels give way that tell nothing of the target",
+            "tests/property/test_top_down_specialization.py::test_it_is_the_naive_algorithm",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/top_down/encode.py",
+        (
+            "top-down-null",
+            'if counts[f"null_{place}"]\n',
+            "if False\n",
+            "rows with NULL are not told of",
+            f"{APPLICANTS}::TestRefusals::test_a_source_that_does_not_fit",
+        ),
+    ),
+]
+
 CEILING = [
     *_of(
         "sqlanon/methods/h_ceiling/fewest.py",
@@ -2020,6 +2069,7 @@ MUTANTS: list[Mutant] = list(
         VERIFICATION,
         CEILING,
         DIFFGEN,
+        TOP_DOWN,
         CATALOG,
         FOR_RECIPIENTS,
         MODELS,

@@ -104,7 +104,7 @@ def release_view(release: Release) -> list[RenderableType]:
     return [
         Text.assemble(("Published ", "bold"), plain(release.into, "bold"), f": {report.rows_in_words}"),
         Text(search_sentence(report)),
-        node_table(release.node, report.heights),
+        node_table(release.node, report.heights) if release.node else _generalization_table(report.generalization),
         models_table(report.models),
         *guarantee_view(release.guarantee),
         *notes_view(report.notes),
@@ -213,6 +213,8 @@ def search_sentence(report: Report) -> str:
     ties = f", tied with {report.tie_count - 1} more" if report.tie_count > 1 else ""
     checked = f"{count(report.checked_nodes)} of {count(report.lattice_nodes)} nodes"
     seconds = f"{sum(report.seconds.values()):.2f} s"
+    if not report.lattice_nodes:
+        return f"No lattice was searched: {report.quality} loss {figure(report.loss)}, in {seconds}."
     if not report.proven_optimal:
         found = f"{report.quality} loss {figure(report.loss)}{ties}, found by checking {checked} in {seconds}"
         return f"Not proven optimal: {found}{gap_phrase(report)}."

@@ -11,7 +11,11 @@ from sqlanon.model.policy.full_domain import FullDomain
 from sqlanon.model.policy.h_ceiling import HCeiling
 from sqlanon.model.policy.noisy_counts import IPA, Histogram
 from sqlanon.model.policy.relocation import Relocation
+from sqlanon.model.policy.top_down import TopDownSpecialization
 
-METHODS = (FullDomain, IPA, Histogram, HCeiling, Relocation, DiffGen)
-AnyMethod = Annotated[FullDomain | IPA | Histogram | HCeiling | Relocation | DiffGen, Field(discriminator="model")]
+METHODS = (FullDomain, IPA, Histogram, HCeiling, Relocation, DiffGen, TopDownSpecialization)
+AnyMethod = Annotated[
+    FullDomain | IPA | Histogram | HCeiling | Relocation | DiffGen | TopDownSpecialization,
+    Field(discriminator="model"),
+]
 """The settings of a method: what a policy says of how it is to be met."""

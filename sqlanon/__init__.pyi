@@ -16,6 +16,7 @@ from sqlanon.errors import (
     VerificationError as VerificationError,
 )
 from sqlanon.mechanisms.opendp import OpenDPSource as OpenDPSource
+from sqlanon.mechanisms.sampled_classes import delta as delta, minimum_k as minimum_k
 from sqlanon.mechanisms.seeded import SeededSource as SeededSource
 from sqlanon.model.budget import Budget as Budget
 from sqlanon.model.events import Event as Event

@@ -149,29 +149,36 @@ def blow_up(path: Path, rows: int, columns: Sequence[str], *, adult: bool, first
         else:
             query = Path(__file__).with_name("adult_like.sql").read_text(encoding="utf-8")
             connection.execute(f"CREATE TABLE originals AS {query}", [PEOPLE])
-        count = connection.sql("SELECT count(*) FROM originals").fetchall()[0][0]
-        drawn = ", ".join(drawn_anew(name, position) for position, name in enumerate(columns))
-        copies = f"range({first}, {first - (-rows // count)})"
-        connection.execute(
-            f"""
-            COPY (
-                WITH copies AS (
-                    SELECT *, concat_ws(' ', copy, rowid) AS row_key,
-                    FROM {copies} AS copies (copy) CROSS JOIN (SELECT rowid, * FROM originals)
-                    LIMIT {rows}
-                ),
-                draws AS (
-                    SELECT *,
-                        1 + hash(row_key || ' how many') % 3 AS redrawn,
-                        hash(row_key || ' first') % {len(columns)} AS first_drawn,
-                        hash(row_key || ' second') % {len(columns)} AS second_drawn,
-                        hash(row_key || ' third') % {len(columns)} AS third_drawn
-                    FROM copies
-                )
-                SELECT {drawn} FROM draws
-            ) TO '{path}' (FORMAT parquet)
-            """
-        )
+        write_copies(connection, path, rows, columns, first)
+
+
+def write_copies(
+    connection: duckdb.DuckDBPyConnection, path: Path, rows: int, columns: Sequence[str], first: int = 0
+) -> None:
+    """As :func:`blow_up`, of the table ``originals`` of a connection."""
+    count = connection.sql("SELECT count(*) FROM originals").fetchall()[0][0]
+    drawn = ", ".join(drawn_anew(name, position) for position, name in enumerate(columns))
+    copies = f"range({first}, {first - (-rows // count)})"
+    connection.execute(
+        f"""
+        COPY (
+            WITH copies AS (
+                SELECT *, concat_ws(' ', copy, rowid) AS row_key,
+                FROM {copies} AS copies (copy) CROSS JOIN (SELECT rowid, * FROM originals)
+                LIMIT {rows}
+            ),
+            draws AS (
+                SELECT *,
+                    1 + hash(row_key || ' how many') % 3 AS redrawn,
+                    hash(row_key || ' first') % {len(columns)} AS first_drawn,
+                    hash(row_key || ' second') % {len(columns)} AS second_drawn,
+                    hash(row_key || ' third') % {len(columns)} AS third_drawn
+                FROM copies
+            )
+            SELECT {drawn} FROM draws
+        ) TO '{path}' (FORMAT parquet)
+        """
+    )
 
 
 def drawn_anew(name: str, position: int) -> str:

@@ -16,7 +16,11 @@ from sqlanon.errors import (
     VerificationError as VerificationError,
 )
 from sqlanon.mechanisms.opendp import OpenDPSource as OpenDPSource
-from sqlanon.mechanisms.sampled_classes import delta as delta, minimum_k as minimum_k
+from sqlanon.mechanisms.sampled_classes import (
+    delta as delta,
+    maximum_beta as maximum_beta,
+    minimum_k as minimum_k,
+)
 from sqlanon.mechanisms.seeded import SeededSource as SeededSource
 from sqlanon.model.budget import Budget as Budget
 from sqlanon.model.events import Event as Event

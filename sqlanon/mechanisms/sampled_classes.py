@@ -6,16 +6,21 @@ as likely with m rows as with m - 1 just where j <= γ m, with γ = 1 - (1 - β)
 counts that are published, P(Bin(m, β) >= max(k, ⌊γ m⌋ + 1)), for the worst m. It asks for ε >= -ln(1 - β), which the
 reverse direction costs (spec/epsafe.md (b)).
 
+Where the node is chosen on the sample itself, the choice tells of the sample too, and the share γ up to which a count
+is likely enough is smaller: :func:`delta_on_sample`.
+
 P(Bin(n, β) >= j) is a regularized incomplete beta function. As n grows it rises and falls like a saw, but never above
 exp(-n KL), which falls: so the scan of n ends where that is below the largest so far, and nothing is missed.
 
-Source: Li, Qardaji and Su 2012, theorem 1; Bild, Kuhn and Prasser 2018; spec/epsafe.md (b), "Computing D".
+Source: Li, Qardaji and Su 2012, theorem 1; Bild, Kuhn and Prasser 2018; spec/epsafe.md (b), "Computing D" and
+"Alternatives".
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -27,13 +32,22 @@ from sqlanon.model.extras import extra_module
 Floats = NDArray[np.float64]
 
 AT_ONCE = 256
-"""How many numbers of rows are looked at together."""
+"""How many numbers of rows are looked at together, at first; and each time twice as many as before."""
+
+MOST_AT_ONCE = 1 << 16
+"""How many numbers of rows are looked at together at most."""
+
+MOST_ROWS = 1 << 24
+"""After how many numbers of rows Chernoff's bound is taken for the rest: no less than their tails."""
 
 NEAR = 1e-9
 """How near to a whole number γ n is taken for it, which makes the tail larger: safe, whatever was rounded."""
 
 MOST_K = 1 << 40
 """The largest k that is tried for a δ."""
+
+SHARES = 1000
+"""Of how many equal parts of 1 a largest β is a multiple."""
 
 
 def delta(k: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, *, tight: bool = False) -> Any:
@@ -53,10 +67,37 @@ def delta(k: ArrayLike, beta: ArrayLike, epsilon: ArrayLike, *, tight: bool = Fa
         PolicyError: an argument is out of its range, listing all.
         EngineError: scipy is not installed.
     """
-    counts, shares, budgets = (np.asarray(each, dtype=float) for each in (k, beta, epsilon))
-    _refuse(counts, shares, budgets)
-    found = np.vectorize(lambda *each: _largest(*each, tight=tight), otypes=[float])(counts, shares, budgets)
+    _refuse(k=k, beta=beta, epsilon=epsilon)
+    found = np.vectorize(lambda *each: _delta(*each, tight=tight), otypes=[float])(k, beta, epsilon)
     return float(found) if found.ndim == 0 else found
+
+
+def delta_on_sample(k: int, beta: float, epsilon_node: float, epsilon: float, nodes: int) -> float:
+    """δ of publishing the classes of k sampled rows at a node that was chosen on the sample, not on the whole table.
+
+    With m rows as with m - 1 of a class, a count j is no more than (1 - β)(1 + e^(2 ε') j / (m - j)) times as likely.
+    That is at most e^ε where j <= γ m, with γ = ρ / (1 + ρ) and ρ = (e^ε / (1 - β) - 1) e^(-2 ε'). Any of the nodes
+    may be chosen just because its count is larger, so δ is a sum over all of them (spec/epsafe.md (b), "Alternatives").
+
+    Args:
+        k: the least published count, 2 or more.
+        beta: the probability with which each row is in the sample, above 0 and below 1.
+        epsilon_node: ε' with which the choice of the node is differentially private on the sample, 0 or more.
+        epsilon: ε of the choice and the sampling together, at least epsilon_node and -ln(1 - beta).
+        nodes: how many nodes there are to choose from, 1 or more.
+
+    Returns:
+        δ in [0, 1]. It is 1 where the choice costs so much that counts of the expected size are too likely.
+
+    Raises:
+        PolicyError: an argument is out of its range, listing all.
+        EngineError: scipy is not installed.
+    """
+    _refuse(k=k, beta=beta, epsilon=epsilon, epsilon_node=epsilon_node, nodes=nodes)
+    odds = epsilon - math.log1p(-beta) + math.log(gamma(beta, epsilon)) - 2 * epsilon_node
+    share = 1 / (1 + math.exp(-odds)) if odds > 0 else math.exp(odds) / (1 + math.exp(odds))
+    # The tails of a share that is expected, or of a smaller one, do not fall as rows are added.
+    return 1.0 if share <= beta else min(1.0, nodes * _largest_tail(k, beta, share, enough=1 / nodes))
 
 
 def minimum_k(beta: float, epsilon: float, delta: float, *, tight: bool = False) -> int:
@@ -74,11 +115,10 @@ def minimum_k(beta: float, epsilon: float, delta: float, *, tight: bool = False)
         PolicyError: an argument is out of its range, listing all.
         EngineError: scipy is not installed.
     """
-    given = np.asarray(beta, dtype=float), np.asarray(epsilon, dtype=float)
-    _refuse(np.asarray(2.0), *given, wanted=delta)
+    _refuse(beta=beta, epsilon=epsilon, delta=delta)
 
     def suffices(k: int) -> bool:
-        return _largest(k, beta, epsilon, tight=tight) <= delta
+        return _delta(k, beta, epsilon, tight=tight, enough=delta) <= delta
 
     enough = 2
     while not suffices(enough):
@@ -92,6 +132,32 @@ def minimum_k(beta: float, epsilon: float, delta: float, *, tight: bool = False)
     return enough
 
 
+def maximum_beta(k: int, epsilon: float, delta: float, *, tight: bool = False) -> Fraction:
+    """The largest β, the probability of a row to be in the sample, with which publishing costs no more than a δ.
+
+    As β grows δ rises and falls like a saw, so that some smaller β may cost more: each is tried, from above.
+
+    Args:
+        k: the least published count, 2 or more.
+        epsilon: ε of the sampling, above 0.
+        delta: what it may cost, above 0 and below 1.
+        tight: as in :func:`delta`.
+
+    Returns:
+        A multiple of 1/1000 above 0 and below 1, with ε >= -ln(1 - β).
+
+    Raises:
+        PolicyError: an argument is out of its range, listing all; or no such β costs so little.
+        EngineError: scipy is not installed.
+    """
+    _refuse(k=k, epsilon=epsilon, delta=delta)
+    for parts in range(SHARES - 1, 0, -1):
+        beta = parts / SHARES
+        if _admissible(beta, epsilon) and _delta(k, beta, epsilon, tight=tight, enough=delta) <= delta:
+            return Fraction(parts, SHARES)
+    raise PolicyError(f"no beta of 1/{SHARES} or more costs so little δ: take a larger δ, ε or k")
+
+
 def gamma(beta: float, epsilon: float) -> float:
     """The share of the rows of a class up to which a sampled count is no more than e^ε times as likely with one more.
 
@@ -100,26 +166,37 @@ def gamma(beta: float, epsilon: float) -> float:
     return 1 - (1 - beta) * math.exp(-epsilon)
 
 
-def _largest(k: float, beta: float, epsilon: float, *, tight: bool) -> float:
-    """The largest tail over all numbers of rows."""
-    share, tail = gamma(beta, epsilon), _tails()
-    rate = _divergence(share, beta)
-    # Up to there tails at k grow with the rows. The tight values need not; of fewer than k rows nothing is published.
-    first = int(k) if tight else math.ceil(k / share - 1 - NEAR)
-    most = 0.0
+def _delta(k: float, beta: float, epsilon: float, *, tight: bool, enough: float = 1.0) -> float:
+    """δ of sampling alone; where it is above ``enough``, any number from there to it."""
+    return _largest_tail(k, beta, gamma(beta, epsilon), less=math.exp(epsilon) if tight else 0.0, enough=enough)
+
+
+def _largest_tail(k: float, beta: float, share: float, *, less: float = 0.0, enough: float) -> float:
+    """The largest P(Bin(n, β) >= max(k, ⌊γ n⌋ + 1)) over all n, of a share γ above β.
+
+    ``less`` times the tail of n - 1 rows from the same count on is subtracted. The search ends at once at a value above
+    ``enough``.
+    """
+    rate, tail = _divergence(share, beta), _tails()
+    # Up to there tails at k grow with the rows. Differences need not; of fewer than k rows nothing is published.
+    first = int(k) if less else math.ceil(k / share - 1 - NEAR)
+    most, at_once, last = 0.0, AT_ONCE, first + MOST_ROWS
     while True:
-        rows = np.arange(first, first + AT_ONCE, dtype=float)
+        rows = np.arange(first, first + at_once, dtype=float)
         likely = share * rows
         counts = np.floor(likely) + 1
         near = np.abs(likely - np.round(likely)) < NEAR
         counts = np.maximum(np.where(near, np.round(likely), counts), k)
         found = tail(rows, counts, beta)
-        if tight:
-            found -= math.exp(epsilon) * tail(rows - 1, counts, beta)
+        if less:
+            found -= less * tail(rows - 1, counts, beta)
         most = max(most, float(found.max()))
-        first += AT_ONCE
-        if math.exp(-first * rate) <= most or (rate > 0 and first * rate > 745):
-            return min(1.0, max(0.0, most))
+        first, at_once = first + at_once, min(2 * at_once, MOST_AT_ONCE)
+        rest = math.exp(-first * rate)
+        if rest <= most or most > enough or (rate > 0 and first * rate > 745):
+            return min(1.0, most)
+        if first >= last:
+            return min(rest, _largest_tail(k, beta, share, enough=enough)) if less else rest
 
 
 def _divergence(share: float, beta: float) -> float:
@@ -140,17 +217,36 @@ def _tails() -> Callable[[Floats, Floats, float], Floats]:
     return tail
 
 
-def _refuse(k: Floats, beta: Floats, epsilon: Floats, wanted: float | None = None) -> None:
-    problems = []
-    if not (np.all(k >= 2) and np.all(k == np.floor(k)) and np.all(k <= MOST_K)):
-        problems.append("k must be a whole number of at least 2")
-    if not (np.all(beta > 0) and np.all(beta < 1)):
-        problems.append("beta must be above 0 and below 1")
-    elif not np.all(epsilon >= -np.log1p(-beta) - NEAR):
-        problems.append("epsilon must be at least -ln(1 - beta), which it costs that a row may be missing")
-    if not np.all(np.isfinite(epsilon)):
-        problems.append("epsilon must be finite")
-    if wanted is not None and not 0 < wanted < 1:
-        problems.append("delta must be above 0 and below 1")
+def _admissible(beta: Any, epsilon: Any) -> Any:
+    """Whether ε is at least what it costs that a row may be missing."""
+    return epsilon >= -np.log1p(-beta) - NEAR
+
+
+def _refuse(
+    *,
+    epsilon: ArrayLike,
+    k: ArrayLike = 2,
+    beta: ArrayLike | None = None,
+    delta: float = 0.5,
+    epsilon_node: float = 0.0,
+    nodes: float = 1,
+) -> None:
+    """Refuse what is out of its range, all at once. What is not given has a value that is in it."""
+    counts, shares, budgets = (np.asarray(each, dtype=float) for each in (k, 0.5 if beta is None else beta, epsilon))
+    possible = bool(np.all((shares > 0) & (shares < 1)))
+    rules = {
+        "k must be a whole number of at least 2": (counts >= 2) & (counts == np.floor(counts)) & (counts <= MOST_K),
+        "beta must be above 0 and below 1": possible,
+        "epsilon must be above 0": beta is not None or budgets > 0,
+        "epsilon must be at least -ln(1 - beta), which it costs that a row may be missing": (
+            beta is None or not possible or _admissible(shares, budgets)
+        ),
+        "epsilon must be finite": np.isfinite(budgets),
+        "epsilon_node must be finite and not negative": 0 <= epsilon_node < math.inf,
+        "epsilon must be at least epsilon_node, which is a part of it": ~(budgets < epsilon_node),
+        "nodes must be a whole number of at least 1": nodes >= 1 and nodes == np.floor(nodes),
+        "delta must be above 0 and below 1": 0 < delta < 1,
+    }
+    problems = [rule for rule, holds in rules.items() if not np.all(holds)]
     if problems:
         raise PolicyError("δ cannot be computed:", problems)

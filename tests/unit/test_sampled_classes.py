@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.mechanisms.sampled_classes import delta, gamma, minimum_k
+from sqlanon.mechanisms import sampled_classes
+from sqlanon.mechanisms.sampled_classes import delta, delta_on_sample, gamma, maximum_beta, minimum_k
 from tests.effort import examples
 
 pytestmark = pytest.mark.one_line
@@ -209,9 +210,7 @@ def test_it_is_what_counts_lose(k: int, tenths: int, more: float) -> None:
 
 def loss_bound(beta: float, epsilon: float, rows: int) -> float:
     """exp(-rows KL), which no class of so many rows or more loses more than."""
-    share = gamma(beta, epsilon)
-    others = 0.0 if share >= 1 else (1 - share) * math.log((1 - share) / (1 - beta))
-    return math.exp(-rows * (share * math.log(share / beta) + others))
+    return math.exp(-rows * rate(gamma(beta, epsilon), beta))
 
 
 @settings(max_examples=examples(30), deadline=None)
@@ -227,6 +226,16 @@ def test_extremes() -> None:
     assert delta(5, 0.75, 50.0) == pytest.approx(0.75**5)
     assert 0 <= delta(1_000_000, 0.5, 1.0) < 1e-300
     assert minimum_k(0.5, 1.0, 0.999) == 2
+
+
+@pytest.mark.parametrize("tight", [False, True])
+def test_tails_that_fall_too_slowly(monkeypatch: pytest.MonkeyPatch, tight: bool) -> None:
+    """Where they are too many to be looked at one by one, δ is not smaller for it, and no larger than without tight."""
+    exact = delta(10, 0.001, 0.002, tight=tight)
+    monkeypatch.setattr(sampled_classes, "MOST_ROWS", 100)
+    bound = delta(10, 0.001, 0.002, tight=tight)
+    assert exact < bound < 1
+    assert bound <= delta(10, 0.001, 0.002)
 
 
 @pytest.mark.parametrize(
@@ -248,3 +257,117 @@ def test_what_makes_no_sense(arguments: tuple[float, float, float], words: list[
         assert word in str(refused.value)
     with pytest.raises(sa.PolicyError, match="delta must be above 0"):
         minimum_k(0.5, 1.0, 0.0)
+    with pytest.raises(sa.PolicyError) as refused:
+        maximum_beta(1, 0.0, 1.0)
+    assert [word in str(refused.value) for word in ("whole number", "epsilon must be above 0", "delta")] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "wanted"), [(50, 2.0, 1e-6), (5, 0.5, 1e-4), (20, 1.0, 1e-2), (113, 2.0, 1e-5)]
+)
+@pytest.mark.parametrize("tight", [False, True])
+def test_the_largest_share(k: int, epsilon: float, wanted: float, tight: bool) -> None:
+    """Of all multiples of 1/1000 none that is larger costs so little, and this one does."""
+    found = maximum_beta(k, epsilon, wanted, tight=tight)
+    cheap = [
+        parts
+        for parts in range(1, 1000)
+        if -math.log1p(-parts / 1000) <= epsilon and delta(k, parts / 1000, epsilon, tight=tight) <= wanted
+    ]
+    assert found == Fraction(cheap[-1], 1000)
+
+
+def test_the_largest_share_is_beyond_a_gap() -> None:
+    """Of the shares below it some cost more, so that a search that halves would miss it."""
+    assert delta(2, 0.093, 1.0) > 0.01 >= delta(2, 0.094, 1.0)
+    assert maximum_beta(2, 1.0, 0.01) >= Fraction(94, 1000)
+
+
+def test_no_share_is_small_enough() -> None:
+    with pytest.raises(sa.PolicyError, match="no beta of 1/1000 or more"):
+        maximum_beta(2, 2.0, 1e-9)
+
+
+def test_chosen_on_the_sample_of_the_thesis() -> None:
+    """What is claimed for it is too little: an ε'-private choice attains 288 times as much (spec, S1)."""
+    claimed, attained = delta(50, 0.3, 0.5), attained_on_sample(50, Fraction(3, 10), 1.0, 1.5, 113)
+    assert f"{claimed:.3e}" == "5.797e-08"
+    assert f"{attained:.3e}" == "1.669e-05"
+    assert delta_on_sample(50, 0.3, 1.0, 1.5, nodes=2) >= attained
+
+
+def attained_on_sample(k: int, beta: Fraction, epsilon_node: float, epsilon: float, rows: int) -> float:
+    """What e^ε leaves of the chance to publish a class, of a choice between its node and one that publishes nothing.
+
+    The choice is private with ε', and takes the node of the class most often where it has k rows in the sample (S1).
+    """
+    growth = math.exp(epsilon_node)
+
+    def chosen(count: int) -> Fraction:
+        return Fraction(math.exp(-epsilon_node * abs(count - (k - 1))) / (1 + growth))
+
+    more = Fraction(0)
+    for count in range(k, rows + 2):
+        before = probability(rows, count, beta) * chosen(count)
+        joined = probability(rows, count - 1, beta) * chosen(count - 1) * Fraction(growth)
+        after = (1 - beta) * before + beta * joined
+        more += max(Fraction(0), after - Fraction(math.exp(epsilon)) * before)
+    return float(more)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.integers(2, 8), st.integers(1, 9), st.floats(0, 1), st.floats(0, 3), st.integers(1, 30))
+def test_chosen_on_the_sample(k: int, tenths: int, epsilon_node: float, more: float, rows: int) -> None:
+    """It is the largest exact tail, a node; and no less than what a choice attains."""
+    beta = Fraction(tenths, 10)
+    epsilon = max(epsilon_node, -math.log1p(-float(beta))) + more
+    odds = (math.exp(epsilon) / (1 - float(beta)) - 1) * math.exp(-2 * epsilon_node)
+    share = Fraction(odds / (1 + odds))
+    found = delta_on_sample(k, float(beta), epsilon_node, epsilon, nodes=1)
+    least = max(
+        sum(probability(size, count, beta) for count in range(max(k, math.floor(share * size) + 1), size + 1))
+        for size in range(k, 60)
+    )
+    assert found >= float(least) * (1 - 1e-9)
+    if share > beta + Fraction(1, 1000):
+        rest = math.exp(-60 * rate(float(share), float(beta)))
+        # A count that is a whole number but for rounding is in the tail here, and not there.
+        assert found <= max(float(least), rest) * (1 + 1e-6) + 1e-15 or on_the_line(share)
+    assert delta_on_sample(k, float(beta), epsilon_node, epsilon, nodes=2) == min(1.0, 2 * found)
+    assert min(1.0, 2 * found) >= attained_on_sample(k, beta, epsilon_node, epsilon, rows) * (1 - 1e-9)
+
+
+def on_the_line(share: Fraction) -> bool:
+    """Whether a share of some number of rows is almost a whole number."""
+    return any(abs(share * size - round(share * size)) < 1e-8 for size in range(1, 60))
+
+
+def rate(share: float, beta: float) -> float:
+    """The Kullback-Leibler divergence of a share from β."""
+    others = 0.0 if share >= 1 else (1 - share) * math.log((1 - share) / (1 - beta))
+    return share * math.log(share / beta) + others
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(st.integers(2, 100), st.integers(1, 99), st.floats(0, 3))
+def test_a_choice_that_costs_nothing(k: int, hundredths: int, more: float) -> None:
+    """It does not matter on what a public node was chosen."""
+    beta = hundredths / 100
+    epsilon = -math.log1p(-beta) + more
+    assert delta_on_sample(k, beta, 0.0, epsilon, nodes=1) == pytest.approx(delta(k, beta, epsilon), rel=1e-6)
+
+
+def test_a_choice_that_tells_too_much() -> None:
+    """Where counts of the expected size are too likely, nothing is promised; nor does a large ε overflow."""
+    assert delta_on_sample(50, 0.3, 1.5, 1.5, nodes=1) == 1.0
+    assert delta_on_sample(50, 0.5, 800.0, 900.0, nodes=1) == 1.0
+    assert delta_on_sample(50, 0.5, 0.5, 900.0, nodes=3) == pytest.approx(3 * 0.5**50)
+    # A share just above β: its tails hardly fall.
+    assert 0.1 < delta_on_sample(50, 0.3, 1.279, 1.5, nodes=1) <= 1.0
+    with pytest.raises(sa.PolicyError) as refused:
+        delta_on_sample(1, 1.0, 3.0, 2.0, nodes=0)
+    assert [word in str(refused.value) for word in ("whole number", "below 1", "epsilon_node", "nodes")] == [True] * 4
+    with pytest.raises(sa.PolicyError, match="not negative"):
+        delta_on_sample(5, 0.5, -1.0, 2.0, nodes=1)
+    with pytest.raises(sa.PolicyError, match=r"at least -ln\(1 - beta\)"):
+        delta_on_sample(5, 0.5, 0.1, 0.5, nodes=1)

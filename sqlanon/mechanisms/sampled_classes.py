@@ -46,6 +46,9 @@ NEAR = 1e-9
 MOST_K = 1 << 40
 """The largest k that is tried for a δ."""
 
+LARGEST = 700.0
+"""e^ε of a larger ε is no float. Less is subtracted with this one, which is on the safe side."""
+
 SHARES = 1000
 """Of how many equal parts of 1 a largest β is a multiple."""
 
@@ -168,7 +171,8 @@ def gamma(beta: float, epsilon: float) -> float:
 
 def _delta(k: float, beta: float, epsilon: float, *, tight: bool, enough: float = 1.0) -> float:
     """δ of sampling alone; where it is above ``enough``, any number from there to it."""
-    return _largest_tail(k, beta, gamma(beta, epsilon), less=math.exp(epsilon) if tight else 0.0, enough=enough)
+    less = math.exp(min(epsilon, LARGEST)) if tight else 0.0
+    return _largest_tail(k, beta, gamma(beta, epsilon), less=less, enough=enough)
 
 
 def _largest_tail(k: float, beta: float, share: float, *, less: float = 0.0, enough: float) -> float:

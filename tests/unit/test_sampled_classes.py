@@ -225,6 +225,7 @@ def test_it_falls_as_k_grows(hundredths: int, more: float, k: int) -> None:
 def test_extremes() -> None:
     assert delta(5, 0.75, 50.0) == pytest.approx(0.75**5)
     assert 0 <= delta(1_000_000, 0.5, 1.0) < 1e-300
+    assert delta(5, 0.75, 1000.0, tight=True) == pytest.approx(0.75**5)
     assert minimum_k(0.5, 1.0, 0.999) == 2
 
 

@@ -11,6 +11,7 @@ import typer
 
 from sqlanon.cli import ledger, publishing, taxonomy, warehouse
 from sqlanon.cli.audit import audit_privacy
+from sqlanon.cli.delta import delta
 from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
 from sqlanon.cli.generalize import generalize
@@ -46,6 +47,7 @@ app.command()(on_this_machine(publishing.verify))
 app.command()(on_this_machine(generalize))
 app.command()(on_this_machine(fit))
 app.command()(on_this_machine(apply))
+app.command()(delta)
 app.command()(on_this_machine(audit_privacy))
 app.command()(on_this_machine(reproduce))
 

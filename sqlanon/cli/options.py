@@ -28,6 +28,9 @@ OptionalDatabase = Annotated[
 ]
 PolicyFile = Annotated[Path, typer.Option("--policy", metavar="FILE.toml", help="The policy.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Tight = Annotated[
+    bool, typer.Option("--tight", help="Take the smaller δ that is exact for one class; not that of Li et al. 2012.")
+]
 Events = Annotated[
     bool,
     typer.Option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
@@ -60,6 +61,14 @@ def spelled(number: Fraction) -> str:
         return str(number)
     whole, decimals = divmod(number.numerator * 10**digits // number.denominator, 10**digits)
     return f"{whole}.{decimals:0{digits}}"
+
+
+def as_float(number: Fraction) -> float:
+    """An exact number as the nearest float; infinite if it is beyond all of them."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _without(number: int, factor: int) -> tuple[int, int]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sqlanon.evaluation.accuracy import Accuracy, Classification, classification
     from sqlanon.evaluation.audit import Audit, audit_privacy
     from sqlanon.evaluation.mechanisms import Enumerable, Repeatable
+    from sqlanon.evaluation.plans import EpsilonSafePlan, PlannedSample, plan_epsilon_safe
     from sqlanon.evaluation.policies import AuditedPolicy, repeatable
     from sqlanon.evaluation.queries import query_answers, query_errors
     from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
@@ -24,10 +25,13 @@ __all__ = [
     "Classification",
     "CountQuery",
     "Enumerable",
+    "EpsilonSafePlan",
     "GroupQuery",
+    "PlannedSample",
     "Repeatable",
     "audit_privacy",
     "classification",
+    "plan_epsilon_safe",
     "query_answers",
     "query_errors",
     "repeatable",
@@ -38,6 +42,7 @@ _HOMES = {
     "accuracy": ("Accuracy", "Classification", "classification"),
     "audit": ("Audit", "audit_privacy"),
     "mechanisms": ("Enumerable", "Repeatable"),
+    "plans": ("EpsilonSafePlan", "PlannedSample", "plan_epsilon_safe"),
     "policies": ("AuditedPolicy", "repeatable"),
     "queries": ("query_answers", "query_errors"),
     "workload": ("AverageQuery", "CountQuery", "GroupQuery", "stroke_queries"),

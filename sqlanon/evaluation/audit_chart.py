@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +30,18 @@ def write_chart(audits: Mapping[str, Audit], path: str | Path, *, replace: bool 
         EngineError: altair is not installed, or the file exists or cannot be written.
         PolicyError: the file ends in none of .html, .svg, .png and .json.
     """
-    target = Path(path)
+    save(lambda: chart(audits), Path(path), replace=replace)
+
+
+def save(draw: Callable[[], Any], target: Path, *, replace: bool) -> None:
+    """Write a chart as the file that its ending asks for.
+
+    Raises:
+        EngineError: altair is not installed, or the file exists or cannot be written.
+        PolicyError: the file ends in none of .html, .svg, .png and .json.
+    """
     kind = refuse_format(target)
-    drawn = chart(audits)
+    drawn = draw()
     with staged_file(target, replace=replace) as staged:
         # Inline, so that the page needs nothing from elsewhere.
         drawn.save(str(staged), format=kind, **({"inline": True} if kind == "html" else {}))

@@ -123,16 +123,10 @@ def minimum_k(beta: float, epsilon: float, delta: float, *, tight: bool = False)
     def suffices(k: int) -> bool:
         return _delta(k, beta, epsilon, tight=tight, enough=delta) <= delta
 
-    enough = 2
-    while not suffices(enough):
-        if enough >= MOST_K:
-            raise PolicyError(f"no k up to {MOST_K:,} costs so little δ: take a larger one, or ε")
-        enough *= 2
-    too_few = 1 if enough == 2 else enough // 2
-    while enough - too_few > 1:
-        middle = (enough + too_few) // 2
-        too_few, enough = (too_few, middle) if suffices(middle) else (middle, enough)
-    return enough
+    found = _least(suffices)
+    if found is None:
+        raise PolicyError(f"no k up to {MOST_K:,} costs so little δ: take a larger one, or ε")
+    return found
 
 
 def maximum_beta(k: int, epsilon: float, delta: float, *, tight: bool = False) -> Fraction:
@@ -159,6 +153,24 @@ def maximum_beta(k: int, epsilon: float, delta: float, *, tight: bool = False) -
         if _admissible(beta, epsilon) and _delta(k, beta, epsilon, tight=tight, enough=delta) <= delta:
             return Fraction(parts, SHARES)
     raise PolicyError(f"no beta of 1/{SHARES} or more costs so little δ: take a larger δ, ε or k")
+
+
+def least_rows(k: int, beta: float, probability: float) -> int | None:
+    """The fewest rows of a class that has k rows or more in the sample with at least a probability.
+
+    Args:
+        k: the least published count, 2 or more.
+        beta: the probability with which each row is in the sample, above 0 and below 1.
+        probability: that the class is published, above 0 and below 1.
+
+    Returns:
+        A number of at least k; None if it is beyond all tables.
+
+    Raises:
+        EngineError: scipy is not installed.
+    """
+    tail = _tails()
+    return _least(lambda rows: bool(tail(np.asarray(float(rows)), np.asarray(float(k)), beta) >= probability))
 
 
 def gamma(beta: float, epsilon: float) -> float:
@@ -219,6 +231,20 @@ def _tails() -> Callable[[Floats, Floats, float], Floats]:
         return np.where(possible, np.where(counts <= 0, 1.0, found), 0.0)
 
     return tail
+
+
+def _least(suffices: Callable[[int], bool]) -> int | None:
+    """The least number of at least 2 that suffices, where all larger ones do; None if none is small enough."""
+    enough = 2
+    while not suffices(enough):
+        if enough >= MOST_K:
+            return None
+        enough *= 2
+    too_few = 1 if enough == 2 else enough // 2
+    while enough - too_few > 1:
+        middle = (enough + too_few) // 2
+        too_few, enough = (too_few, middle) if suffices(middle) else (middle, enough)
+    return enough
 
 
 def _admissible(beta: Any, epsilon: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sqlanon.cli import ledger, publishing, taxonomy, warehouse
+from sqlanon.cli import ledger, plan, publishing, taxonomy, warehouse
 from sqlanon.cli.audit import audit_privacy
 from sqlanon.cli.delta import delta
 from sqlanon.cli.demo import demo
@@ -48,6 +48,7 @@ app.command()(on_this_machine(generalize))
 app.command()(on_this_machine(fit))
 app.command()(on_this_machine(apply))
 app.command()(delta)
+app.add_typer(plan.app, name="plan")
 app.command()(on_this_machine(audit_privacy))
 app.command()(on_this_machine(reproduce))
 

@@ -53,6 +53,7 @@ LAPLACE = "tests/unit/test_discrete_laplace.py"
 THRESHOLDS = f"{LAPLACE}::TestThresholds"
 COSTS = f"{LAPLACE}::TestCosts"
 PROBABILITIES = f"{LAPLACE}::TestProbabilities"
+SAMPLED = "tests/unit/test_sampled_classes.py"
 WORDS = "tests/unit/test_words.py"
 CHOICES = "tests/unit/test_grouped.py"
 SAMPLERS = "tests/statistical/test_samplers.py"
@@ -235,6 +236,45 @@ BINOMIAL = _of(
         "_inverted(size, (runs, larger), probability, words),",
         "some trials are never made, so that rows of nobody are too few",
         f"{SAMPLERS}::test_parts_of_a_binomial_have_all_trials",
+    ),
+)
+
+SAMPLED_CLASSES = _of(
+    "sqlanon/mechanisms/sampled_classes.py",
+    (
+        "sampled-choice-counted-once",
+        "- 2 * epsilon_node",
+        "- epsilon_node",
+        "a choice on the sample tells of it more than is said",
+        f"{SAMPLED}::test_chosen_on_the_sample",
+    ),
+    (
+        "sampled-choice-of-one-node",
+        "min(1.0, nodes * _largest_tail(",
+        "min(1.0, _largest_tail(",
+        "a node that is chosen for its count is not paid for",
+        f"{SAMPLED}::test_chosen_on_the_sample",
+    ),
+    (
+        "sampled-likely-counts",
+        "return 1.0 if share <= beta else",
+        "return 0.0 if share <= beta else",
+        "δ is 0 where nothing is promised",
+        f"{SAMPLED}::test_a_choice_that_tells_too_much",
+    ),
+    (
+        "sampled-rest-forgotten",
+        "return min(rest, _largest_tail(k, beta, share, enough=enough)) if less else rest",
+        "return most",
+        "δ is too small where classes are too many to be looked at",
+        f"{SAMPLED}::test_tails_that_fall_too_slowly",
+    ),
+    (
+        "sampled-share-inadmissible",
+        "if _admissible(beta, epsilon) and _delta(",
+        "if _delta(",
+        "the sampled share is so large that a missing row tells more than ε",
+        f"{SAMPLED}::test_the_largest_share",
     ),
 )
 
@@ -2055,6 +2095,7 @@ MUTANTS: list[Mutant] = list(
         DISCRETE_LAPLACE,
         PROBABILITY,
         BINOMIAL,
+        SAMPLED_CLASSES,
         UNIFORM_WORDS,
         GROUPED,
         SOURCES,

@@ -15,9 +15,9 @@ from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.private.draws import thresholds
-from sqlanon.methods.private.prepare import noisy_counts
-from sqlanon.model.policy.noisy_counts import CELLS, NODE, ROLLED_UP
+from sqlanon.methods.private.draws import noisy_counts, thresholds
+from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP
+from sqlanon.model.policy.private_node import NODE
 from sqlanon.queries.noise.unseen import Domain
 
 Row = tuple[int, str, str]

@@ -17,10 +17,10 @@ from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.private.draws import Draws
-from sqlanon.methods.private.method import DrawnNode, Private
+from sqlanon.methods.private.algorithm import Algorithm, DrawnNode, Draws, node_method
+from sqlanon.methods.private.method import Private
 from sqlanon.methods.private.neighbours import private_method
-from sqlanon.methods.private.prepare import bounded, noisy_counts, prepared
+from sqlanon.methods.private.prepare import bounded, prepared
 from sqlanon.methods.registry import method_of
 from sqlanon.model.budget import Budget
 from sqlanon.model.policy.given import GivenPolicy, policy_of
@@ -120,11 +120,13 @@ class AuditedPolicy:
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
     ) -> Iterator[tuple[object, int]]:
         """What is shown, and in how many runs it is just that."""
-        wanted = noisy_counts(bound.policy)
+        method = method_of(bound.policy)
+        assert isinstance(method, Private)
+        wanted, algorithm = node_method(bound.policy), method.algorithm
         draws = Draws(wanted, self._source, accountant.charge(wanted.budgets))
         rows = bounded(engine, bound, self._source)
-        encoded = encode_table(engine, bound, rows, label_losses=("ncp",), may_be_empty=True)
-        for node, query in _drawn(engine, encoded, draws, runs, self._salt):
+        encoded = encode_table(engine, bound, rows, label_losses=algorithm.label_losses, may_be_empty=True)
+        for node, query in _drawn(engine, algorithm, encoded, draws, runs, self._salt):
             yield from _counted(engine, query, node)
 
 
@@ -166,12 +168,9 @@ def _refuse_crowded(engine: Compute, bound: BoundPolicy) -> None:
 
 
 def _drawn(
-    engine: Engine, encoded: EncodedTable, draws: Draws, runs: int, salt: int
+    engine: Engine, algorithm: Algorithm, encoded: EncodedTable, draws: Draws, runs: int, salt: int
 ) -> Iterator[tuple[DrawnNode, exp.Query]]:
     """The nodes that are drawn, each with the query that counts what its runs show."""
-    method = method_of(encoded.bound.policy)
-    assert isinstance(method, Private)
-    algorithm = method.algorithm
     for node in algorithm.drawn_nodes(engine, encoded, draws, algorithm.public_domains(engine, encoded), runs):
         with engine.scratch():
             relations = node.draw_counts()

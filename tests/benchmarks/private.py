@@ -28,7 +28,8 @@ from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.node_counter import NodeCounter
 from sqlanon.methods.private import draws as private
 from sqlanon.methods.private import scores
-from sqlanon.model.policy.noisy_counts import CELLS, NODE
+from sqlanon.model.policy.noisy_counts import CELLS
+from sqlanon.model.policy.private_node import NODE
 from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.run.demo import SOURCE, TAXONOMIES, invent
 from sqlanon.search import Inquiry
@@ -119,7 +120,7 @@ def node_scores(path: Path) -> dict[str, object]:
     method = IPA.method
     least = private.thresholds(method, private.Domains({}, 0).at(table.context.lattice.bottom))[CELLS]
     charge = Accountant(None, dataset="", method="", policy_sha256="").charge(method.budgets)[NODE]
-    reach = private.reach(method, charge, nodes)
+    reach = private.reach(charge, WHOLE * method.rows_per_individual, nodes)
     scored = seconds(lambda: scores.scores(engine, table, least, reach))
     exact = seconds(lambda: scores.scores(engine, table, least, WHOLE * table.context.row_count))
     engine.close()

@@ -21,7 +21,7 @@ from sqlanon.evaluation.policies import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import Floats, Integers, RandomSource
 from sqlanon.methods.cells import encode_table
-from sqlanon.methods.private.draws import Draws
+from sqlanon.methods.private.algorithm import Draws
 from sqlanon.methods.private.prepare import prepared
 from sqlanon.queries.kit.macros import schema_statements
 from tests.fixed_chance import FixedChance

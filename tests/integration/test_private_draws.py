@@ -17,7 +17,8 @@ from sqlanon.mechanisms.probability import Probability, bounds
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods import publishing
 from sqlanon.methods.cells import encode_table
-from sqlanon.methods.private.draws import Draws, draw_counts, public_domains, thresholds
+from sqlanon.methods.private.algorithm import Draws
+from sqlanon.methods.private.draws import draw_counts, public_domains, thresholds
 from sqlanon.methods.private.prepare import prepared
 from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
 from sqlanon.model.recoding import AtCut, AtLevel, Recoding

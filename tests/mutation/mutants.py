@@ -639,13 +639,6 @@ PRIVATE = _of(
         f"{NODES}::test_a_choice_loses_what_is_claimed_and_no_less",
     ),
     (
-        "noise-of-a-row",
-        "self.charges[step], sensitivity=self.method.rows_per_individual)",
-        "self.charges[step], sensitivity=1)",
-        "noise is for one row of an individual",
-        f"{RUNS}::TestIndividuals::test_no_more_rows_of_one_are_counted_than_is_allowed",
-    ),
-    (
         "noise-charged-as-cells",
         "noise = draws.noise(ROLLED_UP, count)",
         "noise = draws.noise(CELLS, count)",
@@ -710,8 +703,8 @@ PRIVATE = _of(
     ),
     (
         "reach-of-a-row",
-        "scale = scale_for(charge.budget.epsilon, 2 * WHOLE * method.rows_per_individual)",
-        "scale = scale_for(charge.budget.epsilon, WHOLE)",
+        "scores(engine, table, least, reach(charge, sensitivity, lattice.size))",
+        "scores(engine, table, least, reach(charge, WHOLE // 2, lattice.size))",
         "nodes that are far from the best are drawn more often than is said",
         "tests/unit/test_reach.py",
     ),
@@ -866,6 +859,16 @@ CONTRIBUTIONS = [
             'if domain == "noticed"]\n    wanted',
             "values that were read off the data are published as they are",
             f"{RUNS}::TestRefusals::test_domains_that_were_read_off_the_data",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/private/algorithm.py",
+        (
+            "noise-of-a-row",
+            "self.charges[step], sensitivity=self.method.rows_per_individual)",
+            "self.charges[step], sensitivity=1)",
+            "noise is for one row of an individual",
+            f"{RUNS}::TestIndividuals::test_no_more_rows_of_one_are_counted_than_is_allowed",
         ),
     ),
     *_of(

@@ -12,7 +12,8 @@ import sqlanon as sa
 from sqlanon.methods.private.draws import thresholds
 from sqlanon.methods.private.guarantee import why_void
 from sqlanon.model.budget import one_after_the_other
-from sqlanon.model.policy.noisy_counts import CELLS, NODE, ROLLED_UP, NoisyCounts
+from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
+from sqlanon.model.policy.private_node import NODE
 from sqlanon.queries.noise.unseen import Domain
 
 BUDGET = sa.Budget("0.7", "1e-4")

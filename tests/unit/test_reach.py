@@ -15,7 +15,7 @@ from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.private import draws as private
-from sqlanon.model.policy.noisy_counts import NODE
+from sqlanon.model.policy.private_node import NODE
 from sqlanon.queries.noise.scores import WHOLE
 
 
@@ -27,7 +27,7 @@ def charged(method: sa.IPA) -> Charge:
 def test_it_is_a_number_of_rows(rows_per_individual: int, rows: float) -> None:
     """20 rows of scale for each row of an individual, times ln(144) + 64 ln(2)."""
     method = sa.IPA(rows_per_individual=rows_per_individual)
-    reach = private.reach(method, charged(method), nodes=144)
+    reach = private.reach(charged(method), WHOLE * rows_per_individual, nodes=144)
     assert reach / WHOLE == pytest.approx(rows, abs=0.01)
     scale = scale_for(charged(method).budget.epsilon, 2 * WHOLE * rows_per_individual)
     assert 144 * math.exp(-reach / scale) <= 2.0**-64
@@ -50,7 +50,7 @@ def test_it_is_what_a_choice_is_made_with() -> None:
         session.taxonomies.load("a", sa.Taxonomy.from_rows([[str(a), str(a // 2), "*"] for a in range(4)]))
         policy = sa.Policy(quasi_identifiers=["a"], sensitive=["s"], individual="p", identifiers=["p"], method=method)
         session.anonymize("people", policy, "released", random_source=sa.SeededSource(1))
-    assert asked == [private.reach(method, charged(method), nodes=3)]
+    assert asked == [private.reach(charged(method), 3 * WHOLE, nodes=3)]
     assert asked[0] / WHOLE == pytest.approx(2 * 3 / 0.2 * math.log(3 * 2.0**64), rel=1e-9)
 
 
@@ -61,7 +61,7 @@ def test_what_is_raised_to_it_is_drawn_no_more_often_than_is_promised(
     """Computed exactly, for a promise that floats can hold."""
     monkeypatch.setattr(private, "UNLIKELY", 0.01)
     method = sa.IPA()
-    reach = private.reach(method, charged(method), nodes=1 + beyond)
+    reach = private.reach(charged(method), WHOLE, nodes=1 + beyond)
     scale = scale_for(charged(method).budget.epsilon, 2 * WHOLE)
     drawn = sum(permute_and_flip([0, *([-reach] * beyond)], scale)[1:])
     assert 0.001 < drawn <= 0.01

@@ -30,7 +30,6 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Charge
@@ -38,9 +37,12 @@ from sqlanon.mechanisms.discrete_laplace import empty_cell_probability, pure_thr
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.private.algorithm import Draws, public_node
 from sqlanon.methods.private.scores import scores
-from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.noisy_counts import CELLS, NODE, ROLLED_UP, NoisyCounts
+from sqlanon.model.lattice import Lattice, Levels
+from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.private_node import NODE
 from sqlanon.model.recoding import Recoding
 from sqlanon.queries.classes.roll_up import counted_rows
 from sqlanon.queries.kit.nodes import Relation
@@ -68,19 +70,6 @@ MOST_COMBINATIONS = 1 << 62
 
 
 @dataclass(frozen=True)
-class Draws:
-    """What is drawn for a release: by which method, from which source of chance, and what was paid for each step."""
-
-    method: NoisyCounts
-    source: RandomSource
-    charges: Mapping[str, Charge]
-
-    def noise(self, step: str, size: int) -> Integers:
-        """Noise for so many counts."""
-        return self.source.discrete_laplace(size, self.charges[step], sensitivity=self.method.rows_per_individual)
-
-
-@dataclass(frozen=True)
 class Domains:
     """How many labels each level has, and how many values there are: public numbers.
 
@@ -97,11 +86,10 @@ class Domains:
         return Domain(tuple(self.labels.get(place, 1) for place in enumerate(levels)), self.values)
 
 
-def public_node(bound: BoundPolicy) -> Levels | None:
-    """The node that the policy gives, None if it gives none."""
-    method = bound.policy.method
-    given = method.node if isinstance(method, NoisyCounts) else None
-    return None if given is None else tuple(given[name] for name in bound.policy.quasi_identifiers)
+def noisy_counts(policy: Policy) -> NoisyCounts:
+    """The method of a policy that has one."""
+    assert isinstance(policy.method, NoisyCounts)
+    return policy.method
 
 
 def public_domains(engine: Compute, table: EncodedTable) -> Domains:
@@ -110,7 +98,7 @@ def public_domains(engine: Compute, table: EncodedTable) -> Domains:
     Raises:
         PolicyError: there are more combinations than can be numbered.
     """
-    method, encoding = table.bound.policy.method, table.encoding
+    method, encoding = noisy_counts(table.bound.policy), table.encoding
     if not method.needs_value_domain:
         return Domains({}, 0)
     engine.run(unseen.domain_values(encoding))
@@ -138,13 +126,13 @@ def thresholds(method: NoisyCounts, domain: Domain) -> dict[str, int]:
     return {**found, CELLS: max(found[CELLS], method.minimum_count)}
 
 
-def reach(method: NoisyCounts, charge: Charge, nodes: int) -> int:
-    """How far below the best score nodes are told apart, in parts of :data:`WHOLE` of a row: a public number.
+def reach(charge: Charge, sensitivity: int, nodes: int) -> int:
+    """How far below the best score nodes are told apart, where a score changes by so much at most: a public number.
 
     One further below would have to beat the best by noise alone. Each does with a probability of at most
     exp(-reach / scale) / 2, all of them together with no more than :data:`UNLIKELY`.
     """
-    scale = scale_for(charge.budget.epsilon, 2 * WHOLE * method.rows_per_individual)
+    scale = scale_for(charge.budget.epsilon, 2 * sensitivity)
     return math.ceil(scale * (math.log(nodes) - math.log(UNLIKELY)))
 
 
@@ -161,10 +149,17 @@ def chosen_nodes(
     if not draws.method.chooses_node:
         return [(lattice.bottom, runs)]
     charge = draws.charges[NODE]
-    least = thresholds(draws.method, domains.at(lattice.bottom))[CELLS]
-    found = scores(engine, table, least, reach(draws.method, charge, lattice.size))
     sensitivity = WHOLE * draws.method.rows_per_individual
-    drawn = draws.source.exponential_mechanism(found, charge, sensitivity=sensitivity, runs=runs)
+    least = thresholds(noisy_counts(table.bound.policy), domains.at(lattice.bottom))[CELLS]
+    found = scores(engine, table, least, reach(charge, sensitivity, lattice.size))
+    return nodes_by_scores(lattice, found, draws.source, charge, sensitivity=sensitivity, runs=runs)
+
+
+def nodes_by_scores(
+    lattice: Lattice, scores: Integers, source: RandomSource, charge: Charge, *, sensitivity: int, runs: int
+) -> list[tuple[Levels, int]]:
+    """The nodes that are drawn by the scores of all, in lexicographic order; each with in how many runs it is."""
+    drawn = source.exponential_mechanism(scores, charge, sensitivity=sensitivity, runs=runs)
     places, times = np.unique(drawn, return_counts=True)
     nodes = [lattice.node(np.unravel_index(place, lattice.shape)) for place in places]
     return [(levels, int(count)) for levels, count in zip(nodes, times, strict=True)]
@@ -178,7 +173,8 @@ def draw_counts(
     Returns:
         the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`.
     """
-    least = thresholds(draws.method, domain)
+    method = noisy_counts(table.bound.policy)
+    least = thresholds(method, domain)
     engine.run(private.combinations(table.encoding, recoding))
     count = _count(engine, private.COMBINATIONS)
     places = {private.RUN: np.repeat(np.arange(runs), count), private.PLACE: np.tile(np.arange(count), runs)}
@@ -186,7 +182,7 @@ def draw_counts(
     engine.put(private.NOISE_OF_COMBINATIONS, pa.table({**places, private.NOISE: noise}))
     engine.run(private.noisy_combinations(least[CELLS]))
     combinations = [private.NOISY_COMBINATIONS]
-    if draws.method.needs_value_domain:
+    if method.needs_value_domain:
         _draw_unseen(engine, table, recoding, draws, domain, least[CELLS], domain.size - count, runs)
         combinations.append(unseen.UNSEEN)
     if ROLLED_UP in least:

@@ -5,95 +5,34 @@ What is charged is in the ledger before anything is drawn, and stays there whate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError, VerificationError, with_spent
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.private import draws as counts
+from sqlanon.methods.private.algorithm import Algorithm, DrawnNode, Draws, node_method
 from sqlanon.methods.private.chance import Chance
-from sqlanon.methods.private.draws import Domains, Draws
 from sqlanon.methods.private.guarantee import private_guarantee
 from sqlanon.methods.private.neighbours import unit_of
-from sqlanon.methods.private.prepare import (
-    bounded,
-    noisy_counts,
-    prepared,
-    prepared_again,
-    refuse_what_cannot_be_drawn,
-)
+from sqlanon.methods.private.noisy_counts import NoisyCountsOfNodes
+from sqlanon.methods.private.prepare import bounded, prepared, prepared_again
 from sqlanon.methods.private.report import Published, private_provenance, private_report
 from sqlanon.methods.stages import Stages
 from sqlanon.model.budget import one_after_the_other
-from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.noisy_counts import ROLLED_UP
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.recoding import Recoding, at_node
 from sqlanon.model.release import PrivateReport
-from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as queries
-from sqlanon.queries.noise.diagnostics import diagnostics
 from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.queries.release.text_types import group_sizes
-
-
-@dataclass(frozen=True)
-class DrawnNode:
-    """A node, and how its counts are drawn.
-
-    Attributes:
-        levels: the node.
-        runs: in how many runs it is drawn: a release is one, an audit makes a hundred thousand at once.
-        draw_counts: draws them, and returns the relations that combinations are in.
-        with_left_over: whether what they do not show is drawn as well.
-        thresholds: the least noisy count that a step shows.
-    """
-
-    levels: Levels
-    runs: int
-    draw_counts: Callable[[], list[Relation]]
-    with_left_over: bool
-    thresholds: Mapping[str, int]
-
-    @property
-    def recoding(self) -> Recoding:
-        """The labels of the node."""
-        return at_node(self.levels)
-
-
-class Algorithm:
-    """How a node is drawn, and its counts: IPA and the histogram by what they spend, for which see ``draws``."""
-
-    def public_domains(self, engine: Compute, table: EncodedTable) -> Domains:
-        """What is known of the domain, after a refusal of all that cannot be drawn; nothing is charged yet.
-
-        Raises:
-            PolicyError: the domain is too large, an ε too small, or the table has too many rows for exact scores.
-        """
-        bound = table.bound
-        domains = counts.public_domains(engine, table)
-        refuse_what_cannot_be_drawn(bound, domains, table.context.row_count)
-        return domains
-
-    def drawn_nodes(
-        self, engine: Compute, table: EncodedTable, draws: Draws, domains: Domains, runs: int = 1
-    ) -> Iterator[DrawnNode]:
-        """Draw the node of each run, unless it is public; the counts of one node are drawn before the next comes."""
-        for levels, count in counts.chosen_nodes(engine, table, draws, domains, runs):
-            domain = domains.at(levels)
-            draw_counts = partial(counts.draw_counts, engine, table, at_node(levels), draws, domain, count)
-            thresholds = counts.thresholds(draws.method, domain)
-            yield DrawnNode(levels, count, draw_counts, ROLLED_UP in draws.charges, thresholds)
 
 
 class Private:
@@ -102,7 +41,7 @@ class Private:
     is_repeatable = False
 
     def __init__(self, algorithm: Algorithm | None = None) -> None:
-        self.algorithm = algorithm or Algorithm()
+        self.algorithm = algorithm or NoisyCountsOfNodes()
 
     def prepare(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> Prepared:
         """See :class:`sqlanon.methods.base.Method`.
@@ -118,7 +57,7 @@ class Private:
         accountant = Accountant(
             chance.ledger,
             dataset=chance.dataset,
-            method=noisy_counts(policy).name,
+            method=node_method(policy).name,
             policy_sha256=bound.policy.sha256(),
             unit=unit_of(bound.policy),
             files=chance.files,
@@ -162,7 +101,8 @@ class Prepared:
     def encode(self) -> Encoded:
         engine = self.run.engine
         counted = bounded(engine, self.bound, self.run.chance.source)
-        table = encode_table(engine, self.bound, counted, label_losses=("ncp",), may_be_empty=True)
+        losses = self.run.algorithm.label_losses
+        table = encode_table(engine, self.bound, counted, label_losses=losses, may_be_empty=True)
         return Encoded(self.run, self.bound, table)
 
 
@@ -175,7 +115,7 @@ class Encoded:
     table: EncodedTable
 
     def charge(self) -> Paid:
-        wanted, chance = noisy_counts(self.bound.policy), self.run.chance
+        wanted, chance = node_method(self.bound.policy), self.run.chance
         domains = self.run.algorithm.public_domains(self.run.engine, self.table)
         draws = Draws(wanted, chance.source, self.run.accountant.charge(wanted.budgets))
         return Paid(self.run, self.bound, self.table, draws, domains)
@@ -189,7 +129,7 @@ class Paid:
     bound: BoundPolicy
     table: EncodedTable
     draws: Draws
-    domains: Domains
+    domains: Any
 
     def choose(self, stages: Stages) -> Chosen:
         with stages.stage("search"):
@@ -244,14 +184,8 @@ class Drawn:
                 "what was written is not what was drawn; it was withdrawn, and what was spent is spent:",
                 [f"{unlike:,} groups of equal rows differ in their number of rows"],
             )
-        return Verified(self, self._diagnosed(written))
-
-    def _diagnosed(self, written: ResolvedSource) -> dict[str, float | None] | None:
-        """What is lost, measured on the true data, if the policy asks for it."""
-        if not noisy_counts(self.bound.policy).reveal_diagnostics:
-            return None
-        node = self.bound.lattice.named(self.published.levels)
-        return self.run.engine.fetch(diagnostics(self.bound.cells, node, written.relation), "diagnostics")[0]
+        run, levels = self.run, self.published.levels
+        return Verified(self, run.algorithm.diagnosed(run.engine, self.bound, levels, written))
 
 
 @dataclass(frozen=True)
@@ -267,9 +201,15 @@ class Verified:
 
     def guarantee(self, report: AnyReport) -> AnyGuarantee:
         assert isinstance(report, PrivateReport)
-        bound, chance = self.drawn.bound, self.drawn.run.chance
-        theorem = counts.THEOREMS[report.method, noisy_counts(bound.policy).is_pure]
-        return private_guarantee(bound, report, theorem, is_private=chance.is_private, is_query=chance.is_query)
+        bound, run, method = self.drawn.bound, self.drawn.run, node_method(self.drawn.bound.policy)
+        return private_guarantee(
+            bound,
+            report,
+            run.algorithm.theorem(method),
+            is_private=run.chance.is_private,
+            is_query=run.chance.is_query,
+            conditions=run.algorithm.conditions(method),
+        )
 
 
 def _refuse_request(request: Request) -> None:

@@ -11,11 +11,12 @@ from sqlanon.errors import BudgetError, PolicyError
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.private import draws as method
-from sqlanon.methods.private.draws import Domains
-from sqlanon.methods.private.neighbours import bounded_source, refuse_observed
+from sqlanon.methods.private.algorithm import public_node
+from sqlanon.methods.private.draws import Domains, noisy_counts
+from sqlanon.methods.private.neighbours import bounded_source, private_method, refuse_observed
 from sqlanon.methods.private.scores import MOST_ROWS
-from sqlanon.model.policy.noisy_counts import NODE, NoisyCounts
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.private_node import NODE
 from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.noise import scores as queries
 
@@ -42,14 +43,8 @@ def prepared_again(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
 def _checked(bound: BoundPolicy) -> BoundPolicy:
     _refuse_node(bound)
     refuse_observed(bound.policy, domains(bound))
-    _refuse_unfit_type(bound)
+    _refuse_unfit_types(bound)
     return bound
-
-
-def noisy_counts(policy: Policy) -> NoisyCounts:
-    """The method of a policy that has one."""
-    assert isinstance(policy.method, NoisyCounts)
-    return policy.method
 
 
 def bounded(engine: Compute, bound: BoundPolicy, source: RandomSource) -> CellSpec:
@@ -72,7 +67,7 @@ def refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count:
         most = f"{MOST_ROWS:,}"
         raise PolicyError(f"a node can be chosen privately for up to {most} rows; give the method a public node")
     try:
-        method.thresholds(wanted, domains.at(method.public_node(bound) or bound.lattice.bottom))
+        method.thresholds(wanted, domains.at(public_node(bound) or bound.lattice.bottom))
         for step, budget in wanted.budgets.items():
             whole = 2 * queries.WHOLE if step == NODE else 1
             scale_for(budget.epsilon, whole * wanted.rows_per_individual)
@@ -82,7 +77,7 @@ def refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count:
 
 def _refuse_node(bound: BoundPolicy) -> None:
     """A public node must be one of the lattice."""
-    node, lattice = method.public_node(bound), bound.lattice
+    node, lattice = public_node(bound), bound.lattice
     problems = [
         f'method.node: "{name}" has levels {least} to {most}, so not {level}'
         for name, least, level, most in zip(
@@ -94,19 +89,19 @@ def _refuse_node(bound: BoundPolicy) -> None:
         raise PolicyError("the policy does not fit the taxonomies:", problems)
 
 
-def _refuse_unfit_type(bound: BoundPolicy) -> None:
-    (name,) = bound.policy.sensitive
-    found = next(found for found in bound.columns if found.name == name)
-    wanted = noisy_counts(bound.policy)
-    if wanted.needs_value_domain and not (found.traits.is_text or found.traits.is_enum):
-        raise PolicyError(
-            f'with δ = 0 the values of "{name}" are those of its taxonomy; cast it from {found.type} to VARCHAR'
-        )
-    if not found.traits.can_be_rebuilt:
-        raise PolicyError(
-            f'"{name}" is published as a category, for which its type, {found.type}, is not fit: equal values can be '
-            "spelled in several ways; cast it to VARCHAR in a view"
-        )
+def _refuse_unfit_types(bound: BoundPolicy) -> None:
+    wanted = private_method(bound.policy)
+    for name in bound.policy.sensitive:
+        found = next(found for found in bound.columns if found.name == name)
+        if wanted.needs_value_domain and not (found.traits.is_text or found.traits.is_enum):
+            raise PolicyError(
+                f'with δ = 0 the values of "{name}" are those of its taxonomy; cast it from {found.type} to VARCHAR'
+            )
+        if not found.traits.can_be_rebuilt:
+            raise PolicyError(
+                f'"{name}" is published as a category, for which its type, {found.type}, is not fit: equal values can '
+                "be spelled in several ways; cast it to VARCHAR in a view"
+            )
 
 
 def domains(bound: BoundPolicy) -> dict[str, str]:

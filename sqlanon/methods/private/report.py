@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.mechanisms.accountant import Charge
+from sqlanon.methods.private.algorithm import Draws
 from sqlanon.methods.private.chance import Chance
-from sqlanon.methods.private.draws import Draws
 from sqlanon.methods.private.guarantee import NOT_PRIVATE, why_void
 from sqlanon.methods.private.prepare import domains
 from sqlanon.model.lattice import Levels

@@ -41,25 +41,28 @@ Parts = Mapping[tuple[int, int], int]
 
 
 class Losses:
-    """What all nodes of a lattice lose, as far as it is known: scores without their sign.
+    """What all nodes of a lattice lose, as far as it is known: scores without their sign, in parts of a row.
 
     Args:
         lattice: the lattice.
         row_count: rows of the source.
-        lost: what all rows together lose by the labels of a level.
+        whole: what a row loses that is at risk.
+        lost: what all rows together lose by the labels of each node; shape of the lattice.
         most: what a row loses by them at most.
         reach: how far above the least loss losses are told apart.
     """
 
-    def __init__(self, lattice: Lattice, row_count: int, lost: Parts, most: Parts, reach: int) -> None:
+    def __init__(
+        self, lattice: Lattice, row_count: int, *, whole: int, lost: Integers, most: Integers, reach: int
+    ) -> None:
         self._lattice = lattice
-        self._row_count = row_count
-        self._reach = min(reach, row_count * WHOLE)
-        self._lost = _sums(lattice, lost)
-        self._spared = WHOLE - _sums(lattice, most)
+        self._largest = row_count * whole
+        self._reach = min(reach, self._largest)
+        self._lost = lost
+        self._spared = whole - most
         self._known = np.full(lattice.shape, -1, dtype=np.int64)
         self._at_risk = np.zeros(lattice.shape, dtype=np.int64)
-        self._least = row_count * WHOLE
+        self._least = self._largest
 
     def learn(self, levels: Levels, at_risk: int, loss: int) -> None:
         """Take note of the rows of a node that are at risk in whole, and of what it loses."""
@@ -73,7 +76,7 @@ class Losses:
 
         If nothing can be out of reach, bounds are of no use.
         """
-        if self._reach == self._row_count * WHOLE:
+        if self._reach == self._largest:
             yield from batches(self._lattice.nodes())
         else:
             while telling := most_telling(self._open(), self._lost, TELLING_NODES):
@@ -109,7 +112,9 @@ def scores(engine: Compute, table: EncodedTable, threshold: int, reach: int) -> 
         integers in parts of :data:`WHOLE` of a row, shape (nodes,).
     """
     context = table.context
-    losses = Losses(context.lattice, context.row_count, *_level_losses(engine, table), reach)
+    lattice = context.lattice
+    lost, most = (sums(lattice, parts) for parts in _level_losses(engine, table))
+    losses = Losses(lattice, context.row_count, whole=WHOLE, lost=lost, most=most, reach=reach)
     with engine.scratch():
         combined = _by_combination(engine, table)
         roll_ups = RollUps.of(engine, combined)
@@ -159,7 +164,7 @@ def _counted(
             yield levels, at_risk, WHOLE * at_risk - int(row["score"])
 
 
-def _sums(lattice: Lattice, table: Parts) -> Integers:
+def sums(lattice: Lattice, table: Parts) -> Integers:
     """For every node the sum over its levels of a number for each; 0 for those that no row has."""
     terms = [
         np.array([table.get((position, depth), 0) for depth in range(least, most + 1)], dtype=np.int64)

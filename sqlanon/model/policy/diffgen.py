@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from sqlanon.model.base import NotNegative, PolicyValue, did_you_mean
 from sqlanon.model.budget import Budget
 from sqlanon.model.names import folded
-from sqlanon.model.policy.private import PrivateMethod
+from sqlanon.model.policy.private import PaidMethod
 from sqlanon.model.policy.ranges import Outside, Ranges, numbers_that_misfit
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Utility = Literal["max", "infogain"]
 Output = Literal["counts", "rows"]
 
 
-class DiffGen(PrivateMethod):
+class DiffGen(PaidMethod):
     """Differentially private generalization for classification, of categorical, numeric and set-valued predictors.
 
     All predictors, which are the quasi-identifiers, begin with one label for all rows. Then, so many times, a label is

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from sqlanon.model.base import Level, PolicyValue, failed_checks
+from sqlanon.model.base import PolicyValue, failed_checks
 from sqlanon.model.budget import Budget, Exact, ExactNumber
-from sqlanon.model.policy.private import MOST_ROWS, PrivateMethod
+from sqlanon.model.policy.private import MOST_ROWS, PaidMethod
+from sqlanon.model.policy.private_node import NODE, NodeMethod
 
-if TYPE_CHECKING:
-    from sqlanon.model.policy.policy import Policy
-
-NODE = "node"
 CELLS = "cells"
 ROLLED_UP = "rolled-up"
 
@@ -36,11 +33,9 @@ PAPER_SPLIT = {
 """What the algorithm as published is said to spend on: Lee & Chung 2020, section 5."""
 
 
-class NoisyCounts(PrivateMethod):
+class NoisyCounts(NodeMethod, PaidMethod):
     """A private method that publishes noisy counts of the combinations of labels and value at a node."""
 
-    variant: Literal["private", "paper"] = "private"
-    node: dict[str, Level] | None = None
     minimum_count: Annotated[int, Field(ge=1, le=MOST_ROWS, strict=True)] = 1
     reveal_diagnostics: bool = False
 
@@ -54,21 +49,6 @@ class NoisyCounts(PrivateMethod):
         if self.reveal_diagnostics:
             return "its report has diagnostics, which were made from the data without noise"
         return None
-
-    @property
-    def chooses_node(self) -> bool:
-        """Whether the node is drawn from the data."""
-        return False
-
-    @property
-    def budgets(self) -> dict[str, Budget]:
-        """What each step may cost; together they are the budget."""
-        raise NotImplementedError
-
-    def misfits(self, policy: Policy) -> Iterable[str]:
-        yield from super().misfits(policy)
-        if self.node is not None and self.node.keys() != set(policy.quasi_identifiers):
-            yield "method.node must give every quasi-identifier its level, and nothing else"
 
 
 class IPA(NoisyCounts):

@@ -26,9 +26,14 @@ class PrivateMethod(MethodSettings):
     identifier, which is dropped.
     """
 
-    budget: Budget
     rows_per_individual: Annotated[int, Field(ge=1, le=MOST_ROWS, strict=True)] = 1
     accept_observed_domain: bool = False
+
+    if TYPE_CHECKING:
+
+        @property
+        def budget(self) -> Budget:
+            """What a release may cost: a field, or what other fields come to."""
 
     @property
     def replaces_models(self) -> bool:
@@ -82,6 +87,12 @@ class PrivateMethod(MethodSettings):
         yield from self._weights(policy)
         if self.rows_per_individual > 1 and policy.individual is None:
             yield "rows_per_individual needs individual, the column that tells whose row it is"
+
+
+class PaidMethod(PrivateMethod):
+    """A private method whose budget is given."""
+
+    budget: Budget
 
     @field_validator("budget")
     @classmethod

@@ -20,7 +20,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.evaluation.baselines.ipa_as_published import queries
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.private.draws import Draws, public_node
+from sqlanon.methods.private.algorithm import Draws, public_node
 from sqlanon.methods.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.noisy_counts import CANDIDATES, INSERTION, IPA, SUPPRESSION, VALUE

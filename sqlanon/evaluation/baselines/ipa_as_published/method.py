@@ -8,13 +8,15 @@ from functools import partial
 from sqlanon.engines.base import Compute
 from sqlanon.evaluation.baselines.ipa_as_published import draws as published
 from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.private.draws import Domains, Draws
-from sqlanon.methods.private.method import Algorithm, DrawnNode, Private
+from sqlanon.methods.private.algorithm import DrawnNode, Draws
+from sqlanon.methods.private.draws import Domains
+from sqlanon.methods.private.method import Private
+from sqlanon.methods.private.noisy_counts import NoisyCountsOfNodes
 
 NO_DOMAINS = Domains({}, 0)
 
 
-class AlgorithmAsPublished(Algorithm):
+class AlgorithmAsPublished(NoisyCountsOfNodes):
     """The algorithm of Lee & Chung 2020, which draws in floating point and needs to know no domain."""
 
     def public_domains(self, engine: Compute, table: EncodedTable) -> Domains:

@@ -16,7 +16,7 @@ from sqlanon.errors import (
     VerificationError as VerificationError,
 )
 from sqlanon.mechanisms.opendp import OpenDPSource as OpenDPSource
-from sqlanon.mechanisms.sampled_classes import (
+from sqlanon.model.sampled_classes import (
     delta as delta,
     maximum_beta as maximum_beta,
     minimum_k as minimum_k,
@@ -26,6 +26,7 @@ from sqlanon.model.budget import Budget as Budget
 from sqlanon.model.events import Event as Event
 from sqlanon.model.fit import Fit as Fit, PartitionRelease as PartitionRelease
 from sqlanon.model.policy.diffgen import DiffGen as DiffGen
+from sqlanon.model.policy.epsilon_safe import EpsilonSafe as EpsilonSafe
 from sqlanon.model.policy.full_domain import FullDomain as FullDomain
 from sqlanon.model.policy.h_ceiling import HCeiling as HCeiling
 from sqlanon.model.policy.noisy_counts import IPA as IPA, Histogram as Histogram

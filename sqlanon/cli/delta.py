@@ -62,7 +62,7 @@ def computed(epsilon: str, k: int | None, beta: float | None, delta: str | None,
         typer.BadParameter: not two of them are given.
         PolicyError: one is out of its range.
     """
-    from sqlanon.mechanisms import sampled_classes
+    from sqlanon.model import sampled_classes
     from sqlanon.model.budget import Budget, as_float
 
     if [k, beta, delta].count(None) != 1:

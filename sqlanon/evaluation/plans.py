@@ -16,9 +16,9 @@ from pathlib import Path
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.sampled_classes import MOST_K, SHARES, least_rows, minimum_k
 from sqlanon.model.budget import Budget, Exact, ExactNumber, as_float, exact, spelled
 from sqlanon.model.release import Document
+from sqlanon.model.sampled_classes import MOST_K, SHARES, least_rows, minimum_k
 
 INVALID = "the plan is not valid:"
 

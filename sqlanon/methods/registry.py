@@ -14,6 +14,7 @@ METHODS = {
     "histogram": "sqlanon.methods.private.method:Private",
     "h-ceiling": "sqlanon.methods.h_ceiling.method:Ceiling",
     "diffgen": "sqlanon.methods.diffgen.method:DrawnGeneralization",
+    "epsilon-safe": "sqlanon.methods.epsilon_safe.method:EpsilonSafeRelease",
     "relocation": "sqlanon.methods.relocation.method:Relocated",
     "top-down-specialization": "sqlanon.methods.top_down.method:FromTheTop",
     "ipa as published": "sqlanon.evaluation.baselines.ipa_as_published.method:AsPublished",

@@ -240,7 +240,7 @@ BINOMIAL = _of(
 )
 
 SAMPLED_CLASSES = _of(
-    "sqlanon/mechanisms/sampled_classes.py",
+    "sqlanon/model/sampled_classes.py",
     (
         "sampled-choice-counted-once",
         "- 2 * epsilon_node",

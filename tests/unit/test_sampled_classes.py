@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.mechanisms import sampled_classes
-from sqlanon.mechanisms.sampled_classes import delta, delta_on_sample, gamma, maximum_beta, minimum_k
+from sqlanon.model import sampled_classes
+from sqlanon.model.sampled_classes import delta, delta_on_sample, gamma, maximum_beta, minimum_k
 from tests.effort import examples
 
 pytestmark = pytest.mark.one_line

@@ -69,7 +69,7 @@ def combinations(encoding: Encoding, recoding: Recoding) -> Step:
 
     query = with_codes_of_classes(encoding, recoding, by_value, "anon_keyed", [*values, *raw, ROW_COUNT])
     codes = [code for _, code in code_columns(encoding, recoding)]
-    return Step(COMBINATIONS, _placed(query, [*codes, *values]), "combinations of the node")
+    return Step(COMBINATIONS, placed(query, [*codes, *values]), "combinations of the node")
 
 
 def noisy_combinations(threshold: int) -> Step:
@@ -86,7 +86,7 @@ def left_over(encoding: Encoding) -> exp.Select:
 
 def placed_left_over(encoding: Encoding, rows: exp.Select) -> Step:
     """The step that makes :data:`LEFT_OVER` of them."""
-    return Step(LEFT_OVER, _placed(rows, [RUN, *_raw_values(encoding)]), "rows that are left over")
+    return Step(LEFT_OVER, placed(rows, [RUN, *_raw_values(encoding)]), "rows that are left over")
 
 
 def noisy_left_over(threshold: int) -> Step:
@@ -199,7 +199,7 @@ def _with_noisy_rows(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.Se
     return query.where(column(IS_SHOWN, "anon_cells"), copy=False)
 
 
-def _placed(query: exp.Select, keys: Sequence[str]) -> exp.Select:
+def placed(query: exp.Select, keys: Sequence[str]) -> exp.Select:
     """The rows of a query with their place in the order of some columns, from 0."""
     window = exp.Window(this=exp.RowNumber(), order=ascending(*map(column, keys)))
     place = aliased(exp.Sub(this=window, expression=number(1)), PLACE)

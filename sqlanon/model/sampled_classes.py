@@ -223,7 +223,7 @@ def _divergence(share: float, beta: float) -> float:
 
 def _tails() -> Callable[[Floats, Floats, float], Floats]:
     """P(Bin(n, β) >= j)."""
-    special = extra_module("scipy.special", extra="eval", purpose="δ of sampled classes")
+    special = extra_module("scipy.special", extra="dp", purpose="δ of sampled classes")
 
     def tail(rows: Floats, counts: Floats, beta: float) -> Floats:
         possible = counts <= rows

@@ -717,6 +717,16 @@ def node_score(rows: Rows, taxonomies: Taxonomies, node: Node, sensitive: str, t
     return score
 
 
+def sampling_score(rows: Rows, taxonomies: Taxonomies, node: Node, threshold: int, weight: int) -> Fraction:
+    """The score of a node whose classes are published of a sample: what labels lose (Prec), and the rows at risk."""
+    lost = sum(Fraction(level, height(taxonomies[name])) for name, level in node.items()) / len(node)
+    at_risk = sum(
+        min(size, max(0, 2 * (threshold - 1) - size))
+        for size in class_sizes(generalize(rows, taxonomies, node), list(node))
+    )
+    return -(lost * len(rows) + (weight - lost) * at_risk)
+
+
 def private_release(
     rows: Rows, taxonomies: Taxonomies, node: Node, sensitive: str, noise: int, threshold: int, rolled_up: int
 ) -> Counter[tuple[Value, ...]]:

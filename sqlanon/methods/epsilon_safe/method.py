@@ -83,6 +83,7 @@ def _refuse_many_nodes(settings: EpsilonSafe, nodes: int) -> None:
     )
     if (needed := claimed_delta(found, sampling.delta)) > sampling.delta:
         raise PolicyError(
-            f"a node that is drawn on the sample among {nodes:,} costs δ = {float(needed):.4g} with k = {sampling.k}, "
-            f"more than the delta of {float(sampling.delta):.4g}: take a larger k, or draw it on the table"
+            f"a node that is drawn on the sample, among {nodes:,}, costs δ = {min(1.0, float(needed)):.4g} with "
+            f"k = {sampling.k}, more than the delta of {float(sampling.delta):.4g}: take a larger k, or draw it on the "
+            "table"
         )

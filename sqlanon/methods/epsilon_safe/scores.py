@@ -70,6 +70,6 @@ def _unsure_rows(
     """Some nodes, each with its rows at risk: none if there are no rows at all."""
     for source, together in roll_ups.statements(nodes):
         query = queries.unsure_rows(table.encoding, together, threshold, cells=source.cells, apart=source.is_big)
-        found = {row["node"]: int(row["unsure_rows"]) for row in engine.fetch(query, "scores of nodes", "node")}
+        found = {row["node"]: int(row["unsure_rows"] or 0) for row in engine.fetch(query, "scores of nodes", "node")}
         for place, levels in enumerate(together):
             yield levels, found.get(place, 0)

@@ -200,8 +200,8 @@ def _with_noisy_rows(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.Se
 
 
 def placed(query: exp.Select, keys: Sequence[str]) -> exp.Select:
-    """The rows of a query with their place in the order of some columns, from 0."""
-    window = exp.Window(this=exp.RowNumber(), order=ascending(*map(column, keys)))
+    """The rows of a query with their place in the order of some columns, from 0; without any there is one row."""
+    window = exp.Window(this=exp.RowNumber(), order=ascending(*map(column, keys)) if keys else None)
     place = aliased(exp.Sub(this=window, expression=number(1)), PLACE)
     return select([exp.Star(), place], subquery(query, "anon_unplaced"))
 

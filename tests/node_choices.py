@@ -15,7 +15,8 @@ from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.private.draws import noisy_counts, thresholds
+from sqlanon.methods.private.algorithm import node_method
+from sqlanon.methods.private.draws import thresholds
 from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP
 from sqlanon.model.policy.private_node import NODE
 from sqlanon.queries.noise.unseen import Domain
@@ -121,7 +122,7 @@ class NodeChoice:
     def __init__(self, session: sa.Session, asked: sa.Policy, source: NotedChoices) -> None:
         self._source = source
         self._mechanism = sa.evaluation.repeatable(session, asked, source)
-        self.claimed = noisy_counts(asked).budgets[NODE]
+        self.claimed = node_method(asked).budgets[NODE]
 
     def distribution(self, table: str) -> Mapping[int, float]:
         """The probability of each node, by its place."""

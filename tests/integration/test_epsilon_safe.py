@@ -1,0 +1,324 @@
+"""ε-safe releases from end to end: what is refused, charged, promised and written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from typer.testing import CliRunner
+
+import sqlanon as sa
+from sqlanon.cli.app import app
+from sqlanon.methods.epsilon_safe import scores
+from tests.commands import environment
+from tests.conftest import ROOT
+from tests.fixed_noise import FixedNoise
+
+HOSTILE = '"a""b"; drop table x --'
+METHOD = sa.EpsilonSafe(k=10, beta="1/2", epsilon_sampling=1)
+ROLES: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "identifiers": ["person"]}
+POLICY = sa.Policy(**ROLES, method=METHOD)
+DELTA = "0.01929"
+TOML = """
+quasi_identifiers = ["age", "sex"]
+identifiers = ["person"]
+method = { model = "epsilon-safe", k = 10, beta = 0.5, epsilon_sampling = 1 }
+"""
+
+
+def fill(session: sa.Session, rows: int = 400, name: str = "age") -> None:
+    """Invented people, and declared taxonomies of two columns."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    session.connection.execute(
+        f"""
+        CREATE TABLE people AS
+        SELECT i AS person, nullif(20 + i % 7, 26) AS {quoted}, ['f', 'm'][1 + i % 2] AS sex
+        FROM range({rows}) AS numbers (i)
+        """
+    )
+    session.taxonomies.load(name, sa.Taxonomy.intervals([5], minimum=20, maximum=29))
+    session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "w.duckdb"
+    with sa.connect(path) as session:
+        fill(session)
+    return path
+
+
+@pytest.fixture
+def warehouse(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made, tmp_path))
+
+
+@pytest.fixture
+def session(warehouse: Path) -> Iterator[sa.Session]:
+    with sa.connect(warehouse) as found:
+        yield found
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("options", "problem"),
+        [
+            ({}, "give k or beta or delta: of k, beta and delta two are given"),
+            ({"k": 10}, "give beta or delta"),
+            ({"k": 1, "beta": "1/2"}, "k: input should be greater than or equal to 2"),
+            ({"k": 10, "beta": 0}, "beta must be above 0 and below 1"),
+            ({"k": 10, "beta": 1}, "beta must be above 0 and below 1"),
+            ({"k": 10, "delta": 0}, "delta must be above 0 and below 1"),
+            ({"k": 10, "beta": 0.75}, r"epsilon_sampling must be at least -ln\(1 - beta\), 1.38629"),
+            ({"k": 10, "beta": "1/2", "delta": "1e-6"}, "δ is 0.01929, more than the delta of 1e-06"),
+            ({"beta": "1/2", "delta": "1e-6", "epsilon_sampling": "0.69314718055"}, "at least -ln"),
+            ({"k": 2, "delta": "1e-12"}, "no beta of 1/1000 or more costs so little δ"),
+            ({"k": 10, "beta": "1/2", "epsilon_node": 0}, "epsilon_node must be positive for a node that is drawn"),
+            ({"k": 10, "beta": "1/2", "epsilon_node": 1, "node": {"age": 0}}, "a public node costs nothing"),
+            ({"k": 10, "beta": "1/2", "suppressed_weight": 0}, "suppressed_weight"),
+            ({"k": 10, "beta": "1/2", "rows_per_individual": 2}, "rows_per_individual must be 1"),
+            ({"k": 10, "beta": "1/2", "select_on": "sample"}, 'select_on "sample" needs delta'),
+            ({"select_on": "sample", "tight": True, "node": {"age": 0}}, "a public node is not drawn"),
+            ({"k": 10, "beta": "1/2", "kk": 3}, "unknown key"),
+        ],
+    )
+    def test_what_is_refused(self, options: dict[str, Any], problem: str) -> None:
+        with pytest.raises(sa.PolicyError, match=problem):
+            sa.EpsilonSafe(**options)
+
+    def test_all_problems_are_told_at_once(self) -> None:
+        with pytest.raises(sa.PolicyError) as refused:
+            sa.EpsilonSafe(beta=0, epsilon_node=0, rows_per_individual=3)
+        assert len(refused.value.problems) == 4
+
+    def test_the_third_of_k_beta_and_delta_follows(self) -> None:
+        assert float(METHOD.sampling.delta) == pytest.approx(sa.delta(10, 0.5, 1.0), rel=1e-3)
+        assert METHOD.sampling.delta >= sa.delta(10, 0.5, 1.0)
+        least = sa.EpsilonSafe(beta=0.5, delta="1e-6").sampling
+        assert least.k == sa.minimum_k(0.5, 1.0, 1e-6) == 46
+        assert least.delta <= 1e-6
+        largest = sa.EpsilonSafe(k=50, delta="1e-6").sampling
+        assert sa.delta(50, float(largest.beta), 1.0) <= 1e-6
+        assert largest.beta == sa.maximum_beta(50, 1.0, 1e-6)
+
+    def test_delta_is_claimed_rounded_up(self) -> None:
+        """Spec: D(50, 0.75, 2) = 7.6453423618e-06."""
+        method = sa.EpsilonSafe(k=50, beta=0.75, epsilon_node="0.1", epsilon_sampling=2)
+        assert method.budget == sa.Budget("2.1", "7.646e-6")
+        assert sa.EpsilonSafe(k=50, beta=0.75, epsilon_sampling=2, tight=True).budget.delta < method.budget.delta / 2
+
+    def test_a_delta_that_is_met_to_the_last_digit(self) -> None:
+        """P = 2^-10 = D(10, 1/2, 2) is claimed as it is given, not rounded."""
+        given = sa.EpsilonSafe(k=10, beta="1/2", epsilon_sampling=2, delta="0.000976562501")
+        assert given.budget.delta == sa.Budget(0, "0.000976562501").delta
+
+    def test_what_nobody_can_be_in_costs_some_delta(self) -> None:
+        assert sa.EpsilonSafe(k=100_000, beta="1/100").budget.delta > 0
+
+    def test_it_is_a_value(self) -> None:
+        stored = POLICY.model_dump_json()
+        assert sa.Policy.model_validate_json(stored) == POLICY
+        assert json.loads(stored)["method"]["beta"] == "0.5"
+
+
+class TestPolicies:
+    @pytest.mark.parametrize(
+        ("roles", "problem"),
+        [
+            (
+                {"sensitive": ["illness"]},
+                'generalizes all columns that it publishes: make "illness" a quasi-identifier',
+            ),
+            ({"insensitive": ["note"]}, 'make "note" a quasi-identifier with a taxonomy, or an identifier'),
+            ({"privacy": [sa.KAnonymity(5)]}, "takes no privacy model"),
+            ({"suppression_limit": 0.1}, "takes no suppression_limit"),
+            ({"row_weight": "weight"}, "counts rows, not the weights"),
+        ],
+    )
+    def test_what_does_not_fit(self, roles: dict[str, Any], problem: str) -> None:
+        with pytest.raises(sa.PolicyError, match=problem):
+            sa.Policy(**ROLES, method=METHOD, **roles)
+
+    def test_a_node_of_other_columns(self) -> None:
+        method = sa.EpsilonSafe(k=10, beta="1/2", node={"age": 1})
+        with pytest.raises(sa.PolicyError, match="must give every quasi-identifier its level"):
+            sa.Policy(**ROLES, method=method)
+
+
+class TestRefusals:
+    """Nothing is charged."""
+
+    @pytest.fixture(autouse=True)
+    def nothing_is_charged(self, session: sa.Session) -> Iterator[None]:
+        session.connection.execute("CREATE TABLE released AS SELECT 'old' AS text")
+        yield
+        assert session.ledger.spent("people") == sa.Budget(0)
+        assert session.connection.execute("FROM released").fetchall() == [("old",)]
+
+    def test_values_that_the_taxonomy_does_not_know(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE people SET age = 99 WHERE person = 3")
+        with pytest.raises(sa.TaxonomyError):
+            session.anonymize("people", POLICY, "released", replace="anything")
+
+    def test_taxonomies_that_were_read_off_the_data(self, session: sa.Session) -> None:
+        session.taxonomies.load("age", sa.Taxonomy.intervals([5]), source="people")
+        with pytest.raises(sa.TaxonomyError, match="read off the data"):
+            session.anonymize("people", POLICY, "released", replace="anything")
+
+    def test_too_many_rows_for_exact_scores(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(scores, "MOST_ROWS", 1999)
+        with pytest.raises(sa.PolicyError, match=r"for up to 399 rows with a suppressed_weight of 5"):
+            session.anonymize("people", POLICY, "released", replace="anything")
+
+    def test_an_epsilon_that_cannot_be_drawn_with(self, session: sa.Session) -> None:
+        method = sa.EpsilonSafe(k=10, beta="1/2", epsilon_node="1e-12")
+        with pytest.raises(sa.PolicyError, match="cannot be drawn with"):
+            session.anonymize("people", sa.Policy(**ROLES, method=method), "released", replace="anything")
+
+    def test_a_node_of_the_sample_that_costs_more_than_delta(self, session: sa.Session) -> None:
+        method = sa.EpsilonSafe(k=5, beta="1/5", delta="1e-6", select_on="sample")
+        with pytest.raises(sa.PolicyError, match=r"among 6, costs δ = .* more than the delta of 1e-06"):
+            session.anonymize("people", sa.Policy(**ROLES, method=method), "released", replace="anything")
+
+    def test_a_node_that_is_none_of_the_lattice(self, session: sa.Session) -> None:
+        method = sa.EpsilonSafe(k=10, beta="1/2", node={"age": 9, "sex": 0})
+        with pytest.raises(sa.PolicyError, match='"age" has levels 0 to 2, so not 9'):
+            session.anonymize("people", sa.Policy(**ROLES, method=method), "released", replace="anything")
+
+    def test_what_a_run_may_not_ask_for(self, session: sa.Session) -> None:
+        with pytest.raises(sa.PolicyError, match="draws its node, or has a public one"):
+            session.anonymize("people", POLICY, "released", node={"age": 1, "sex": 0}, replace="anything")
+        with pytest.raises(sa.PolicyError, match="not a time limit"):
+            session.anonymize("people", POLICY, "released", time_limit=1, replace="anything")
+
+    def test_more_than_is_left(self, session: sa.Session) -> None:
+        session.ledger.cap("people", sa.Budget(1, "0.1"))
+        with pytest.raises(sa.BudgetError):
+            session.anonymize("people", POLICY, "released", replace="anything")
+
+
+class TestReleases:
+    def test_what_is_promised_is_what_was_paid(self, session: sa.Session) -> None:
+        release = session.anonymize("people", POLICY, "released")
+        assert release.guarantee.budget == session.ledger.spent("people") == sa.Budget("1.1", DELTA)
+        assert "permute-and-flip" in release.guarantee.theorem
+        assert "on the whole table" in release.guarantee.theorem
+        assert release.guarantee.neighbours == "the presence of one row"
+        assert [step.step for step in release.report.spent] == ["node", "sample"]
+        assert release.report.thresholds == {"sample": 10}
+
+    def test_nothing_is_told_of_what_is_not_shown(self, session: sa.Session, tmp_path: Path) -> None:
+        release = session.anonymize("people", POLICY, tmp_path / "r.parquet")
+        note = session.provenance(tmp_path / "r.parquet") or ""
+        for text in (note, release.report.model_dump_json(), str(release)):
+            assert "400" not in text
+        rows = session.connection.execute("FROM read_parquet(?)", [str(tmp_path / "r.parquet")])
+        assert [name for name, *_ in rows.description] == ["age", "sex"]
+        counts = session.connection.execute(
+            "SELECT count(*) FROM read_parquet(?) GROUP BY ALL", [str(tmp_path / "r.parquet")]
+        ).fetchall()
+        assert counts
+        assert min(count for (count,) in counts) >= 10
+
+    def test_a_public_node_costs_the_sample_alone(self, session: sa.Session) -> None:
+        policy = sa.Policy(**ROLES, method=sa.EpsilonSafe(k=10, beta="1/2", node={"age": 1, "sex": 0}))
+        release = session.anonymize("people", policy, "released")
+        assert session.ledger.spent("people") == sa.Budget(1, DELTA)
+        assert release.report.node == {"age": 1, "sex": 0}
+        assert release.report.node_is_public
+
+    def test_a_node_of_the_sample(self, session: sa.Session) -> None:
+        method = sa.EpsilonSafe(k=30, beta="1/10", delta="0.01", select_on="sample")
+        release = session.anonymize("people", sa.Policy(**ROLES, method=method), "released")
+        assert session.ledger.spent("people") == sa.Budget("1.1", "0.01")
+        assert "δ is a sum over all nodes" in release.guarantee.theorem
+
+    def test_a_row_of_each_individual(self, session: sa.Session) -> None:
+        """All rows are of one of two people: no class has ten."""
+        session.connection.execute("UPDATE people SET person = person % 2")
+        policy = sa.Policy(**ROLES, individual="person", method=METHOD)
+        release = session.anonymize("people", policy, "released")
+        assert release.report.released_rows == 0
+        assert release.guarantee.neighbours == 'the rows of one value of "person", of which 1 at most are counted'
+
+    @pytest.mark.parametrize("rows", [0, 1])
+    @pytest.mark.parametrize("select_on", ["table", "sample"])
+    def test_a_table_of_hardly_any_rows_is_released(self, rows: int, select_on: str) -> None:
+        method = METHOD if select_on == "table" else sa.EpsilonSafe(k=40, beta="1/10", delta="0.1", select_on="sample")
+        with sa.connect() as session:
+            fill(session, rows)
+            source = FixedNoise(0)
+            source.thinned = lambda counts, _: counts  # type: ignore[attr-defined]
+            release = session.anonymize("people", sa.Policy(**ROLES, method=method), "released", random_source=source)
+            assert session.connection.execute("SELECT count(*) FROM released").fetchall() == [(0,)]
+            assert release.report.released_rows == 0
+            assert any("no rows" in note for note in release.report.notes)
+
+    def test_null_is_a_value(self, session: sa.Session) -> None:
+        method = sa.EpsilonSafe(k=5, beta="1/2", node={"age": 0, "sex": 1})
+        session.anonymize("people", sa.Policy(**ROLES, method=method), "released")
+        assert session.connection.execute("SELECT count(*) > 4 FROM released WHERE age IS NULL").fetchall() == [(True,)]
+
+    def test_hostile_names(self) -> None:
+        with sa.connect() as session:
+            fill(session, 400, HOSTILE)
+            policy = sa.Policy(quasi_identifiers=[HOSTILE, "sex"], identifiers=["person"], method=METHOD)
+            session.anonymize("people", policy, HOSTILE, random_source=sa.SeededSource(1))
+            (name, *_), *_ = session.connection.execute(
+                f'DESCRIBE "{HOSTILE.replace(chr(34), chr(34) * 2)}"'
+            ).fetchall()
+            assert name == HOSTILE
+
+    def test_the_order_of_rows_tells_nothing(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE backwards AS FROM people ORDER BY person DESC")
+        for source, into in (("people", "one"), ("backwards", "two")):
+            session.anonymize(source, POLICY, into, random_source=sa.SeededSource(3))
+        one, two = (session.connection.execute(f"FROM {name}").fetchall() for name in ("one", "two"))
+        assert one == two
+        assert len(one) > 100
+
+    def test_a_seeded_release_is_not_private(self, session: sa.Session) -> None:
+        release = session.anonymize("people", POLICY, "released", random_source=sa.SeededSource(4))
+        assert release.report.stamp == "NOT PRIVATE"
+        assert release.guarantee.claims == ()
+        assert session.ledger.spent("people") == sa.Budget(0)
+
+    def test_a_run_from_the_command_line(self, warehouse: Path, tmp_path: Path) -> None:
+        policy = tmp_path / "policy.toml"
+        policy.write_text(TOML)
+        command = ["run", "people", "--db", str(warehouse), "--policy", str(policy), "--into", "released", "--json"]
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["guarantee"]["budget"] == {"epsilon": "1.1", "delta": DELTA}
+        explained = CliRunner().invoke(app, ["explain", "people", "--db", str(warehouse), "--policy", str(policy)])
+        assert explained.exit_code == 0, explained.output
+        assert "unsure_rows" in explained.output
+
+
+def test_a_killed_run_leaves_its_charge_and_the_old_release(warehouse: Path, tmp_path: Path) -> None:
+    with duckdb.connect(str(warehouse)) as connection:
+        connection.execute("CREATE TABLE released AS SELECT 'old' AS text")
+    program = """
+import os, signal, sqlanon as sa
+from tests.integration.test_epsilon_safe import POLICY
+def die(event):
+    if (event.stage, event.state) == ("release", "started"):
+        os.kill(os.getpid(), signal.SIGKILL)
+with sa.connect("w.duckdb") as session:
+    session.anonymize("people", POLICY, "released", replace="anything", progress=die)
+"""
+    killed = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment(PYTHONPATH=str(ROOT)), check=False, timeout=60
+    )
+    assert killed.returncode == -signal.SIGKILL
+    with sa.connect(warehouse) as session:
+        assert session.ledger.spent("people") == sa.Budget("1.1", DELTA)
+        assert session.connection.execute("FROM released").fetchall() == [("old",)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from sqlanon.mechanisms.accountant import Charge
@@ -41,6 +43,10 @@ class FixedNoise:
 
     def chosen(self, population: int, count: int) -> Integers:
         return np.arange(count)
+
+    def thinned(self, counts: Integers, probability: Fraction) -> Integers:
+        """Three quarters stay."""
+        return counts - counts // 4
 
     def sampled(self, weights: Integers, size: int) -> Integers:
         return np.full(size, weights.argmax())

@@ -134,6 +134,15 @@ def _of_diagnoses(method: sa.IPA | sa.Histogram | sa.HCeiling | sa.Relocation) -
     )
 
 
+def _sampled(session: sa.Session, _: Path) -> object:
+    policy = sa.Policy(
+        quasi_identifiers=["age", "sex"],
+        identifiers=["patient_id", "ssn", "zip", "admission", "diagnosis", "length_of_stay"],
+        method=sa.EpsilonSafe(k=10, beta="1/2"),
+    )
+    return session.anonymize("visits", policy, RELEASE, random_source=FixedNoise(1))
+
+
 def _specialized(session: sa.Session, _: Path) -> object:
     method = sa.DiffGen(specializations=3, numeric={"age": (0, 120)}, sets=["complaints"], threshold=0, set_threshold=0)
     policy = sa.Policy(quasi_identifiers=["age", "sex", "complaints"], sensitive=["diagnosis"], method=method)
@@ -200,6 +209,7 @@ PLANS = {
         ),
     ),
     "h_ceiling": Plan(_hospital, _drawn(sa.HCeiling(5, h=0.02), "SELECT * FROM visits WHERE diagnosis IS NOT NULL")),
+    "epsilon_safe": Plan(_hospital, _sampled),
     "diffgen": Plan(_complaining, _specialized),
     "relocation": Plan(_hospital, _anonymized(_of_diagnoses(sa.Relocation(5, limit=0.1)))),
     "ipa": Plan(_hospital, _drawn(sa.IPA(budget=sa.Budget(2, "0.001")))),

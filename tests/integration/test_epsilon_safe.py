@@ -255,12 +255,20 @@ class TestReleases:
         method = METHOD if select_on == "table" else sa.EpsilonSafe(k=40, beta="1/10", delta="0.1", select_on="sample")
         with sa.connect() as session:
             fill(session, rows)
-            source = FixedNoise(0)
-            source.thinned = lambda counts, _: counts  # type: ignore[attr-defined]
-            release = session.anonymize("people", sa.Policy(**ROLES, method=method), "released", random_source=source)
+            release = session.anonymize(
+                "people", sa.Policy(**ROLES, method=method), "released", random_source=FixedNoise(0)
+            )
             assert session.connection.execute("SELECT count(*) FROM released").fetchall() == [(0,)]
             assert release.report.released_rows == 0
             assert any("no rows" in note for note in release.report.notes)
+
+    def test_a_class_is_shown_from_k_sampled_rows_on(self, session: sa.Session) -> None:
+        """Three quarters are sampled: 10 of 13 rows, and 9 of 12."""
+        session.connection.execute("DELETE FROM people WHERE person >= 25")
+        session.connection.execute("UPDATE people SET age = 20 + person % 2")
+        policy = sa.Policy(**ROLES, method=sa.EpsilonSafe(k=10, beta="1/2", node={"age": 0, "sex": 1}))
+        session.anonymize("people", policy, "released", random_source=FixedNoise(0))
+        assert session.connection.execute("SELECT age, count(*) FROM released GROUP BY age").fetchall() == [("20", 10)]
 
     def test_null_is_a_value(self, session: sa.Session) -> None:
         method = sa.EpsilonSafe(k=5, beta="1/2", node={"age": 0, "sex": 1})

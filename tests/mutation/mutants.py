@@ -936,6 +936,70 @@ RUN = [
 SPECIALIZED = "tests/integration/test_diffgen.py"
 NAIVELY = "tests/property/test_diffgen.py"
 
+EPSILON_SAFE = [
+    *_of(
+        "sqlanon/methods/epsilon_safe/draws.py",
+        (
+            "sampled-node-sensitivity",
+            "sensitivity = weight * WHOLE",
+            "sensitivity = WHOLE",
+            "the choice of a node costs more than is claimed where suppressed rows weigh more",
+            "tests/integration/test_epsilon_safe_audits.py::TestChoice",
+        ),
+        (
+            "sampled-one-row-fewer",
+            "engine.run(private.noisy_combinations(k))",
+            "engine.run(private.noisy_combinations(k - 1))",
+            "classes are shown with one row fewer than δ is paid for",
+            "tests/integration/test_epsilon_safe.py::TestReleases",
+        ),
+        (
+            "sampled-not",
+            "kept = draws.source.thinned(sizes, sampling.beta)",
+            "kept = sizes",
+            "all rows of a class are shown, so that one more is seen",
+            "tests/property/test_epsilon_safe.py",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/epsilon_safe/scores.py",
+        (
+            "sampled-rows-overflow",
+            "return MOST_ROWS // weight",
+            "return MOST_ROWS",
+            "scores of very large tables overflow, and their sensitivity with them",
+            "tests/integration/test_epsilon_safe.py::TestRefusals",
+        ),
+    ),
+    *_of(
+        "sqlanon/model/policy/epsilon_safe.py",
+        (
+            "sampled-missing-row",
+            "<= 1 - beta",
+            "<= 1",
+            "that a row is missing tells more than ε says",
+            "tests/integration/test_epsilon_safe.py::TestSettings",
+        ),
+        (
+            "sampled-delta-rounded-down",
+            "rounding=ROUND_CEILING",
+            'rounding="ROUND_FLOOR"',
+            "less δ is claimed than is spent",
+            "tests/integration/test_epsilon_safe.py::TestSettings",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/epsilon_safe/method.py",
+        (
+            "sampled-node-for-less",
+            "> sampling.delta:",
+            "> 1:",
+            "a node that is drawn on the sample costs more than is claimed",
+            "tests/integration/test_epsilon_safe.py::TestRefusals",
+        ),
+    ),
+]
+
 DIFFGEN = [
     *_of(
         "sqlanon/methods/diffgen/draws.py",
@@ -2113,6 +2177,7 @@ MUTANTS: list[Mutant] = list(
         VERIFICATION,
         CEILING,
         DIFFGEN,
+        EPSILON_SAFE,
         TOP_DOWN,
         CATALOG,
         FOR_RECIPIENTS,

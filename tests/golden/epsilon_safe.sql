@@ -1,0 +1,1051 @@
+-- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
+-- It publishes 745 rows; the SHA-256 of them is 3f69e5c8a8910f71da1e7d77ad549a57e114552188fabd72a72c4212877f927d.
+
+SELECT DISTINCT
+  "attribute"
+FROM "memory"."anon"."taxonomy";
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+SELECT
+  attribute,
+  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
+  ARG_MAX(sha256, rowid) AS sha256
+FROM "memory"."anon".taxonomy_origin
+GROUP BY
+  attribute;
+
+WITH "anon_taxonomy" AS (
+  SELECT
+    *
+  FROM "memory"."anon"."taxonomy"
+  WHERE
+    "attribute" IN ('age', 'sex')
+), anon_rows AS (
+  SELECT
+    attribute,
+    level,
+    value,
+    label,
+    MAX(level) OVER (PARTITION BY attribute) AS anon_height
+  FROM "anon_taxonomy"
+), anon_domain AS (
+  SELECT DISTINCT
+    attribute,
+    value
+  FROM anon_rows
+  WHERE
+    level = 0
+), anon_levels AS (
+  SELECT
+    attribute,
+    UNNEST(RANGE(0, MAX(anon_height) + 1)) AS level
+  FROM anon_rows
+  GROUP BY
+    attribute
+), anon_found AS (
+  SELECT
+    anon_levels.attribute,
+    anon_levels.level,
+    'missing level' AS problem,
+    COUNT(*) AS problem_count
+  FROM anon_levels
+  INNER JOIN anon_domain
+    ON anon_domain.attribute = anon_levels.attribute
+  ANTI JOIN anon_rows
+    ON anon_rows.attribute = anon_levels.attribute
+    AND anon_rows.level = anon_levels.level
+    AND anon_rows.value IS NOT DISTINCT FROM anon_domain.value
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    anon_rows.attribute,
+    anon_rows.level,
+    'value outside the domain',
+    COUNT(*)
+  FROM anon_rows
+  ANTI JOIN anon_domain
+    ON anon_domain.attribute = anon_rows.attribute
+    AND anon_domain.value IS NOT DISTINCT FROM anon_rows.value
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'several labels',
+    COUNT(*)
+  FROM (
+    SELECT
+      attribute,
+      level,
+      value
+    FROM anon_rows
+    GROUP BY ALL
+    HAVING
+      COUNT(*) > 1
+  )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'level 0 is not the value itself',
+    COUNT(*)
+  FROM anon_rows
+  WHERE
+    level = 0 AND label IS DISTINCT FROM value AND COALESCE(label, '') <> ''
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'empty label',
+    COUNT(*)
+  FROM anon_rows
+  WHERE
+    COALESCE(label, '') = ''
+    AND NOT (
+      level = 0 AND value IS NOT DISTINCT FROM label
+    )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'not nested',
+    COUNT(*)
+  FROM (
+    SELECT
+      anon_rows.attribute,
+      anon_rows.level,
+      anon_rows.label
+    FROM anon_rows
+    INNER JOIN anon_rows AS anon_next
+      ON anon_next.attribute = anon_rows.attribute
+      AND anon_next.level = anon_rows.level + 1
+      AND anon_next.value IS NOT DISTINCT FROM anon_rows.value
+    WHERE
+      anon_rows.level > 0
+    GROUP BY ALL
+    HAVING
+      COUNT(DISTINCT anon_next.label) > 1
+  )
+  GROUP BY ALL
+  UNION ALL
+  SELECT
+    attribute,
+    level,
+    'several top labels',
+    COUNT(DISTINCT label)
+  FROM anon_rows
+  WHERE
+    level = anon_height
+  GROUP BY ALL
+  HAVING
+    COUNT(DISTINCT label) > 1
+)
+SELECT
+  attribute,
+  CAST(level AS INT) AS level,
+  problem,
+  problem_count
+FROM anon_found;
+
+BEGIN;
+
+SELECT
+  anon_taxonomy.attribute,
+  anon_taxonomy.level,
+  COUNT(DISTINCT anon_taxonomy.label) + CAST(BOOL_OR(CAST(anon_taxonomy.label IS NULL AS BOOLEAN)) AS BIGINT) AS label_count,
+  COUNT(*) AS value_count,
+  COUNT(*) - COUNT(anon_taxonomy.value) AS null_value_count,
+  COUNT(*) - COUNT(anon_taxonomy.label) AS null_label_count,
+  COALESCE(ANY_VALUE(anon_domain.domain), 'observed') AS domain,
+  SHA256(
+    LISTAGG(
+      
+        CONCAT(COALESCE(anon_taxonomy.value, ''), CHR(31), COALESCE(anon_taxonomy.label, ''), CHR(30)),
+        ''
+      
+      ORDER BY
+        anon_taxonomy.value ASC NULLS FIRST,
+        anon_taxonomy.label ASC NULLS FIRST
+    )
+  ) AS sha256
+FROM "memory"."anon"."taxonomy" AS anon_taxonomy
+LEFT JOIN "memory"."anon".taxonomy_domain AS anon_domain
+  ON anon_domain.attribute = anon_taxonomy.attribute
+WHERE
+  "anon_taxonomy"."attribute" IN ('age', 'sex')
+GROUP BY
+  anon_taxonomy.attribute,
+  anon_taxonomy.level
+ORDER BY
+  anon_taxonomy.attribute ASC,
+  anon_taxonomy.level ASC;
+
+SELECT
+  attribute,
+  ARG_MAX(COALESCE(origin, ''), rowid) AS origin,
+  ARG_MAX(sha256, rowid) AS sha256
+FROM "memory"."anon".taxonomy_origin
+GROUP BY
+  attribute;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_coded_labels" AS
+WITH anon_labels AS (
+  SELECT
+    anon_attribute,
+    anon_level,
+    anon_value,
+    anon_label,
+    COUNT(*) OVER (PARTITION BY anon_attribute, anon_level, anon_label) AS anon_leaf_count,
+    anon_level > 0
+    AND anon_level = MAX(anon_level) OVER (PARTITION BY anon_attribute) AS anon_is_top
+  FROM "memory"."anon"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    ARRAY_CONTAINS(['age', 'sex'], anon_taxonomy.anon_attribute)
+), "anon_taxonomy_labels" AS (
+  SELECT
+    anon_attribute AS attribute,
+    anon_level AS level,
+    anon_value AS value,
+    anon_label AS label,
+    anon_leaf_count AS leaf_count
+  FROM anon_labels
+  UNION ALL
+  SELECT
+    anon_attribute,
+    anon_level,
+    NULL,
+    CASE WHEN anon_is_top THEN MAX(anon_label) END,
+    CASE WHEN anon_is_top THEN ARG_MAX(anon_leaf_count, anon_label) ELSE 1 END
+  FROM anon_labels
+  GROUP BY
+    anon_attribute,
+    anon_level,
+    anon_is_top
+  HAVING
+    COUNT(*) FILTER(WHERE
+      anon_value IS NULL) = 0
+), anon_coded AS (
+  SELECT
+    anon_taxonomies.position,
+    anon_taxonomies.height,
+    anon_taxonomy_labels.level AS depth,
+    anon_taxonomy_labels.value,
+    anon_taxonomy_labels.label,
+    DENSE_RANK() OVER (
+      PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.level
+      ORDER BY anon_taxonomy_labels.leaf_count ASC NULLS FIRST, anon_taxonomy_labels.label ASC NULLS FIRST
+    ) AS code,
+    (
+      CASE
+        WHEN anon_taxonomies.domain_size > 1
+        THEN (
+          anon_taxonomy_labels.leaf_count - 1
+        ) / (
+          anon_taxonomies.domain_size - 1
+        )
+        ELSE 0.0
+      END
+    ) AS lm,
+    (
+      CASE
+        WHEN anon_taxonomy_labels.leaf_count = 1
+        THEN 0.0
+        ELSE anon_taxonomy_labels.leaf_count / anon_taxonomies.domain_size
+      END
+    ) AS ncp
+  FROM (VALUES
+    (0, 'age', 5, 100),
+    (1, 'sex', 1, 2)) AS "anon_taxonomies"("position", "attribute", "height", "domain_size")
+  INNER JOIN "anon_taxonomy_labels"
+    ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
+  QUALIFY
+    COUNT(*) OVER (PARTITION BY anon_taxonomies.position, anon_taxonomy_labels.value) = anon_taxonomies.height + 1
+), anon_parents AS (
+  SELECT
+    *,
+    CASE
+      WHEN depth < height - 1
+      THEN LEAD(code) OVER (PARTITION BY position, value ORDER BY depth ASC)
+    END AS parent
+  FROM anon_coded
+)
+SELECT
+  position,
+  depth,
+  value,
+  label,
+  code,
+  DENSE_RANK() OVER (PARTITION BY position, depth, parent ORDER BY code ASC) - 1 AS child,
+  lm,
+  ncp
+FROM anon_parents;
+
+SELECT
+  "position",
+  "depth",
+  MAX("child") AS "last_child"
+FROM "temp"."main"."anon_coded_labels"
+GROUP BY
+  "position",
+  "depth";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_labels" AS
+SELECT
+  "anon_coded"."position",
+  "anon_coded"."depth",
+  "anon_coded"."value",
+  "anon_coded"."label",
+  "anon_coded"."code",
+  "anon_coded"."lm",
+  "anon_coded"."ncp",
+  COALESCE(
+    BIT_OR((
+      "child" << "shift"
+    )) FILTER(WHERE
+      "word" = 0) OVER (PARTITION BY "position", "value" ORDER BY "depth" DESC),
+    0
+  ) AS "anon_key_0"
+FROM "temp"."main"."anon_coded_labels" AS anon_coded
+LEFT JOIN (VALUES
+  (0, 4, 0, 61),
+  (1, 0, 0, 59),
+  (0, 3, 0, 58),
+  (0, 2, 0, 57),
+  (0, 1, 0, 56),
+  (0, 0, 0, 53)) AS "anon_fields"("position", "depth", "word", "shift")
+  USING ("position", "depth");
+
+DROP TABLE IF EXISTS "temp"."main"."anon_coded_labels";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
+WITH "anon_rows" AS (
+  SELECT
+    "age" AS "age",
+    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
+    COUNT(*) AS "anon_row_count"
+  FROM "memory"."main"."visits"
+  GROUP BY
+    "age",
+    CAST("sex" AS TEXT) COLLATE "binary"
+)
+SELECT
+  "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0",
+  "anon_labels_0"."code" IS NULL OR "anon_labels_1"."code" IS NULL AS "anon_is_unmapped",
+  "anon_rows"."anon_row_count"
+FROM "anon_rows"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
+  ON "anon_labels_0"."position" = 0
+  AND "anon_labels_0"."depth" = 0
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
+  ON "anon_labels_1"."position" = 1
+  AND "anon_labels_1"."depth" = 0
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary";
+
+SELECT
+  COUNT(*) AS "cells",
+  COALESCE(SUM("anon_row_count"), 0) AS "rows",
+  COALESCE(SUM("anon_row_count") FILTER(WHERE
+    "anon_is_unmapped"), 0) AS "unmapped"
+FROM "temp"."main"."anon_cells";
+
+WITH "anon_keyed" AS (
+  SELECT
+    0 AS "position",
+    "anon_key_0" & 7484982580689764352 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 7484982580689764352
+  HAVING
+    COUNT(*) > 0
+  UNION ALL
+  SELECT
+    1 AS "position",
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0" & 1729382256910270464
+  HAVING
+    COUNT(*) > 0
+), "anon_values" AS (
+  SELECT
+    "anon_labels"."position",
+    "anon_labels"."value",
+    "anon_keyed"."anon_value_rows"
+  FROM "anon_keyed"
+  JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON "anon_labels"."position" = "anon_keyed"."position"
+    AND "anon_labels"."anon_key_0" = "anon_keyed"."anon_key_0"
+    AND "anon_labels"."depth" = 0
+), "anon_levels" AS (
+  SELECT
+    anon_labels.position,
+    anon_labels.depth,
+    anon_values.anon_value_rows,
+    anon_labels.code AS anon_label,
+    anon_labels.lm AS anon_lm,
+    anon_labels.ncp AS anon_ncp
+  FROM "anon_values"
+  INNER JOIN "temp"."main"."anon_labels" AS anon_labels
+    ON anon_labels.position = anon_values.position
+    AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
+), "anon_weighed" AS (
+  SELECT
+    *,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth, anon_label) AS anon_label_rows,
+    SUM(anon_value_rows) OVER (PARTITION BY position, depth) AS anon_row_count
+  FROM "anon_levels"
+)
+SELECT
+  position,
+  depth,
+  COALESCE(
+    (
+      SUM(
+        anon_value_rows * LOG(2, anon_label_rows / anon_value_rows) ORDER BY anon_value_rows ASC, anon_label_rows ASC
+      )
+    ),
+    0.0
+  ) AS entropy,
+  (
+    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_lm ELSE 1.0 END) / SUM(anon_value_rows)
+  ) AS lm,
+  (
+    SUM(anon_value_rows * CASE WHEN TRUE THEN anon_ncp ELSE 1.0 END) / SUM(anon_value_rows)
+  ) AS ncp,
+  MAX(anon_lm) AS largest_lm,
+  MAX(anon_ncp) AS largest_ncp,
+  MIN((
+    LOG(2, anon_row_count / anon_label_rows)
+  )) AS least_information,
+  COUNT(DISTINCT anon_label) AS distinct_labels
+FROM "anon_weighed"
+GROUP BY
+  position,
+  depth;
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 1729382256910270464),
+    (1, 7421932185906577408)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_sized" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    *,
+    20 AS "anon_threshold"
+  FROM "anon_sized"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(
+    (
+      LEAST(anon_rows, GREATEST(0, 2 * (
+        CAST(anon_threshold AS BIGINT) - 1
+      ) - anon_rows))
+    )
+  ) AS BIGINT) AS unsure_rows
+FROM "anon_classes"
+GROUP BY
+  anon_node;
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8646911284551352320),
+    (1, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_sized" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    *,
+    20 AS "anon_threshold"
+  FROM "anon_sized"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(
+    (
+      LEAST(anon_rows, GREATEST(0, 2 * (
+        CAST(anon_threshold AS BIGINT) - 1
+      ) - anon_rows))
+    )
+  ) AS BIGINT) AS unsure_rows
+FROM "anon_classes"
+GROUP BY
+  anon_node;
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8935141660703064064),
+    (1, 7484982580689764352)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_sized" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    *,
+    20 AS "anon_threshold"
+  FROM "anon_sized"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(
+    (
+      LEAST(anon_rows, GREATEST(0, 2 * (
+        CAST(anon_threshold AS BIGINT) - 1
+      ) - anon_rows))
+    )
+  ) AS BIGINT) AS unsure_rows
+FROM "anon_classes"
+GROUP BY
+  anon_node;
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9079256848778919936 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_classes_of_node" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_sized" AS (
+  SELECT
+    "anon_key_0",
+    "anon_rows",
+    0 AS "anon_node"
+  FROM "anon_classes_of_node"
+), "anon_classes" AS (
+  SELECT
+    *,
+    20 AS "anon_threshold"
+  FROM "anon_sized"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(
+    (
+      LEAST(anon_rows, GREATEST(0, 2 * (
+        CAST(anon_threshold AS BIGINT) - 1
+      ) - anon_rows))
+    )
+  ) AS BIGINT) AS unsure_rows
+FROM "anon_classes"
+GROUP BY
+  anon_node;
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 7205759403792793600 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_classes_of_node" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_sized" AS (
+  SELECT
+    "anon_key_0",
+    "anon_rows",
+    0 AS "anon_node"
+  FROM "anon_classes_of_node"
+), "anon_classes" AS (
+  SELECT
+    *,
+    20 AS "anon_threshold"
+  FROM "anon_sized"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(
+    (
+      LEAST(anon_rows, GREATEST(0, 2 * (
+        CAST(anon_threshold AS BIGINT) - 1
+      ) - anon_rows))
+    )
+  ) AS BIGINT) AS unsure_rows
+FROM "anon_classes"
+GROUP BY
+  anon_node;
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9151314442816847872 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_classes_of_node" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_sized" AS (
+  SELECT
+    "anon_key_0",
+    "anon_rows",
+    0 AS "anon_node"
+  FROM "anon_classes_of_node"
+), "anon_classes" AS (
+  SELECT
+    *,
+    20 AS "anon_threshold"
+  FROM "anon_sized"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(
+    (
+      LEAST(anon_rows, GREATEST(0, 2 * (
+        CAST(anon_threshold AS BIGINT) - 1
+      ) - anon_rows))
+    )
+  ) AS BIGINT) AS unsure_rows
+FROM "anon_classes"
+GROUP BY
+  anon_node;
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 6917529027641081856 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_classes_of_node" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_sized" AS (
+  SELECT
+    "anon_key_0",
+    "anon_rows",
+    0 AS "anon_node"
+  FROM "anon_classes_of_node"
+), "anon_classes" AS (
+  SELECT
+    *,
+    20 AS "anon_threshold"
+  FROM "anon_sized"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(
+    (
+      LEAST(anon_rows, GREATEST(0, 2 * (
+        CAST(anon_threshold AS BIGINT) - 1
+      ) - anon_rows))
+    )
+  ) AS BIGINT) AS unsure_rows
+FROM "anon_classes"
+GROUP BY
+  anon_node;
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9214364837600034816 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_classes_of_node" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_sized" AS (
+  SELECT
+    "anon_key_0",
+    "anon_rows",
+    0 AS "anon_node"
+  FROM "anon_classes_of_node"
+), "anon_classes" AS (
+  SELECT
+    *,
+    20 AS "anon_threshold"
+  FROM "anon_sized"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(
+    (
+      LEAST(anon_rows, GREATEST(0, 2 * (
+        CAST(anon_threshold AS BIGINT) - 1
+      ) - anon_rows))
+    )
+  ) AS BIGINT) AS unsure_rows
+FROM "anon_classes"
+GROUP BY
+  anon_node;
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_classes_of_node" AS (
+  SELECT
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+), "anon_sized" AS (
+  SELECT
+    0 AS "anon_key_0",
+    "anon_rows",
+    0 AS "anon_node"
+  FROM "anon_classes_of_node"
+), "anon_classes" AS (
+  SELECT
+    *,
+    20 AS "anon_threshold"
+  FROM "anon_sized"
+)
+SELECT
+  anon_node AS node,
+  CAST(SUM(
+    (
+      LEAST(anon_rows, GREATEST(0, 2 * (
+        CAST(anon_threshold AS BIGINT) - 1
+      ) - anon_rows))
+    )
+  ) AS BIGINT) AS unsure_rows
+FROM "anon_classes"
+GROUP BY
+  anon_node;
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_combinations" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 8935141660703064064 AS "anon_key_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_labels_0" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_0_3"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 3
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "code" AS "anon_code_1_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_unplaced" AS (
+  SELECT
+    "anon_keyed"."anon_row_count",
+    "anon_labels_0"."anon_code_0_3",
+    "anon_labels_1"."anon_code_1_0"
+  FROM "anon_keyed"
+  LEFT JOIN "anon_labels_0"
+    ON (
+      "anon_keyed"."anon_key_0" & 7205759403792793600
+    ) = "anon_labels_0"."anon_key_0"
+  LEFT JOIN "anon_labels_1"
+    ON (
+      "anon_keyed"."anon_key_0" & 1729382256910270464
+    ) = "anon_labels_1"."anon_key_0"
+)
+SELECT
+  *,
+  ROW_NUMBER() OVER (ORDER BY "anon_code_0_3" ASC, "anon_code_1_0" ASC) - 1 AS "anon_place"
+FROM "anon_unplaced";
+
+SELECT
+  "anon_place" AS "place",
+  "anon_row_count" AS "rows"
+FROM "temp"."main"."anon_combinations"
+WHERE
+  "anon_row_count" >= 10
+ORDER BY
+  "anon_place" ASC;
+
+CREATE TEMPORARY TABLE "anon_noise_of_combinations_values" AS
+SELECT
+  CAST(v0 AS BIGINT) AS "anon_run",
+  CAST(v1 AS BIGINT) AS "anon_place",
+  CAST(v2 AS BIGINT) AS "anon_noise"
+FROM (VALUES
+  (0, 2, -7),
+  (0, 3, -6),
+  (0, 4, -24),
+  (0, 5, -24),
+  (0, 6, -41),
+  (0, 7, -33),
+  (0, 8, -45),
+  (0, 9, -41),
+  (0, 10, -11),
+  (0, 11, -11)) AS given(v0, v1, v2);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_noise_of_combinations" AS
+SELECT
+  *
+FROM "anon_noise_of_combinations_values";
+
+DROP TABLE "anon_noise_of_combinations_values";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_noisy_combinations" AS
+WITH "anon_sums" AS (
+  SELECT
+    *
+  FROM "temp"."main"."anon_combinations"
+  JOIN "temp"."main"."anon_noise_of_combinations"
+    USING ("anon_place")
+), "anon_noisy" AS (
+  SELECT
+    *,
+    "anon_row_count" + "anon_noise" AS "anon_noisy_rows"
+  FROM "anon_sums"
+)
+SELECT
+  *,
+  "anon_noisy_rows" >= 10 AS "anon_is_shown"
+FROM "anon_noisy";
+
+CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(
+SELECT
+  "label"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 0 AND "depth" = 3 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TYPE "anon_label_type_1" AS ENUM(
+SELECT
+  "label"
+FROM "temp"."main"."anon_labels"
+WHERE
+  "position" = 1 AND "depth" = 0 AND NOT "label" IS NULL
+UNION
+SELECT
+  '*' AS "label"
+ORDER BY
+  "label" ASC
+);
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
+WITH "anon_labels_0" AS (
+  SELECT DISTINCT
+    "code" AS "anon_code_0_3",
+    CAST("label" AS anon_label_type_0) AS "anon_label_0"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 3
+), "anon_labels_1" AS (
+  SELECT DISTINCT
+    "code" AS "anon_code_1_0",
+    CAST("label" AS anon_label_type_1) AS "anon_label_1"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_published" AS (
+  SELECT
+    "anon_labels_0"."anon_label_0",
+    "anon_labels_1"."anon_label_1",
+    "anon_cells"."anon_noisy_rows" AS "anon_row_count"
+  FROM "temp"."main"."anon_noisy_combinations" AS anon_cells
+  LEFT JOIN "anon_labels_0"
+    ON "anon_labels_0"."anon_code_0_3" = "anon_cells"."anon_code_0_3"
+  LEFT JOIN "anon_labels_1"
+    ON "anon_labels_1"."anon_code_1_0" = "anon_cells"."anon_code_1_0"
+  WHERE
+    "anon_cells"."anon_is_shown"
+)
+SELECT
+  "anon_label_0",
+  "anon_label_1",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_published"
+GROUP BY
+  "anon_label_0",
+  "anon_label_1"
+ORDER BY
+  (
+    CAST(COALESCE(ENUM_CODE("anon_label_0"), 6) AS BIGINT) << 60
+  ) | (
+    CAST(COALESCE(ENUM_CODE("anon_label_1"), 3) AS BIGINT) << 58
+  ) ASC;
+
+SELECT
+  COALESCE(SUM("anon_row_count"), 0) AS "rows",
+  COUNT(*) AS "groups"
+FROM "temp"."main"."anon_equal_rows";
+
+CREATE TABLE "memory"."main"."released" AS
+WITH "anon_groups" AS (
+  SELECT
+    CAST("anon_label_0" AS TEXT) AS "age",
+    CAST("anon_label_1" AS TEXT) AS "sex",
+    "anon_row_count"
+  FROM "temp"."main"."anon_equal_rows"
+), "anon_blocks" AS (
+  SELECT
+    *,
+    UNNEST(RANGE(0, (
+      anon_row_count + 1023
+    ) // 1024)) AS anon_block
+  FROM "anon_groups"
+), "anon_counted" AS (
+  SELECT
+    *
+    EXCLUDE (anon_row_count, anon_block),
+    LEAST(1024, anon_row_count - 1024 * anon_block) AS anon_copies
+  FROM "anon_blocks"
+), "anon_repeated" AS (
+  SELECT
+    *,
+    UNNEST(RANGE(0, anon_copies)) AS anon_copy
+  FROM "anon_counted"
+)
+SELECT
+  *
+  EXCLUDE (anon_copies, anon_copy)
+FROM "anon_repeated";
+
+WITH "anon_drawn" AS (
+  SELECT
+    CAST("anon_label_0" AS TEXT) AS "age",
+    CAST("anon_label_1" AS TEXT) AS "sex",
+    "anon_row_count"
+  FROM "temp"."main"."anon_equal_rows"
+), "anon_drawn_2" AS (
+  SELECT
+    "age",
+    "sex",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "anon_drawn"
+  GROUP BY
+    "age",
+    "sex"
+), "anon_written" AS (
+  SELECT
+    "age",
+    "sex",
+    COUNT(*) AS "anon_found"
+  FROM "memory"."main"."released"
+  GROUP BY
+    "age",
+    "sex"
+), "anon_compared" AS (
+  SELECT
+    "anon_drawn"."anon_row_count",
+    "anon_written"."anon_found"
+  FROM "anon_drawn_2" AS "anon_drawn"
+  FULL JOIN "anon_written"
+    ON "anon_drawn"."age" IS NOT DISTINCT FROM "anon_written"."age"
+    AND "anon_drawn"."sex" IS NOT DISTINCT FROM "anon_written"."sex"
+)
+SELECT
+  COUNT(*) FILTER(WHERE
+    (
+      NOT "anon_row_count" IS NOT DISTINCT FROM "anon_found"
+    )) AS "unlike"
+FROM "anon_compared";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";
+
+DROP TYPE IF EXISTS "temp"."main"."anon_label_type_0";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noisy_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_noise_of_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_combinations";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_cells";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_labels";
+
+COMMIT;
+

@@ -189,7 +189,8 @@ class TestResult:
         assert done.columns == ("name", "job", "age", "drugs")
 
     def test_hostile_names(self, session: sa.Session) -> None:
-        for name, other in zip(HOSTILE_NAMES, (*HOSTILE_NAMES[1:], HOSTILE_NAMES[0]), strict=True):
+        """Of all of them; the macros have theirs from Hypothesis."""
+        for name, other in zip(HOSTILE_NAMES[::2], HOSTILE_NAMES[1::2], strict=False):
             quoted = ['"' + each.replace('"', '""') + '"' for each in (name, other)]
             session.taxonomies.load(name, sa.Taxonomy.from_rows(JOBS))
             wanted = sa.Policy(

@@ -20,7 +20,7 @@ from tests.effort import examples
 from tests.fixed_noise import FixedNoise
 from tests.naive_diffgen import Case, Labels, Naive
 
-EXAMPLES = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 KINDS = ("category", "number", "set")
 

@@ -31,7 +31,7 @@ from tests.effort import examples
 from tests.strategies import Case, cases
 
 EXAMPLES = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-MORE_EXAMPLES = settings(EXAMPLES, max_examples=examples(50))
+MORE_EXAMPLES = settings(EXAMPLES, max_examples=examples(30))
 FAST = settings(max_examples=examples(100), deadline=None)
 
 

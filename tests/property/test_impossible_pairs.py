@@ -67,7 +67,7 @@ def policy_of(case: Case, entries: Sequence[Mapping[str, str]], **more: Any) -> 
     )
 
 
-@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     cases_with_entries(),
     st.integers(2, 9),

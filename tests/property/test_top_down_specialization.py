@@ -18,7 +18,7 @@ from tests.effort import examples
 from tests.naive_top_down import Case, Naive
 from tests.property.test_diffgen import labels
 
-EXAMPLES = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 KINDS = ("category", "number")
 

@@ -667,31 +667,10 @@ PRIVATE = _of(
         f"{METHODS}::TestThresholds",
     ),
     (
-        "unseen-noise-of-a-row",
-        "draws.charges[CELLS], sensitivity=rows)",
-        "draws.charges[CELLS], sensitivity=1)",
-        "combinations of nobody are told by their counts, which are smaller",
-        f"{DRAWS}::TestUnseen",
-    ),
-    (
-        "unseen-of-a-row",
-        "empty_cell_probability(threshold, budget.epsilon, rows=rows)",
-        "empty_cell_probability(threshold, budget.epsilon)",
-        "combinations of nobody are shown less often than their noise would show them",
-        f"{DRAWS}::TestUnseen",
-    ),
-    (
         "unseen-too-few",
         "least[CELLS], domain.size - count, runs)",
         "least[CELLS], count, runs)",
         "not all combinations that nobody has can be drawn",
-        f"{DRAWS}::TestUnseen",
-    ),
-    (
-        "unseen-above-the-threshold",
-        "private.NOISY: threshold + above,",
-        "private.NOISY: threshold + 1 + above,",
-        "a count at the threshold is of somebody for sure",
         f"{DRAWS}::TestUnseen",
     ),
     (
@@ -711,6 +690,30 @@ PRIVATE = _of(
 )
 
 COUNTS = [
+    *_of(
+        "sqlanon/methods/private/counts.py",
+        (
+            "unseen-noise-of-a-row",
+            "sum(map(len, ranks)), charge, sensitivity=rows)",
+            "sum(map(len, ranks)), charge, sensitivity=1)",
+            "combinations of nobody are told by their counts, which are smaller",
+            f"{DRAWS}::TestUnseen",
+        ),
+        (
+            "unseen-of-a-row",
+            "empty_cell_probability(threshold, charge.budget.epsilon, rows=rows)",
+            "empty_cell_probability(threshold, charge.budget.epsilon)",
+            "combinations of nobody are shown less often than their noise would show them",
+            f"{DRAWS}::TestUnseen",
+        ),
+        (
+            "unseen-above-the-threshold",
+            "NOISY: threshold + above,",
+            "NOISY: threshold + 1 + above,",
+            "a count at the threshold is of somebody for sure",
+            f"{DRAWS}::TestUnseen",
+        ),
+    ),
     *_of(
         "sqlanon/queries/noise/scores.py",
         (
@@ -1022,8 +1025,8 @@ DIFFGEN = [
         "sqlanon/methods/diffgen/leaves.py",
         (
             "diffgen-nobody",
-            "source.binomial(size - count, probability",
-            "source.binomial(0, probability",
+            "rows, least, size - count, runs)",
+            "rows, least, 0, runs)",
             "whoever looks knows that somebody has what is shown",
             f"{SPECIALIZED}::test_combinations_that_nobody_has_are_shown",
         ),

@@ -37,9 +37,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.mechanisms.accountant import Charge, Portions
-from sqlanon.mechanisms.discrete_laplace import empty_cell_probability
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.cuts.pieces import Piece
+from sqlanon.methods.private.counts import reached_by_noise
 from sqlanon.model.policy.diffgen import DiffGen
 
 WHOLE = 1 << 20
@@ -129,18 +129,17 @@ def are_kept(
 ) -> NDArray[np.bool_]:
     """By run, which sets of children are kept; shape (runs, possible sets).
 
-    All of them get noise. Of those that nobody has, how many reach the threshold is drawn, and which: that is the same.
+    All of them get noise, those that nobody has among them (:mod:`sqlanon.methods.private.counts`).
     """
-    rows, epsilon = draws.settings.rows_per_individual, charge.budget.epsilon
-    least = threshold(draws.settings.set_threshold, epsilon, rows)
+    rows = draws.settings.rows_per_individual
+    least = threshold(draws.settings.set_threshold, charge.budget.epsilon, rows)
     found = np.array([counts.get(each, 0) for each in possible], dtype=np.int64)
     occupied, empty = np.flatnonzero(found), np.flatnonzero(found == 0)
     kept = np.zeros((runs, len(possible)), dtype=bool)
     noise = draws.source.discrete_laplace(runs * len(occupied), charge, sensitivity=rows)
     kept[:, occupied] = found[occupied] + noise.reshape(runs, len(occupied)) >= least
-    times = draws.source.binomial(len(empty), empty_cell_probability(least, epsilon, rows=rows), runs=runs)
-    for run, count in enumerate(times.tolist()):
-        kept[run, empty[draws.source.chosen(len(empty), count)]] = True
+    for run, ranks in enumerate(reached_by_noise(draws.source, charge, rows, least, len(empty), runs)):
+        kept[run, empty[ranks]] = True
     return kept
 
 

@@ -5,19 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-import pyarrow as pa
-
 from sqlanon.engines.base import Compute
 from sqlanon.mechanisms.accountant import Charge
-from sqlanon.mechanisms.discrete_laplace import empty_cell_probability
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.cuts.cut import Cut
 from sqlanon.methods.diffgen.draws import threshold
 from sqlanon.methods.diffgen.queries import leaves as queries
+from sqlanon.methods.private.counts import drawn_unseen, noise_of_places, row_count
 from sqlanon.model.policy.diffgen import DiffGen
-from sqlanon.queries.classes.roll_up import counted_rows
-from sqlanon.queries.noise import combinations as private
 from sqlanon.queries.noise import unseen
 
 MOST_UNSEEN = 1_000_000
@@ -46,27 +41,16 @@ def draw_leaves(
 ) -> Leaves:
     """Draw what is shown of a cut: combinations with noise, in :data:`~.queries.leaves.SHOWN`.
 
-    All combinations get noise. Of those that nobody has, how many reach the threshold is drawn, and which: that is the
-    same, and takes time for these alone.
+    All combinations get noise, those that nobody has among them (:mod:`sqlanon.methods.private.counts`).
     """
     rows, size = settings.rows_per_individual, cut.size * classes
     least = least_shown(settings, charge, size)
     engine.put(queries.PIECES, queries.pieces(cut))
     engine.run(queries.occupied(cut, classes))
-    count = int(engine.fetch(counted_rows(queries.OCCUPIED), queries.OCCUPIED.name)[0]["rows"])
+    count = row_count(engine, queries.OCCUPIED)
     noise = source.discrete_laplace(count * runs, charge, sensitivity=rows)
-    places = {private.RUN: np.repeat(np.arange(runs), count), private.PLACE: np.tile(np.arange(count), runs)}
-    engine.put(queries.NOISE, pa.table({**places, private.NOISE: noise}))
-    probability = empty_cell_probability(least, charge.budget.epsilon, rows=rows)
-    times = source.binomial(size - count, probability, runs=runs)
-    ranks = [source.chosen(size - count, int(each)) for each in times]
-    above = source.discrete_laplace_tail(int(times.sum()), charge, sensitivity=rows)
-    drawn = {
-        private.RUN: np.repeat(np.arange(runs), times),
-        unseen.RANK: np.concatenate([np.empty(0, dtype=np.int64), *ranks]),
-        private.NOISY: least + above,
-    }
-    engine.put(unseen.DRAWN, pa.table(drawn))
+    engine.put(queries.NOISE, noise_of_places(noise, runs))
+    engine.put(unseen.DRAWN, drawn_unseen(source, charge, rows, least, size - count, runs))
     engine.run(queries.shown(least))
     return Leaves(size, least)
 

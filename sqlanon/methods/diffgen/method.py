@@ -30,6 +30,7 @@ from sqlanon.methods.diffgen.report import THEOREM, WITHIN, DiffGenReport, Publi
 from sqlanon.methods.diffgen.specialize import Chosen as ChosenCut
 from sqlanon.methods.diffgen.specialize import specialized
 from sqlanon.methods.private.chance import Chance
+from sqlanon.methods.private.counts import row_count
 from sqlanon.methods.private.guarantee import private_guarantee
 from sqlanon.methods.private.neighbours import bounded_source, private_method, unit_of
 from sqlanon.methods.private.report import private_provenance
@@ -37,7 +38,6 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.budget import one_after_the_other
 from sqlanon.model.policy.diffgen import CUTS
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.classes.roll_up import counted_rows
 from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.queries.release.text_types import group_sizes
 
@@ -186,7 +186,7 @@ class Drawn:
 
     def _noted_cut(self) -> Mapping[str, NotedCut]:
         """The cut for a note, that of sets by itself; nothing if it has very many labels."""
-        if int(self.run.engine.fetch(counted_rows(labels.CUT), labels.CUT.name)[0]["rows"]) > MOST_NOTED:
+        if row_count(self.run.engine, labels.CUT) > MOST_NOTED:
             return {}
         cut, sets = noted_cut(self.run.engine), self.points.settings.sets
         of_items = {"cut_of_items": {name: cut[name] for name in sets}} if sets else {}

@@ -33,18 +33,18 @@ import pyarrow as pa
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Charge
-from sqlanon.mechanisms.discrete_laplace import empty_cell_probability, pure_threshold, threshold
+from sqlanon.mechanisms.discrete_laplace import pure_threshold, threshold
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.private.algorithm import Draws, public_node
+from sqlanon.methods.private.counts import drawn_unseen, noise_of_places, row_count
 from sqlanon.methods.private.scores import scores
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.private_node import NODE
 from sqlanon.model.recoding import Recoding
-from sqlanon.queries.classes.roll_up import counted_rows
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as private
 from sqlanon.queries.noise import unseen
@@ -103,7 +103,7 @@ def public_domains(engine: Compute, table: EncodedTable) -> Domains:
         return Domains({}, 0)
     engine.run(unseen.domain_values(encoding))
     rows = engine.fetch(unseen.domain_sizes(encoding), "labels", "node")
-    found = Domains({(row["position"], row["depth"]): row["labels"] for row in rows}, _count(engine, unseen.VALUES))
+    found = Domains({(row["position"], row["depth"]): row["labels"] for row in rows}, row_count(engine, unseen.VALUES))
     lowest = public_node(table.bound) or table.bound.lattice.bottom
     if (size := found.at(lowest).size) > MOST_COMBINATIONS:
         raise PolicyError(
@@ -176,45 +176,20 @@ def draw_counts(
     method = noisy_counts(table.bound.policy)
     least = thresholds(method, domain)
     engine.run(private.combinations(table.encoding, recoding))
-    count = _count(engine, private.COMBINATIONS)
-    places = {private.RUN: np.repeat(np.arange(runs), count), private.PLACE: np.tile(np.arange(count), runs)}
-    noise = draws.noise(CELLS, count * runs)
-    engine.put(private.NOISE_OF_COMBINATIONS, pa.table({**places, private.NOISE: noise}))
+    count = row_count(engine, private.COMBINATIONS)
+    engine.put(private.NOISE_OF_COMBINATIONS, noise_of_places(draws.noise(CELLS, count * runs), runs))
     engine.run(private.noisy_combinations(least[CELLS]))
     combinations = [private.NOISY_COMBINATIONS]
     if method.needs_value_domain:
-        _draw_unseen(engine, table, recoding, draws, domain, least[CELLS], domain.size - count, runs)
+        rows, charge = draws.method.rows_per_individual, draws.charges[CELLS]
+        drawn = drawn_unseen(draws.source, charge, rows, least[CELLS], domain.size - count, runs)
+        engine.put(unseen.DRAWN, drawn)
+        engine.run(unseen.seen(table.encoding, recoding, domain))
+        engine.run(unseen.unseen(table.encoding, recoding, domain))
         combinations.append(unseen.UNSEEN)
     if ROLLED_UP in least:
         _draw_left_over(engine, table, draws, least[ROLLED_UP], runs)
     return combinations
-
-
-# More than six parameters: the draw, and the public numbers that its chances follow from.
-def _draw_unseen(
-    engine: Compute,
-    table: EncodedTable,
-    recoding: Recoding,
-    draws: Draws,
-    domain: Domain,
-    threshold: int,
-    empty: int,
-    runs: int,
-) -> None:
-    """Draw the combinations that nobody has, and whose noise alone reaches the threshold."""
-    budget, rows = draws.method.budgets[CELLS], draws.method.rows_per_individual
-    probability = empty_cell_probability(threshold, budget.epsilon, rows=rows)
-    times = draws.source.binomial(empty, probability, runs=runs)
-    ranks = [draws.source.chosen(empty, int(count)) for count in times]
-    above = draws.source.discrete_laplace_tail(int(times.sum()), draws.charges[CELLS], sensitivity=rows)
-    drawn = {
-        private.RUN: np.repeat(np.arange(runs), times),
-        unseen.RANK: np.concatenate([np.empty(0, dtype=np.int64), *ranks]),
-        private.NOISY: threshold + above,
-    }
-    engine.put(unseen.DRAWN, pa.table(drawn))
-    engine.run(unseen.seen(table.encoding, recoding, domain))
-    engine.run(unseen.unseen(table.encoding, recoding, domain))
 
 
 def _draw_left_over(engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int) -> None:
@@ -223,11 +198,7 @@ def _draw_left_over(engine: Compute, table: EncodedTable, draws: Draws, threshol
     if draws.method.needs_value_domain:
         rows = unseen.every_value(table.encoding, rows, runs)
     engine.run(private.placed_left_over(table.encoding, rows))
-    count = _count(engine, private.LEFT_OVER)
+    count = row_count(engine, private.LEFT_OVER)
     noise = draws.noise(ROLLED_UP, count)
     engine.put(private.NOISE_OF_LEFT_OVER, pa.table({private.PLACE: np.arange(count), private.NOISE: noise}))
     engine.run(private.noisy_left_over(threshold))
-
-
-def _count(engine: Compute, relation: Relation) -> int:
-    return int(engine.fetch(counted_rows(relation), relation.name)[0]["rows"])

@@ -5,8 +5,8 @@ What is charged is in the ledger before anything is drawn, and stays there whate
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import VerificationError, with_spent
+from sqlanon.errors import VerificationError
 from sqlanon.mechanisms.accountant import Accountant, Portions
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cuts.noted import NotedCut, noted_cut
@@ -29,13 +29,13 @@ from sqlanon.methods.diffgen.queries import rows as queries
 from sqlanon.methods.diffgen.report import THEOREM, WITHIN, DiffGenReport, Published, report
 from sqlanon.methods.diffgen.specialize import Chosen as ChosenCut
 from sqlanon.methods.diffgen.specialize import specialized
+from sqlanon.methods.private import charging
 from sqlanon.methods.private.chance import Chance
 from sqlanon.methods.private.counts import row_count
 from sqlanon.methods.private.guarantee import private_guarantee
-from sqlanon.methods.private.neighbours import bounded_source, private_method, unit_of
+from sqlanon.methods.private.neighbours import bounded_source
 from sqlanon.methods.private.report import private_provenance
 from sqlanon.methods.stages import Stages
-from sqlanon.model.budget import one_after_the_other
 from sqlanon.model.policy.diffgen import CUTS
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.release.rows import EQUAL_ROWS
@@ -61,15 +61,7 @@ class DrawnGeneralization:
         refuse_request(request)
         chance = Chance.found(engine, source, policy, request)
         bound = checked(prepare(engine, source, policy))
-        accountant = Accountant(
-            chance.ledger,
-            dataset=chance.dataset,
-            method=private_method(policy).name,
-            policy_sha256=bound.policy.sha256(),
-            unit=unit_of(bound.policy),
-            files=chance.files,
-        )
-        return Prepared(Run(engine, chance, accountant, request), bound)
+        return Prepared(Run(engine, chance, charging.accountant_of(chance, bound.policy), request), bound)
 
 
 @dataclass(frozen=True)
@@ -95,15 +87,8 @@ class Prepared:
     def beside(self) -> tuple[str, ...]:
         return (CUTS,) if CUTS in self.run.request.tables else ()
 
-    @contextmanager
-    def answering(self) -> Iterator[None]:
-        """Have whatever ends the run tell what it was charged before."""
-        try:
-            yield
-        except BaseException as error:
-            if paid := self.run.accountant.paid:
-                with_spent(error, **one_after_the_other(paid).model_dump(mode="json"))
-            raise
+    def answering(self) -> AbstractContextManager[None]:
+        return charging.answering(self.run.accountant)
 
     def with_present_taxonomies(self) -> Prepared:
         return replace(self, bound=checked(with_present_taxonomies(self.run.engine, self.bound)))

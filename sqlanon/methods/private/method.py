@@ -5,8 +5,8 @@ What is charged is in the ledger before anything is drawn, and stays there whate
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -14,20 +14,19 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import PolicyError, VerificationError, with_spent
+from sqlanon.errors import PolicyError, VerificationError
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.private import charging
 from sqlanon.methods.private.algorithm import Algorithm, DrawnNode, Draws, node_method
 from sqlanon.methods.private.chance import Chance
 from sqlanon.methods.private.guarantee import private_guarantee
-from sqlanon.methods.private.neighbours import unit_of
 from sqlanon.methods.private.noisy_counts import NoisyCountsOfNodes
 from sqlanon.methods.private.prepare import bounded, prepared, prepared_again
 from sqlanon.methods.private.report import Published, private_provenance, private_report
 from sqlanon.methods.stages import Stages
-from sqlanon.model.budget import one_after_the_other
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import PrivateReport
 from sqlanon.queries.noise import combinations as queries
@@ -54,15 +53,7 @@ class Private:
         _refuse_request(request)
         chance = Chance.found(engine, source, policy, request)
         bound = prepared(engine, source, policy)
-        accountant = Accountant(
-            chance.ledger,
-            dataset=chance.dataset,
-            method=node_method(policy).name,
-            policy_sha256=bound.policy.sha256(),
-            unit=unit_of(bound.policy),
-            files=chance.files,
-        )
-        return Prepared(Run(engine, self.algorithm, chance, accountant), bound)
+        return Prepared(Run(engine, self.algorithm, chance, charging.accountant_of(chance, bound.policy)), bound)
 
 
 @dataclass(frozen=True)
@@ -85,15 +76,8 @@ class Prepared:
     run: Run
     bound: BoundPolicy
 
-    @contextmanager
-    def answering(self) -> Iterator[None]:
-        """Have whatever ends the run tell what it was charged before."""
-        try:
-            yield
-        except BaseException as error:
-            if paid := self.run.accountant.paid:
-                with_spent(error, **one_after_the_other(paid).model_dump(mode="json"))
-            raise
+    def answering(self) -> AbstractContextManager[None]:
+        return charging.answering(self.run.accountant)
 
     def with_present_taxonomies(self) -> Prepared:
         return replace(self, bound=prepared_again(self.run.engine, self.bound))

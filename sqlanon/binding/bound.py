@@ -87,6 +87,11 @@ class BoundPolicy:
         return {**dict(named), **self.sensitive_shapes}
 
     @property
+    def domains(self) -> dict[str, str]:
+        """Whether the values of every taxonomy that the policy uses were declared, stated by a file or observed."""
+        return {name: shape.domain for name, shape in self.all_shapes.items()}
+
+    @property
     def taxonomy_hashes(self) -> dict[str, str]:
         """The hash of every taxonomy that the policy uses."""
         return {name: shape.sha256 for name, shape in self.all_shapes.items()}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.errors import BudgetError, PolicyError
+from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.methods.base import Request
 from sqlanon.methods.diffgen.draws import sensitivity
 from sqlanon.methods.diffgen.encode import settings_of
 from sqlanon.methods.private.neighbours import refuse_observed
+from sqlanon.methods.private.refusals import no_category, refusing_small_budgets
 
 
 def checked(bound: BoundPolicy) -> BoundPolicy:
@@ -20,16 +21,12 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
         PolicyError: listing the columns that are not; or ε is too small.
         TaxonomyError: the values of a taxonomy were observed, and that is not accepted.
     """
-    refuse_observed(bound.policy, {name: shape.domain for name, shape in bound.all_shapes.items()})
+    refuse_observed(bound)
     if problems := list(_misfits(bound)):
         raise PolicyError(f"the policy does not fit {bound.description}:", problems)
     settings = settings_of(bound)
-    try:
+    with refusing_small_budgets(settings):
         scale_for(settings.step, 2 * sensitivity(settings))
-    except BudgetError as error:
-        raise PolicyError(
-            f"the budget of the {settings} cannot be drawn with: {error.heading}", error.problems
-        ) from None
     return bound
 
 
@@ -57,7 +54,4 @@ def _misfits(bound: BoundPolicy) -> Iterator[str]:
         elif found.name in bound.policy.quasi_identifiers and found.name not in settings.sets and found.traits.is_list:
             yield f'"{found.name}" is {found.type}: name it in sets of the method'
         elif found.name == target and not found.traits.can_be_rebuilt:
-            yield (
-                f'"{found.name}" is published as a category, for which its type, {found.type}, is not fit: equal '
-                "values can be spelled in several ways; cast it to VARCHAR in a view"
-            )
+            yield no_category(found)

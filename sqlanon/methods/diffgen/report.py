@@ -70,7 +70,7 @@ def report(
         node={},
         heights={},
         node_is_public=False,
-        domains={name: shape.domain for name, shape in bound.all_shapes.items()},
+        domains=bound.domains,
         spent=tuple(_spent(published.portions)),
         thresholds={LEAVES: published.leaves.threshold},
         rows_per_individual=settings.rows_per_individual,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
@@ -45,18 +43,14 @@ def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) ->
     return bounded_rows(bound.source, individual, private_method(bound.policy).rows_per_individual, source.seed())
 
 
-def refuse_observed(policy: Policy, domains: Mapping[str, str]) -> None:
+def refuse_observed(bound: BoundPolicy) -> None:
     """Labels that were made from the data tell of it, whatever noise is added.
 
-    Args:
-        policy: with a private method.
-        domains: whether the values of each taxonomy were declared, stated by a file or observed.
-
     Raises:
-        TaxonomyError: some were observed, and that is not accepted.
+        TaxonomyError: the values of a taxonomy were observed, and that is not accepted.
     """
-    observed = [name for name, domain in domains.items() if domain == "observed"]
-    wanted = private_method(policy)
+    observed = [name for name, domain in bound.domains.items() if domain == "observed"]
+    wanted = private_method(bound.policy)
     if observed and wanted.claims_privacy and not wanted.accept_observed_domain:
         raise TaxonomyError(
             "the values of these taxonomies were read off the data, which would be published with them; declare them "

@@ -7,13 +7,14 @@ from dataclasses import replace
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
-from sqlanon.errors import BudgetError, PolicyError
+from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.private import draws as method
 from sqlanon.methods.private.algorithm import public_node
 from sqlanon.methods.private.draws import Domains, noisy_counts
 from sqlanon.methods.private.neighbours import bounded_source, private_method, refuse_observed
+from sqlanon.methods.private.refusals import no_category, refusing_small_budgets
 from sqlanon.methods.private.scores import MOST_ROWS
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.private_node import NODE
@@ -42,7 +43,7 @@ def prepared_again(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
 
 def _checked(bound: BoundPolicy) -> BoundPolicy:
     _refuse_node(bound)
-    refuse_observed(bound.policy, domains(bound))
+    refuse_observed(bound)
     _refuse_unfit_types(bound)
     return bound
 
@@ -66,13 +67,11 @@ def refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count:
     if wanted.chooses_node and row_count > MOST_ROWS:
         most = f"{MOST_ROWS:,}"
         raise PolicyError(f"a node can be chosen privately for up to {most} rows; give the method a public node")
-    try:
+    with refusing_small_budgets(wanted):
         method.thresholds(wanted, domains.at(public_node(bound) or bound.lattice.bottom))
         for step, budget in wanted.budgets.items():
             whole = 2 * queries.WHOLE if step == NODE else 1
             scale_for(budget.epsilon, whole * wanted.rows_per_individual)
-    except BudgetError as error:
-        raise PolicyError(f"the budget of the {wanted} cannot be drawn with: {error.heading}", error.problems) from None
 
 
 def _refuse_node(bound: BoundPolicy) -> None:
@@ -98,12 +97,4 @@ def _refuse_unfit_types(bound: BoundPolicy) -> None:
                 f'with δ = 0 the values of "{name}" are those of its taxonomy; cast it from {found.type} to VARCHAR'
             )
         if not found.traits.can_be_rebuilt:
-            raise PolicyError(
-                f'"{name}" is published as a category, for which its type, {found.type}, is not fit: equal values can '
-                "be spelled in several ways; cast it to VARCHAR in a view"
-            )
-
-
-def domains(bound: BoundPolicy) -> dict[str, str]:
-    """Whether the values of each taxonomy that a method uses were declared, stated by a file or observed."""
-    return {name: shape.domain for name, shape in bound.all_shapes.items()}
+            raise PolicyError(no_category(found))

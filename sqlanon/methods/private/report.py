@@ -10,7 +10,6 @@ from sqlanon.mechanisms.accountant import Charge
 from sqlanon.methods.private.algorithm import Draws
 from sqlanon.methods.private.chance import Chance
 from sqlanon.methods.private.guarantee import NOT_PRIVATE, why_void
-from sqlanon.methods.private.prepare import domains
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.private import PrivateMethod
 from sqlanon.model.release import PrivateReport, Spent
@@ -50,7 +49,7 @@ def private_report(
         node=lattice.named(published.levels),
         heights=lattice.named(lattice.heights),
         node_is_public=not wanted.chooses_node,
-        domains=domains(bound),
+        domains=bound.domains,
         spent=tuple(_spent(step, charge) for step, charge in published.draws.charges.items()),
         thresholds=dict(published.thresholds),
         rows_per_individual=wanted.rows_per_individual,

@@ -51,7 +51,7 @@ def report(
         into=into,
         node={},
         heights=bound.lattice.named(bound.heights),
-        domains={name: shape.domain for name, shape in bound.all_shapes.items()},
+        domains=bound.domains,
         quality="lm",
         loss=loss,
         losses={"lm": loss},

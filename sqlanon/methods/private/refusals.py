@@ -1,0 +1,31 @@
+"""What private methods refuse alike, and what they say then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlanon.errors import BudgetError, PolicyError
+from sqlanon.model.policy.private import PrivateMethod
+from sqlanon.queries.source import SourceColumn
+
+
+@contextmanager
+def refusing_small_budgets(method: PrivateMethod) -> Iterator[None]:
+    """Have an ε that is too small to draw at be a fault of the policy, before anything is charged.
+
+    Raises:
+        PolicyError: within, scales or thresholds were asked for at such an ε.
+    """
+    try:
+        yield
+    except BudgetError as error:
+        raise PolicyError(f"the budget of the {method} cannot be drawn with: {error.heading}", error.problems) from None
+
+
+def no_category(found: SourceColumn) -> str:
+    """That equal values of a column can be told apart by their spelling, which its rows would be made anew from."""
+    return (
+        f'"{found.name}" is published as a category, for which its type, {found.type}, is not fit: equal values can be '
+        "spelled in several ways; cast it to VARCHAR in a view"
+    )

@@ -453,8 +453,8 @@ WITH "anon_counts" AS MATERIALIZED (
     "anon_rows"."value",
     "anon_rows"."class",
     CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
-  FROM "temp"."main"."anon_children" AS anon_pieces
-  JOIN "temp"."main"."anon_marginals" AS anon_rows
+  FROM "temp"."main"."anon_marginals" AS anon_rows
+  JOIN "temp"."main"."anon_children" AS anon_pieces
     ON "anon_rows"."position" = "anon_pieces"."position"
     AND "anon_rows"."value" >= "anon_pieces"."first"
     AND "anon_rows"."value" < "anon_pieces"."end"
@@ -628,8 +628,8 @@ WITH "anon_placed" AS (
     "anon_pieces"."child",
     "anon_rows"."class",
     CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
-  FROM "temp"."main"."anon_children" AS anon_pieces
-  JOIN "temp"."main"."anon_marginals" AS anon_rows
+  FROM "temp"."main"."anon_marginals" AS anon_rows
+  JOIN "temp"."main"."anon_children" AS anon_pieces
     ON "anon_rows"."position" = "anon_pieces"."position"
     AND "anon_rows"."value" >= "anon_pieces"."first"
     AND "anon_rows"."value" < "anon_pieces"."end"
@@ -729,8 +729,8 @@ WITH "anon_counts" AS MATERIALIZED (
     "anon_rows"."value",
     "anon_rows"."class",
     CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
-  FROM "temp"."main"."anon_children" AS anon_pieces
-  JOIN "temp"."main"."anon_marginals" AS anon_rows
+  FROM "temp"."main"."anon_marginals" AS anon_rows
+  JOIN "temp"."main"."anon_children" AS anon_pieces
     ON "anon_rows"."position" = "anon_pieces"."position"
     AND "anon_rows"."value" >= "anon_pieces"."first"
     AND "anon_rows"."value" < "anon_pieces"."end"
@@ -860,8 +860,8 @@ WITH "anon_counts" AS MATERIALIZED (
     "anon_pieces"."child",
     "anon_rows"."class",
     CAST(SUM("anon_rows"."row_count") AS BIGINT) AS "row_count"
-  FROM "temp"."main"."anon_children" AS anon_pieces
-  JOIN "temp"."main"."anon_marginals" AS anon_rows
+  FROM "temp"."main"."anon_marginals" AS anon_rows
+  JOIN "temp"."main"."anon_children" AS anon_pieces
     ON "anon_rows"."position" = "anon_pieces"."position"
     AND "anon_rows"."value" >= "anon_pieces"."first"
     AND "anon_rows"."value" < "anon_pieces"."end"
@@ -1163,25 +1163,25 @@ WITH "anon_found" AS (
 ), "anon_pieces_0" AS (
   SELECT DISTINCT
     "anon_rows"."value",
-    "anon_cut"."place"
+    "anon_pieces"."place"
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_pieces" AS anon_cut
-    ON "anon_rows"."position" = "anon_cut"."position"
-    AND "anon_rows"."value" >= "anon_cut"."first"
-    AND "anon_rows"."value" < "anon_cut"."end"
+  JOIN "temp"."main"."anon_pieces" AS anon_pieces
+    ON "anon_rows"."position" = "anon_pieces"."position"
+    AND "anon_rows"."value" >= "anon_pieces"."first"
+    AND "anon_rows"."value" < "anon_pieces"."end"
   WHERE
-    "anon_cut"."position" = 0
+    "anon_rows"."position" = 0
 ), "anon_pieces_1" AS (
   SELECT DISTINCT
     "anon_rows"."value",
-    "anon_cut"."place"
+    "anon_pieces"."place"
   FROM "temp"."main"."anon_marginals" AS anon_rows
-  JOIN "temp"."main"."anon_pieces" AS anon_cut
-    ON "anon_rows"."position" = "anon_cut"."position"
-    AND "anon_rows"."value" >= "anon_cut"."first"
-    AND "anon_rows"."value" < "anon_cut"."end"
+  JOIN "temp"."main"."anon_pieces" AS anon_pieces
+    ON "anon_rows"."position" = "anon_pieces"."position"
+    AND "anon_rows"."value" >= "anon_pieces"."first"
+    AND "anon_rows"."value" < "anon_pieces"."end"
   WHERE
-    "anon_cut"."position" = 1
+    "anon_rows"."position" = 1
 ), "anon_numbered" AS (
   SELECT
     CAST("anon_points"."anon_class" AS BIGINT) + "anon_pieces_0"."place" * 3 + "anon_pieces_1"."place" * 6 + "anon_points"."anon_place_2" * 12 AS "anon_index"

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.methods.cuts.cut import Cut
 from sqlanon.methods.cuts.queries.labels import CUT
-from sqlanon.methods.cuts.queries.points import CLASS, MARGINALS, POINTS, value_column
+from sqlanon.methods.cuts.queries.points import CLASS, POINTS, marginals_in, value_column, values_in
 from sqlanon.methods.cuts.queries.scores import CANDIDATE, CHILDREN, child_counts, value_counts
 from sqlanon.methods.top_down.specialize import DIGITS
 from sqlanon.queries.cells.encoding import ROW_COUNT
@@ -123,11 +123,9 @@ def splits() -> exp.Query:
 
 def rows_of_pieces() -> exp.Query:
     """``position``, ``first`` and ``rows``: how many rows each piece of the cut has, of those that have any."""
-    keys = [column("position", "anon_cut"), column("first", "anon_cut")]
+    keys = [column("position", "anon_pieces"), column("first", "anon_pieces")]
     rows = aliased(cast(exp.Sum(this=column("row_count", "anon_rows")), "BIGINT"), "rows")
-    query = select([*keys, rows], exp.alias_(MARGINALS.table, "anon_rows", table=True))
-    query = query.join(exp.alias_(CUT.table, "anon_cut", table=True), on=_lies_in("anon_cut"), copy=False)
-    return grouped(query, copies(keys))
+    return grouped(marginals_in(CUT).select(*keys, rows, copy=False), copies(keys))
 
 
 def equal_rows(cut: Cut, columns: Sequence[SourceColumn]) -> Step:
@@ -168,7 +166,7 @@ def _counted(cut: Cut) -> exp.Select:
         if len(cut.pieces[axis.position]) > 1:
             alias, value = f"anon_firsts_{axis.position}", value_column(axis.position)
             on = column("value", alias).eq(column(value, "anon_points"))
-            query = query.join(subquery(_firsts(axis.position), alias), on=on, copy=False)
+            query = query.join(subquery(values_in(CUT, axis.position, ["first"]), alias), on=on, copy=False)
             first = column("first", alias)
             keys.append(first)
         query = query.select(aliased(first, _first(axis.position)), copy=False)
@@ -193,29 +191,7 @@ def _classes_after(position: int, last: int) -> exp.Select:
 
 def _children(position: int) -> exp.Select:
     """The values of a predictor that rows have, with the child of a candidate that they are under."""
-    columns = [column("value", "anon_rows"), column(CANDIDATE, "anon_pieces"), column("child", "anon_pieces")]
-    query = select(columns, exp.alias_(MARGINALS.table, "anon_rows", table=True))
-    query = query.join(exp.alias_(CHILDREN.table, "anon_pieces", table=True), on=_lies_in("anon_pieces"), copy=False)
-    return query.where(column("position", "anon_rows").eq(number(position)), copy=False).distinct(copy=False)
-
-
-def _firsts(position: int) -> exp.Select:
-    """The values of a predictor that rows have, each with where the values of its label begin."""
-    columns = [column("value", "anon_rows"), column("first", "anon_cut")]
-    query = select(columns, exp.alias_(MARGINALS.table, "anon_rows", table=True))
-    query = query.join(exp.alias_(CUT.table, "anon_cut", table=True), on=_lies_in("anon_cut"), copy=False)
-    return query.where(column("position", "anon_cut").eq(number(position)), copy=False).distinct(copy=False)
-
-
-def _lies_in(pieces: str) -> exp.Expr:
-    """That a value of marginals, ``anon_rows``, lies in a piece."""
-    return all_of(
-        [
-            column("position", "anon_rows").eq(column("position", pieces)),
-            exp.GTE(this=column("value", "anon_rows"), expression=column("first", pieces)),
-            exp.LT(this=column("value", "anon_rows"), expression=column("end", pieces)),
-        ]
-    )
+    return values_in(CHILDREN, position, [CANDIDATE, "child"])
 
 
 def _first(position: int) -> str:

@@ -16,6 +16,7 @@ from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
+    all_of,
     ascending,
     cast,
     column,
@@ -135,6 +136,30 @@ def marginals(axes: Sequence[Axis]) -> Step:
         none = select([aliased(number(0), name) for name in ("position", "value", "class", ROW_COUNT)], POINTS.table)
         counts = [none.where(exp.false(), copy=False)]
     return Step(MARGINALS, union_all(counts), "rows by value and class")
+
+
+def marginals_in(pieces: Relation) -> exp.Select:
+    """The rows of :data:`MARGINALS`, ``anon_rows``, with the pieces that they lie in, ``anon_pieces``; no columns yet.
+
+    Args:
+        pieces: with ``position``, and where each begins and ends, ``first`` and ``end``.
+    """
+    within = all_of(
+        [
+            column("position", "anon_rows").eq(column("position", "anon_pieces")),
+            exp.GTE(this=column("value", "anon_rows"), expression=column("first", "anon_pieces")),
+            exp.LT(this=column("value", "anon_rows"), expression=column("end", "anon_pieces")),
+        ]
+    )
+    query = select([], exp.alias_(MARGINALS.table, "anon_rows", table=True))
+    return query.join(exp.alias_(pieces.table, "anon_pieces", table=True), on=within, copy=False)
+
+
+def values_in(pieces: Relation, position: int, names: Sequence[str]) -> exp.Select:
+    """The values of a predictor that rows have, each with some columns of the pieces that it lies in."""
+    columns = [column("value", "anon_rows"), *(column(name, "anon_pieces") for name in names)]
+    query = marginals_in(pieces).select(*columns, copy=False)
+    return query.where(column("position", "anon_rows").eq(number(position)), copy=False).distinct(copy=False)
 
 
 def _marginal(position: int) -> exp.Select:

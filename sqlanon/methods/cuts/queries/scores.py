@@ -8,12 +8,11 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.methods.cuts.pieces import Piece, Specialization
-from sqlanon.methods.cuts.queries.points import MARGINALS, ROW_COUNT
+from sqlanon.methods.cuts.queries.points import ROW_COUNT, marginals_in
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import (
     Relation,
     aliased,
-    all_of,
     ascending,
     cast,
     column,
@@ -79,19 +78,10 @@ def _scored(macro: str, counts: exp.Query, keys: Sequence[str], utility: str, wh
 
 def _counts(*keys: str) -> exp.Select:
     """The rows of marginals that lie in pieces of :data:`CHILDREN`, by some columns of either."""
-    within = all_of(
-        [
-            column("position", "anon_rows").eq(column("position", "anon_pieces")),
-            exp.GTE(this=column("value", "anon_rows"), expression=column("first", "anon_pieces")),
-            exp.LT(this=column("value", "anon_rows"), expression=column("end", "anon_pieces")),
-        ]
-    )
     total = aliased(cast(exp.Sum(this=column(ROW_COUNT, "anon_rows")), "BIGINT"), ROW_COUNT)
     places = {CANDIDATE: "anon_pieces", "child": "anon_pieces"}
     named = [column(key, places.get(key, "anon_rows")) for key in keys]
-    query = select([*named, total], exp.alias_(CHILDREN.table, "anon_pieces", table=True))
-    query = query.join(exp.alias_(MARGINALS.table, "anon_rows", table=True), on=within, copy=False)
-    return grouped(query, [key.copy() for key in named])
+    return grouped(marginals_in(CHILDREN).select(*named, total, copy=False), [key.copy() for key in named])
 
 
 def _pieces(rows: Iterable[tuple[int, int, Piece]]) -> pa.Table:

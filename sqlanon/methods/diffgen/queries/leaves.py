@@ -12,14 +12,13 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.methods.cuts.cut import Cut
-from sqlanon.methods.cuts.queries.points import CLASS, MARGINALS, POINTS, value_column
+from sqlanon.methods.cuts.queries.points import CLASS, POINTS, value_column, values_in
 from sqlanon.methods.diffgen.queries import item_sets
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
-    all_of,
     ascending,
     cast,
     column,
@@ -103,7 +102,7 @@ def _numbered(cut: Cut, classes: int) -> exp.Select:
         elif position in cut.pieces and len(cut.pieces[position]) > 1:
             alias = f"anon_pieces_{position}"
             on = column("value", alias).eq(column(value_column(position), "anon_points"))
-            query = query.join(subquery(_places(position), alias), on=on, copy=False)
+            query = query.join(subquery(values_in(PIECES, position, ["place"]), alias), on=on, copy=False)
             place = column("place", alias)
         if place is not None:
             index = exp.Add(this=index, expression=exp.Mul(this=place, expression=number(stride)))
@@ -115,20 +114,3 @@ def _tells(cut: Cut, position: int) -> bool:
     if position in cut.partitions:
         return bool(cut.partitions[position].specialized)
     return len(cut.pieces[position]) > 1
-
-
-def _places(position: int) -> exp.Select:
-    """The values of a predictor that rows have, with the place of the piece that each lies in."""
-    within = all_of(
-        [
-            column("position", "anon_rows").eq(column("position", "anon_cut")),
-            exp.GTE(this=column("value", "anon_rows"), expression=column("first", "anon_cut")),
-            exp.LT(this=column("value", "anon_rows"), expression=column("end", "anon_cut")),
-        ]
-    )
-    query = select(
-        [column("value", "anon_rows"), column("place", "anon_cut")],
-        exp.alias_(MARGINALS.table, "anon_rows", table=True),
-    )
-    query = query.join(exp.alias_(PIECES.table, "anon_cut", table=True), on=within, copy=False)
-    return query.where(column("position", "anon_cut").eq(number(position)), copy=False).distinct(copy=False)

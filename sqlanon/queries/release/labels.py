@@ -28,14 +28,14 @@ def label_types(encoding: Encoding, recoding: Recoding) -> list[exp.Create]:
     return [_label_type(encoding, position, part) for position, part in enumerate(recoding.parts)]
 
 
-def enum_type(name: str, labels: exp.Query) -> exp.Create:
-    """The statement that makes a temporary ENUM type of the column ``label`` of a query, in the order of texts."""
-    labels.set("order", ascending(column("label")))
+def enum_type(name: str, values: exp.Query, order: str) -> exp.Create:
+    """The statement that makes a temporary ENUM type of the one column of a query, in the order of a column."""
+    values.set("order", ascending(column(order)))
     return exp.Create(
         # Not qualified: DuckDB takes no catalog in the name of a temporary type.
         this=exp.Table(this=identifier(name)),
         kind="TYPE",
-        expression=exp.Anonymous(this="ENUM", expressions=[labels]),
+        expression=exp.Anonymous(this="ENUM", expressions=[values]),
         properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
     )
 
@@ -66,7 +66,7 @@ def _label_type(encoding: Encoding, position: int, part: Part) -> exp.Create:
     is_known = column("label").is_(exp.null()).not_()
     known = labels_of_values(encoding, position, part, [column("label")], is_known)
     mask = exp.Select(expressions=[aliased(string(MASK), "label")])
-    return enum_type(encoding.label_type(position), exp.Union(this=known, expression=mask, distinct=True))
+    return enum_type(encoding.label_type(position), exp.Union(this=known, expression=mask, distinct=True), "label")
 
 
 def _label(encoding: Encoding, position: int) -> exp.Alias:

@@ -49,7 +49,7 @@ def text_type(encoding: Encoding, name: str, rows: exp.Table) -> exp.Create:
     """The statement that makes the type of the texts of a column that are published."""
     value = published_texts(encoding)[name]
     texts = select([aliased(text(value), "label")], rows).where(value.is_(exp.null()).not_(), copy=False)
-    return enum_type(encoding.published_type(name), texts.distinct(copy=False))
+    return enum_type(encoding.published_type(name), texts.distinct(copy=False), "label")
 
 
 def as_typed(encoding: Encoding, name: str) -> exp.Cast:

@@ -17,13 +17,11 @@ from sqlanon.queries.kit.nodes import (
     Step,
     aliased,
     all_of,
-    ascending,
     cast,
     column,
     count_rows,
     filtered,
     grouped,
-    identifier,
     number,
     over_relations,
     select,
@@ -34,6 +32,7 @@ from sqlanon.queries.kit.nodes import (
     unsigned_type,
     values,
 )
+from sqlanon.queries.release.labels import enum_type
 from sqlanon.queries.tables import taxonomies
 
 LEAVES = Relation("anon_ordered_leaves", "node")
@@ -82,13 +81,7 @@ def value_type(position: int) -> exp.Create:
     """The statement that makes the ENUM type of the values of a taxonomy, in the order of their places."""
     leaves = select([column("value")], LEAVES.table)
     leaves = leaves.where(column("position").eq(number(position)), column("depth").eq(number(0)), copy=False)
-    leaves.set("order", ascending(column("leaf")))
-    return exp.Create(
-        this=exp.Table(this=identifier(_type_name(position))),
-        kind="TYPE",
-        expression=exp.Anonymous(this="ENUM", expressions=[leaves]),
-        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
-    )
+    return enum_type(_type_name(position), leaves, "leaf")
 
 
 def points(

@@ -87,6 +87,11 @@ class BoundPolicy:
         return {**dict(named), **self.sensitive_shapes}
 
     @property
+    def published_columns(self) -> list[SourceColumn]:
+        """The columns of the source that a release has, in the order of the source."""
+        return [found for found in self.columns if found.name in self.policy.released_columns]
+
+    @property
     def domains(self) -> dict[str, str]:
         """Whether the values of every taxonomy that the policy uses were declared, stated by a file or observed."""
         return {name: shape.domain for name, shape in self.all_shapes.items()}

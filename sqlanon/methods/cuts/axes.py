@@ -40,6 +40,11 @@ def axes_of(
     return tuple(axes)
 
 
+def ranges_of(axes: Sequence[Axis], numeric: Mapping[str, Range]) -> dict[int, Range]:
+    """The ranges of numeric predictors, by position."""
+    return {axis.position: numeric[axis.name] for axis in axes if isinstance(axis, NumericAxis)}
+
+
 def leaf_count(labels: Labels) -> int:
     """How many values a taxonomy has."""
     return sum(1 for label in labels if label["depth"] == 0)

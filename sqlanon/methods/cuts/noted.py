@@ -1,6 +1,8 @@
-"""A cut as the provenance of a release tells it."""
+"""A cut as the provenance of a release tells it, and as its report does."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.cuts.queries.labels import cut_labels
@@ -21,3 +23,8 @@ def noted_cut(engine: Compute) -> NotedCut:
         pair = (written(row["low"]), written(row["high"])) if is_interval else (row["depth"], row["label"])
         found.setdefault(row["attribute"], []).append(pair)
     return found
+
+
+def numbers_of_labels(widths: Mapping[str, int]) -> dict[str, str]:
+    """How many labels each predictor has, in words."""
+    return {name: f"{width:,} labels" if width > 1 else "one label" for name, width in widths.items()}

@@ -9,12 +9,11 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.cuts.axes import axes_of, leaf_count, read_labels, refuse_outside, refuse_unknown
-from sqlanon.methods.cuts.pieces import Axis, ItemAxis, NumericAxis
+from sqlanon.methods.cuts.axes import axes_of, leaf_count, ranges_of, read_labels, refuse_outside, refuse_unknown
+from sqlanon.methods.cuts.pieces import Axis, ItemAxis
 from sqlanon.methods.cuts.queries import points as queries
 from sqlanon.model.policy.diffgen import DiffGen
 from sqlanon.model.policy.ranges import Range
-from sqlanon.queries.source import SourceColumn
 
 MOST_CHILDREN = 12
 """How many children a label of items may have: all combinations of them are counted, which are 2^12 then."""
@@ -44,12 +43,7 @@ class Points:
     @property
     def ranges(self) -> dict[int, Range]:
         """The ranges of numeric predictors, by position."""
-        return {axis.position: self.settings.numeric[axis.name] for axis in self.axes if isinstance(axis, NumericAxis)}
-
-    @property
-    def columns(self) -> list[SourceColumn]:
-        """The columns that are published, in the order of the source."""
-        return [found for found in self.bound.columns if found.name in self.bound.policy.released_columns]
+        return ranges_of(self.axes, self.settings.numeric)
 
 
 def settings_of(bound: BoundPolicy) -> DiffGen:

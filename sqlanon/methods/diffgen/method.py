@@ -142,7 +142,7 @@ class Chosen:
         engine.put(labels.GIVEN, labels.given_pieces(cut, points.ranges))
         engine.put(queries.PLACES, queries.places(cut))
         engine.run(labels.labelled_cut())
-        engine.run(queries.equal_rows(cut, points.classes, points.columns, points.target))
+        engine.run(queries.equal_rows(cut, points.classes, points.bound.published_columns, points.target))
         return Drawn(self.paid.run, points, self._published(leaves))
 
     def _published(self, leaves: Leaves) -> Published:
@@ -159,7 +159,7 @@ class Drawn:
     published: Published
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
-        return released.released(self.points.columns, self.points.settings.count_column)
+        return released.released(self.points.bound.published_columns, self.points.settings.count_column)
 
     def rows_beside(self) -> Mapping[str, exp.Query]:
         return {CUTS: labels.cut_rows()} if CUTS in self.run.request.tables else {}
@@ -178,7 +178,8 @@ class Drawn:
         return {"cut": {name: cut[name] for name in cut if name not in sets}, **of_items}
 
     def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
-        query = released.unlike_what_was_made(self.points.columns, written.relation, self.points.settings.count_column)
+        columns, counts = self.points.bound.published_columns, self.points.settings.count_column
+        query = released.unlike_what_was_made(columns, written.relation, counts)
         problems = []
         if unlike := self.run.engine.fetch(query, "what was written")[0]["unlike"]:
             problems.append(f"{unlike:,} groups of equal rows differ in their number of rows")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlanon.mechanisms.accountant import Portions
+from sqlanon.methods.cuts.noted import numbers_of_labels
 from sqlanon.methods.diffgen.draws import LEAVES
 from sqlanon.methods.diffgen.encode import Points
 from sqlanon.methods.diffgen.leaves import Leaves
@@ -41,7 +42,7 @@ class DiffGenReport(PrivateReport):
 
     @property
     def generalization(self) -> dict[str, str]:
-        return {name: f"{width:,} labels" if width > 1 else "one label" for name, width in self.labels.items()}
+        return numbers_of_labels(self.labels)
 
 
 @dataclass(frozen=True)

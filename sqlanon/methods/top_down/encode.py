@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.cuts.axes import axes_of, read_labels, refuse_outside, refuse_unknown
-from sqlanon.methods.cuts.pieces import Axis, NumericAxis
+from sqlanon.methods.cuts.axes import axes_of, ranges_of, read_labels, refuse_outside, refuse_unknown
+from sqlanon.methods.cuts.pieces import Axis
 from sqlanon.methods.cuts.queries import points as queries
 from sqlanon.methods.top_down.queries import null_counts
 from sqlanon.model.policy.ranges import Range
 from sqlanon.model.policy.top_down import TopDownSpecialization
 from sqlanon.queries.kit.nodes import column
-from sqlanon.queries.source import SourceColumn
 
 
 @dataclass(frozen=True)
@@ -40,12 +39,7 @@ class Points:
     @property
     def ranges(self) -> dict[int, Range]:
         """The ranges of numeric predictors, by position."""
-        return _ranges(self.bound, self.axes)
-
-    @property
-    def columns(self) -> list[SourceColumn]:
-        """The columns that are published, in the order of the source."""
-        return [found for found in self.bound.columns if found.name in self.bound.policy.released_columns]
+        return ranges_of(self.axes, self.settings.numeric)
 
 
 def settings_of(bound: BoundPolicy) -> TopDownSpecialization:
@@ -90,17 +84,12 @@ def encode(engine: Compute, bound: BoundPolicy, *, may_be_empty: bool) -> Points
     axes = axes_of(predictors, read_labels(engine), numeric)
     for position, _ in with_taxonomy:
         engine.execute(queries.value_type(position), "types of values")
-    ranges = _ranges(bound, axes)
+    ranges = ranges_of(axes, numeric)
     refuse_outside(engine, axes, ranges, bound.source, bound.description)
     engine.run(queries.points(bound.source, axes, ranges, target, column(target)))
     refuse_unknown(engine, bound, axes, bound.source, target)
     engine.run(queries.marginals(axes))
     return Points(bound, axes, rows)
-
-
-def _ranges(bound: BoundPolicy, axes: tuple[Axis, ...]) -> dict[int, Range]:
-    numeric = settings_of(bound).numeric
-    return {axis.position: numeric[axis.name] for axis in axes if isinstance(axis, NumericAxis)}
 
 
 def _counted(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty: bool) -> int:

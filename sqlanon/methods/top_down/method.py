@@ -109,7 +109,7 @@ class Chosen:
         engine, points = self.run.engine, self.points
         engine.put(labels.GIVEN, labels.given_pieces(self.chosen.cut, points.ranges))
         engine.run(labels.labelled_cut())
-        engine.run(queries.equal_rows(self.chosen.cut, points.columns))
+        engine.run(queries.equal_rows(self.chosen.cut, points.bound.published_columns))
         return Drawn(self.run, points, self.chosen, noted_cut(engine))
 
 
@@ -123,7 +123,7 @@ class Drawn:
     cut: NotedCut
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
-        return released.released(self.points.columns)
+        return released.released(self.points.bound.published_columns)
 
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
         assert isinstance(report, TopDownReport)
@@ -145,7 +145,7 @@ class Drawn:
         engine, bound = self.run.engine, self.points.bound
         compared = measured_beside(bound.policy, bound.taxonomy, {}, bound.source, bound.columns, None)
         found = verify(engine, written, bound.policy, compared)
-        query = released.unlike_what_was_made(self.points.columns, written.relation)
+        query = released.unlike_what_was_made(bound.published_columns, written.relation)
         unlike = engine.fetch(query, "what was written")[0]["unlike"]
         others = [f"{unlike:,} groups of equal rows differ in their number of rows"] if unlike else []
         if not self.run.rehearsed:

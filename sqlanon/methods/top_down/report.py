@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sqlanon.methods.cuts.noted import numbers_of_labels
 from sqlanon.methods.top_down.encode import Points
 from sqlanon.methods.top_down.specialize import Chosen
 from sqlanon.model.release import Measurement, Report, RowCounts
@@ -30,7 +31,7 @@ class TopDownReport(Report):
 
     @property
     def generalization(self) -> dict[str, str]:
-        return {name: f"{width:,} labels" if width > 1 else "one label" for name, width in self.labels.items()}
+        return numbers_of_labels(self.labels)
 
 
 # More than six parameters: what was read, what was chosen, what was measured of that.

@@ -56,6 +56,12 @@ def make_labels(engine: Compute, encoding: Encoding, recoding: Recoding) -> None
         engine.execute(statement, "types of labels")
 
 
+def other_rows(engine: Compute, unlike: exp.Query) -> list[str]:
+    """That what was written has other rows than were made, nothing if it has these; ``unlike`` says how many groups."""
+    found = engine.fetch(unlike, "what was written")[0]["unlike"]
+    return [f"{found:,} groups of equal rows differ in their number of rows"] if found else []
+
+
 def group_rows(
     engine: Compute,
     table: EncodedTable,

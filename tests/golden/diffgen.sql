@@ -1459,7 +1459,7 @@ WITH "anon_made" AS (
     "sex",
     "diagnosis",
     "complaints",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_sum"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "temp"."main"."anon_equal_rows"
   GROUP BY
     "age",
@@ -1472,7 +1472,7 @@ WITH "anon_made" AS (
     "sex",
     "diagnosis",
     "complaints",
-    CAST(SUM("count") AS BIGINT) AS "anon_sum"
+    CAST(SUM("count") AS BIGINT) AS "anon_rows"
   FROM "memory"."main"."released"
   GROUP BY
     "age",
@@ -1481,8 +1481,8 @@ WITH "anon_made" AS (
     "complaints"
 ), "anon_compared" AS (
   SELECT
-    "anon_made"."anon_sum" AS "anon_made",
-    "anon_written"."anon_sum" AS "anon_written"
+    "anon_made"."anon_rows" AS "anon_made",
+    "anon_written"."anon_rows" AS "anon_written"
   FROM "anon_made"
   FULL JOIN "anon_written"
     ON "anon_made"."age" IS NOT DISTINCT FROM "anon_written"."age"

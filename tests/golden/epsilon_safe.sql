@@ -997,11 +997,11 @@ WITH "anon_drawn" AS (
     CAST("anon_label_1" AS TEXT) AS "sex",
     "anon_row_count"
   FROM "temp"."main"."anon_equal_rows"
-), "anon_drawn_2" AS (
+), "anon_made" AS (
   SELECT
     "age",
     "sex",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_drawn"
   GROUP BY
     "age",
@@ -1010,24 +1010,24 @@ WITH "anon_drawn" AS (
   SELECT
     "age",
     "sex",
-    COUNT(*) AS "anon_found"
+    COUNT(*) AS "anon_rows"
   FROM "memory"."main"."released"
   GROUP BY
     "age",
     "sex"
 ), "anon_compared" AS (
   SELECT
-    "anon_drawn"."anon_row_count",
-    "anon_written"."anon_found"
-  FROM "anon_drawn_2" AS "anon_drawn"
+    "anon_made"."anon_rows" AS "anon_made",
+    "anon_written"."anon_rows" AS "anon_written"
+  FROM "anon_made"
   FULL JOIN "anon_written"
-    ON "anon_drawn"."age" IS NOT DISTINCT FROM "anon_written"."age"
-    AND "anon_drawn"."sex" IS NOT DISTINCT FROM "anon_written"."sex"
+    ON "anon_made"."age" IS NOT DISTINCT FROM "anon_written"."age"
+    AND "anon_made"."sex" IS NOT DISTINCT FROM "anon_written"."sex"
 )
 SELECT
   COUNT(*) FILTER(WHERE
     (
-      NOT "anon_row_count" IS NOT DISTINCT FROM "anon_found"
+      NOT "anon_made" IS NOT DISTINCT FROM "anon_written"
     )) AS "unlike"
 FROM "anon_compared";
 

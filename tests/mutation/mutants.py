@@ -898,11 +898,11 @@ RUN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/private/method.py",
+        "sqlanon/methods/private/refusals.py",
         (
             "written-unchecked",
-            "        if unlike:\n",
-            "        if False:\n",
+            "    if problems:\n",
+            "    if False:\n",
             "a release that is not what was drawn is published",
             f"{DRAWS}::test_a_release_that_is_not_what_was_drawn_is_withdrawn",
         ),

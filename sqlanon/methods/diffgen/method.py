@@ -15,8 +15,8 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import VerificationError
 from sqlanon.mechanisms.accountant import Accountant, Portions
+from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cuts.noted import NotedCut, noted_cut
 from sqlanon.methods.cuts.queries import labels, released
@@ -34,6 +34,7 @@ from sqlanon.methods.private.chance import Chance
 from sqlanon.methods.private.counts import row_count
 from sqlanon.methods.private.guarantee import private_guarantee
 from sqlanon.methods.private.neighbours import bounded_source
+from sqlanon.methods.private.refusals import refuse_other_than_drawn
 from sqlanon.methods.private.report import private_provenance
 from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.diffgen import CUTS
@@ -180,17 +181,12 @@ class Drawn:
     def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
         columns, counts = self.points.bound.published_columns, self.points.settings.count_column
         query = released.unlike_what_was_made(columns, written.relation, counts)
-        problems = []
-        if unlike := self.run.engine.fetch(query, "what was written")[0]["unlike"]:
-            problems.append(f"{unlike:,} groups of equal rows differ in their number of rows")
+        problems = publishing.other_rows(self.run.engine, query)
         if CUTS in beside:
             query = labels.unlike_cut(beside[CUTS].relation)
             if unlike := self.run.engine.fetch(query, "the cut that was written")[0]["unlike"]:
                 problems.append(f"the table of cuts differs in {unlike:,} rows from the cut of the release")
-        if problems:
-            raise VerificationError(
-                "what was written is not what was drawn; it was withdrawn, and what was spent is spent:", problems
-            )
+        refuse_other_than_drawn(problems)
         return Verified(self)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlanon.engines.base import Compute
-from sqlanon.errors import BudgetError, PolicyError
+from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.epsilon_safe.draws import drawn_on_sample, drawn_on_table, epsilon_safe
 from sqlanon.methods.epsilon_safe.scores import most_rows
 from sqlanon.methods.private.algorithm import Algorithm, DrawnNode, Draws
 from sqlanon.methods.private.method import Private
+from sqlanon.methods.private.refusals import refusing_small_budgets
 from sqlanon.model.budget import as_float
 from sqlanon.model.policy.epsilon_safe import EpsilonSafe, claimed_delta
 from sqlanon.model.policy.private_node import NODE, NodeMethod
@@ -45,12 +46,8 @@ class SampledClasses(Algorithm):
                 f"a node can be chosen privately for up to {most:,} rows with a suppressed_weight of "
                 f"{settings.suppressed_weight}: give the method a public node, or a smaller weight"
             )
-        try:
+        with refusing_small_budgets(settings):
             scale_for(settings.budgets[NODE].epsilon, 2 * settings.suppressed_weight * WHOLE)
-        except BudgetError as error:
-            raise PolicyError(
-                f"the budget of the {settings} cannot be drawn with: {error.heading}", error.problems
-            ) from None
         if settings.select_on == "sample":
             _refuse_many_nodes(settings, table.bound.lattice.size)
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.errors import PolicyError, VerificationError
+from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
@@ -25,6 +25,7 @@ from sqlanon.methods.private.chance import Chance
 from sqlanon.methods.private.guarantee import private_guarantee
 from sqlanon.methods.private.noisy_counts import NoisyCountsOfNodes
 from sqlanon.methods.private.prepare import bounded, prepared, prepared_again
+from sqlanon.methods.private.refusals import refuse_other_than_drawn
 from sqlanon.methods.private.report import Published, private_provenance, private_report
 from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.policy import Policy
@@ -162,12 +163,7 @@ class Drawn:
 
     def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
         query = queries.unlike_what_was_drawn(self.table.encoding, written.relation)
-        unlike = self.run.engine.fetch(query, "what was written")[0]["unlike"]
-        if unlike:
-            raise VerificationError(
-                "what was written is not what was drawn; it was withdrawn, and what was spent is spent:",
-                [f"{unlike:,} groups of equal rows differ in their number of rows"],
-            )
+        refuse_other_than_drawn(publishing.other_rows(self.run.engine, query))
         run, levels = self.run, self.published.levels
         return Verified(self, run.algorithm.diagnosed(run.engine, self.bound, levels, written))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from sqlanon.errors import BudgetError, PolicyError
+from sqlanon.errors import BudgetError, PolicyError, VerificationError
 from sqlanon.model.policy.private import PrivateMethod
 from sqlanon.queries.source import SourceColumn
 
@@ -21,6 +21,18 @@ def refusing_small_budgets(method: PrivateMethod) -> Iterator[None]:
         yield
     except BudgetError as error:
         raise PolicyError(f"the budget of the {method} cannot be drawn with: {error.heading}", error.problems) from None
+
+
+def refuse_other_than_drawn(problems: Sequence[str]) -> None:
+    """Refuse a release that is not what was drawn, if there are problems.
+
+    Raises:
+        VerificationError: listing them.
+    """
+    if problems:
+        raise VerificationError(
+            "what was written is not what was drawn; it was withdrawn, and what was spent is spent:", problems
+        )
 
 
 def no_category(found: SourceColumn) -> str:

@@ -16,6 +16,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cuts.noted import NotedCut, noted_cut
 from sqlanon.methods.cuts.queries import labels, released
+from sqlanon.methods.publishing import other_rows
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
 from sqlanon.methods.top_down import queries
@@ -146,8 +147,7 @@ class Drawn:
         compared = measured_beside(bound.policy, bound.taxonomy, {}, bound.source, bound.columns, None)
         found = verify(engine, written, bound.policy, compared)
         query = released.unlike_what_was_made(bound.published_columns, written.relation)
-        unlike = engine.fetch(query, "what was written")[0]["unlike"]
-        others = [f"{unlike:,} groups of equal rows differ in their number of rows"] if unlike else []
+        others = other_rows(engine, query)
         if not self.run.rehearsed:
             refuse_shortfalls(found, self.points.rows, others)
         return Verified(self, found.measurement, self._rows_of_pieces())

@@ -19,21 +19,19 @@ from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
-    all_of,
     ascending,
     column,
     count_rows,
-    filtered,
     grouped,
     identifier,
     number,
-    same,
     select,
     string,
     subquery,
     text,
     union_all,
 )
+from sqlanon.queries.release.comparison import unlike_groups
 from sqlanon.queries.release.kept_columns import KeptColumn, kept_columns
 from sqlanon.queries.release.labels import MASK, as_label
 from sqlanon.queries.release.rows import EQUAL_ROWS, order_of_groups, released_columns, with_labels, with_top_label
@@ -147,27 +145,9 @@ def _items(encoding: Encoding, relation: Relation, labels: Sequence[exp.Expr], s
 
 def unlike_what_was_drawn(encoding: Encoding, written: exp.Expr) -> exp.Query:
     """One row, ``unlike``: how many groups of equal rows a release has in another number than :data:`EQUAL_ROWS`."""
-    names = [each.alias for each in released_columns(encoding)]
-    drawn = grouped(
-        select([*map(column, names), row_sum()], subquery(_drawn(encoding), "anon_drawn")),
-        [column(name) for name in names],
-    )
-    found = grouped(
-        select([*map(column, names), aliased(count_rows(), "anon_found")], written.copy()),
-        [column(name) for name in names],
-    )
-    on = all_of([same(column(name, "anon_drawn"), column(name, "anon_written")) for name in names])
-    both = select(
-        [column(ROW_COUNT, "anon_drawn"), column("anon_found", "anon_written")], subquery(drawn, "anon_drawn")
-    )
-    both = both.join(subquery(found, "anon_written"), on=on, join_type="full", copy=False)
-    unlike = exp.Not(this=same(column(ROW_COUNT), column("anon_found")))
-    count = filtered(count_rows(), exp.Paren(this=unlike))
-    return select([aliased(count, "unlike")], subquery(both, "anon_compared"))
-
-
-def _drawn(encoding: Encoding) -> exp.Select:
-    return select([*released_columns(encoding), column(ROW_COUNT)], EQUAL_ROWS.table)
+    shown = released_columns(encoding)
+    drawn = subquery(select([*shown, column(ROW_COUNT)], EQUAL_ROWS.table), "anon_drawn")
+    return unlike_groups([each.alias for each in shown], drawn, written)
 
 
 def _shown_combinations(

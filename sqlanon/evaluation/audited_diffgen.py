@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlglot import exp
-
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.base import Engine, ResolvedSource
@@ -21,8 +19,7 @@ from sqlanon.methods.diffgen.prepare import checked
 from sqlanon.methods.diffgen.queries.leaves import SHOWN
 from sqlanon.methods.diffgen.specialize import Chosen
 from sqlanon.methods.private.neighbours import bounded_source
-from sqlanon.queries.kit.nodes import aliased, ascending, column, count_rows, grouped, identifier, select, subquery
-from sqlanon.queries.noise.combinations import NOISY, RUN
+from sqlanon.queries.noise.combinations import NOISY, runs_by_outcome
 from sqlanon.queries.noise.unseen import INDEX
 
 
@@ -57,7 +54,7 @@ class AuditedDiffGen(AuditedPolicy):
                 draw_leaves(
                     engine, chosen.cut, points.classes, settings, self._source, portions.rest(LEAVES), runs=count
                 )
-                rows = engine.fetch(_shown(), "outcomes")
+                rows = engine.fetch(runs_by_outcome(SHOWN.table, INDEX), "outcomes")
             drawn = _told(chosen)
             silent = count - sum(int(row["runs"]) for row in rows)
             for row in rows:
@@ -71,14 +68,3 @@ def _told(chosen: Chosen) -> tuple[object, ...]:
     """What there is to see of a cut besides its counts, and how it came about."""
     kept = tuple(partitions.kept for partitions in chosen.cut.partitions.values())
     return (tuple((each.piece, each.children) for each in chosen.specializations), kept)
-
-
-def _shown() -> exp.Select:
-    """``shown``, a list of the numbers and noisy rows of combinations, and in how many ``runs`` it is just that."""
-    item = exp.Struct(
-        expressions=[exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in (INDEX, NOISY)]
-    )
-    listed = exp.func("list", exp.Order(this=item, expressions=ascending(column(INDEX)).expressions))
-    of_runs = grouped(select([aliased(listed, "shown")], SHOWN.table), [column(RUN)])
-    counted = select([column("shown"), aliased(count_rows(), "runs")], subquery(of_runs, "anon_of_runs"))
-    return grouped(counted, [column("shown")])

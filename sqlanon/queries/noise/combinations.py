@@ -124,13 +124,21 @@ def outcomes(
     items = [_items(encoding, relation, labels, salt) for relation in combinations]
     if with_left_over:
         items.append(_items(encoding, NOISY_LEFT_OVER, [string(MASK)], salt))
+    return runs_by_outcome(subquery(union_all(items), "anon_items"), PLACE)
+
+
+def runs_by_outcome(items: exp.Expr, place: str) -> exp.Select:
+    """``shown`` and ``runs``: lists of what runs show, and how many show just that; none of those that show nothing.
+
+    Args:
+        items: what is shown of each run, with its noisy rows.
+        place: the column that tells what it is that is shown, by which a list is in order.
+    """
     item = exp.Struct(
-        expressions=[
-            exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in ("anon_place", "anon_noisy_rows")
-        ]
+        expressions=[exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in (place, NOISY)]
     )
-    listed = exp.func("list", exp.Order(this=item, expressions=ascending(column(PLACE)).expressions))
-    of_runs = grouped(select([aliased(listed, "shown")], subquery(union_all(items), "anon_items")), [column(RUN)])
+    listed = exp.func("list", exp.Order(this=item, expressions=ascending(column(place)).expressions))
+    of_runs = grouped(select([aliased(listed, "shown")], items), [column(RUN)])
     counted_runs = select([column("shown"), aliased(count_rows(), "runs")], subquery(of_runs, "anon_of_runs"))
     return grouped(counted_runs, [column("shown")])
 

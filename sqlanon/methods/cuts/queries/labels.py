@@ -79,16 +79,15 @@ def cut_rows() -> exp.Query:
     ``attribute``, ``value``, ``low``, ``high``, ``label``: a row per value of a taxonomy, one per interval, and one
     with neither for sets whose label stands for no items as well. It is what ``anon.apply_cut`` takes.
     """
-    rows = select([column(name) for name in COLUMNS], subquery(union_all([_values(), _of_no_items()]), "anon_rows"))
+    rows = _rows()
     rows.set("order", ascending(*(column(name) for name in ("attribute", "low", "value"))))
     return rows
 
 
 def unlike_cut(written: exp.Expr) -> exp.Query:
     """One row, ``unlike``: how many rows of a table are not those of the cut, or are missing there."""
-    wanted = select([column(name) for name in COLUMNS], subquery(union_all([_values(), _of_no_items()]), "anon_rows"))
     found = select([column(name) for name in COLUMNS], written.copy())
-    return select([aliased(count_rows(), "unlike")], subquery(differing_rows(wanted, found), "anon_differing"))
+    return select([aliased(count_rows(), "unlike")], subquery(differing_rows(_rows(), found), "anon_differing"))
 
 
 def table(types: Mapping[str, pa.DataType], rows: Iterable[tuple[object, ...]]) -> pa.Table:
@@ -112,6 +111,11 @@ def _given(cut: Cut, given: Range | None, piece: Piece) -> tuple[object, ...]:
         return (*named, None, None, None, None)
     depth = axis.depth(piece)
     return (*named, depth, ALL if depth is None else None, None, None)
+
+
+def _rows() -> exp.Select:
+    """The rows of the cut as a table, in any order."""
+    return select([column(name) for name in COLUMNS], subquery(union_all([_values(), _of_no_items()]), "anon_rows"))
 
 
 def _values() -> exp.Select:

@@ -205,13 +205,26 @@ def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
     )
 
 
+def unknown_values(description: str, problems: Sequence[str]) -> TaxonomyError:
+    """The error that tells of values of a source that their taxonomy does not know.
+
+    Args:
+        description: the source in words.
+        problems: by column how many there are, and the query that lists them.
+    """
+    return TaxonomyError(
+        f"values of {description} that their taxonomy does not know; values are compared as text, so check "
+        "spelling, white space and type. The queries list them in a session that has the taxonomies:",
+        problems,
+    )
+
+
 def _refuse_unmapped(engine: Compute, spec: CellSpec, description: str) -> None:
     columns = (*spec.quasi_identifiers, *spec.protected_shapes)
     query = taxonomies.unmapped_values(spec.source, columns, spec.taxonomy)
     gaps = engine.fetch(query, "values without a label")
-    raise TaxonomyError(
-        f"values of {description} that their taxonomy does not know; values are compared as text, so check "
-        "spelling, white space and type. The queries list them in a session that has the taxonomies:",
+    raise unknown_values(
+        description,
         [
             f'"{gap["attribute"]}": {gap["unmapped_values"]:,} distinct values in {gap["unmapped_rows"]:,} rows: '
             + taxonomies.listing(spec.source, gap["attribute"], spec.taxonomy, gap["attribute"])

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlanon.binding import taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.methods.cuts.axes import no_list, no_number
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.generalized import Generalized
@@ -112,9 +113,9 @@ def _misfits(columns: Sequence[SourceColumn], predictors: Predictors) -> Iterato
         if name not in found:
             yield f'column "{name}" is not there{did_you_mean(name, list(found))}'
         elif name in predictors.numbers and not found[name].traits.is_number:
-            yield f'"{name}" is {found[name].type}, and no number: cast it in a view'
+            yield no_number(found[name])
         elif name in predictors.sets and not found[name].traits.is_list:
-            yield f'"{name}" is {found[name].type}, and no list of items: gather them with list(item) in a view'
+            yield no_list(found[name])
         elif name in predictors.categories and found[name].traits.is_list:
             yield f'"{name}" is {found[name].type}, where the release has one label'
 

@@ -8,14 +8,26 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
-from sqlanon.errors import PolicyError, TaxonomyError
+from sqlanon.errors import PolicyError
+from sqlanon.methods.cells import unknown_values
 from sqlanon.methods.cuts.pieces import Axis, ItemAxis, NumericAxis, TaxonomyAxis, taxonomy_levels
 from sqlanon.methods.cuts.queries import points as queries
 from sqlanon.model.policy.ranges import Range
+from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import taxonomies
 
 Labels = Sequence[Mapping[str, int]]
 """The labels of a taxonomy: of each its ``depth``, and where its values begin, ``first``."""
+
+
+def no_number(found: SourceColumn) -> str:
+    """That a column is no number, which a numeric predictor must be."""
+    return f'"{found.name}" is {found.type}, and no number: cast it in a view'
+
+
+def no_list(found: SourceColumn) -> str:
+    """That a column is no list, which a predictor that is a set must be."""
+    return f'"{found.name}" is {found.type}, and no list of items: gather them with list(item) in a view'
 
 
 def read_labels(engine: Compute) -> dict[int, Labels]:
@@ -111,8 +123,4 @@ def refuse_unknown(
         elif rows:
             problems.append(f'"{name}": {rows:,} rows: ' + taxonomies.listing(source, name, bound.taxonomy, name))
     if problems:
-        raise TaxonomyError(
-            f"values of {bound.description} that their taxonomy does not know; values are compared as text, so check "
-            "spelling, white space and type. The queries list them in a session that has the taxonomies:",
-            problems,
-        )
+        raise unknown_values(bound.description, problems)

@@ -8,6 +8,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.methods.base import Request
+from sqlanon.methods.cuts.axes import no_list, no_number
 from sqlanon.methods.diffgen.draws import sensitivity
 from sqlanon.methods.diffgen.encode import settings_of
 from sqlanon.methods.private.neighbours import refuse_observed
@@ -48,9 +49,9 @@ def _misfits(bound: BoundPolicy) -> Iterator[str]:
     (target,) = bound.policy.sensitive
     for found in bound.columns:
         if found.name in settings.numeric and not found.traits.is_number:
-            yield f'"{found.name}" is {found.type}, and no number: cast it in a view, or give it a taxonomy'
+            yield f"{no_number(found)}, or give it a taxonomy"
         elif found.name in settings.sets and not found.traits.is_list:
-            yield f'"{found.name}" is {found.type}, and no list of items: gather them with list(item) in a view'
+            yield no_list(found)
         elif found.name in bound.policy.quasi_identifiers and found.name not in settings.sets and found.traits.is_list:
             yield f'"{found.name}" is {found.type}: name it in sets of the method'
         elif found.name == target and not found.traits.can_be_rebuilt:

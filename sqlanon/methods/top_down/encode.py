@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlanon.binding.bound import BoundPolicy, refuse_inexact
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.cuts.axes import axes_of, ranges_of, read_labels, refuse_outside, refuse_unknown
+from sqlanon.methods.cuts.axes import axes_of, no_number, ranges_of, read_labels, refuse_outside, refuse_unknown
 from sqlanon.methods.cuts.pieces import Axis
 from sqlanon.methods.cuts.queries import points as queries
 from sqlanon.methods.top_down.queries import null_counts
@@ -123,7 +123,7 @@ def _misfits(bound: BoundPolicy) -> Iterator[str]:
     numeric = settings_of(bound).numeric
     for found in bound.columns:
         if found.name in numeric and not found.traits.is_number:
-            yield f'"{found.name}" is {found.type}, and no number: cast it in a view, or give it a taxonomy'
+            yield f"{no_number(found)}, or give it a taxonomy"
         elif found.name in bound.policy.quasi_identifiers and found.traits.is_list:
             yield (
                 f'"{found.name}" is {found.type}: a set of items has no one label at a cut; the method "diffgen" takes '

@@ -143,10 +143,8 @@ class DiffGen(PaidMethod):
 
     def misfits(self, policy: Policy) -> Iterable[str]:
         yield from super().misfits(policy)
-        if self.target is not None and policy.sensitive != (self.target,):
-            yield f'the target "{self.target}" must be the one sensitive column'
-        if policy.minimum_levels or policy.maximum_levels:
-            yield f"{self} takes no minimum_levels or maximum_levels: its labels are of several levels"
+        yield from self._other_target(policy, self.target)
+        yield from self._levels(policy)
         if self.output == "counts":
             for name in (*policy.quasi_identifiers, *policy.sensitive):
                 if folded(name) == COUNT:

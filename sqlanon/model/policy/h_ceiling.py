@@ -152,12 +152,8 @@ class HCeiling(MethodSettings):
         """What a policy asks for that the method does not do, a sentence each."""
         yield from self._columns_that_misfit(policy)
         yield from self._other_models(policy)
-        searched = policy.search != "optimal" or policy.objective != "utility"
-        if policy.suppression_limit or policy.suppression != "drop" or searched:
-            settings = "suppression_limit, suppression, search or objective"
-            yield f"{self} takes no {settings}: it fills classes up in place of suppressing them"
-        if policy.quality != LM():
-            yield f"{self} takes no quality model: it looks for the fewest counterfeits below its ceiling"
+        yield from self._suppression(policy, "it fills classes up in place of suppressing them")
+        yield from self._quality(policy, LM(), "it looks for the fewest counterfeits below its ceiling")
         if len(policy.sensitive) == 1:
             yield from self._impossible_that_misfit(policy)
 
@@ -187,5 +183,4 @@ class HCeiling(MethodSettings):
             if folded(name) in reserved:
                 yield f'column "{name}" has a name that a release with a catalog needs; rename it in a view'
         yield from self._weights(policy)
-        if policy.individual is not None:
-            yield f'{self} counts rows, not the individuals of "{policy.individual}": counterfeits are nobody\'s rows'
+        yield from self._individuals(policy, ": counterfeits are nobody's rows")

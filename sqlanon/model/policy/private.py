@@ -72,18 +72,13 @@ class PrivateMethod(MethodSettings):
         yield from self._roles_that_misfit(policy)
         for privacy in policy.privacy:
             yield f"{self} takes no privacy model, such as {privacy}: what it promises is in its budget"
-        searched = policy.search != "optimal" or policy.objective != "utility"
-        if policy.suppression_limit or policy.suppression != "drop" or searched:
-            settings = "suppression_limit, suppression, search or objective"
-            yield f"{self} takes no {settings}: its counts decide what is shown"
-        if policy.quality != Entropy():
-            yield f"{self} takes no quality model: how it scores its choices is part of its proof"
+        yield from self._suppression(policy, "its counts decide what is shown")
+        yield from self._quality(policy, Entropy(), "how it scores its choices is part of its proof")
 
     def _roles_that_misfit(self, policy: Policy) -> Iterable[str]:
         if len(policy.sensitive) != 1:
             yield f"{self} publishes one sensitive column beside the quasi-identifiers, not {len(policy.sensitive)}"
-        for name in policy.insensitive:
-            yield f'{self} cannot publish the insensitive "{name}"; make it an identifier, which is dropped'
+        yield from self._insensitive_columns(policy)
         yield from self._weights(policy)
         if self.rows_per_individual > 1 and policy.individual is None:
             yield "rows_per_individual needs individual, the column that tells whose row it is"

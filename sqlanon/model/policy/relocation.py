@@ -65,9 +65,7 @@ class Relocation(MethodSettings):
                 "nothing else would be left; suppress such rows instead"
             )
         yield from self._other_models(policy)
-        if policy.suppression_limit or policy.suppression != "drop" or policy.objective != "utility":
-            settings = "suppression_limit, suppression or objective"
-            yield f"{self} takes no {settings}: it moves rows in place of suppressing them, within a limit of its own"
+        why = "it moves rows in place of suppressing them, within a limit of its own"
+        yield from self._suppression(policy, why, has_search=True)
         yield from self._weights(policy)
-        if policy.individual is not None:
-            yield f'{self} counts rows, not the individuals of "{policy.individual}"'
+        yield from self._individuals(policy)

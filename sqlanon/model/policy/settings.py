@@ -10,6 +10,7 @@ from sqlanon.model.base import PolicyValue
 if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.privacy import PrivacyModel
+    from sqlanon.model.quality import QualityModel
 
 
 class MethodSettings(PolicyValue):
@@ -89,6 +90,44 @@ class MethodSettings(PolicyValue):
         """That a policy has weights for a method that counts rows."""
         if policy.row_weight is not None:
             yield f'{self} counts rows, not the weights of "{policy.row_weight}"'
+
+    def _individuals(self, policy: Policy, why: str = "") -> Iterable[str]:
+        """That a policy knows individuals for a method that counts rows."""
+        if policy.individual is not None:
+            yield f'{self} counts rows, not the individuals of "{policy.individual}"{why}'
+
+    def _insensitive_columns(self, policy: Policy) -> Iterable[str]:
+        """That a policy keeps columns that a method has no place for."""
+        for name in policy.insensitive:
+            yield f'{self} cannot publish the insensitive "{name}"; make it an identifier, which is dropped'
+
+    def _other_target(self, policy: Policy, target: str | None) -> Iterable[str]:
+        """That the target of a method, if it is given, is not what a policy protects."""
+        if target is not None and policy.sensitive != (target,):
+            yield f'the target "{target}" must be the one sensitive column'
+
+    def _suppression(self, policy: Policy, why: str, *, has_search: bool = False) -> Iterable[str]:
+        """That a policy suppresses rows, or looks for a node in some way, for a method with ways of its own.
+
+        Args:
+            policy: the policy.
+            why: what the method does in place of that.
+            has_search: whether it looks for a node as the policy says.
+        """
+        is_searched = policy.objective != "utility" or (policy.search != "optimal" and not has_search)
+        if policy.suppression_limit or policy.suppression != "drop" or is_searched:
+            settings = "suppression or objective" if has_search else "suppression, search or objective"
+            yield f"{self} takes no suppression_limit, {settings}: {why}"
+
+    def _quality(self, policy: Policy, default: QualityModel, why: str) -> Iterable[str]:
+        """That a policy has another quality model than the default, for a method that minimizes none."""
+        if policy.quality != default:
+            yield f"{self} takes no quality model: {why}"
+
+    def _levels(self, policy: Policy) -> Iterable[str]:
+        """That a policy bounds the levels of labels for a method that has no node."""
+        if policy.minimum_levels or policy.maximum_levels:
+            yield f"{self} takes no minimum_levels or maximum_levels: its labels are of several levels"
 
     def __str__(self) -> str:
         return f'method "{self.name}"'

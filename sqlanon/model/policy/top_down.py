@@ -71,23 +71,16 @@ class TopDownSpecialization(MethodSettings):
         """What a policy asks for that the method does not do, a sentence each."""
         yield from self._columns_that_misfit(policy)
         yield from self._other_models(policy)
-        searched = policy.search != "optimal" or policy.objective != "utility"
-        if policy.suppression_limit or policy.suppression != "drop" or searched:
-            settings = "suppression_limit, suppression, search or objective"
-            yield f"{self} takes no {settings}: it publishes every row, at labels that it looks for itself"
-        if policy.quality != LM():
-            yield f"{self} takes no quality model: it scores labels by what their children tell of the target"
-        if policy.minimum_levels or policy.maximum_levels:
-            yield f"{self} takes no minimum_levels or maximum_levels: its labels are of several levels"
+        yield from self._suppression(policy, "it publishes every row, at labels that it looks for itself")
+        yield from self._quality(policy, LM(), "it scores labels by what their children tell of the target")
+        yield from self._levels(policy)
         yield from numbers_that_misfit(self.numeric, policy)
 
     def _columns_that_misfit(self, policy: Policy) -> Iterable[str]:
         if len(policy.sensitive) != 1:
             yield f"{self} is for one sensitive column, its target, not {len(policy.sensitive)}"
-        elif self.target is not None and policy.sensitive != (self.target,):
-            yield f'the target "{self.target}" must be the one sensitive column'
-        for name in policy.insensitive:
-            yield f'{self} cannot publish the insensitive "{name}"; make it an identifier, which is dropped'
+        else:
+            yield from self._other_target(policy, self.target)
+        yield from self._insensitive_columns(policy)
         yield from self._weights(policy)
-        if policy.individual is not None:
-            yield f'{self} counts rows, not the individuals of "{policy.individual}"'
+        yield from self._individuals(policy)

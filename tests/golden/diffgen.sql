@@ -330,8 +330,7 @@ INNER JOIN "anon_places"
 SELECT
   "position",
   "depth",
-  CAST(MIN("leaf") AS BIGINT) AS "first",
-  COUNT(*) AS "size"
+  CAST(MIN("leaf") AS BIGINT) AS "first"
 FROM "temp"."main"."anon_ordered_leaves"
 GROUP BY
   "position",

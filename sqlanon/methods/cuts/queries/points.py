@@ -70,11 +70,10 @@ def no_leaves() -> pa.Table:
 
 
 def labels() -> exp.Query:
-    """``position``, ``depth``, ``first``, ``size``: where the values under each label begin, and how many there are."""
+    """``position``, ``depth``, ``first``: where the values under each label begin."""
     keys = [column(name) for name in ("position", "depth", "label")]
     first = aliased(cast(exp.Min(this=column("leaf")), "BIGINT"), "first")
-    query = select([column("position"), column("depth"), first, aliased(count_rows(), "size")], LEAVES.table)
-    return grouped(query, keys)
+    return grouped(select([column("position"), column("depth"), first], LEAVES.table), keys)
 
 
 def value_type(position: int) -> exp.Create:

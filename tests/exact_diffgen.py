@@ -44,15 +44,14 @@ class Enumerated(Draws):
     def __init__(self, settings: DiffGen, portions: Portions, given: Path) -> None:
         super().__init__(settings, SeededSource(0), portions)
         self._given = list(given)
-        self._taken = portions
 
     def best(self, scores: Sequence[int]) -> int:
-        charge = self._taken.take(CHOICES, self.settings.step)
+        charge = self._portions.take(CHOICES, self.settings.step)
         scale = scale_for(charge.budget.epsilon, 2 * sensitivity(self.settings))
         return self._one(lambda: dict(enumerate(permute_and_flip(list(scores), scale))))
 
     def splits(self, intervals: Sequence[tuple[Piece, Scored]]) -> dict[Piece, int]:
-        (charge, *_) = self._taken.take_side_by_side(SPLITS, self.settings.step, len(intervals))
+        (charge, *_) = self._portions.take_side_by_side(SPLITS, self.settings.step, len(intervals))
         scale = scale_for(charge.budget.epsilon, 2 * sensitivity(self.settings))
         return {
             interval: self._one(lambda each=(interval, scored): split_probabilities(*each, scale))
@@ -60,7 +59,7 @@ class Enumerated(Draws):
         }
 
     def kept(self, counts: Mapping[SetOfChildren, int], possible: Sequence[SetOfChildren]) -> list[SetOfChildren]:
-        epsilon = self._taken.take(ITEM_SETS, self.settings.step).budget.epsilon
+        epsilon = self._portions.take(ITEM_SETS, self.settings.step).budget.epsilon
         least = threshold(self.settings.set_threshold, epsilon, 1)
         scale = Fraction(scale_for(epsilon, 1))
         chances = [float(Tail(scale, least - counts.get(each, 0)).bounds(80)[0]) for each in possible]

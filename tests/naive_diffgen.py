@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -39,10 +38,6 @@ class Labels:
             if len(children) > 1:
                 return children
         return []
-
-    @property
-    def root(self) -> Path:
-        return ()
 
     def shown(self, label: Path) -> str:
         """The text of the highest label that stands for the same values."""
@@ -202,8 +197,3 @@ class Naive:
         if name in self.case.numbers:
             return f"[{label[0]}, {label[1]})"
         return self.case.categories[name].shown(label)
-
-
-def subsets(children: Sequence[Any]) -> list[frozenset[Any]]:
-    """All that are not empty."""
-    return [frozenset(some) for size in range(1, len(children) + 1) for some in combinations(children, size)]

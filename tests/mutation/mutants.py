@@ -975,7 +975,7 @@ EPSILON_SAFE = [
         ),
     ),
     *_of(
-        "sqlanon/model/policy/epsilon_safe.py",
+        "sqlanon/model/policy/sampling.py",
         (
             "sampled-missing-row",
             "<= 1 - beta",

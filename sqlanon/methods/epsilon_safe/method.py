@@ -14,8 +14,9 @@ from sqlanon.methods.private.algorithm import Algorithm, DrawnNode, Draws
 from sqlanon.methods.private.method import Private
 from sqlanon.methods.private.refusals import refusing_small_budgets
 from sqlanon.model.budget import as_float
-from sqlanon.model.policy.epsilon_safe import EpsilonSafe, claimed_delta
+from sqlanon.model.policy.epsilon_safe import EpsilonSafe
 from sqlanon.model.policy.private_node import NODE, NodeMethod
+from sqlanon.model.policy.sampling import claimed_delta
 from sqlanon.model.sampled_classes import delta_on_sample
 from sqlanon.queries.noise.scores import WHOLE
 

@@ -30,15 +30,16 @@ Source: Mazzone 2019, section 4.5; Li, Qardaji and Su 2012, theorem 1; both as c
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from sqlanon.engines.base import Compute
-from sqlanon.mechanisms.source import Integers
+from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.epsilon_safe import queries
 from sqlanon.methods.epsilon_safe.scores import scores
@@ -52,6 +53,9 @@ from sqlanon.model.recoding import at_node
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise import combinations as private
 from sqlanon.queries.noise.scores import WHOLE
+
+Choice = Callable[[Compute, EncodedTable, Draws, int, int], list[tuple[Levels, int]]]
+"""What draws nodes on a table in some runs, of which classes of fewer rows than a threshold are not shown."""
 
 
 def epsilon_safe(policy: Policy) -> EpsilonSafe:
@@ -68,19 +72,21 @@ def drawn_on_table(engine: Compute, table: EncodedTable, draws: Draws, runs: int
         found = [(node, runs)]
     else:
         # From so many rows on a class is expected to be shown.
-        found = _chosen(engine, table, draws, math.ceil(k / beta), runs)
+        found = chosen_nodes(engine, table, draws, math.ceil(k / beta), runs)
     for levels, count in found:
         draw_counts = partial(_draw_classes, engine, table, levels, draws, count)
         yield DrawnNode(levels, count, draw_counts, False, {SAMPLE: k})
 
 
-def drawn_on_sample(engine: Compute, table: EncodedTable, draws: Draws, runs: int) -> Iterator[DrawnNode]:
-    """The nodes that are drawn on samples, of which runs that have the same one share the scores."""
-    settings = epsilon_safe(table.bound.policy)
-    k = settings.sampling.k
-    for sample, times in _samples(engine, table, draws, settings, runs):
+def drawn_on_sample(
+    engine: Compute, table: EncodedTable, draws: Draws, runs: int, choose: Choice | None = None
+) -> Iterator[DrawnNode]:
+    """The nodes that are drawn on samples, by their scores if nothing else chooses; equal samples share them."""
+    sampling = epsilon_safe(table.bound.policy).sampling
+    k = sampling.k
+    for sample, times in samples(engine, table, draws.source, sampling.beta, runs):
         with engine.scratch():
-            found = _chosen(engine, sample.table(engine, table), draws, k, times)
+            found = (choose or chosen_nodes)(engine, sample.table(engine, table), draws, k, times)
         for levels, count in found:
             draw_counts = partial(_show_classes, engine, table, sample, levels, k, count)
             yield DrawnNode(levels, count, draw_counts, False, {SAMPLE: k})
@@ -102,19 +108,21 @@ class Sample:
         return replace(table, encoding=queries.of_sample(table.encoding), context=context, cell_count=cell_count)
 
 
-def _samples(
-    engine: Compute, table: EncodedTable, draws: Draws, settings: EpsilonSafe, runs: int
+def samples(
+    engine: Compute, table: EncodedTable, source: RandomSource, beta: Fraction, runs: int
 ) -> list[tuple[Sample, int]]:
     """The samples that are drawn, each with in how many runs."""
     engine.run(queries.placed_cells(table.encoding))
     sizes = np.array([row["rows"] for row in engine.fetch(queries.cell_sizes(), "cells", "cell")], dtype=np.int64)
-    kept = draws.source.thinned(np.tile(sizes, runs), settings.sampling.beta).reshape(runs, len(sizes))
-    samples, times = np.unique(kept, axis=0, return_counts=True)
-    return [(Sample(sample), int(count)) for sample, count in zip(samples, times, strict=True)]
+    kept = source.thinned(np.tile(sizes, runs), beta).reshape(runs, len(sizes))
+    found, times = np.unique(kept, axis=0, return_counts=True)
+    return [(Sample(sample), int(count)) for sample, count in zip(found, times, strict=True)]
 
 
-def _chosen(engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int) -> list[tuple[Levels, int]]:
-    """The nodes that are drawn by their scores."""
+def chosen_nodes(
+    engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int
+) -> list[tuple[Levels, int]]:
+    """The nodes that are drawn by their scores, each with in how many runs."""
     lattice, charge, weight = (
         table.bound.lattice,
         draws.charges[NODE],

@@ -38,17 +38,23 @@ SAMPLED_CELLS = Relation("anon_sampled_cells", "cell")
 """The cells of the sample."""
 
 
-def unsure_rows(
-    encoding: Encoding, batch: Sequence[Levels], threshold: int, *, cells: Relation | None, apart: bool
+def rows_of_nodes(
+    counted: str,
+    encoding: Encoding,
+    batch: Sequence[Levels],
+    threshold: int,
+    *,
+    cells: Relation | None,
+    apart: bool,
 ) -> exp.Query:
-    """``node`` and ``unsure_rows``: the rows at risk of not being shown at each node of a batch, if there are rows."""
+    """``node`` and, under the name of the template, the rows that it counts at each node of a batch that has rows."""
 
     def sized(grouping: Grouping) -> exp.Select:
         return grouping.select([row_sum(name=ROWS)], grouping.cells())
 
     classes = of_all_nodes(encoding, batch, cells, sized, apart=apart)
     known = [exp.Star(), aliased(number(threshold), "anon_threshold")]
-    return over(template("unsure_rows"), select(known, subquery(classes, "anon_sized")))
+    return over(template(counted), select(known, subquery(classes, "anon_sized")))
 
 
 def class_sizes(k: int) -> exp.Select:

@@ -22,6 +22,9 @@ from sqlanon.methods.roll_up import RollUps
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.queries.noise.scores import WHOLE
 
+UNSURE_ROWS = "unsure_rows"
+"""The template that counts the rows at risk."""
+
 
 def most_rows(weight: int) -> int:
     """How many rows scores can count."""
@@ -48,7 +51,7 @@ def scores(engine: Compute, table: EncodedTable, *, threshold: int, weight: int,
     with engine.scratch():
         roll_ups = RollUps.of(engine, table)
         for nodes in losses.batches():
-            for levels, unsure in _unsure_rows(engine, table, roll_ups, threshold, nodes):
+            for levels, unsure in rows_of_nodes(engine, table, roll_ups, UNSURE_ROWS, threshold, nodes):
                 lost = int(most[lattice.index(levels)])
                 losses.learn(levels, unsure, lost * row_count + (whole - lost) * unsure)
     return losses.scores()
@@ -64,12 +67,14 @@ def precision_losses(lattice: Lattice) -> Parts:
     }
 
 
-def _unsure_rows(
-    engine: Compute, table: EncodedTable, roll_ups: RollUps, threshold: int, nodes: Sequence[Levels]
+def rows_of_nodes(
+    engine: Compute, table: EncodedTable, roll_ups: RollUps, counted: str, threshold: int, nodes: Sequence[Levels]
 ) -> Iterator[tuple[Levels, int]]:
-    """Some nodes, each with its rows at risk: none if there are no rows at all."""
+    """Some nodes, each with the rows that a template counts by their classes: none if there are no rows at all."""
     for source, together in roll_ups.statements(nodes):
-        query = queries.unsure_rows(table.encoding, together, threshold, cells=source.cells, apart=source.is_big)
-        found = {row["node"]: int(row["unsure_rows"] or 0) for row in engine.fetch(query, "scores of nodes", "node")}
+        query = queries.rows_of_nodes(
+            counted, table.encoding, together, threshold, cells=source.cells, apart=source.is_big
+        )
+        found = {row["node"]: int(row[counted] or 0) for row in engine.fetch(query, "scores of nodes", "node")}
         for place, levels in enumerate(together):
             yield levels, found.get(place, 0)

@@ -18,6 +18,7 @@ METHODS = {
     "relocation": "sqlanon.methods.relocation.method:Relocated",
     "top-down-specialization": "sqlanon.methods.top_down.method:FromTheTop",
     "ipa as published": "sqlanon.evaluation.baselines.ipa_as_published.method:AsPublished",
+    "epsilon-safe as published": "sqlanon.evaluation.baselines.epsilon_safe_as_published.method:AsPublished",
 }
 """The module and the class of each method, by name."""
 

@@ -1,0 +1,99 @@
+"""ε-safe anonymization as it was published, for comparison: it does not keep what it says, and claims nothing.
+
+Each row is in a sample or not. On the sample a node is drawn by the exponential mechanism, with a utility of
+1 / (Prec + penalty), and its classes of k rows or more are shown.
+
+What is wrong with it: the thesis takes for the sensitivity of the utility that of the penalty, but one row that flips
+the penalty p of a node that loses a precision of P changes 1 / P to 1 / (P + p). And what a choice on the sample costs
+does not add up with what the sample costs (spec/epsafe.md S1 to S4).
+
+Source: Mazzone 2019, sections 4.5 and 6.2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sqlanon.engines.base import Compute
+from sqlanon.mechanisms.source import Floats, Integers
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.epsilon_safe.draws import epsilon_safe
+from sqlanon.methods.epsilon_safe.scores import precision_losses, rows_of_nodes
+from sqlanon.methods.private.algorithm import Draws
+from sqlanon.methods.private.scores import sums
+from sqlanon.methods.roll_up import RollUps
+from sqlanon.model.lattice import Lattice, Levels
+from sqlanon.model.policy.epsilon_safe import Penalty
+from sqlanon.model.policy.private_node import NODE
+from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.search.problem import batches
+
+SUPPRESSED_ROWS = "suppressed_rows"
+"""The template that counts the rows of classes that are not shown."""
+
+TOLERATED = 5
+"""Up to so many percent of the rows may be suppressed without a penalty."""
+
+
+def chosen_nodes(
+    engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int
+) -> list[tuple[Levels, int]]:
+    """The nodes that are drawn on a sample, each with in how many runs."""
+    penalty, factor = epsilon_safe(table.bound.policy).charged_penalty
+    lattice, row_count = table.context.lattice, table.context.row_count
+    suppressed = suppressed_rows(engine, table, threshold)
+    weights = log_weights(
+        utilities(precision(lattice), penalties(suppressed, row_count, penalty, float(factor))),
+        sensitivity(row_count, penalty, float(factor)),
+        float(draws.charges[NODE].budget.epsilon),
+    )
+    places, times = np.unique(draws.source.softmax_choice(weights, runs=runs), return_counts=True)
+    nodes = list(lattice.nodes())
+    return [(nodes[place], int(count)) for place, count in zip(places, times, strict=True)]
+
+
+def suppressed_rows(engine: Compute, table: EncodedTable, k: int) -> Integers:
+    """Of all nodes in lexicographic order, the rows in classes of fewer than k; shape (nodes,)."""
+    lattice = table.context.lattice
+    found = np.zeros(lattice.shape, dtype=np.int64)
+    with engine.scratch():
+        roll_ups = RollUps.of(engine, table)
+        for nodes in batches(lattice.nodes()):
+            for levels, rows in rows_of_nodes(engine, table, roll_ups, SUPPRESSED_ROWS, k, nodes):
+                found[lattice.index(levels)] = rows
+    suppressed: Integers = found.ravel()
+    return suppressed
+
+
+def precision(lattice: Lattice) -> Floats:
+    """Of all nodes in lexicographic order, the precision that they lose, in [0, 1]; shape (nodes,)."""
+    lost: Integers = sums(lattice, precision_losses(lattice)).ravel()
+    return lost.astype(np.float64) / WHOLE
+
+
+def penalties(suppressed: Integers, row_count: int, penalty: Penalty, factor: float) -> Floats:
+    """What is added to the precision that nodes lose, by their rows in classes of fewer than k; same shape."""
+    if penalty == "k-anonymity":
+        return np.where(suppressed > 0, factor, 0.0)
+    percent = 100 * suppressed / max(1, row_count)
+    return np.where(percent > TOLERATED, factor * percent, 0.0)
+
+
+def sensitivity(row_count: int, penalty: Penalty, factor: float) -> float:
+    """What the thesis takes for the sensitivity of the utility: that of the penalty, and of a row's percentage."""
+    return factor if penalty == "k-anonymity" else factor * 100 / max(1, row_count)
+
+
+def utilities(losses: Floats, penalties: Floats) -> Floats:
+    """1 / (Prec + penalty), infinite for a node that loses nothing and has no penalty."""
+    with np.errstate(divide="ignore"):
+        found: Floats = 1 / (losses + penalties)
+    return found
+
+
+def log_weights(utilities: Floats, sensitivity: float, epsilon: float) -> Floats:
+    """The logarithms of weights that nodes are drawn by; what is worth infinitely much is drawn for certain."""
+    is_infinite = np.isinf(utilities)
+    if is_infinite.any():
+        return np.where(is_infinite, 0.0, -np.inf)
+    return epsilon * utilities / (2 * sensitivity)

@@ -145,6 +145,8 @@ class TestUtilities:
         suppressed = np.array([0, 1, 5, 6, 100])
         assert published.penalties(suppressed, 100, "k-anonymity", 0.5).tolist() == [0, 0.5, 0.5, 0.5, 0.5]
         assert published.penalties(suppressed, 100, "suppression", 0.5).tolist() == [0, 0, 0, 3, 50]
+        assert published.penalties(suppressed, 100, "k-anonymity", 0.5, 5).tolist() == [0, 0, 0, 0.5, 0.5]
+        assert published.penalties(suppressed, 100, "suppression", 0.5, 0).tolist() == [0, 0.5, 2.5, 3, 50]
         assert published.penalties(np.zeros(1, dtype=np.int64), 0, "suppression", 0.5).tolist() == [0]
 
     def test_a_node_that_loses_nothing_is_drawn_for_certain(self) -> None:

@@ -12,6 +12,8 @@ Source: Mazzone 2019, sections 4.5 and 6.2.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from sqlanon.engines.base import Compute
@@ -31,8 +33,11 @@ from sqlanon.search.problem import batches
 SUPPRESSED_ROWS = "suppressed_rows"
 """The template that counts the rows of classes that are not shown."""
 
-TOLERATED = 5
-"""Up to so many percent of the rows may be suppressed without a penalty."""
+TOLERATED: Mapping[Penalty, float] = {"k-anonymity": 0, "suppression": 5}
+"""Up to so many percent of the rows may be suppressed without a penalty, as spec/epsafe.md S2 to S4 reads the thesis.
+
+It says that 5 % "was applied to all runs, to increase the pool of penalty-free nodes", and not how.
+"""
 
 
 def chosen_nodes(
@@ -71,12 +76,21 @@ def precision(lattice: Lattice) -> Floats:
     return lost.astype(np.float64) / WHOLE
 
 
-def penalties(suppressed: Integers, row_count: int, penalty: Penalty, factor: float) -> Floats:
-    """What is added to the precision that nodes lose, by their rows in classes of fewer than k; same shape."""
-    if penalty == "k-anonymity":
-        return np.where(suppressed > 0, factor, 0.0)
+def penalties(
+    suppressed: Integers, row_count: int, penalty: Penalty, factor: float, tolerated: float | None = None
+) -> Floats:
+    """What is added to the precision that nodes lose, by their rows in classes of fewer than k.
+
+    Args:
+        suppressed: these rows; shape (nodes,).
+        row_count: of how many.
+        penalty: whether it is charged once, or for each percent of suppressed rows.
+        factor: p.
+        tolerated: up to how many percent it is not; as :data:`TOLERATED` has it if None.
+    """
     percent = 100 * suppressed / max(1, row_count)
-    return np.where(percent > TOLERATED, factor * percent, 0.0)
+    charged = factor if penalty == "k-anonymity" else factor * percent
+    return np.where(percent > (TOLERATED[penalty] if tolerated is None else tolerated), charged, 0.0)
 
 
 def sensitivity(row_count: int, penalty: Penalty, factor: float) -> float:

@@ -79,8 +79,11 @@ def _summary(found: Reproduced, paths: list[str]) -> list[RenderableType]:
     from sqlanon.cli.terminal.views import plain, table
     from sqlanon.evaluation.reproductions.files import cells
 
-    made = table(*found.shown.values(), numbers=range(1, len(found.shown)), title=found.title)
-    for row in found.rows:
-        made.add_row(*cells(found, row))
+    made: list[RenderableType] = []
+    for each in found.tables:
+        shown = table(*each.shown.values(), numbers=range(1, len(each.shown)), title=each.title)
+        for row in each.rows:
+            shown.add_row(*cells(each, row))
+        made.append(shown)
     sentences = [*found.findings, *(f"Written: {path}" for path in paths)]
-    return [made, *map(plain, sentences)]
+    return [*made, *map(plain, sentences)]

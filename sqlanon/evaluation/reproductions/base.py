@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ class Reproduced:
         findings: what the rows say, a sentence each.
         notes: how they are to be read, a sentence each.
         chart: the rows as a chart of altair.
+        parts: the column that tells the tables of a summary apart, if there are several.
     """
 
     title: str
@@ -41,6 +42,27 @@ class Reproduced:
     findings: Sequence[str]
     notes: Sequence[str]
     chart: Any
+    parts: str | None = None
+
+    @property
+    def tables(self) -> Iterator[Table]:
+        """The tables of a summary: all rows, or those of each part without the columns of which they have nothing."""
+        if self.parts is None:
+            yield Table(self.title, self.shown, self.rows)
+            return
+        for part in dict.fromkeys(row[self.parts] for row in self.rows):
+            rows = [row for row in self.rows if row[self.parts] == part]
+            known = {name for row in rows for name, value in row.items() if value is not None}
+            yield Table(str(part), {name: self.shown[name] for name in self.shown if name in known}, rows)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Some rows as a summary shows them, under a title, with the headings of their columns."""
+
+    title: str
+    shown: Mapping[str, str]
+    rows: Sequence[Row]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlanon.errors import EngineError
 from sqlanon.evaluation.audit_chart import required_altair
-from sqlanon.evaluation.reproductions.base import Reproduced, Row
+from sqlanon.evaluation.reproductions.base import Reproduced, Row, Table
 from sqlanon.publish.files import cannot_be_written, refuse_file, refuse_place, staged_file
 
 ENDINGS = (".csv", ".md", ".svg")
@@ -58,16 +58,12 @@ def write_files(folder: Path, name: str, found: Reproduced, *, replace: bool) ->
 
 def markdown(found: Reproduced, chart: str) -> str:
     """The report: the findings, the rows, the chart and how they are to be read."""
-    headings = list(found.shown.values())
     lines = [
         f"# {found.title}",
         "",
         *(f"- {finding}" for finding in found.findings),
         "",
-        _line(headings),
-        _line("---" for _ in headings),
-        *(_line(cells(found, row)) for row in found.rows),
-        "",
+        *(line for table in found.tables for line in _table(table, titled=found.parts is not None)),
         f"![{found.title}]({chart})",
         "",
         *(f"- {note}" for note in found.notes),
@@ -75,9 +71,9 @@ def markdown(found: Reproduced, chart: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def cells(found: Reproduced, row: Row) -> list[str]:
+def cells(table: Reproduced | Table, row: Row) -> list[str]:
     """A row as a summary shows it."""
-    return [spelled(row[name]) for name in found.shown]
+    return [spelled(row[name]) for name in table.shown]
 
 
 def spelled(value: str | int | float | None) -> str:
@@ -89,7 +85,16 @@ def spelled(value: str | int | float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
 
 
-def _line(values: Iterator[str] | list[str]) -> str:
+def _table(table: Table, *, titled: bool) -> Iterator[str]:
+    headings = list(table.shown.values())
+    yield from (f"## {table.title}", "") if titled else ()
+    yield _line(headings)
+    yield _line(["---"] * len(headings))
+    yield from (_line(cells(table, row)) for row in table.rows)
+    yield ""
+
+
+def _line(values: list[str]) -> str:
     return f"| {' | '.join(values)} |"
 
 

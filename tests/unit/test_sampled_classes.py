@@ -12,142 +12,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
+from sqlanon.evaluation.reproductions.epsilon_safe_delta import deltas, least_k
 from sqlanon.model import sampled_classes
 from sqlanon.model.sampled_classes import delta, delta_on_sample, gamma, maximum_beta, minimum_k
 from tests.effort import examples
 
 pytestmark = pytest.mark.one_line
 
-LEAST = (5, 10, 20, 50, 100)
 
-REFERENCE = {
-    (0.01, 0.1): (
-        ("1.081284e-04", "1.235464e-06"),
-        ("4.661594e-08", "2.568361e-10"),
-        ("1.196024e-14", None),
-        ("3.537088e-34", None),
-        ("1.506516e-66", None),
-    ),
-    (0.01, 0.5): (
-        ("7.469708e-08", "4.092889e-09"),
-        ("2.850509e-14", None),
-        ("3.537133e-27", None),
-        ("1.191860e-65", None),
-        ("1.363111e-129", None),
-    ),
-    (0.05, 0.1): (
-        ("2.902628e-02", "6.368904e-04"),
-        ("2.747097e-03", "3.006330e-05"),
-        ("2.924498e-05", "1.703258e-07"),
-        ("6.534981e-11", "1.518921e-13"),
-        ("3.442507e-20", None),
-    ),
-    (0.05, 1.0): (
-        ("6.027344e-06", "1.142931e-06"),
-        ("2.324454e-10", "1.513010e-11"),
-        ("1.759510e-19", None),
-        ("3.696909e-46", None),
-        ("2.691425e-90", None),
-    ),
-    (0.1, 0.5): (
-        ("2.750964e-03", "1.792495e-04"),
-        ("2.072312e-05", "6.716234e-07"),
-        ("1.606253e-09", "2.631783e-11"),
-        ("1.296328e-21", None),
-        ("1.360443e-41", None),
-    ),
-    (0.1, 1.0): (
-        ("1.765000e-04", "2.781718e-05"),
-        ("6.840415e-08", "9.980119e-09"),
-        ("4.072506e-14", "2.760687e-15"),
-        ("1.475145e-32", None),
-        ("4.060691e-63", None),
-    ),
-    (0.1, 2.0): (
-        ("1.000000e-05", "1.000000e-05"),
-        ("1.000000e-09", "2.610944e-10"),
-        ("1.891000e-18", None),
-        ("1.748304e-43", None),
-        ("9.900424e-85", None),
-    ),
-    (0.25, 0.5): (
-        ("4.892731e-02", "6.065052e-03"),
-        ("5.421779e-03", "3.895141e-04"),
-        ("8.832514e-05", "3.900563e-06"),
-        ("1.074194e-09", "2.002044e-11"),
-        ("1.199130e-17", None),
-    ),
-    (0.25, 1.0): (
-        ("4.638672e-03", "1.984100e-03"),
-        ("1.261234e-04", "2.388741e-05"),
-        ("1.209607e-07", "9.234224e-09"),
-        ("1.759085e-16", None),
-        ("1.801578e-31", None),
-    ),
-    (0.5, 0.75): (
-        ("1.093750e-01", "4.321875e-02"),
-        ("4.614258e-02", "6.882812e-03"),
-        ("4.677653e-03", "4.044612e-04"),
-        ("7.858515e-06", "3.754623e-07"),
-        ("3.778550e-10", "9.769122e-12"),
-    ),
-    (0.5, 1.0): (
-        ("1.093750e-01", "3.125000e-02"),
-        ("1.928711e-02", "3.359677e-03"),
-        ("7.719398e-04", "1.082967e-04"),
-        ("2.294416e-07", "9.752544e-09"),
-        ("2.254430e-13", None),
-    ),
-    (0.5, 2.0): (
-        ("3.125000e-02", "3.125000e-02"),
-        ("9.765625e-04", "9.765625e-04"),
-        ("1.049042e-05", "3.443664e-06"),
-        ("2.759792e-12", "4.972670e-13"),
-        ("1.725318e-22", None),
-    ),
-    (0.75, 1.5): (
-        ("2.373047e-01", "2.373047e-01"),
-        ("5.631351e-02", "5.631351e-02"),
-        ("1.902727e-02", "4.814886e-03"),
-        ("1.965092e-04", "1.851005e-05"),
-        ("1.013986e-07", "6.140548e-09"),
-    ),
-    (0.75, 2.0): (
-        ("2.373047e-01", None),
-        ("5.631351e-02", None),
-        ("3.171212e-03", "3.171212e-03"),
-        ("7.645342e-06", "3.460760e-06"),
-        ("9.699983e-10", "1.604086e-10"),
-    ),
-}
-"""By β and ε, for each of :data:`LEAST`: δ, and the tight one where the spec has it (spec/epsafe.md (b))."""
-
-SMALLEST = {
-    0.5: (51, 63, 35, 46),
-    math.log(2): (55, 67, 39, 50),
-    0.75: (57, 68, 40, 52),
-    1.0: (61, 74, 46, 58),
-    math.log(3): (65, 81, 48, 62),
-    1.25: (70, 84, 54, 67),
-    1.5: (80, 99, 64, 78),
-    2.0: (113, 131, 92, 114),
-}
-"""The least k for δ of 1e-5 and 1e-6, and with the tight one, by ε; β is 1 - e^-ε."""
+def test_reference_values() -> None:
+    found = [*deltas()]
+    assert len(found) == 70
+    for row in found:
+        assert row["computed"] == row["printed"]
+        assert row["printed_tight"] in (None, row["computed_tight"])
 
 
-@pytest.mark.parametrize("place", REFERENCE)
-def test_reference_values(place: tuple[float, float]) -> None:
-    for k, (wanted, wanted_tight) in zip(LEAST, REFERENCE[place], strict=True):
-        assert f"{delta(k, *place):.6e}" == wanted
-        if wanted_tight is not None:
-            assert f"{delta(k, *place, tight=True):.6e}" == wanted_tight
-
-
-@pytest.mark.parametrize("epsilon", SMALLEST)
-def test_the_least_k(epsilon: float) -> None:
-    beta = 1 - math.exp(-epsilon)
-    found = [minimum_k(beta, epsilon, wanted, tight=tight) for tight in (False, True) for wanted in (1e-5, 1e-6)]
-    assert tuple(found) == SMALLEST[epsilon]
+def test_the_least_k() -> None:
+    found = [*least_k()]
+    assert len(found) == 16
+    for row in found:
+        assert (row["computed"], row["computed_tight"]) == (row["printed"], row["printed_tight"])
 
 
 def test_by_hand() -> None:

@@ -43,8 +43,8 @@ def reproduce(
 ) -> None:
     """Run an experiment of a paper again, on public data, and write a table and a chart of it.
 
-    All need a folder with adult.data of UCI Adult: h-ceiling and thesis-accuracy also hierarchies/<column>.csv beside
-    it, diffgen and thesis-accuracy also adult.test.
+    All need a folder with adult.data of UCI Adult: all but diffgen also hierarchies/<column>.csv beside it, diffgen and
+    thesis-accuracy also adult.test.
 
     Example: sqlanon reproduce h-ceiling --data adult_uci --out results
     """

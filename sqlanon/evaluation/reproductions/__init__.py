@@ -2,7 +2,7 @@
 
 >>> from sqlanon.evaluation import reproductions
 >>> reproductions.NAMES
-('h-ceiling', 'diffgen', 'thesis-accuracy')
+('h-ceiling', 'diffgen', 'thesis-accuracy', 'epsilon-safe')
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from sqlanon.evaluation.reproductions.base import Reproduction
 
-_HOMES = {"h-ceiling": "h_ceiling", "diffgen": "diffgen", "thesis-accuracy": "thesis_accuracy"}
+_HOMES = {
+    "h-ceiling": "h_ceiling",
+    "diffgen": "diffgen",
+    "thesis-accuracy": "thesis_accuracy",
+    "epsilon-safe": "epsilon_safe",
+}
 """The module of each, which has it as ``REPRODUCTION``."""
 
 NAMES = tuple(_HOMES)

@@ -19,6 +19,8 @@ from sqlanon.evaluation.reproductions.diffgen_releases import Contender, Outcome
 from sqlanon.evaluation.reproductions.learning import BASELINE, LOWER_BOUND
 from tests.conftest import data_folder
 
+pytestmark = pytest.mark.one_line
+
 SETTINGS = {
     "EPSILONS": ("0.1", "1"),
     "SPECIALIZATIONS": (10,),

@@ -22,6 +22,8 @@ from sqlanon.evaluation.reproductions.epsilon_safe_delta import DELTA, LEAST_K
 from sqlanon.evaluation.reproductions.epsilon_safe_releases import FOUR, NINE
 from tests.conftest import UCI_QUASI_IDENTIFIERS, data_folder
 
+pytestmark = pytest.mark.one_line
+
 PARTS = [DELTA, LEAST_K, CHOICE, FOUR, NINE]
 
 

@@ -19,6 +19,8 @@ from sqlanon.evaluation.reproductions.h_ceiling_chart import drawn
 from tests.commands import sqlanon
 from tests.conftest import data_folder
 
+pytestmark = pytest.mark.one_line
+
 NOT_SAID = "alice-1970"
 
 

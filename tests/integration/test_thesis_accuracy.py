@@ -19,6 +19,8 @@ from sqlanon.evaluation.reproductions.learning import BASELINE, LOWER_BOUND
 from sqlanon.evaluation.reproductions.thesis_accuracy import LOSSES, PUBLISHED, SEVEN, THESIS, Contender
 from tests.conftest import UCI_QUASI_IDENTIFIERS, data_folder
 
+pytestmark = pytest.mark.one_line
+
 FEW = {(25, 50): PUBLISHED[25, 50], (100, 0): PUBLISHED[100, 0]}
 """Settings that are tried in seconds."""
 

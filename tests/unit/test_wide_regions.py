@@ -24,6 +24,8 @@ from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.problem import BATCH_SIZE
 from tests.search_cases import stopped
 
+pytestmark = pytest.mark.one_line
+
 NODES = st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=12)
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sqlanon.evaluation.accuracy import Accuracy, Classification, classification
     from sqlanon.evaluation.audit import Audit, audit_privacy
     from sqlanon.evaluation.mechanisms import Enumerable, Repeatable
+    from sqlanon.evaluation.node_chances import NodeProbability, node_probabilities
     from sqlanon.evaluation.plans import EpsilonSafePlan, PlannedSample, plan_epsilon_safe
     from sqlanon.evaluation.policies import AuditedPolicy, repeatable
     from sqlanon.evaluation.queries import query_answers, query_errors
@@ -27,10 +28,12 @@ __all__ = [
     "Enumerable",
     "EpsilonSafePlan",
     "GroupQuery",
+    "NodeProbability",
     "PlannedSample",
     "Repeatable",
     "audit_privacy",
     "classification",
+    "node_probabilities",
     "plan_epsilon_safe",
     "query_answers",
     "query_errors",
@@ -42,6 +45,7 @@ _HOMES = {
     "accuracy": ("Accuracy", "Classification", "classification"),
     "audit": ("Audit", "audit_privacy"),
     "mechanisms": ("Enumerable", "Repeatable"),
+    "node_chances": ("NodeProbability", "node_probabilities"),
     "plans": ("EpsilonSafePlan", "PlannedSample", "plan_epsilon_safe"),
     "policies": ("AuditedPolicy", "repeatable"),
     "queries": ("query_answers", "query_errors"),

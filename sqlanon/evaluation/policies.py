@@ -17,7 +17,7 @@ from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.private.algorithm import Algorithm, DrawnNode, Draws, node_method
+from sqlanon.methods.private.algorithm import DrawnNode, Draws, node_method
 from sqlanon.methods.private.method import Private
 from sqlanon.methods.private.neighbours import private_method
 from sqlanon.methods.private.prepare import bounded, prepared
@@ -120,14 +120,24 @@ class AuditedPolicy:
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
     ) -> Iterator[tuple[object, int]]:
         """What is shown, and in how many runs it is just that."""
+        for encoded, node in self._drawn_nodes(engine, bound, accountant, runs):
+            with engine.scratch():
+                relations, encoding = node.draw_counts(), encoded.encoding
+                query = outcomes(encoding, node.recoding, relations, self._salt, with_left_over=node.with_left_over)
+                yield from _counted(engine, query, node)
+
+    def _drawn_nodes(
+        self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
+    ) -> Iterator[tuple[EncodedTable, DrawnNode]]:
+        """The nodes that are drawn, each with the cells, and with how its counts are drawn."""
         method = method_of(bound.policy)
         assert isinstance(method, Private)
         wanted, algorithm = node_method(bound.policy), method.algorithm
         draws = Draws(wanted, self._source, accountant.charge(wanted.budgets))
         rows = bounded(engine, bound, self._source)
         encoded = encode_table(engine, bound, rows, label_losses=algorithm.label_losses, may_be_empty=True)
-        for node, query in _drawn(engine, algorithm, encoded, draws, runs, self._salt):
-            yield from _counted(engine, query, node)
+        for node in algorithm.drawn_nodes(engine, encoded, draws, algorithm.public_domains(engine, encoded), runs):
+            yield encoded, node
 
 
 def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSource | None = None) -> AuditedPolicy:
@@ -165,19 +175,6 @@ def _refuse_crowded(engine: Compute, bound: BoundPolicy) -> None:
             f"individuals of {bound.description} have more than {most:,} rows: an audit draws many releases at once, "
             "which would share the choice of the rows that are counted; audit tables in which nobody has more"
         )
-
-
-def _drawn(
-    engine: Engine, algorithm: Algorithm, encoded: EncodedTable, draws: Draws, runs: int, salt: int
-) -> Iterator[tuple[DrawnNode, exp.Query]]:
-    """The nodes that are drawn, each with the query that counts what its runs show."""
-    for node in algorithm.drawn_nodes(engine, encoded, draws, algorithm.public_domains(engine, encoded), runs):
-        with engine.scratch():
-            relations = node.draw_counts()
-            yield (
-                node,
-                outcomes(encoded.encoding, node.recoding, relations, salt, with_left_over=node.with_left_over),
-            )
 
 
 def _counted(engine: Compute, query: exp.Query, node: DrawnNode) -> list[tuple[object, int]]:

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.cli.app import app
+from sqlanon.evaluation import node_chances
 from sqlanon.methods.epsilon_safe import scores
 from tests.commands import environment
 from tests.conftest import ROOT
@@ -309,6 +311,50 @@ class TestReleases:
         explained = CliRunner().invoke(app, ["explain", "people", "--db", str(warehouse), "--policy", str(policy)])
         assert explained.exit_code == 0, explained.output
         assert "unsure_rows" in explained.output
+
+
+class TestProbabilities:
+    """Of nodes, of tables that are public."""
+
+    def test_they_are_those_of_what_is_drawn(self, session: sa.Session) -> None:
+        found = sa.evaluation.node_probabilities(session, "people", POLICY, is_public=True)
+        assert sum(each.probability for each in found) == pytest.approx(1)
+        assert [each.probability for each in found] == sorted((each.probability for each in found), reverse=True)
+        drawn = Counter(
+            tuple(
+                session.anonymize(
+                    "people", POLICY, "drawn", replace=True, random_source=sa.SeededSource(seed)
+                ).report.node.items()
+            )
+            for seed in range(30)
+        )
+        likely = {tuple(each.node.items()): each.probability for each in found}
+        assert likely.keys() >= drawn.keys()
+        assert drawn.most_common(1)[0][0] in [tuple(each.node.items()) for each in found[:2]]
+        assert session.ledger.spent("people") == sa.Budget(0)
+
+    def test_those_of_ipa(self, session: sa.Session) -> None:
+        policy = sa.Policy(quasi_identifiers=["age"], sensitive=["sex"], identifiers=["person"], method=sa.IPA())
+        found = sa.evaluation.node_probabilities(session, "people", policy, is_public=True)
+        assert [each.node.keys() for each in found] == [{"age"}] * 3
+        assert found[0].score == max(each.score for each in found) <= 0
+
+    @pytest.mark.parametrize(
+        ("method", "is_public", "problem"),
+        [
+            (METHOD, False, "say is_public=True if everybody may know all of them"),
+            (sa.EpsilonSafe(k=10, beta="1/2", node={"age": 0, "sex": 0}), True, "draws no node by its score"),
+            (sa.EpsilonSafe(k=10, beta="1/2", delta="1/2", select_on="sample"), True, "is drawn on a sample"),
+        ],
+    )
+    def test_what_is_refused(self, session: sa.Session, method: sa.EpsilonSafe, is_public: bool, problem: str) -> None:
+        with pytest.raises(sa.PolicyError, match=problem):
+            sa.evaluation.node_probabilities(session, "people", sa.Policy(**ROLES, method=method), is_public=is_public)
+
+    def test_a_lattice_of_very_many_nodes(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(node_chances, "MOST_NODES", 5)
+        with pytest.raises(sa.PolicyError, match="6 nodes, of which 5 can be shown"):
+            sa.evaluation.node_probabilities(session, "people", POLICY, is_public=True)
 
 
 def test_a_killed_run_leaves_its_charge_and_the_old_release(warehouse: Path, tmp_path: Path) -> None:

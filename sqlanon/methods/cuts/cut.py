@@ -113,5 +113,4 @@ class Cut:
     def _pieces_of(self, axis: Axis) -> Sequence[Piece]:
         if axis.position in self.pieces:
             return self.pieces[axis.position]
-        antichains = self.partitions[axis.position].antichains
-        return sorted({piece for antichain in antichains for piece in antichain})
+        return self.partitions[axis.position].present

@@ -160,6 +160,11 @@ class Partitions:
         children = (child for specialization in self.specialized for child in specialization.children)
         return tuple(sorted(piece for piece in (self.axis.root, *children) if piece not in gone))
 
+    @property
+    def present(self) -> list[Piece]:
+        """The pieces that some partition that is left has in its antichain, in order."""
+        return sorted(self._having)
+
     def having(self, piece: Piece) -> list[int]:
         """The places of the partitions that a piece is in the antichain of."""
         return self._having.get(piece, [])

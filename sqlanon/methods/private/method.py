@@ -1,4 +1,4 @@
-"""Private methods as the pipeline runs them: a node is drawn or public, and its counts are published with noise.
+"""Private methods as the pipeline runs them: a node is drawn or public, and what is drawn of its counts is published.
 
 What is charged is in the ledger before anything is drawn, and stays there whatever happens to the run.
 """
@@ -36,7 +36,7 @@ from sqlanon.queries.release.text_types import group_sizes
 
 
 class Private:
-    """Publish noisy counts, paid for from the budget of the data set."""
+    """Publish what is drawn of the counts of a node, paid for from the budget of the data set."""
 
     is_repeatable = False
 
@@ -143,7 +143,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The rows that noisy counts stand for."""
+    """The rows that drawn counts stand for."""
 
     run: Run
     bound: BoundPolicy

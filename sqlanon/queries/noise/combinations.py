@@ -1,7 +1,8 @@
 """What a private method publishes of a node: its combinations, with noise, and rows of those that are shown.
 
-A combination is a class at a node together with a value of the sensitive column. Noise comes as tables of numbers. All
-relations that hold some have a run, so that an audit can draw a hundred thousand releases at once; a release is run 0.
+A combination is a class at a node together with a value of the sensitive column, if there is one. Noise comes as tables
+of numbers; that of a sample is minus the rows that are not in it, and what has none is not shown. All relations that
+hold some have a run, so that an audit can draw a hundred thousand releases at once; a release is run 0.
 """
 
 from __future__ import annotations

@@ -9,16 +9,21 @@ source takes seconds an audit, the operating system's randomness minutes.
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import sqlanon as sa
 from sqlanon.evaluation.audit import Audit
 from sqlanon.evaluation.audit_chart import write_chart
+from sqlanon.mechanisms.source import RandomSource
 from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP
 from tests.diffgen_pairs import DRAWS, PAIRS, audited
 from tests.hostile import METHODS, METHODS_OF_MANY_ROWS, Pair, pairs, pairs_of_many_rows, policy, session_on
+from tests.integration import test_epsilon_safe_audits as epsilon_safe
 from tests.integration.test_private_audits import CONFIDENCE, least
 
 
@@ -30,25 +35,37 @@ def main() -> None:
     parser.add_argument("--chart", type=Path)
     arguments = parser.parse_args()
     audits: dict[str, Audit] = {}
-    for method_name, method in {**METHODS, **METHODS_OF_MANY_ROWS}.items():
-        for pair_name, pair in _pairs(method).items():
-            began = time.perf_counter()
-            source = sa.SeededSource(len(audits)) if arguments.source == "seeded" else sa.OpenDPSource()
-            mechanism = sa.evaluation.repeatable(session_on(pair), policy(method), source)
-            audit = sa.evaluation.audit_privacy(mechanism, "without", "with_one", arguments.runs, CONFIDENCE)
-            audits[f"{method_name}: {pair_name}"] = audit
-            _tell(method_name, pair_name, audit, began)
-    for draw in DRAWS:
-        for pair_name in PAIRS:
-            began = time.perf_counter()
-            source = sa.SeededSource(len(audits)) if arguments.source == "seeded" else sa.OpenDPSource()
-            audits[f"DiffGen, {draw}: {pair_name}"] = audited(draw, pair_name, arguments.runs, CONFIDENCE, source)
-            _tell(f"DiffGen, {draw}", pair_name, audits[f"DiffGen, {draw}: {pair_name}"], began)
+    for method_name, pair_name, audit in _audits(arguments.runs):
+        began = time.perf_counter()
+        source = sa.SeededSource(len(audits)) if arguments.source == "seeded" else sa.OpenDPSource()
+        audits[f"{method_name}: {pair_name}"] = audit(source)
+        _tell(method_name, pair_name, audits[f"{method_name}: {pair_name}"], began)
     if arguments.chart is not None:
         write_chart(audits, arguments.chart, replace=True)
     sys.stdout.write(
         f"{sum(bool(audit.violates) for audit in audits.values())} of {len(audits)} audits found a violation\n"
     )
+
+
+def _audits(runs: int) -> Iterator[tuple[str, str, Callable[[RandomSource], Audit]]]:
+    """Each method and pair, with what audits it by a source of chance."""
+    for name, method in {**METHODS, **METHODS_OF_MANY_ROWS}.items():
+        for pair_name, pair in _pairs(method).items():
+            yield name, pair_name, partial(_on, pair, policy(method), runs)
+    for name, sampled in epsilon_safe.ON_SAMPLE.items():
+        for pair_name, pair in epsilon_safe.pairs(sampled.sampling.k).items():
+            yield f"EpsilonSafe, {name}", pair_name, partial(_on, pair, epsilon_safe.policy(sampled), runs)
+    for draw, pair_name in itertools.product(DRAWS, PAIRS):
+        yield f"DiffGen, {draw}", pair_name, partial(_of_diffgen, draw, pair_name, runs)
+
+
+def _on(pair: Pair, asked: sa.Policy, runs: int, source: RandomSource) -> Audit:
+    mechanism = sa.evaluation.repeatable(session_on(pair), asked, source)
+    return sa.evaluation.audit_privacy(mechanism, "without", "with_one", runs, CONFIDENCE)
+
+
+def _of_diffgen(draw: str, pair_name: str, runs: int, source: RandomSource) -> Audit:
+    return audited(draw, pair_name, runs, CONFIDENCE, source)
 
 
 def _tell(method_name: str, pair_name: str, audit: Audit, began: float) -> None:

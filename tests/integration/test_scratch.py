@@ -36,7 +36,7 @@ def make(engine: DuckDBEngine, relation: Relation, query: str = "SELECT 1 AS x")
 
 def test_tables_go_before_the_types_of_their_columns(engine: DuckDBEngine) -> None:
     with engine.transaction(), engine.scratch():
-        engine.execute(enum_type("label_type", exp.maybe_parse("SELECT 'a' AS label")), "a type")
+        engine.execute(enum_type("label_type", exp.maybe_parse("SELECT 'a' AS label"), "label"), "a type")
         make(engine, FIRST, "SELECT CAST('a' AS label_type) AS x")
         engine.put(SECOND, pa.table({"x": [1]}))
         assert made(engine) >= {"label_type", "anon_first", "anon_second"}

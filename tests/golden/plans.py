@@ -149,6 +149,16 @@ def _specialized(session: sa.Session, _: Path) -> object:
     return session.anonymize("complaining", policy, RELEASE, random_source=FixedNoise(2))
 
 
+def _told_apart(session: sa.Session, _: Path) -> object:
+    policy = sa.Policy(
+        quasi_identifiers=["age", "sex"],
+        sensitive=["diagnosis"],
+        rest="identifier",
+        method=sa.TopDownSpecialization(k=200, numeric={"age": (0, 120)}),
+    )
+    return session.anonymize("SELECT * FROM visits WHERE age + length(diagnosis) > 0", policy, RELEASE)
+
+
 def _complaining(connection: Connection) -> None:
     """The visits of the clinic with a list of complaints, and a taxonomy of these."""
     _clinic(connection)
@@ -211,6 +221,7 @@ PLANS = {
     "h_ceiling": Plan(_hospital, _drawn(sa.HCeiling(5, h=0.02), "SELECT * FROM visits WHERE diagnosis IS NOT NULL")),
     "epsilon_safe": Plan(_hospital, _sampled),
     "diffgen": Plan(_complaining, _specialized),
+    "top_down": Plan(_hospital, _told_apart),
     "relocation": Plan(_hospital, _anonymized(_of_diagnoses(sa.Relocation(5, limit=0.1)))),
     "ipa": Plan(_hospital, _drawn(sa.IPA(budget=sa.Budget(2, "0.001")))),
     "histogram": Plan(_hospital, _drawn(sa.Histogram(budget=sa.Budget(2, "0.001"), node={"age": 3, "sex": 1}))),

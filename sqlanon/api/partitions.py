@@ -30,6 +30,7 @@ class Partitions(Part):
         *,
         node: Mapping[str, int] | None = None,
         every_partition: bool = False,
+        accept_observed_domain: bool = False,
         progress: Progress = silent,
         time_limit: float | None = None,
         stop: Callable[[], bool] | None = None,
@@ -48,12 +49,15 @@ class Partitions(Part):
             node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
             every_partition: whether each partition is to meet the privacy models on its own, too, so that it does no
                 harm to know which one a row is in.
+            accept_observed_domain: take taxonomies whose values were read off the data: a partition with any other
+                value is refused.
             progress, time_limit, stop: as in :meth:`Session.anonymize`.
 
         Raises:
             PolicyError: the policy or the given node does not fit the source, or the policy cannot be applied to
                 partitions: it counts individuals, masks, compares with a population, or takes ordered distances.
-            TaxonomyError: as :meth:`Session.anonymize`.
+            TaxonomyError: as :meth:`Session.anonymize`; or the values of some were observed, and that is not accepted:
+                it names what to declare.
             UnsatisfiableError: no node meets the policy, or the given one does not.
             EngineError: the sidecar exists, or the database or the file system refused a step.
         """
@@ -67,6 +71,7 @@ class Partitions(Part):
             Path(sidecar),
             node=node,
             every_partition=every_partition,
+            accept_observed_domain=accept_observed_domain,
             progress=progress,
             stopped=stopped,
         )

@@ -34,6 +34,13 @@ Levels = Annotated[list[str] | None, typer.Option("--level", hidden=True, help="
 EveryPartition = Annotated[
     bool, typer.Option("--every-partition", help="Each partition is to meet the privacy models on its own, too.")
 ]
+AcceptObserved = Annotated[
+    bool,
+    typer.Option(
+        "--accept-observed-domain",
+        help="Take taxonomies whose values were read off the data; a partition with any other value is refused.",
+    ),
+]
 
 
 def fit(
@@ -45,6 +52,7 @@ def fit(
     node: GivenNode = None,
     level: Levels = None,
     every_partition: EveryPartition = False,
+    accept_observed_domain: AcceptObserved = False,
     time_limit: TimeLimit = None,
     as_events: Events = False,
     as_json: Json = False,
@@ -61,7 +69,14 @@ def fit(
     with progress(as_events=as_events, quiet=as_json) as told, reading(database) as session:
         load_taxonomies(session, read)
         fitted = session.partitions.fit(
-            source, wanted, sidecar, node=levels, every_partition=every_partition, progress=told, time_limit=time_limit
+            source,
+            wanted,
+            sidecar,
+            node=levels,
+            every_partition=every_partition,
+            accept_observed_domain=accept_observed_domain,
+            progress=told,
+            time_limit=time_limit,
         )
     if as_json:
         write_json(fitted.model_dump(mode="json"))

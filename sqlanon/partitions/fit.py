@@ -24,6 +24,7 @@ from sqlanon.model.extras import installed_version
 from sqlanon.model.fit import Fit, refuse_unfit
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.policy import Policy
+from sqlanon.partitions.observed import refuse_observed_domains
 from sqlanon.partitions.sidecar import created, write_fit
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, text
@@ -53,6 +54,7 @@ def fit(
     *,
     node: Mapping[str, int] | None = None,
     every_partition: bool = False,
+    accept_observed_domain: bool = False,
     progress: Progress = silent,
     stopped: Stopped = never,
 ) -> Fit:
@@ -65,12 +67,13 @@ def fit(
         sidecar: the file to store it in.
         node: the level of every quasi-identifier, if there is nothing to search for.
         every_partition: whether each partition is to meet the privacy models on its own, too.
+        accept_observed_domain: whether to take taxonomies whose values were read off the data.
         progress: told of every stage.
         stopped: asked after every batch of nodes whether to make do with the best one so far.
 
     Raises:
-        PolicyError, TaxonomyError: the policy, a taxonomy or the given node does not fit the source, or the policy
-            cannot be applied to partitions.
+        PolicyError, TaxonomyError: the policy, a taxonomy or the given node does not fit the source, the policy cannot
+            be applied to partitions, or the values of a taxonomy were observed, and that is not accepted.
         UnsatisfiableError: no node meets the policy, or the given one does not.
         EngineError: the sidecar exists, or the database or the file system refused a step.
     """
@@ -82,6 +85,8 @@ def fit(
     prepared = FullDomain().prepare(engine, source, policy, Request(node=node, stopped=stopped))
     with stages.watching(engine), created(engine, sidecar), engine.transaction(), engine.scratch():
         prepared = prepared.with_present_taxonomies()
+        if not accept_observed_domain:
+            refuse_observed_domains(prepared.bound)
         with stages.stage("encode"):
             encoded = prepared.encode()
         chosen = encoded.charge().choose(stages)

@@ -174,7 +174,9 @@ def _complaining(connection: Connection) -> None:
 
 def _fit(session: sa.Session, folder: Path) -> None:
     policy = demo.demo_policy().model_copy(update={"suppression_limit": 0.1})
-    session.partitions.fit("SELECT * FROM visits WHERE admission < DATE '2025-07-01'", policy, folder / "fit")
+    session.partitions.fit(
+        "SELECT * FROM visits WHERE admission < DATE '2025-07-01'", policy, folder / "fit", accept_observed_domain=True
+    )
 
 
 def _applied(session: sa.Session, folder: Path) -> None:

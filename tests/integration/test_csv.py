@@ -91,7 +91,7 @@ class TestSources:
     def test_every_method_reads_them(self, session: sa.Session) -> None:
         assert session.explain("folk.csv", POLICY)
         assert session.lattice("folk.csv", POLICY).num_rows == session.lattice("folk", POLICY).num_rows
-        session.partitions.fit("folk.csv", POLICY, "folk.fit")
+        session.partitions.fit("folk.csv", POLICY, "folk.fit", accept_observed_domain=True)
         assert session.partitions.apply("folk.csv", "folk.fit", "part.parquet").report.rows.source == ROW_COUNT
         assert session.verify("part.parquet", POLICY, source="folk.csv").met
         roles = {"individual": "id", "event": "illness", "order": "age", "first": 1}

@@ -327,7 +327,7 @@ class TestMisfits:
         carried = {"town": {"kind": "prefixes", "keep": [1], "values": values}, "age": "flat"}
         policy = sa.Policy(**{**dict(POLICY), "taxonomies": carried})
         with sa.connect() as other:
-            other.partitions.fit(HISTORY, policy, tmp_path / "visits.fit", node=NODE)
+            other.partitions.fit(HISTORY, policy, tmp_path / "visits.fit", node=NODE, accept_observed_domain=True)
         session.partitions.apply(HISTORY, tmp_path / "visits.fit", tmp_path / "history.parquet")
         towns = session.connection.execute(f"SELECT DISTINCT town FROM '{tmp_path}/history.parquet' ORDER BY ALL")
         assert towns.fetchall() == [("a*",), ("b*",)]

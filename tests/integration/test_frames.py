@@ -98,7 +98,7 @@ class TestSources:
         assert clinic.measure(make(clinic), POLICY).row_count == 12
         assert clinic.lattice(make(clinic), POLICY).num_rows == clinic.lattice("visits", POLICY).num_rows
         assert clinic.explain(make(clinic), POLICY)
-        clinic.partitions.fit(make(clinic), POLICY, tmp_path / "clinic.fit")
+        clinic.partitions.fit(make(clinic), POLICY, tmp_path / "clinic.fit", accept_observed_domain=True)
         clinic.partitions.apply(make(clinic), tmp_path / "clinic.fit", tmp_path / "part.parquet")
         roles = {"individual": "id", "event": "diagnosis", "order": "age", "first": 1}
         assert clinic.flatten(make(clinic), tmp_path / "flat.parquet", **roles).individuals == 12
@@ -228,7 +228,7 @@ class TestReleasesAsFrames:
         assert release.df().shape == release.to_arrow().shape
 
     def test_a_partition_is_one_too(self, clinic: Session, tmp_path: Path) -> None:
-        clinic.partitions.fit("visits", POLICY, tmp_path / "clinic.fit")
+        clinic.partitions.fit("visits", POLICY, tmp_path / "clinic.fit", accept_observed_domain=True)
         assert clinic.partitions.apply("visits", tmp_path / "clinic.fit", "part").to_arrow().num_rows > 0
 
     def test_it_is_the_same_document_as_before(self, clinic: Session) -> None:

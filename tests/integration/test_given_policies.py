@@ -107,7 +107,7 @@ def test_policies_to_audit_are_checked_and_may_be_mappings(shared_clinic: sa.Ses
 
 
 def test_the_policy_of_a_fit_is_checked(published: sa.Session, tmp_path: Path) -> None:
-    published.partitions.fit("visits", POLICY, tmp_path / "visits.fit")
+    published.partitions.fit("visits", POLICY, tmp_path / "visits.fit", accept_observed_domain=True)
     with published.connection.cursor() as other:
         other.execute(f"ATTACH '{tmp_path}/visits.fit' AS fitted")
         names = other.execute(

@@ -121,7 +121,7 @@ def test_missing_values_have_the_label_of_the_top_too(people: sa.Session) -> Non
 
 
 def test_a_fit_says_it_of_its_source(people: sa.Session, tmp_path: Path) -> None:
-    fitted = people.partitions.fit("people", policy(21), tmp_path / "people.fit")
+    fitted = people.partitions.fit("people", policy(21), tmp_path / "people.fit", accept_observed_domain=True)
     assert columns_of(fitted.notes) == ["account", "town", "list"]
     assert "100.0 % of the rows have" in unique_notes(fitted.notes)[0]
     assert any("at the top level" in note for note in fitted.notes)

@@ -452,7 +452,7 @@ class TestTargets:
         clinic.connection.execute("CREATE TABLE mine AS FROM visits; COPY visits TO 'mine.parquet'")
         relation = f"'{into}'" if "." in into else into
         before = rows(clinic, relation)
-        clinic.partitions.fit("visits", POLICY, "clinic.fit")
+        clinic.partitions.fit("visits", POLICY, "clinic.fit", accept_observed_domain=True)
         roles = {"individual": "id", "event": "diagnosis", "order": "age", "first": 1}
         for call in (
             lambda **given: clinic.anonymize("visits", POLICY, into, **given),

@@ -1,0 +1,94 @@
+"""A fit on taxonomies whose values were read off the source, which no later part could be told to keep to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from tests.commands import document, sqlanon
+
+TOWNS = "Bonn;Rhineland;*\nKiel;Coast;*\n"
+POLICY = """
+quasi_identifiers = ["joined", "age", "zip", "town", "share"]
+[[privacy]]
+model = "k-anonymity"
+k = 2
+[taxonomies]
+joined = { kind = "dates", units = ["month"] }
+age = { kind = "intervals", widths = [10] }
+zip = "zip"
+town = "town.csv"
+"""
+ROWS = """
+    SELECT DATE '2026-01-01' + CAST(i % 5 AS INTEGER) AS joined, CAST(i % 3 AS INTEGER) AS age,
+        ['10115', '20095'][1 + i % 2] AS zip, ['Bonn', 'Kiel'][1 + i % 2] AS town, i % 2 / 4 AS share
+    FROM range(60) AS rows (i)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "town.csv").write_text(TOWNS)
+    (tmp_path / "policy.toml").write_text(POLICY)
+    duckdb.connect().execute(f"COPY ({ROWS}) TO '{tmp_path}/january.parquet'")
+    with sa.connect(tmp_path / "club.duckdb") as session:
+        session.taxonomies.make("share", "intervals", widths=[1], source=str(tmp_path / "january.parquet"))
+    return tmp_path
+
+
+REFUSED = (
+    '"joined": declare `first` and `last`',
+    '"age": declare `minimum` and `maximum`',
+    '"zip": declare its `values`, or name a file of values and labels',
+    '"share": declare `minimum` and `maximum`',
+)
+
+
+COMMAND = ("fit", "january.parquet", "--policy", "policy.toml", "--fit", "club.fit", "--db", "club.duckdb")
+
+
+def test_all_observed_domains_are_refused_with_what_to_declare(folder: Path) -> None:
+    refused = sqlanon(*COMMAND, folder=folder)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "--accept-observed-domain" in refused.stderr
+    assert [problem for problem in REFUSED if problem not in refused.stderr] == []
+    assert '"town"' not in refused.stderr
+    assert not (folder / "club.fit").exists()
+
+
+def test_they_are_accepted_by_an_option(folder: Path) -> None:
+    fitted = document(sqlanon(*COMMAND, "--accept-observed-domain", "--json", folder=folder))
+    assert fitted["domains"] == dict.fromkeys(("joined", "age", "zip", "share"), "observed") | {"town": "stated"}
+
+
+def test_declared_domains_need_no_option(folder: Path) -> None:
+    policy = sa.Policy.from_toml(folder / "policy.toml")
+    declared = policy.taxonomies | {
+        "joined": {"kind": "dates", "units": ["month"], "first": "2026-01-01", "last": "2026-12-31"},
+        "age": {"kind": "intervals", "widths": [10], "minimum": 0, "maximum": 99},
+        "zip": {"kind": "zip", "values": ["10115", "20095"]},
+    }
+    policy = sa.Policy(**{**dict(policy), "taxonomies": declared})
+    source = str(folder / "january.parquet")
+    with sa.connect(folder / "club.duckdb") as session:
+        with pytest.raises(sa.TaxonomyError) as refused:
+            session.partitions.fit(source, policy, folder / "club.fit")
+        assert refused.value.problems == REFUSED[3:]
+        session.taxonomies.load("share", sa.Taxonomy.flat(["0.0", "0.25"]), source=source)
+        assert "observed" not in session.partitions.fit(source, policy, folder / "club.fit").domains.values()
+
+
+def test_a_sensitive_column_that_is_compared_by_its_taxonomy_is_named(folder: Path) -> None:
+    policy = sa.Policy(
+        quasi_identifiers=["town"],
+        sensitive=["zip"],
+        rest="identifier",
+        privacy=[sa.TCloseness("zip", 0.9, "hierarchical")],
+        taxonomies={"town": str(folder / "town.csv"), "zip": "zip"},
+    )
+    with sa.connect() as session, pytest.raises(sa.TaxonomyError) as refused:
+        session.partitions.fit(str(folder / "january.parquet"), policy, folder / "club.fit")
+    assert refused.value.problems == REFUSED[2:3]

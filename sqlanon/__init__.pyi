@@ -56,6 +56,7 @@ from sqlanon.model.quality import (
     Prec as Prec,
 )
 from sqlanon.model.release import (
+    Findings as Findings,
     Guarantee as Guarantee,
     Measurement as Measurement,
     PrivateGuarantee as PrivateGuarantee,

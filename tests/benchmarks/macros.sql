@@ -578,6 +578,14 @@ SELECT
         ) AS after USING (diagnosis)
     ) + (SELECT avg(counterfeit_share) FROM hand_compared_classes) AS information_loss;
 
+-- compare: homogeneous_rows
+FROM anon.homogeneous_rows('people', ['age', 'sex', 'city'], 'diagnosis');
+-- by hand
+SELECT
+    coalesce(sum(class_rows) FILTER (WHERE diagnoses = 1), 0) AS homogeneous_rows,
+    sum(class_rows) AS row_count
+FROM (SELECT count(*) AS diagnoses, sum(row_count) AS class_rows FROM hand_counts GROUP BY age, sex, city);
+
 -- compare: prosecutor_risk
 FROM anon.prosecutor_risk('people', ['age', 'sex', 'city']);
 -- by hand

@@ -1174,6 +1174,25 @@ SELECT
     "anon_value_rows" < 2), 0) AS "rare"
 FROM "anon_values";
 
+WITH "anon_classes" AS (
+  SELECT
+    (
+      MIN("diagnosis") IS NOT DISTINCT FROM MAX("diagnosis")
+      AND COUNT("diagnosis") IN (0, COUNT(*))
+    ) AS "anon_is_homogeneous_0",
+    SUM("anon_row_count") AS "anon_class_rows"
+  FROM "temp"."main"."anon_equal_rows"
+  GROUP BY
+    "anon_label_0",
+    "anon_label_1",
+    "anon_label_2"
+)
+SELECT
+  COALESCE(SUM("anon_class_rows") FILTER(WHERE
+    "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
+  COALESCE(SUM("anon_class_rows"), 0) AS "rows"
+FROM "anon_classes";
+
 SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows",
   COUNT(*) AS "groups"

@@ -1304,6 +1304,16 @@ SELECT
 FROM "temp"."main"."anon_equal_rows";
 
 SELECT
+  COUNT("patient_id") AS "rows_0",
+  COUNT("patient_id") AS "counted_0",
+  COUNT(DISTINCT "patient_id") AS "values_0",
+  COUNT("ssn") AS "rows_1",
+  COUNT("ssn") AS "counted_1",
+  COUNT(DISTINCT "ssn") AS "values_1",
+  COUNT(*) AS "source_rows"
+FROM "memory"."main"."visits";
+
+SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows",
   COUNT(*) AS "groups"
 FROM "temp"."main"."anon_equal_rows";

@@ -1791,6 +1791,19 @@ SELECT
 FROM "anon_values";
 
 SELECT
+  COUNT("id") AS "rows_0",
+  COUNT("id") AS "counted_0",
+  COUNT(DISTINCT "id") AS "values_0",
+  COUNT("patient") AS "rows_1",
+  COUNT("patient") AS "counted_1",
+  COUNT(DISTINCT "patient") AS "values_1",
+  COUNT("nights") AS "rows_2",
+  COUNT("nights") AS "counted_2",
+  COUNT(DISTINCT "nights") AS "values_2",
+  COUNT(*) AS "source_rows"
+FROM "memory"."main"."visits";
+
+SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows",
   COUNT(*) AS "groups"
 FROM "temp"."main"."anon_equal_rows";

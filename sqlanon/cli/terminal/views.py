@@ -14,7 +14,16 @@ from sqlanon.cli.terminal.output import printable
 from sqlanon.model.budget import spelled
 from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.policy.searches import INVERSE_OLA
-from sqlanon.model.release import Guarantee, Measurement, ModelResult, PrivateReport, Release, Report, Verification
+from sqlanon.model.release import (
+    Findings,
+    Guarantee,
+    Measurement,
+    ModelResult,
+    PrivateReport,
+    Release,
+    Report,
+    Verification,
+)
 
 if TYPE_CHECKING:
     from sqlanon.evaluation.audit import Audit
@@ -108,6 +117,7 @@ def release_view(release: Release) -> list[RenderableType]:
         models_table(report.models),
         *guarantee_view(release.guarantee),
         *notes_view(report.notes),
+        *findings_view(report.findings),
     ]
 
 
@@ -144,6 +154,12 @@ def notes_view(notes: Iterable[str]) -> list[RenderableType]:
     """What a reader should know, if there is anything."""
     sentences = list(notes)
     return [_sentences("Notes", sentences)] if sentences else []
+
+
+def findings_view(findings: Findings | None) -> list[RenderableType]:
+    """What the policy leaves open, if there is anything."""
+    sentences = () if findings is None else findings.sentences
+    return [_sentences("Findings (for you alone: they do not travel with the release)", sentences)] if sentences else []
 
 
 def fit_view(fit: Fit, sidecar: str) -> list[RenderableType]:

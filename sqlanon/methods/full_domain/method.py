@@ -16,6 +16,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.findings import findings
 from sqlanon.methods.full_domain.choice import choose_node, most_private, settled
 from sqlanon.methods.full_domain.given_node import check_given, given_levels, only_checked
 from sqlanon.methods.full_domain.guarantee import guarantee
@@ -29,7 +30,7 @@ from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.recoding import at_node
-from sqlanon.model.release import Report, RowCounts, Verification
+from sqlanon.model.release import CUSTODIAN_FIELDS, Report, RowCounts, Verification
 from sqlanon.publish.provenance import provenance
 from sqlanon.queries.classes.grouping import recoded
 from sqlanon.queries.kit.nodes import Relation, subquery
@@ -175,7 +176,8 @@ class Chosen:
         kept = keep_classes(engine, table, recoding)
         decision = _decide(engine, table, self.outcome, node)
         publishing.group_rows(engine, table, recoding, masked=decision.masked)
-        decision = replace(decision, notes=(*decision.notes, *nearly_unique_columns(engine, table)))
+        notes = (*decision.notes, *nearly_unique_columns(engine, table))
+        decision = replace(decision, notes=notes, findings=findings(engine, table))
         return Drawn(engine, table, kept, decision, self.rehearsed)
 
 
@@ -201,8 +203,7 @@ class Drawn:
             self.decision.attained,
             self.decision.rows,
             made_from=made_from,
-            # Not where it was made, and where it went: that is nobody's business who gets the release.
-            report=report.model_dump(mode="json", exclude={"source", "into"}),
+            report=report.model_dump(mode="json", exclude=set(CUSTODIAN_FIELDS)),
         )
 
     def rows_beside(self) -> Mapping[str, exp.Query]:

@@ -16,6 +16,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.findings import findings
 from sqlanon.methods.full_domain.choice import choose_node, settled
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes
 from sqlanon.methods.full_domain.method import Rehearsed
@@ -139,7 +140,10 @@ class Chosen:
             *nearly_unique_columns(engine, moved),
         )
         counts = RowCounts(source=rows, released=rows, masked=0, dropped=0)
-        decision = Decision(self.outcome, self.node, masked=False, rows=counts, attained=attained, notes=notes)
+        found = findings(engine, moved)
+        decision = Decision(
+            self.outcome, self.node, masked=False, rows=counts, attained=attained, notes=notes, findings=found
+        )
         return Drawn(self.run, table, moved, decision, moves, published)
 
 

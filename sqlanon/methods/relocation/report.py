@@ -10,9 +10,9 @@ from sqlanon.methods.full_domain.report import Decision
 from sqlanon.methods.relocation.moving import Moves
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.relocation import Relocation
-from sqlanon.model.release import Measurement, Report
+from sqlanon.model.release import CUSTODIAN_FIELDS, Measurement, Report
 
-PRIVATE = frozenset({"source", "into", "relocated_classes", "mean_distance"})
+PRIVATE = CUSTODIAN_FIELDS | {"relocated_classes", "mean_distance"}
 """What does not travel with a release.
 
 How many rows are untruthful does: whoever analyses them has to know by how much any count may be off, and who knows

@@ -27,7 +27,7 @@ from sqlanon.methods.top_down.report import RowsOfPieces, TopDownReport, report
 from sqlanon.methods.top_down.specialize import Chosen as ChosenCut
 from sqlanon.methods.top_down.specialize import rehearsed, specialized
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import Measurement
+from sqlanon.model.release import CUSTODIAN_FIELDS, Measurement
 from sqlanon.publish.provenance import provenance
 from sqlanon.verification.measure import measured_beside
 from sqlanon.verification.verify import refuse_shortfalls, verify
@@ -136,7 +136,7 @@ class Drawn:
             [report.min_class_size],
             report.rows,
             cut=self.cut,
-            report=report.model_dump(mode="json", exclude={"source", "into"}),
+            report=report.model_dump(mode="json", exclude=set(CUSTODIAN_FIELDS)),
         )
 
     def rows_beside(self) -> Mapping[str, exp.Query]:

@@ -1,9 +1,11 @@
 """What a run hands back: the release with its node, guarantee and report; and measurements of any table."""
 
 from sqlanon.model.release.document import Document
+from sqlanon.model.release.findings import Findings, HomogeneousColumn, RepeatedIdentifier
 from sqlanon.model.release.measurement import Measurement, ModelResult, RowCounts, Verification
 from sqlanon.model.release.published import Published, Release
 from sqlanon.model.release.reports import (
+    CUSTODIAN_FIELDS,
     REPORTED_TIES,
     Guarantee,
     PrivateGuarantee,
@@ -13,15 +15,19 @@ from sqlanon.model.release.reports import (
 )
 
 __all__ = [
+    "CUSTODIAN_FIELDS",
     "REPORTED_TIES",
     "Document",
+    "Findings",
     "Guarantee",
+    "HomogeneousColumn",
     "Measurement",
     "ModelResult",
     "PrivateGuarantee",
     "PrivateReport",
     "Published",
     "Release",
+    "RepeatedIdentifier",
     "Report",
     "RowCounts",
     "Spent",

@@ -6,10 +6,14 @@ from collections.abc import Mapping
 
 from sqlanon.model.budget import Budget
 from sqlanon.model.release.document import Document
+from sqlanon.model.release.findings import Findings
 from sqlanon.model.release.measurement import ModelResult, RowCounts
 
 REPORTED_TIES = 100
 """Nodes of a tie set that a report lists; it always gives their number."""
+
+CUSTODIAN_FIELDS = frozenset({"source", "into", "findings"})
+"""The fields of a report that do not travel with a release: where the run took place, and facts of suppressed rows."""
 
 
 class Guarantee(Document):
@@ -53,6 +57,8 @@ class Report(Document):
         seconds: wall time of each stage.
         notes: anything that a reader should know, such as masked rows that had to be dropped, quasi-identifiers that
             are at the top level, and kept columns that are nearly unique.
+        findings: what the policy leaves open, for the custodian alone; None for a release of an earlier run, with which
+            they do not travel, and for a method that computes none.
     """
 
     source: str
@@ -80,6 +86,7 @@ class Report(Document):
     ties: tuple[dict[str, int], ...]
     seconds: dict[str, float]
     notes: tuple[str, ...] = ()
+    findings: Findings | None = None
 
     @property
     def generalization(self) -> dict[str, str]:

@@ -104,8 +104,8 @@ class Partitions(Part):
             progress: called with the stage, and how much of it is done out of how much.
 
         Raises:
-            PolicyError: the columns do not fit, the partition has no rows, or these rows were published already under
-                another name.
+            PolicyError: the columns do not fit (identifiers may be missing), the partition has no rows, or these
+                rows were published already under another name.
             TaxonomyError: a taxonomy of the session is not the one of the fit, or it does not cover the partition.
             UnsatisfiableError: more rows would be suppressed than may be, none would be published, or what stays
                 published would fall short without the rows that are replaced. Nothing is published or counted.

@@ -7,11 +7,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from sqlanon.engines.base import NOTE_KEY
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import GLOB_CHARACTERS
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
+from sqlanon.model.names import folded
 
 STAGE = re.compile(r"\.(?P<target>.+)\.(?:run|\d{1,9})\.\d+\.(?P<state>staged|previous)(?:\.lock)?", re.ASCII)
 """The hidden name of what is being published to a target, and of what is there no more, or of its lock.
@@ -31,6 +33,11 @@ def is_folder(source: str) -> bool:
         return bool(source.strip()) and Path(source).is_dir()
     except (OSError, ValueError):
         return False  # no name that a file can have
+
+
+def folder_columns(file: str) -> set[str]:
+    """The columns that the names of a file's folders would give it, ``column=value``, folded."""
+    return {folded(unquote(part.partition("=")[0])) for part in Path(file).parts[:-1] if "=" in part}
 
 
 def escaped(path: str | Path) -> str:

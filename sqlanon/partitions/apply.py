@@ -235,7 +235,7 @@ def _written(
     publishing.group_rows(engine, table, increment.recoding, masked=False)
     query = publishing.released_rows(engine, table.encoding, target.takes_enums)
     written = target.write(query, streamed=True)
-    target.add_note(provenance(bound.policy, bound.taxonomy_hashes, node, attained, rows, fit=beside))
+    target.add_note(provenance(partition.fit.policy, bound.taxonomy_hashes, node, attained, rows, fit=beside))
     return written
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.binding.carried_taxonomies import with_own_taxonomies
+from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.binding.prepare import refuse_method
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
@@ -23,6 +23,7 @@ from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version
 from sqlanon.model.fit import Fit, refuse_unfit
 from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.policy.columns import without_missing_identifiers
 from sqlanon.model.policy.policy import Policy
 from sqlanon.partitions.observed import refuse_observed_domains
 from sqlanon.partitions.sidecar import created, write_fit
@@ -45,7 +46,6 @@ class Found:
 
 
 # More than six parameters: those of a run, and the sidecar in place of a target.
-@with_own_taxonomies
 def fit(
     engine: Engine,
     source: ResolvedSource,
@@ -82,17 +82,20 @@ def fit(
     if policy.method.implied_models:
         raise PolicyError(f"a fit is of full domains: partitions cannot be published by the {policy.method}")
     stages = Stages(progress)
-    prepared = FullDomain().prepare(engine, source, policy, Request(node=node, stopped=stopped))
-    with stages.watching(engine), created(engine, sidecar), engine.transaction(), engine.scratch():
-        prepared = prepared.with_present_taxonomies()
-        if not accept_observed_domain:
-            refuse_observed_domains(prepared.bound)
-        with stages.stage("encode"):
-            encoded = prepared.encode()
-        chosen = encoded.charge().choose(stages)
-        found = _found(engine, policy, chosen)
-        fitted = _fit(found, every_partition=every_partition, seconds=stages.seconds)
-        _store(engine, found, fitted)
+    columns = [found.name for found in engine.describe(source.relation)]
+    present = without_missing_identifiers(policy, columns)
+    with own_taxonomies(engine, source, present):
+        prepared = FullDomain().prepare(engine, source, present, Request(node=node, stopped=stopped))
+        with stages.watching(engine), created(engine, sidecar), engine.transaction(), engine.scratch():
+            prepared = prepared.with_present_taxonomies()
+            if not accept_observed_domain:
+                refuse_observed_domains(prepared.bound)
+            with stages.stage("encode"):
+                encoded = prepared.encode()
+            chosen = encoded.charge().choose(stages)
+            found = _found(engine, present, chosen)
+            fitted = _fit(found, policy.identifiers, every_partition=every_partition, seconds=stages.seconds)
+            _store(engine, found, fitted)
     return fitted
 
 
@@ -131,9 +134,9 @@ def _found(engine: Compute, policy: Policy, chosen: Chosen) -> Found:
     )
 
 
-def _fit(found: Found, *, every_partition: bool, seconds: Mapping[str, float]) -> Fit:
+def _fit(found: Found, identifiers: tuple[str, ...], *, every_partition: bool, seconds: Mapping[str, float]) -> Fit:
     bound, context = found.table.bound, found.table.context
-    policy, lattice = bound.policy, context.lattice
+    policy, lattice = bound.policy.model_copy(update={"identifiers": identifiers}), context.lattice
     return Fit(
         source=bound.description,
         rows=context.row_count,

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.engines.paths import folder_columns
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import Fit
+from sqlanon.model.names import folded
+from sqlanon.model.policy.columns import without_missing_identifiers
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.counts import fingerprint
 from sqlanon.partitions.fit import refuse_other_types
@@ -61,16 +64,23 @@ def partition_of(
 ) -> Partition:
     """The partition with what it joins, if it fits."""
     place = place_of(engine, into)
-    bound = prepare(engine, source, sidecar.fit.policy)
+    names = [known.name for known in engine.describe(source.relation)]
+    bound = prepare(engine, source, without_missing_identifiers(sidecar.fit.policy, names))
     refuse_changed_taxonomies(sidecar.fit, bound)
     refuse_other_types(sidecar.fit, bound)
     with stages.stage("fingerprint"):
-        names = [known.name for known in bound.columns]
-        found = engine.fetch(fingerprint(bound.source, names), "a fingerprint of the rows")[0]
+        found = engine.fetch(fingerprint(bound.source, _own_columns(source, bound)), "a fingerprint of the rows")[0]
     entries = sidecar.entries
     replaced = next((entry for entry in entries if entry.place.same_as(place)), None)
     others = tuple(entry for entry in entries if entry is not replaced)
     return Partition(sidecar, bound, place, int(found["rows"]), found["fingerprint"], others, replaced)
+
+
+def _own_columns(source: ResolvedSource, bound: BoundPolicy) -> list[str]:
+    """All but identifiers that the names of folders give: the same file has none of them in another folder."""
+    given = folder_columns(source.files[0]) if source.files else set()
+    dropped = given.difference(map(folded, bound.policy.released_columns))
+    return [known.name for known in bound.columns if folded(known.name) not in dropped]
 
 
 def refuse_rows_published_elsewhere(partition: Partition) -> None:

@@ -40,6 +40,13 @@ def column_misfits(policy: Policy, columns: Sequence[str]) -> list[str]:
     return problems
 
 
+def without_missing_identifiers(policy: Policy, columns: Sequence[str]) -> Policy:
+    """The policy for a source that lacks some of its identifiers, which would be dropped from it anyway."""
+    there = {*map(folded, columns)}
+    kept = tuple(name for name in policy.identifiers if folded(name) in there)
+    return policy if kept == policy.identifiers else policy.model_copy(update={"identifiers": kept})
+
+
 def _without_role(policy: Policy, columns: Sequence[str]) -> str:
     """Names the columns, and what to write to drop them all."""
     named = ", ".join(f'"{name}"' for name in columns)

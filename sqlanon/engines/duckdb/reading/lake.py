@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
-from urllib.parse import unquote
 
 from sqlglot import exp
 
@@ -15,7 +14,6 @@ from sqlanon.engines.base import Files
 from sqlanon.engines.paths import is_glob
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import CSV_SUFFIXES, LOCAL, PARQUET_SUFFIXES
-from sqlanon.model.names import folded
 from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select, string
 
 PARQUET_READER = "read_parquet"
@@ -118,11 +116,6 @@ def bare_reader(file: str, function: str) -> exp.Table:
 def _no_comments() -> exp.Expr:
     """DuckDB would take a # in some rows for the sign of a comment, and leave out what follows it, whole rows too."""
     return _option("comment", string(""))
-
-
-def folder_columns(file: str) -> set[str]:
-    """The columns that the names of a file's folders would give it, ``column=value``, folded."""
-    return {folded(unquote(part.partition("=")[0])) for part in Path(file).parts[:-1] if "=" in part}
 
 
 def plain_reader(paths: str | Sequence[str]) -> exp.Table:

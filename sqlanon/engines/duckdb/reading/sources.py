@@ -167,7 +167,7 @@ def _refuse_overruled(files: Sequence[str], describe: Describe, kind: Format) ->
         EngineError: names the first one.
     """
     for file in files[:1]:  # the others have its columns, and folders of the same names
-        given = lake.folder_columns(file)
+        given = paths.folder_columns(file)
         own = [column.name for column in describe(lake.bare_reader(file, kind.function))] if given else []
         overruled = [name for name in own if folded(name) in given]
         if overruled:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlanon.api.opened import OpenedEngine, Part
+from sqlanon.engines.exclusion import exclusive
 from sqlanon.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -33,14 +34,17 @@ class Ledger(Part):
         super().__init__(opened)
         self.file = file
 
+    @exclusive
     def spent(self, dataset: str) -> Budget:
         """What a data set has spent in all: the sum of its charges, which are all about the same unit of privacy."""
         return self._account(dataset).spent
 
+    @exclusive
     def remaining(self, dataset: str) -> Budget | None:
         """What a data set has left; None without a cap, when ε has no bound and δ must stay below 1."""
         return self._account(dataset).remaining
 
+    @exclusive
     def cap(self, dataset: str, budget: Budget | None, *, individual: str | None = None) -> None:
         """Bound what a data set may spend in all, or lift the bound with None; either is a row of the ledger.
 
@@ -71,6 +75,7 @@ class Ledger(Part):
         found = known_account(self._engine, ledger, dataset)
         ledger.cap(found.name, budget, unit, found.files)
 
+    @exclusive
     def knows(self, dataset: str) -> bool:
         """Whether a data set is a table or file here, or stands in the ledger: a name that is neither may be a slip."""
         from sqlanon.ledger.datasets import resolved
@@ -79,6 +84,7 @@ class Ledger(Part):
         entries = self._read().entries()
         return resolved(self._engine, dataset) is not None or any(entry.dataset == name for entry in entries)
 
+    @exclusive
     def dataset_named(self, dataset: str) -> str:
         """The name under which the ledger knows a data set, however it is spelled here.
 
@@ -90,6 +96,7 @@ class Ledger(Part):
 
         return known_account(self._engine, self._read(), dataset).name
 
+    @exclusive
     def entries(self) -> pa.Table:
         """All rows of the ledger, in their order.
 
@@ -104,6 +111,7 @@ class Ledger(Part):
 
         return table_of(self._read().entries())
 
+    @exclusive
     def verify(self, head: str | None = None) -> str:
         """Check that no row of the ledger was changed, removed, moved or put in.
 

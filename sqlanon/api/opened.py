@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from sqlanon.engines.frames import is_frame
 from sqlanon.errors import EngineError
+from sqlanon.methods.progress import silent
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Engine, ResolvedSource, Source
+    from sqlanon.engines.exclusion import CallLock
     from sqlanon.model.destination import Destination
     from sqlanon.model.policy.given import GivenPolicy
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.release import Published
 
 Written = TypeVar("Written", bound="Published")
+Callback = TypeVar("Callback", bound="Callable[..., Any] | None")
 
 
 class Opened(Protocol):
-    """A database that is open."""
+    """A database that is open.
+
+    Attributes:
+        lock: held during each call; sessions on one connection share it.
+    """
+
+    lock: CallLock
 
     def engine(self) -> Engine:
         """What works on it: it takes longer to import than a database to be opened, so it is made when it is needed."""
@@ -67,10 +78,27 @@ class OpenedEngine:
 
         return with_rows(release, self, target)
 
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """A call: those of other threads wait until it ends, and the frames that it was given are forgotten then.
+
+        Raises:
+            EngineError: the session is closed, or it is a callback that calls.
+        """
+        with self._opened.lock.held(), self.engine.reading_frames():
+            yield
+
+    def callback(self, given: Callback) -> Callback:
+        """A function of the user, if any, that a call is to call; it cannot call the session."""
+        if given is None or given is silent:
+            return given
+        return cast("Callback", self._opened.lock.calling_back(given))
+
     def close(self) -> None:
-        """Close the connection, unless it was lent, and hand out the engine no more."""
-        self._is_closed = True
-        self._opened.close()
+        """Close the connection, unless it was lent, after the calls of other threads; there is no engine any more."""
+        with self._opened.lock.held():
+            self._is_closed = True
+            self._opened.close()
 
 
 class Part:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlanon.api.opened import Part, checked
-from sqlanon.engines.frames import reading
+from sqlanon.engines.exclusion import exclusive
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stopping import never, stopping
 from sqlanon.model.destination import Replace, destination, replacing
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Partitions(Part):
     """Tables that are published part by part, at a node that is fitted once: ``session.partitions``."""
 
-    @reading
+    @exclusive
     def fit(
         self,
         source: Source,
@@ -63,7 +63,7 @@ class Partitions(Part):
         """
         from sqlanon.partitions.fit import fit
 
-        wanted, stopped = checked(policy), stopping(time_limit, stop) or never
+        wanted, stopped = checked(policy), stopping(time_limit, self._opened.callback(stop)) or never
         return fit(
             self._engine,
             self._opened.resolve(source),
@@ -72,11 +72,11 @@ class Partitions(Part):
             node=node,
             every_partition=every_partition,
             accept_observed_domain=accept_observed_domain,
-            progress=progress,
+            progress=self._opened.callback(progress),
             stopped=stopped,
         )
 
-    @reading
+    @exclusive
     def apply(
         self,
         source: Source,
@@ -117,6 +117,7 @@ class Partitions(Part):
 
         may_go = replacing(replace)
         target = destination(into)
+        progress = self._opened.callback(progress)
         release = apply(
             self._engine, self._opened.resolve(source), Path(sidecar), target, replace=may_go, progress=progress
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlanon.api.opened import Part
-from sqlanon.engines.frames import reading
+from sqlanon.engines.exclusion import exclusive
 from sqlanon.model.destination import Replace, destination, replacing
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Preparations(Part):
     """The verbs of a session that write tables as sensitive as those that they read."""
 
-    @reading
+    @exclusive
     def flatten(
         self,
         source: Source,
@@ -65,7 +65,7 @@ class Preparations(Part):
         may_go, target = replacing(replace, tells_changes=False), destination(into)
         return flatten(self._engine, self._opened.resolve(source), flattening, target, replace=may_go)
 
-    @reading
+    @exclusive
     def generalize(
         self, source: Source, release: str | Path, into: str | Path, *, replace: Replace = False
     ) -> Generalized:

@@ -26,8 +26,9 @@ class _Rows:
         self._source = into.name if into.kind == "table" else str(into.path)
 
     def __call__(self, form: str) -> Any:
-        found = self._opened.resolve(self._source)
-        return self._opened.engine.hand_out(found.relation, form)
+        with self._opened.call():
+            found = self._opened.resolve(self._source)
+            return self._opened.engine.hand_out(found.relation, form)
 
     def __deepcopy__(self, _memo: object) -> _Rows:
         return self

@@ -12,7 +12,7 @@ from sqlanon.api.opened import Opened, OpenedEngine, checked
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.preparations import Preparations
 from sqlanon.api.taxonomies import Taxonomies
-from sqlanon.engines.frames import reading
+from sqlanon.engines.exclusion import exclusive
 from sqlanon.errors import VerificationError
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stopping import stopping
@@ -34,6 +34,9 @@ class Session(Preparations, AbstractContextManager["Session"]):
 
     Its ``taxonomies``, ``partitions`` and ``ledger`` have verbs of their own. Where a verb takes many options, each is
     a choice by itself: it is given by keyword, and has a default.
+
+    Several threads may share a session: its calls come one after the other. What a call calls back, such as
+    ``progress``, cannot call the session.
 
     A *source* is the name of a table or view, the path or glob of Parquet or CSV files, a folder of them, or a SELECT
     query. A folder stands for all files in it and below, which are of one kind; folders ``column=value`` are columns,
@@ -64,6 +67,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         """The DuckDB connection under the session."""
         return cast("Connection", self._engine.connection)
 
+    @exclusive
     def install(self) -> None:
         """Create schema ``anon`` with all macros in the warehouse, for any DuckDB client to call.
 
@@ -72,7 +76,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         """
         self._engine.install()
 
-    @reading
+    @exclusive
     def lattice(
         self,
         source: Source,
@@ -114,9 +118,10 @@ class Session(Preparations, AbstractContextManager["Session"]):
         from sqlanon.run.lattice import lattice
 
         may_go, target = replacing(replace, tells_changes=False), None if into is None else destination(into)
+        progress = self._opened.callback(progress)
         return lattice(self._engine, self._opened.resolve(source), checked(policy), progress, target, replace=may_go)
 
-    @reading
+    @exclusive
     def measure(self, source: Source, policy: GivenPolicy) -> Measurement:
         """What a table gives away as it is, by the policy's quasi-identifiers and privacy models.
 
@@ -127,7 +132,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
 
         return measure_source(self._engine, self._opened.resolve(source), checked(policy))
 
-    @reading
+    @exclusive
     def explain(self, source: Source, policy: GivenPolicy) -> list[ExplainedStep]:
         """The SQL of every step of a run, in its order: the run itself, rehearsed without a row of the source.
 
@@ -139,7 +144,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
 
         return explain(self._engine, self._opened.resolve(source), checked(policy))
 
-    @reading
+    @exclusive
     def anonymize(
         self,
         source: Source,
@@ -199,15 +204,17 @@ class Session(Preparations, AbstractContextManager["Session"]):
         from sqlanon.methods.registry import method_of
         from sqlanon.run.pipeline import anonymize
 
-        request = Request(node, stopping(time_limit, stop), dataset, random_source, self.ledger.file, tables or {})
+        stopped = stopping(time_limit, self._opened.callback(stop))
+        request = Request(node, stopped, dataset, random_source, self.ledger.file, tables or {})
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         wanted = checked(policy)
         may_go = replacing(replace, tells_changes=method_of(wanted).is_repeatable)
         read = self._opened.resolve(source)
+        progress = self._opened.callback(progress)
         release = anonymize(self._engine, read, wanted, target, request, replace=may_go, progress=progress)
         return self._opened.with_rows(release, target)
 
-    @reading
+    @exclusive
     def verify(
         self, release: Source, policy: GivenPolicy, *, source: Source | None = None, strict: bool = True
     ) -> Verification:
@@ -237,6 +244,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
             raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
         return verification
 
+    @exclusive
     def provenance(self, release: str | Path) -> str | None:
         """The provenance that travels with a published table, file or folder, as JSON; None without one.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.api.opened import Part
-from sqlanon.engines.frames import reading
+from sqlanon.engines.exclusion import exclusive
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Source
@@ -24,7 +24,7 @@ class Taxonomies(Part):
     they live in the session.
     """
 
-    @reading
+    @exclusive
     def load(
         self,
         attribute: str,
@@ -47,7 +47,7 @@ class Taxonomies(Part):
         """
         self._load({attribute: taxonomy}, source, column)
 
-    @reading
+    @exclusive
     def load_all(self, taxonomies: Mapping[str, Taxonomy | str | Path], *, source: Source | None = None) -> None:
         """Store the taxonomies of several attributes, all of them or none: much faster than one after the other.
 
@@ -88,12 +88,14 @@ class Taxonomies(Part):
 
         self.load(attribute, made(kind, settings), source=source, column=column)
 
+    @exclusive
     def check(self) -> Problems:
         """What is wrong with the stored taxonomies, a line per problem, by attribute; empty if nothing is."""
         from sqlanon.binding.taxonomies import malformed
 
         return malformed(self._engine)
 
+    @exclusive
     def export(self, attribute: str, path: str | Path, *, replace: bool = False) -> None:
         """Write a stored taxonomy as an ARX hierarchy CSV, ``;``-separated.
 
@@ -107,6 +109,7 @@ class Taxonomies(Part):
 
         export(self._engine, attribute, Path(path), replace=replace)
 
+    @exclusive
     def list(self) -> Shapes:
         """The stored taxonomies by attribute: height, values, labels per level, and the domain.
 

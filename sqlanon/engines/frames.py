@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlanon.errors import PolicyError
-
-Given = ParamSpec("Given")
-Found = TypeVar("Found")
 
 POLARS = "polars DataFrame"
 DATASET = "Arrow dataset"
@@ -36,19 +30,6 @@ ACCEPTED = (
     "a source is a name, path or query as text, a pandas or polars DataFrame, an Arrow table, record batch, reader or "
     "dataset, or a relation of the session's own DuckDB connection"
 )
-
-
-def reading(
-    method: Callable[Concatenate[Any, Given], Found],
-) -> Callable[Concatenate[Any, Given], Found]:
-    """A function of a session, such as its methods, that forgets the frames that it was given, however it ends."""
-
-    @wraps(method)
-    def forgetting(session: Any, /, *given: Given.args, **named: Given.kwargs) -> Found:
-        with session._engine.reading_frames():
-            return method(session, *given, **named)
-
-    return forgetting
 
 
 def is_frame(source: object) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.engines.base import Engine, Source
-from sqlanon.engines.frames import reading
+from sqlanon.engines.exclusion import exclusive
 from sqlanon.evaluation.accuracy_checks import Asked, Pair, refuse_arguments, refuse_no_pair, refuse_rows, refuse_values
 from sqlanon.evaluation.classifiers import CLASSIFIERS, Classifier, require_scikit_learn
 from sqlanon.evaluation.combinations import Combinations, Roles, columns_of, combinations
@@ -60,7 +60,7 @@ class Classification(Document):
 
 
 # More than six parameters: the tables, what their columns are for, and what is trained.
-@reading
+@exclusive
 def classification(
     session: Session,
     release: Source,

@@ -76,7 +76,7 @@ class AuditedPolicy:
         if is_stream(table) or is_stream(neighbour):
             raise PolicyError("an audit reads its tables many times: give tables, not streams that are read once")
         engine, resolve = self._session._engine, self._session._opened.resolve
-        with self._session._engine.reading_frames():
+        with self._session._opened.call():
             first, second = (self._prepared(resolve(name)) for name in (table, neighbour))
             found = engine.fetch(differences(first.cells, second.cells), "differences")[0]
         individual = self._policy.individual
@@ -91,7 +91,7 @@ class AuditedPolicy:
         """Draw so many releases of a table; each different one with the number of runs in which it was drawn."""
         found: dict[object, int] = {}
         for start in range(0, runs, RUNS_AT_ONCE):
-            with self._session._engine.reading_frames():
+            with self._session._opened.call():
                 drawn = self._drawn(table, min(RUNS_AT_ONCE, runs - start))
             for outcome, count in drawn:
                 found[outcome] = found.get(outcome, 0) + count

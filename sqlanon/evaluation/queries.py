@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from sqlanon.engines.base import Compute, Engine, ResolvedSource, Source
-from sqlanon.engines.frames import reading
+from sqlanon.engines.exclusion import exclusive
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation import answers
 from sqlanon.evaluation.answers import Tables
@@ -49,7 +49,7 @@ ANSWERS = pa.schema(
 )
 
 
-@reading
+@exclusive
 def query_errors(
     session: Session,
     original: Source,
@@ -102,7 +102,7 @@ def query_errors(
     return pa.Table.from_pylist(rows, schema=ERRORS)
 
 
-@reading
+@exclusive
 def query_answers(
     session: Session,
     original: Source,

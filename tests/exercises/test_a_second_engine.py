@@ -21,6 +21,7 @@ from sqlanon.api.session import Session
 from sqlanon.engines.base import Compute, Database, ResolvedSource, Stored, Warehouse, Writer
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.exclusion import CallLock
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step
 from sqlanon.queries.source import SourceColumn
 from tests.conftest import clinic_policy, open_clinic
@@ -131,6 +132,7 @@ class Ready:
 
     def __init__(self, made: Any) -> None:
         self._made = made
+        self.lock = CallLock()
 
     def engine(self) -> Any:
         return self._made

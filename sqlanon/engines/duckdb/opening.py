@@ -13,6 +13,7 @@ import duckdb
 
 from sqlanon.engines.duckdb.refusals import not_opened, refusals
 from sqlanon.engines.duckdb.resources import Resources, discard
+from sqlanon.engines.exclusion import lock_of
 from sqlanon.engines.locks import Held
 from sqlanon.queries.kit.texts import template_text
 
@@ -35,6 +36,7 @@ class OpenedDatabase:
     Attributes:
         connection: the connection.
         name: of the database in which names are looked up that say nothing else.
+        lock: held during each call of a session on the connection.
         is_read_only: whether that is attached, and the connection is on a database in memory.
     """
 
@@ -47,9 +49,10 @@ class OpenedDatabase:
         spill: Held | None = None,
     ) -> None:
         self.connection = connection
+        self.lock = lock_of(connection)
         self.is_read_only = read_only
         self._owned = owned
-        with refusals("the catalog"):
+        with self.lock.held(), refusals("the catalog"):
             self.name = str(connection.execute(template_text("current_place")).fetchall()[0][0])
         # A session that is never closed ends with the program.
         self._discard_spill = None if spill is None else weakref.finalize(self, discard, spill)

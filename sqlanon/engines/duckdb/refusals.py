@@ -33,6 +33,15 @@ SIGNS = (
 )
 """How a refusal shows: the class of the error, any if it is None, and what its text says; the first one holds."""
 
+IN_USE_BY_READER = (
+    "the connection has a result that is not read to its end; read or delete it first, or open the session on "
+    "a connection of its own, connection.cursor()"
+)
+IN_USE_BY_THREAD = (
+    "another thread runs a statement on the connection; open the session on a connection of its own, "
+    "connection.cursor()"
+)
+
 CSV_LINE = re.compile(r"[^\n]*\bCSV Error on Line: (\d+)")
 """How an error begins that tells of a line of a CSV file, and goes on by quoting it."""
 
@@ -120,7 +129,7 @@ def _why_not_opened(path: str, found: EngineError, error: Exception) -> str:
 def _reason(error: Exception) -> str:
     text = str(error)
     kind = type(error).__name__
-    if (reason := _lacking(text, kind)) is not None:
+    if (reason := _lacking(text, kind) or why_in_use(error)) is not None:
         return reason
     if kind == "ConnectionException" and "closed" in text.lower():
         return "the connection is closed"
@@ -134,6 +143,13 @@ def _reason(error: Exception) -> str:
     if kind in TOLD:
         return text.partition(" Error: ")[2].partition("\n")[0] or kind
     return kind
+
+
+def why_in_use(error: Exception) -> str | None:
+    """Who else uses the connection, if that is why a statement failed, and what to do."""
+    if type(error).__name__ != "ResourceInUseException":
+        return None
+    return IN_USE_BY_READER if "open result" in str(error) else IN_USE_BY_THREAD
 
 
 def _lacking(text: str, kind: str) -> str | None:

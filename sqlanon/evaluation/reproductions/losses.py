@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.engines.base import Source
-from sqlanon.engines.frames import reading
+from sqlanon.engines.exclusion import exclusive
 from sqlanon.evaluation.answers import TRUTH, weighted
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, number, select, string, subquery
@@ -36,7 +36,7 @@ class Losses:
 
 
 # More than six parameters: both tables and the catalog, and how one was made from the other.
-@reading
+@exclusive
 def losses(
     session: Session,
     original: Source,

@@ -10,6 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.engines.base import ResolvedSource
+from sqlanon.engines.duckdb.refusals import why_in_use
 from sqlanon.engines.frames import DATASET, POLARS, RELATION, STREAM, described
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
@@ -56,7 +57,7 @@ class Frames:
             else:
                 self._scan(name, frame)
         except Exception as error:
-            reason = f"the {description} cannot be read ({type(error).__name__})"
+            reason = f"the {description} cannot be read ({why_in_use(error) or type(error).__name__})"
             if description == RELATION:
                 reason += "; it has to be one of the session's own connection"
             raise EngineError(reason, step="source", original=error) from None
@@ -122,5 +123,5 @@ def rows_of(connection: Any, relation: exp.Expr, form: str) -> Any:
     except ModuleNotFoundError as error:
         raise EngineError(f"{error.name} is not installed", step="rows", original=error) from None
     except Exception as error:
-        reason = f"what was published cannot be read ({type(error).__name__})"
+        reason = f"what was published cannot be read ({why_in_use(error) or type(error).__name__})"
         raise EngineError(reason, step="rows", original=error) from None

@@ -33,18 +33,42 @@ CREATE OR REPLACE MACRO anon.interval_label(value, width, origin, lower, upper) 
     ) AS anon_start
 );
 
--- The day, month, quarter, year or decade of a date or timestamp: 2024-03-31, 2024-03, 2024-Q1, 2024, 2020s.
+-- The half-open interval between two of some numbers that a number falls into, [start, end); < the first or >= the last
+-- beyond them. The bounds are numbers in ascending order, or their texts, which labels show as they are. Exact to nine
+-- decimals.
+--
+-- Returns: VARCHAR; NULL for a value that is not a number.
+-- Example:
+--   SELECT anon.bin_label(34, [18, 25, 65]) AS adult, anon.bin_label(71, [18, 25, 65]) AS old;
+CREATE OR REPLACE MACRO anon.bin_label(value, bounds) AS
+-- A lambda names the place of the lower bound: DuckDB 1.5 finds no column of a query around a subquery inside one.
+list_transform(
+    [len(list_filter(
+        bounds, lambda anon_bound: CAST(anon_bound AS DECIMAL(38, 9)) <= TRY_CAST(value AS DECIMAL(38, 9))
+    ))],
+    lambda anon_lower: CASE
+        WHEN TRY_CAST(value AS DECIMAL(38, 9)) IS NULL THEN NULL
+        WHEN anon_lower = 0 THEN '< ' || CAST(bounds[1] AS VARCHAR)
+        WHEN anon_lower = len(bounds) THEN '>= ' || CAST(bounds[anon_lower] AS VARCHAR)
+        ELSE concat('[', bounds[anon_lower], ', ', bounds[anon_lower + 1], ')')
+    END
+)[1];
+
+-- The day, month, quarter, year or decade of a date or timestamp: 2024-03-31, 2024-03, 2024-Q1, 2024, 2020s; or its week and
+-- the year of that by ISO 8601: 2024-W13, ISO 2024. Weeks do not nest in months or calendar years.
 --
 -- Returns: VARCHAR; NULL for a value that is not a date, an error for another unit.
 -- Example:
 --   SELECT anon.date_label('2024-03-31', 'month') AS month, anon.date_label('2024-03-31', 'quarter') AS quarter;
 CREATE OR REPLACE MACRO anon.date_label(value, unit) AS CASE unit
     WHEN 'day' THEN strftime(TRY_CAST(value AS TIMESTAMP), '%Y-%m-%d')
+    WHEN 'week' THEN isoyear(TRY_CAST(value AS TIMESTAMP)) || '-W' || lpad(CAST(week(TRY_CAST(value AS TIMESTAMP)) AS VARCHAR), 2, '0')
+    WHEN 'isoyear' THEN 'ISO ' || isoyear(TRY_CAST(value AS TIMESTAMP))
     WHEN 'month' THEN strftime(TRY_CAST(value AS TIMESTAMP), '%Y-%m')
     WHEN 'quarter' THEN year(TRY_CAST(value AS TIMESTAMP)) || '-Q' || quarter(TRY_CAST(value AS TIMESTAMP))
     WHEN 'year' THEN CAST(year(TRY_CAST(value AS TIMESTAMP)) AS VARCHAR)
     WHEN 'decade' THEN (year(TRY_CAST(value AS TIMESTAMP)) // 10 * 10) || 's'
-    ELSE error(concat('anon.date_label: no unit ', unit, '; take day, month, quarter, year or decade'))
+    ELSE error(concat('anon.date_label: no unit ', unit, '; take day, week, isoyear, month, quarter, year or decade'))
 END;
 
 -- The first `kept` characters of a value, each other one masked by *.

@@ -76,10 +76,10 @@ class Taxonomies(Part):
 
         Args:
             attribute: the quasi-identifier that it is for.
-            kind: intervals, dates, prefixes, zip, icd9, icd10, ipv4 or flat.
+            kind: intervals, cuts, dates, prefixes, zip, icd9, icd10, ipv4, flat, groups, columns or rows.
             source, column: as in :meth:`load`.
             settings: the arguments of the method of :class:`Taxonomy` that is named like the kind (``zip_codes`` for
-                ``zip``).
+                ``zip``, ``from_rows`` for ``rows``).
 
         Raises:
             TaxonomyError: there is no such kind, the settings are not those of the kind, or as :meth:`load`.

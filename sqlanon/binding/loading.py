@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sqlglot import exp
 
@@ -13,7 +14,9 @@ from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible
-from sqlanon.model.taxonomy.taxonomy import DateRange, IntegerRange, Taxonomy
+from sqlanon.model.taxonomy.domains import DateRange, IntegerRange
+from sqlanon.model.taxonomy.groups import counted
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.macros import template
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, select, string, subquery
 from sqlanon.queries.tables import generate, taxonomies
@@ -114,10 +117,13 @@ def _unfit(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
                 )
             continue
         names = [found.name for found in engine.describe(each.source.relation)]
-        if folded(each.name) not in map(folded, names):
-            refused[each.attribute] = TaxonomyError(
-                f'column "{each.name}" is not in {each.source.description}{did_you_mean(each.name, names)}'
-            )
+        problems = [
+            f'column "{name}" is not in {each.source.description}{did_you_mean(name, names)}'
+            for name in (each.name, *(each.taxonomy.coarser or ()))
+            if folded(name) not in map(folded, names)
+        ]
+        if problems:
+            refused[each.attribute] = TaxonomyError(f'the taxonomy of "{each.attribute}" cannot be made:', problems)
     return refused
 
 
@@ -147,7 +153,7 @@ def _stage(engine: Engine, wanted: Sequence[Wanted]) -> None:
 
 
 def _levels(engine: Engine, wanted: Wanted) -> tuple[exp.Query, Sequence[object]]:
-    """level, value, label of a taxonomy that is made by a query or by rules, and the values of its parameters."""
+    """level, value, label of a taxonomy that is made by a query, columns or rules, and the values of its parameters."""
     taxonomy = wanted.taxonomy
     if taxonomy.query is not None:
         relation = engine.resolve(taxonomy.query).relation
@@ -155,6 +161,9 @@ def _levels(engine: Engine, wanted: Wanted) -> tuple[exp.Query, Sequence[object]
         query = select([exp.Star()], relation.copy())
         is_long = set(generate.LONG_COLUMNS) <= set(names)
         return (generate.long(query) if is_long else generate.unpivoted(query, names)), ()
+    if taxonomy.coarser is not None:
+        assert wanted.source is not None
+        return generate.of_columns(wanted.source.relation, wanted.name, taxonomy.coarser), ()
     assert taxonomy.rules is not None
     if isinstance(taxonomy.values, tuple):
         return generate.labelled(generate.given(), taxonomy.rules), ([*taxonomy.values],)
@@ -180,18 +189,47 @@ def _malformed(engine: Compute, wanted: Sequence[Wanted]) -> Refused:
         for name, count in wrong_levels.items()
         if count
     }
+    made_by = {each.attribute: each for each in wanted}
     # Of the others alone: their levels are counted up from 0.
     others = [name for name in wrong_levels if name not in found]
     for row in engine.fetch(taxonomies.problems(STAGED.table, others), "check a taxonomy") if others else ():
-        found.setdefault(str(row["attribute"]), []).append(described(row))
+        found.setdefault(str(row["attribute"]), []).append(_described(row, made_by[str(row["attribute"])]))
     found |= {each.attribute: ["it has no values"] for each in wanted if each.attribute not in wrong_levels}
     return {
-        each.attribute: TaxonomyError(
-            f'the taxonomy of "{each.attribute}" from {each.taxonomy.origin} is malformed:', found[each.attribute]
-        )
+        each.attribute: TaxonomyError(_heading(each), found[each.attribute])
         for each in wanted
         if each.attribute in found
     }
+
+
+OF_COLUMNS = {
+    "several labels": 'with several values of "{above}"',
+    "missing level": 'with no value of "{above}"',
+    "empty label": 'with an empty text in "{above}"',
+    "not nested": 'with several values of "{above}"',
+}
+"""What is wrong with a taxonomy of columns, where a value must stand with one value of each coarser column."""
+
+
+def _heading(wanted: Wanted) -> str:
+    name = f'the taxonomy of "{wanted.attribute}" from {wanted.taxonomy.origin}'
+    if wanted.taxonomy.coarser is None:
+        return f"{name} is malformed:"
+    return (
+        f"{name} cannot be made, since each value must stand with one value of every column; correct the rows in a "
+        "view or a query, or tell values apart there, as by concat(state, ', ', county):"
+    )
+
+
+def _described(row: Mapping[str, Any], wanted: Wanted) -> str:
+    """A row of ``anon.taxonomy_problems``: of a taxonomy of columns in terms of these."""
+    problem, depth = str(row["problem"]), int(row["level"])
+    if wanted.taxonomy.coarser is None or problem not in OF_COLUMNS:
+        return described(row)
+    columns = (wanted.name, *wanted.taxonomy.coarser)
+    below, above = (columns[depth], columns[depth + 1]) if problem == "not nested" else (columns[0], columns[depth])
+    stands = "stands" if row["problem_count"] == 1 else "stand"
+    return f'{counted(row["problem_count"], "value")} of "{below}" {stands} {OF_COLUMNS[problem].format(above=above)}'
 
 
 def _observed(engine: Engine) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -29,6 +30,7 @@ class Kind(StrEnum):
     """The kinds of taxonomies that can be made."""
 
     INTERVALS = "intervals"
+    CUTS = "cuts"
     DATES = "dates"
     PREFIXES = "prefixes"
     ZIP = "zip"
@@ -36,10 +38,12 @@ class Kind(StrEnum):
     ICD10 = "icd10"
     IPV4 = "ipv4"
     FLAT = "flat"
+    GROUPS = "groups"
+    COLUMNS = "columns"
     QUERY = "query"
 
 
-SETTINGS = {"width": "widths", "unit": "units", "value": "values"}
+SETTINGS = {"width": "widths", "unit": "units", "value": "values", "coarser": "columns"}
 """What a rule calls the options that are repeated."""
 
 
@@ -82,10 +86,10 @@ def make(
         float | None, typer.Option(metavar="NUMBER", help="For intervals: a boundary of every level.")
     ] = None,
     minimum: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="For intervals: the least value of the domain.")
+        int | None, typer.Option(metavar="NUMBER", help="For intervals and cuts: the least value of the domain.")
     ] = None,
     maximum: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="For intervals: the greatest value of the domain.")
+        int | None, typer.Option(metavar="NUMBER", help="For intervals and cuts: the greatest value of the domain.")
     ] = None,
     below: Annotated[
         float | None, typer.Option(metavar="NUMBER", help="For intervals: smaller numbers share a label.")
@@ -93,8 +97,15 @@ def make(
     above: Annotated[
         float | None, typer.Option(metavar="NUMBER", help="For intervals: numbers from here on share a label.")
     ] = None,
+    breaks: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NUMBER,…", help="For cuts: where the intervals of a level begin; repeat it."),
+    ] = None,
     unit: Annotated[
-        list[str] | None, typer.Option(metavar="UNIT", help="For dates: day, month, quarter, year, decade; repeat.")
+        list[str] | None,
+        typer.Option(
+            metavar="UNIT", help="For dates: day, month, quarter, year, decade; or day, week, isoyear; repeat it."
+        ),
     ] = None,
     first: Days = None,
     last: Days = None,
@@ -103,6 +114,16 @@ def make(
     ] = None,
     bits: Annotated[
         list[int] | None, typer.Option(metavar="N", help="For ipv4: the length of a network prefix; repeat it.")
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(metavar="JSON", help='For groups: {"label": ["value", …], …}, or such groups by label.'),
+    ] = None,
+    coarser: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="For columns: the column of --source with the labels of a level; repeat it."
+        ),
     ] = None,
     query: Annotated[
         str | None, typer.Option(metavar="SQL", help="For query: SQL that gives values and labels.")
@@ -125,6 +146,7 @@ def make(
     """
     rule: dict[str, Any] = {"width": width, "origin": origin, "minimum": minimum, "maximum": maximum}
     rule |= {"below": below, "above": above, "unit": unit, "first": first, "last": last, "keep": keep, "bits": bits}
+    rule |= {"breaks": breaks, "groups": groups, "coarser": coarser}
     rule |= {"query": query, "declared": declared, "value": value}
     given = {name: setting for name, setting in rule.items() if setting is not None and setting != []}
     _store(database, attribute, made(kind, given), source, column, as_json=as_json)
@@ -147,7 +169,20 @@ def made(kind: Kind, given: dict[str, Any]) -> Taxonomy:
     fields = {options.get(name, name): field for name, field in RULES[kind].model_fields.items() if name != "kind"}
     required = [option for option, field in fields.items() if field.is_required()]
     _check_options(kind, given, required=required, optional=list(fields))
-    return made_by_rule(kind, {SETTINGS.get(option, option): setting for option, setting in given.items()})
+    settings = {SETTINGS.get(option, option): _read(option, setting) for option, setting in given.items()}
+    return made_by_rule(kind, settings)
+
+
+def _read(option: str, setting: Any) -> Any:
+    """What a rule takes, of an option whose text holds several values."""
+    if option == "breaks":
+        return [[number.strip() for number in level.split(",")] for level in setting]
+    if option == "groups":
+        try:
+            return json.loads(setting)
+        except (ValueError, RecursionError):
+            raise typer.BadParameter('JSON is needed, as {"label": ["value"]}', param_hint="--groups") from None
+    return setting
 
 
 def _check_options(kind: Kind, given: dict[str, Any], *, required: list[str], optional: list[str]) -> None:

@@ -437,6 +437,9 @@ def test_hostile_names_of_tables_and_columns(folder: Path) -> None:
         (["taxonomy", "make", "clinic.duckdb", "age", "dates", "--width", "5"], 2, "UsageError"),
         (["taxonomy", "make", "clinic.duckdb", "age", "intervals"], 2, "UsageError"),
         (["taxonomy", "make", "clinic.duckdb", "age", "intervals", "--width", "5"], 2, "TaxonomyError"),
+        (["taxonomy", "make", "clinic.duckdb", "age", "cuts", "--breaks", "18,old"], 2, "TaxonomyError"),
+        (["taxonomy", "make", "clinic.duckdb", "age", "groups", "--groups", "{'a'}"], 2, "UsageError"),
+        (["taxonomy", "make", "clinic.duckdb", "age", "columns", "--coarser", "sex"], 2, "TaxonomyError"),
         (["taxonomy", "load", "clinic.duckdb", "age", "no.csv"], 2, "TaxonomyError"),
         (["taxonomy", "export", "clinic.duckdb", "zip", "zip.csv"], 2, "TaxonomyError"),
         (published("measure", source="nothing"), 1, "EngineError"),
@@ -630,6 +633,11 @@ class TestTaxonomies:
             ("age intervals --width 5 --width 10 --minimum 0 --maximum 99", [100, 20, 10, 1]),
             ("age intervals --width 10 --minimum 0 --maximum 99 --origin 0 --below 20 --above 80", [100, 8, 1]),
             ("age intervals --width 2.5 --minimum 0 --maximum 9", [10, 4, 1]),
+            ("age cuts --breaks -5,18,65.5 --breaks 18 --minimum 0 --maximum 99", [100, 3, 2, 1]),
+            ("day dates --first 2024-12-30 --last 2025-01-12 --unit week --unit isoyear", [14, 2, 1, 1]),
+            ('city groups --groups {"Rhine":["Bonn","Köln"],"Coast":["Bremen"]}', [3, 2, 1]),
+            ('city groups --groups {"DE":{"Rhine":["Bonn"]},"FR":{"Alsace":["Colmar"]}}', [2, 2, 2, 1]),
+            ("patient_id columns --coarser sex --source SOURCE", [40, 2, 1]),
             ("day dates --first 2024-01-01 --last 2024-12-31 --unit month --unit year", [366, 12, 1, 1]),
             ("zip prefixes --keep 3 --keep 1 --value 10115 --value 10117 --value 20095", [3, 2, 2, 1]),
             ("zip zip --value 10115 --value 10127", [2, 2, 1, 1, 1, 1]),
@@ -641,7 +649,9 @@ class TestTaxonomies:
         ],
     )
     def test_every_kind(self, arguments: str, labels: list[int], folder: Path) -> None:
-        made = sqlanon("taxonomy", "make", "clinic.duckdb", *arguments.split(), "--json", folder=folder)
+        by_id = "SELECT age AS patient_id, age % 2 AS sex FROM visits"
+        given = [by_id if argument == "SOURCE" else argument for argument in arguments.split()]
+        made = sqlanon("taxonomy", "make", "clinic.duckdb", *given, "--json", folder=folder)
         assert made.returncode == 0, made.stderr
         assert document(made)["labels"] == labels
 

@@ -164,7 +164,8 @@ def test_all_problems_come_at_once(session: sa.Session, tmp_path: Path) -> None:
         policy({"age": {"kind": "intervals", "widths": [5, 7]}, "zip": "zipp.csv", "sxe": "flat", "day": {"kind": "d"}})
     assert refused.value.problems == (
         "taxonomies.age: width 7 is not a multiple of 5, so the levels do not nest",
-        'taxonomies.day: unknown kind "d" (one of intervals, dates, prefixes, ipv4, zip, icd9, icd10, flat, file)',
+        'taxonomies.day: unknown kind "d" (one of intervals, cuts, dates, prefixes, ipv4, zip, icd9, icd10, flat, '
+        "groups, columns, rows, file)",
     )
     with pytest.raises(sa.PolicyError, match='"sxe" is no quasi-identifier'):
         policy({"sxe": "flat"})
@@ -183,6 +184,67 @@ def test_a_policy_without_any_has_the_hash_that_it_had(tmp_path: Path) -> None:
     assert bare.sha256() == "3a88fa9974493e85e5ffcf6104b72d805810cf5dd3f6d3901df81b6733a9443d"
     (tmp_path / "policy.toml").write_text(TOML)
     assert sa.Policy.from_toml(tmp_path / "policy.toml").sha256() != policy().sha256()
+
+
+NESTED = """
+quasi_identifiers = ["age", "city", "day", "sex", "zip"]
+rest = "identifier"
+
+[[privacy]]
+model = "k-anonymity"
+k = 4
+
+[taxonomies]
+age = { kind = "cuts", breaks = [[30, 40.5, 50], [40.5]], minimum = 0, maximum = 99 }
+day = { kind = "dates", units = ["week", "isoyear"], first = 2024-01-01, last = 2026-12-31 }
+
+[taxonomies.sex]
+kind = "groups"
+groups = { "?" = ["f", "m"] }
+
+[taxonomies.city]
+kind = "groups"
+
+[taxonomies.city.groups]
+West = { Rhine = ["Bonn", "Köln"], Moselle = ["Trier"] }
+East = { Elbe = ["Dresden"] }
+
+[taxonomies.zip]
+kind = "columns"
+columns = ["area"]
+"""
+
+
+def test_breaks_groups_weeks_and_columns_in_a_file(session: sa.Session, tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text(NESTED)
+    asked = sa.Policy.from_toml(tmp_path / "policy.toml")
+    assert sa.Policy.model_validate_json(asked.model_dump_json()) == asked
+    session.connection.execute(
+        "CREATE TABLE travellers AS SELECT *, ['Bonn', 'Köln', 'Trier', 'Dresden'][1 + age % 4] AS city, "
+        "left(zip, 4) AS area FROM people"
+    )
+    node = {"age": 1, "city": 2, "day": 2, "sex": 0, "zip": 1}
+    published = session.anonymize("travellers", asked, tmp_path / "k4.parquet", node=node)
+    declared = dict.fromkeys(["age", "city", "day", "sex"], "declared")
+    assert published.report.domains == {**declared, "zip": "observed"}
+    columns = ", ".join(f"list_sort(list(DISTINCT {name}))" for name in ("age", "city", "day", "zip"))
+    assert rows(session, f"(SELECT {columns} FROM '{tmp_path}/k4.parquet')") == [
+        (["< 30", ">= 50", "[30, 40.5)", "[40.5, 50)"], ["East", "West"], ["ISO 2025"], ["1010"])
+    ]
+    assert session.verify(tmp_path / "k4.parquet", asked, source="travellers").met
+
+
+def test_labels_that_would_be_released_are_refused() -> None:
+    for role in ("sensitive", "insensitive"):
+        roles = {"quasi_identifiers": ["city"], "sensitive": [], role: ["State", "county"]}
+        with pytest.raises(sa.PolicyError) as refused:
+            policy({"city": {"kind": "columns", "columns": ["county", "state"]}}, **roles)
+        assert [problem.partition(" has")[0] for problem in refused.value.problems] == [
+            'taxonomies: "county"',
+            'taxonomies: "state"',
+        ]
+    dropped = {"quasi_identifiers": ["city", "county"], "sensitive": [], "identifiers": ["state"]}
+    policy({"city": {"kind": "columns", "columns": ["county", "state"]}}, **dropped)
 
 
 def test_one_file_and_one_command(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from sqlanon.model.taxonomy.rules import RULES
 from tests import command_client
 from tests.commands import environment, python, server
 from tests.conftest import ROOT
@@ -115,3 +116,11 @@ def test_the_readme_names_every_macro() -> None:
     table = README.partition("## The macros")[2].partition("## Honest limits")[0]
     missing = [name for name in macros() if f"`{name}`" not in table and not name.endswith(("_of",))]
     assert missing == []
+
+
+def test_the_readme_names_every_kind_of_taxonomy_and_its_settings() -> None:
+    table = README.partition("### Taxonomies")[2].partition("## Longitudinal data")[0]
+    lines = [line for line in table.splitlines() if line.startswith("| `")]
+    for kind, rule in RULES.items():
+        [line] = [line for line in lines if f"`{kind}`" in line.split("|")[1]]
+        assert [name for name in rule.model_fields if name != "kind" and name not in line] == [], kind

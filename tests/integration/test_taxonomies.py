@@ -59,6 +59,10 @@ MADE: dict[str, tuple[dict[str, Any], sa.Taxonomy]] = {
         {"widths": [10, 20], "minimum": 0, "maximum": 39},
         sa.Taxonomy.intervals([10, 20], minimum=0, maximum=39),
     ),
+    "cuts": (
+        {"breaks": [[18, 25.5, 65], [18]], "minimum": 17, "maximum": 66},
+        sa.Taxonomy.cuts([[18, 25.5, 65], [18]], minimum=17, maximum=66),
+    ),
     "dates": (
         {"units": ["year"], "first": "2024-12-30", "last": "2025-01-02"},
         sa.Taxonomy.dates(["year"], first=datetime.date(2024, 12, 30), last=datetime.date(2025, 1, 2)),
@@ -69,6 +73,15 @@ MADE: dict[str, tuple[dict[str, Any], sa.Taxonomy]] = {
     "icd10": ({"values": ["E11.9"]}, sa.Taxonomy.icd10(["E11.9"])),
     "ipv4": ({"bits": [8], "values": ["10.0.0.1"]}, sa.Taxonomy.ipv4([8], ["10.0.0.1"])),
     "flat": ({"values": ["f", "m"]}, sa.Taxonomy.flat(["f", "m"])),
+    "groups": (
+        {"groups": {"Coast": ["Bremen", "Hamburg"], "Rhine": ["Bonn"]}},
+        sa.Taxonomy.groups({"Coast": ["Bremen", "Hamburg"], "Rhine": ["Bonn"]}),
+    ),
+    "columns": (
+        {"columns": ["county"], "source": "SELECT 'Bonn' AS x, 'NRW' AS county"},
+        sa.Taxonomy.columns(["county"]),
+    ),
+    "rows": ({"rows": [["f", "*"], [None, "*"]]}, sa.Taxonomy.from_rows([("f", "*"), (None, "*")])),
 }
 
 
@@ -81,7 +94,7 @@ class TestMake:
         settings, taxonomy = MADE[kind]
         session.taxonomies.make("x", kind, **settings)
         made = stored(session, "x"), session.taxonomies.list()["x"]
-        session.taxonomies.load("x", taxonomy)
+        session.taxonomies.load("x", taxonomy, source=settings.get("source"))
         assert made == (stored(session, "x"), session.taxonomies.list()["x"])
 
     def test_values_that_are_not_declared_are_read_off_the_source(self, session: sa.Session) -> None:
@@ -98,6 +111,9 @@ class TestMake:
             ("intervals", {}, "widths: field required"),
             ("intervals", {"width": [10]}, 'width: unknown key; did you mean "widths"'),
             ("intervals", {"widths": [-1]}, "width -1 is not positive"),
+            ("cuts", {"breaks": [18, 65]}, "breaks[0]: must be a list"),
+            ("groups", {"groups": {"a": ["b"], "c": {"d": ["e"]}}}, "groups are not nested equally deep"),
+            ("columns", {"columns": []}, "columns: needs at least one"),
         ],
     )
     def test_what_is_no_rule_is_refused(
@@ -245,12 +261,152 @@ class TestIntervals:
             observed(session, f"({value}), ('1')", "DOUBLE", sa.Taxonomy.intervals([1]))
 
 
+class TestCuts:
+    def test_labels_between_breaks(self, session: sa.Session) -> None:
+        found = declared(session, sa.Taxonomy.cuts([[18, 25, 65], [18, 65]], minimum=0, maximum=99))
+        assert found["17"] == ("< 18", "< 18", "*")
+        assert found["18"] == found["24"] == ("[18, 25)", "[18, 65)", "*")
+        assert found["25"] == found["64"] == ("[25, 65)", "[18, 65)", "*")
+        assert found["65"] == found["99"] == (">= 65", ">= 65", "*")
+
+    def test_breaks_are_exact_and_shown_as_they_are_written(self, session: sa.Session) -> None:
+        rule = sa.Taxonomy.cuts([[Decimal("-0.1"), 0, 0.3, 1e3], [0]])
+        found = observed(session, "(-0.1), (0.2), (0.1 + 0.2), (0.3), (1e9), (-5.0)", "DECIMAL(20, 9)", rule)
+        assert found["-0.100000000"] == ("[-0.1, 0)", "< 0", "*")
+        assert found["0.200000000"] == ("[0, 0.3)", ">= 0", "*")
+        assert found["0.300000000"] == ("[0.3, 1000)", ">= 0", "*")
+        assert found["1000000000.000000000"] == (">= 1000", ">= 0", "*")
+        assert found["-5.000000000"] == ("< -0.1", "< 0", "*")
+
+
+class TestGroups:
+    def test_one_level(self, session: sa.Session) -> None:
+        found = declared(session, sa.Taxonomy.groups({"Rhine": ["Bonn", "Köln"], "Coast": ["Bremen"]}))
+        assert found == {"Bonn": ("Rhine", "*"), "Köln": ("Rhine", "*"), "Bremen": ("Coast", "*")}
+
+    def test_groups_of_groups(self, session: sa.Session) -> None:
+        tree = {"Germany": {"Rhine": ["Bonn", 7], "Coast": ["Bremen"]}, "France": {"Alsace": [True, 1.5]}}
+        assert declared(session, sa.Taxonomy.groups(tree)) == {
+            "Bonn": ("Rhine", "Germany", "*"),
+            "7": ("Rhine", "Germany", "*"),
+            "Bremen": ("Coast", "Germany", "*"),
+            "true": ("Alsace", "France", "*"),
+            "1.5": ("Alsace", "France", "*"),
+        }
+
+    @pytest.mark.parametrize("name", HOSTILE_NAMES)
+    def test_hostile_labels_and_values(self, session: sa.Session, name: str) -> None:
+        assert declared(session, sa.Taxonomy.groups({f"{name};": [name]})) == {name: (f"{name};", "*")}
+
+
+class TestColumns:
+    PLACES = """
+        CREATE TABLE places AS FROM (VALUES
+            ('Bonn', 'Rhine', 'NRW', 1), ('Bonn', NULL, 'NRW', 1), ('Köln', 'Rhine', 'NRW', 2),
+            ('Ulm', 'Donau', 'BW', 2), (NULL, 'Donau', 'BW', 3), ('Ulm', 'Donau', 'BW', 3)
+        ) AS places (city, county, state, number)
+    """
+
+    def test_levels_are_those_of_the_other_columns(self, session: sa.Session) -> None:
+        session.connection.execute(self.PLACES)
+        session.taxonomies.load("city", sa.Taxonomy.columns(["County", "state"]), source="places")
+        assert stored(session, "city") == {
+            "Bonn": ("Rhine", "NRW", "*"),
+            "Köln": ("Rhine", "NRW", "*"),
+            "Ulm": ("Donau", "BW", "*"),
+        }
+        assert session.taxonomies.list()["city"]["domain"] == "observed"
+        assert session.taxonomies.check() == {}
+        session.taxonomies.load("x", sa.Taxonomy.columns(["state"]), source="places", column="CITY")
+        assert stored(session, "x") == {"Bonn": ("NRW", "*"), "Köln": ("NRW", "*"), "Ulm": ("BW", "*")}
+
+    @pytest.mark.parametrize(
+        ("change", "columns", "told"),
+        [
+            (
+                "INSERT INTO places VALUES ('Bonn', 'Donau', 'BW', 1)",
+                ["county"],
+                '1 value of "city" stands with several values of "county"',
+            ),
+            (
+                "INSERT INTO places VALUES ('Trier', 'Rhine', 'RLP', 1), ('Worms', 'Donau', 'RLP', 1)",
+                ["county", "state"],
+                '2 values of "county" stand with several values of "state"',
+            ),
+            (
+                "UPDATE places SET county = NULL WHERE city IN ('Bonn', 'Ulm')",
+                ["county"],
+                '2 values of "city" stand with no value of "county"',
+            ),
+            (
+                "UPDATE places SET county = '' WHERE city = 'Ulm'",
+                ["county"],
+                '1 value of "city" stands with an empty text in "county"',
+            ),
+        ],
+    )
+    def test_a_value_with_several_parents_or_none_is_refused(
+        self, session: sa.Session, change: str, columns: list[str], told: str
+    ) -> None:
+        session.connection.execute(self.PLACES)
+        session.connection.execute(change)
+        with pytest.raises(sa.TaxonomyError) as caught:
+            session.taxonomies.load("city", sa.Taxonomy.columns(columns), source="places")
+        assert caught.value.problems == (told,)
+        assert session.taxonomies.list() == {}
+
+    def test_all_that_is_wrong_comes_at_once(self, session: sa.Session) -> None:
+        session.connection.execute(self.PLACES)
+        with pytest.raises(sa.TaxonomyError) as caught:
+            session.taxonomies.load("city", sa.Taxonomy.columns(["conty", "land"]), source="places")
+        assert caught.value.problems == (
+            'column "conty" is not in table "places"; did you mean "county"?',
+            'column "land" is not in table "places"',
+        )
+        with pytest.raises(sa.TaxonomyError, match="has no declared domain"):
+            session.taxonomies.load("city", sa.Taxonomy.columns(["county"]))
+
+    @pytest.mark.parametrize("name", HOSTILE_NAMES)
+    def test_hostile_names(self, session: sa.Session, name: str) -> None:
+        quoted = name.replace('"', '""')
+        session.connection.execute(f"""CREATE TABLE t AS SELECT 'a' AS hostile, 'b' AS "{quoted}" """)
+        session.taxonomies.load("hostile", sa.Taxonomy.columns([name]), source="t")
+        assert stored(session, "hostile") == {"a": ("b", "*")}
+
+    @pytest.mark.parametrize("rows", [0, 1])
+    def test_an_empty_table_and_one_row(self, session: sa.Session, rows: int) -> None:
+        session.connection.execute(f"CREATE TABLE t AS SELECT 'a' AS x, 'b' AS y FROM range({rows})")
+        if rows:
+            session.taxonomies.load("x", sa.Taxonomy.columns(["y"]), source="t")
+            assert stored(session, "x") == {"a": ("b", "*")}
+        else:
+            with pytest.raises(sa.TaxonomyError, match="it has no values"):
+                session.taxonomies.load("x", sa.Taxonomy.columns(["y"]), source="t")
+
+    def test_collations_tell_no_values_apart(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE t (x VARCHAR COLLATE NOCASE, y VARCHAR COLLATE NOCASE)")
+        session.connection.execute("INSERT INTO t VALUES ('a', 'p'), ('A', 'q')")
+        session.taxonomies.load("x", sa.Taxonomy.columns(["y"]), source="t")
+        assert stored(session, "x") == {"a": ("p", "*"), "A": ("q", "*")}
+
+
 class TestDates:
     def test_dates(self, session: sa.Session) -> None:
         found = declared(session, sa.Taxonomy.dates(first=datetime.date(2019, 12, 31), last=datetime.date(2020, 3, 1)))
         assert len(found) == 62
         assert found["2019-12-31"] == ("2019-12", "2019-Q4", "2019", "2010s", "*")
         assert found["2020-02-29"] == ("2020-02", "2020-Q1", "2020", "2020s", "*")
+
+    def test_weeks_nest_in_iso_years(self, session: sa.Session) -> None:
+        """A week belongs to the year of its Thursday."""
+        ends = {"first": datetime.date(2020, 12, 26), "last": datetime.date(2025, 1, 5)}
+        found = declared(session, sa.Taxonomy.dates(["week", "isoyear"], **ends))
+        assert found["2020-12-27"] == ("2020-W52", "ISO 2020", "*")
+        assert found["2021-01-03"] == ("2020-W53", "ISO 2020", "*")
+        assert found["2021-01-04"] == ("2021-W01", "ISO 2021", "*")
+        assert found["2024-12-30"] == ("2025-W01", "ISO 2025", "*")
+        days = declared(session, sa.Taxonomy.dates(["day", "week"], **ends))
+        assert days["2024-12-30"] == ("2024-12-30", "2025-W01", "*")
 
     def test_the_last_day_of_all(self, session: sa.Session) -> None:
         last = datetime.date.max

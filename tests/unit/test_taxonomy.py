@@ -5,10 +5,19 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 import sqlanon as sa
+
+
+def nested(depth: int) -> dict[str, Any]:
+    """Groups within groups."""
+    found: dict[str, Any] = {"0": ["x"]}
+    for level in range(depth):
+        found = {f"{level}": found}
+    return found
 
 
 class TestArguments:
@@ -41,6 +50,60 @@ class TestArguments:
             (lambda: sa.Taxonomy.dates(["moon"]), ['no unit "moon"; take day, month']),
             (lambda: sa.Taxonomy.dates(["year", "month"]), ["from fine to coarse"]),
             (lambda: sa.Taxonomy.dates(["year", "year"]), ["each once"]),
+            (
+                lambda: sa.Taxonomy.dates(["week", "month"]),
+                ["a week can have days of two months, so week and month do not nest; take day, week, isoyear or "],
+            ),
+            (lambda: sa.Taxonomy.dates(["week", "year"]), ["a week can have days of two years"]),
+            (lambda: sa.Taxonomy.dates(["month", "isoyear"]), ["a month can have days of two ISO years"]),
+            (lambda: sa.Taxonomy.dates(["day", "isoyear", "week"]), ["from fine to coarse"]),
+            (lambda: sa.Taxonomy.cuts([]), ["no breaks are given"]),
+            (lambda: sa.Taxonomy.cuts([[]]), ["level 1 has no breaks"]),
+            (lambda: sa.Taxonomy.cuts([[18], [18]]), ["level 2 has all breaks of level 1"]),
+            (
+                lambda: sa.Taxonomy.cuts([[18, 65], [40]]),
+                ["level 2 has the break 40, which level 1 lacks, so the levels do not nest"],
+            ),
+            (
+                lambda: sa.Taxonomy.cuts([[5, 3], [3, 3]], minimum=1),
+                ["the breaks of level 1 do not ascend", "the breaks of level 2 do not ascend", "go together"],
+            ),
+            (lambda: sa.Taxonomy.cuts([["18 "]], minimum=9, maximum=0), ["greater than maximum"]),  # type: ignore[list-item]
+            (lambda: sa.Taxonomy.cuts([["old"]]), ['"old" is not a number']),  # type: ignore[list-item]
+            (lambda: sa.Taxonomy.cuts([[float("inf")]]), ["inf is not a finite number"]),
+            (lambda: sa.Taxonomy.cuts([["1e999999999"]]), ["too large or too small"]),  # type: ignore[list-item]
+            (lambda: sa.Taxonomy.cuts([[1e-12]]), ["0.000000000001 has more than nine decimals"]),
+            (lambda: sa.Taxonomy.columns([]), ["no column is given"]),
+            (lambda: sa.Taxonomy.columns(["a", "B", "A"]), ['column "A" is given twice']),
+            (lambda: sa.Taxonomy.groups({}), ["there are no groups"]),
+            (
+                lambda: sa.Taxonomy.groups({"a": [], "b": ["x", "x"], "": ["y"], "*": ["z"]}),
+                [
+                    'group "a" has no values',
+                    'group "b" lists 1 value more than once',
+                    "a label is empty",
+                    '"*" is the label of the top',
+                ],
+            ),
+            (
+                lambda: sa.Taxonomy.groups({"a": {"o": ["x"]}, "b": {"o": ["y"]}}),
+                ['label "o" stands under "a" and "b"'],
+            ),
+            (
+                lambda: sa.Taxonomy.groups({"a": ["x", "y"], "b": ["y", "x"], "c": {"d": ["w"]}}),
+                ['groups "a" and "b" share 2 values', "groups are not nested equally deep"],
+            ),
+            (
+                lambda: sa.Taxonomy.groups({"a": "xyz", "b": [["x"]], "c": None, 4: ["q"], "e": [None]}),
+                [
+                    'group "a" must be a list of values, or have groups itself',
+                    'group "b": values must be texts, numbers, true or false',
+                    'group "c" must be a list',
+                    "labels must be texts",
+                    'group "e": values must be',
+                ],
+            ),
+            (lambda: sa.Taxonomy.groups(nested(1_000)), ["groups are nested more than 64 levels deep"]),
             (lambda: sa.Taxonomy.dates(first=datetime.date.max), ["first and last go together"]),
             (lambda: sa.Taxonomy.dates(first=datetime.date.max, last=datetime.date.min), ["first is later than last"]),
             (lambda: sa.Taxonomy.prefixes([]), ["kept characters"]),

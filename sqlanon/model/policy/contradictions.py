@@ -9,6 +9,7 @@ from sqlanon.model.base import RESERVED_PREFIX, did_you_mean
 from sqlanon.model.names import folded
 from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY
 from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel
+from sqlanon.model.taxonomy.rules import Columns
 
 if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
@@ -28,6 +29,7 @@ def contradictions(policy: Policy) -> Iterable[str]:
     yield from _uncountable_individuals(policy)
     yield from _misfits_of_method(policy)
     yield from _unused_taxonomies(policy)
+    yield from _released_labels(policy)
 
 
 def _repeated_columns(policy: Policy) -> Iterable[str]:
@@ -126,6 +128,19 @@ def _unused_taxonomies(policy: Policy) -> Iterable[str]:
         if name not in used:
             reason = "is no quasi-identifier, and no sensitive column with hierarchical distances"
             yield f'taxonomies: "{name}" {reason}{did_you_mean(name, used)}'
+
+
+def _released_labels(policy: Policy) -> Iterable[str]:
+    """Columns that are published as they are, and have finer labels of a quasi-identifier than its node may have."""
+    roles = {folded(name): role for role in ("sensitive", "insensitive") for name in getattr(policy, role)}
+    for name, rule in policy.taxonomies.items():
+        if name in policy.taxonomy_columns and isinstance(rule, Columns):
+            for column in rule.columns:
+                if role := roles.get(folded(column)):
+                    yield (
+                        f'taxonomies: "{column}" has labels of "{name}", and would be released as it is; make it an '
+                        f"identifier, which is dropped, or a quasi-identifier, not {role}"
+                    )
 
 
 def _unprotected_columns(policy: Policy) -> Iterable[str]:

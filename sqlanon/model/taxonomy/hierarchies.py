@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+from pathlib import Path
 
 from sqlanon.errors import TaxonomyError
+from sqlanon.model.taxonomy.notes import Domain, noted_domain
 
 DELIMITERS = (";", ",", "\t")
+
+
+def read_hierarchy(path: Path, delimiter: str | None) -> tuple[tuple[tuple[str | None, ...], ...], Domain]:
+    """The rows of a file, and where its values come from.
+
+    Raises:
+        TaxonomyError: it cannot be read, is not UTF-8, or not a hierarchy.
+    """
+    try:
+        content = path.read_bytes()
+        text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
+    except UnicodeDecodeError:
+        raise TaxonomyError(f"the taxonomy file {path} is not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it has characters that no name can have"
+        raise TaxonomyError(f"the taxonomy file {path} cannot be read: {reason}") from None
+    domain = noted_domain(path, hashlib.sha256(content).hexdigest())
+    return parse_hierarchy(text, delimiter, str(path)), domain
 
 
 def parse_hierarchy(text: str, delimiter: str | None, path: str) -> tuple[tuple[str | None, ...], ...]:

@@ -3,22 +3,49 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import NotBoolean, PolicyValue, did_you_mean
+from sqlanon.model.taxonomy.arguments import exact_number
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
-Number = Annotated[int | float, NotBoolean]
+
+def _number(value: Any) -> Any:
+    """A number, or a text that spells one; what else would be told of once as an integer, and once as a float."""
+    try:
+        return value if isinstance(value, int | float) else exact_number(value)
+    except TaxonomyError:
+        raise PydanticCustomError("no_number", "must be a number") from None
+
+
+Number = Annotated[int | float, BeforeValidator(_number), NotBoolean]
 Whole = Annotated[int, NotBoolean]
 Values = tuple[bool | str | int | float, ...] | None
 """The declared domain; None if the values are read off the column of the source."""
+
+
+GROUPS_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {
+        "anyOf": [
+            {
+                "type": "array",
+                "minItems": 1,
+                "items": {"anyOf": [{"type": "boolean"}, {"type": "string"}, {"type": "number"}]},
+            },
+            {"type": "object", "description": "Groups of this group."},
+        ]
+    },
+}
+"""The JSON Schema of values listed under their labels, to the first level."""
 
 
 class _Rule(PolicyValue):
@@ -34,13 +61,18 @@ class _Rule(PolicyValue):
 
     @model_validator(mode="after")
     def _is_valid(self) -> _Rule:
-        try:
-            if not isinstance(self, FileOfTaxonomy):  # a policy can be read where its files are not
-                self.taxonomy()
-        except TaxonomyError as error:
-            problems = "; ".join(error.problems) or str(error)
-            raise PydanticCustomError("taxonomy", "{problems}", {"problems": problems}) from None
+        if not isinstance(self, FileOfTaxonomy):  # a policy can be read where its files are not
+            _refused_in_words(self.taxonomy)
         return self
+
+
+def _refused_in_words(make: Callable[[], Taxonomy]) -> None:
+    """Have what is wrong with a taxonomy told among the other problems of a policy."""
+    try:
+        make()
+    except TaxonomyError as error:
+        problems = "; ".join(error.problems) or str(error)
+        raise PydanticCustomError("taxonomy", "{problems}", {"problems": problems}) from None
 
 
 class Intervals(_Rule):
@@ -58,6 +90,58 @@ class Intervals(_Rule):
         """The taxonomy."""
         ends = {"minimum": self.minimum, "maximum": self.maximum, "below": self.below, "above": self.above}
         return Taxonomy.intervals(self.widths, origin=self.origin, **ends)  # type: ignore[arg-type]
+
+
+class Cuts(_Rule):
+    """See :meth:`Taxonomy.cuts`."""
+
+    kind: Literal["cuts"] = "cuts"
+    breaks: Annotated[tuple[tuple[Number, ...], ...], Field(min_length=1)]
+    minimum: Whole | None = None
+    maximum: Whole | None = None
+
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy."""
+        return Taxonomy.cuts(self.breaks, minimum=self.minimum, maximum=self.maximum)
+
+
+class Groups(_Rule):
+    """See :meth:`Taxonomy.groups`."""
+
+    kind: Literal["groups"] = "groups"
+    groups: Annotated[dict[str, Any], WithJsonSchema(GROUPS_SCHEMA)]
+
+    @field_validator("groups", mode="before")
+    @classmethod
+    def _are_groups(cls, groups: Any) -> Any:
+        _refused_in_words(lambda: Taxonomy.groups(groups))
+        return groups
+
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy."""
+        return Taxonomy.groups(self.groups)
+
+
+class Columns(_Rule):
+    """See :meth:`Taxonomy.columns`."""
+
+    kind: Literal["columns"] = "columns"
+    columns: Annotated[tuple[str, ...], Field(min_length=1)]
+
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy."""
+        return Taxonomy.columns(self.columns)
+
+
+class Rows(_Rule):
+    """See :meth:`Taxonomy.from_rows`."""
+
+    kind: Literal["rows"] = "rows"
+    rows: tuple[tuple[bool | str | int | float | None, ...], ...]
+
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy."""
+        return Taxonomy.from_rows(self.rows)
 
 
 class Dates(_Rule):
@@ -134,15 +218,16 @@ class FileOfTaxonomy(_Rule):
         return Taxonomy.from_csv(Path(self.folder or "", self.file), delimiter=self.delimiter)
 
 
+_AnyRule = Annotated[
+    Intervals | Cuts | Dates | Prefixes | IPv4 | Codes | Groups | Columns | Rows | FileOfTaxonomy,
+    Field(discriminator="kind"),
+]
+
 RULES: dict[str, type[_Rule]] = {
-    "intervals": Intervals,
-    "dates": Dates,
-    "prefixes": Prefixes,
-    "zip": Codes,
-    "icd9": Codes,
-    "icd10": Codes,
-    "ipv4": IPv4,
-    "flat": Codes,
+    kind: rule
+    for rule in get_args(get_args(_AnyRule)[0])
+    if rule is not FileOfTaxonomy
+    for kind in get_args(rule.model_fields["kind"].annotation)
 }
 """The rules by the kinds of taxonomies that they make."""
 
@@ -176,10 +261,6 @@ def _written(rule: Any) -> Any:
     return rule
 
 
-_AnyRule = Annotated[
-    Intervals | Dates | Prefixes | IPv4 | Codes | FileOfTaxonomy,
-    Field(discriminator="kind"),
-]
 TaxonomyRule = Annotated[_AnyRule, BeforeValidator(_written, json_schema_input_type=_AnyRule | str)]
 """How a taxonomy is written in a policy: ``"zip"``, ``"city.csv"``, or a table with its ``kind``."""
 

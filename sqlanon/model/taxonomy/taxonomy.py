@@ -10,64 +10,37 @@ nothing about the data.
 from __future__ import annotations
 
 import datetime
-import hashlib
-import io
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from sqlanon.errors import TaxonomyError
-from sqlanon.model.taxonomy.hierarchies import parse_hierarchy
-from sqlanon.model.taxonomy.notes import Domain, noted_domain
+from sqlanon.model.taxonomy import arguments
+from sqlanon.model.taxonomy.arguments import exact_number
+from sqlanon.model.taxonomy.domains import DateRange, IntegerRange, LabelRule
+from sqlanon.model.taxonomy.groups import grouped_rows, text_of
+from sqlanon.model.taxonomy.hierarchies import read_hierarchy
+from sqlanon.model.taxonomy.notes import Domain
 
 TOP = "*"
 """The one label of the top level of a generated taxonomy."""
 
-DATE_UNITS = ("day", "month", "quarter", "year", "decade")
 IPV4_BITS = 32
-
-MOST_VALUES = 2_000_000
-"""The most values of a declared range: each is a row of the taxonomy at every level.
-
-So many, with three levels above them, take 2.3 GB to be loaded.
-"""
-
-
-@dataclass(frozen=True)
-class LabelRule:
-    """One generated level: a macro of ``sql/macros/15_labels.sql`` and its arguments after the value."""
-
-    macro: str
-    arguments: tuple[int | Decimal | str | None, ...]
-
-
-@dataclass(frozen=True)
-class IntegerRange:
-    """The declared domain ``minimum, ..., maximum``, both included."""
-
-    minimum: int
-    maximum: int
-
-
-@dataclass(frozen=True)
-class DateRange:
-    """The declared domain of every day from ``first`` to ``last``, both included."""
-
-    first: datetime.date
-    last: datetime.date
 
 
 @dataclass(frozen=True)
 class Taxonomy:
     """Where the labels of an attribute come from; build one with the class methods.
 
-    Exactly one of ``rows``, ``query`` and ``rules`` is given.
+    Exactly one of ``rows``, ``query``, ``coarser`` and ``rules`` is given.
 
     Attributes:
         rows: one tuple per value: the value, then its label at every level above; None stands for NULL.
         query: a SQL query whose result is such rows (wide), or has the columns level, value, label (long).
+        coarser: the columns of the source that have the labels of each level between the values and the top ``*``.
         rules: how to label each level between the values and the top ``*``.
         values: the declared domain of ``rules``; None if the domain is to be observed in a column.
         query_domain, rows_domain: where the values of a query or of rows come from.
@@ -76,6 +49,7 @@ class Taxonomy:
 
     rows: tuple[tuple[str | None, ...], ...] | None = None
     query: str | None = None
+    coarser: tuple[str, ...] | None = None
     rules: tuple[LabelRule, ...] | None = None
     values: tuple[str, ...] | IntegerRange | DateRange | None = None
     query_domain: Domain = "observed"
@@ -94,7 +68,7 @@ class Taxonomy:
     @property
     def needs_source(self) -> bool:
         """Whether the values must be read off a column."""
-        return self.rules is not None and self.values is None
+        return self.coarser is not None or (self.rules is not None and self.values is None)
 
     @classmethod
     def from_csv(cls, path: str | Path, *, delimiter: str | None = None) -> Taxonomy:
@@ -110,21 +84,13 @@ class Taxonomy:
         Raises:
             TaxonomyError: the file cannot be read, or its lines do not all have the same two or more fields.
         """
-        try:
-            content = Path(path).read_bytes()
-            text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
-        except UnicodeDecodeError:
-            raise TaxonomyError(f"the taxonomy file {path} is not UTF-8 text") from None
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or "it has characters that no name can have"
-            raise TaxonomyError(f"the taxonomy file {path} cannot be read: {reason}") from None
-        domain = noted_domain(Path(path), hashlib.sha256(content).hexdigest())
-        return cls(rows=parse_hierarchy(text, delimiter, str(path)), rows_domain=domain, origin=str(path))
+        rows, domain = read_hierarchy(Path(path), delimiter)
+        return cls(rows=rows, rows_domain=domain, origin=str(path))
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[object]]) -> Taxonomy:
         """Rows like those of an ARX hierarchy, values first; None stands for NULL, all else is taken as text."""
-        texts = tuple(tuple(None if field is None else _text(field) for field in row) for row in rows)
+        texts = tuple(tuple(None if field is None else text_of(field) for field in row) for row in rows)
         if len({len(row) for row in texts}) > 1 or not texts or len(texts[0]) < 1:
             raise TaxonomyError(
                 "the rows of a taxonomy must all have the same number of fields, and there must be some"
@@ -166,7 +132,7 @@ class Taxonomy:
         Raises:
             TaxonomyError: listing every problem with the arguments.
         """
-        exact = [_exact(width) for width in widths]
+        exact = [exact_number(width) for width in widths]
         problems = [f"width {width} is not positive" for width in exact if width <= 0]
         if not problems:
             problems += [
@@ -176,26 +142,79 @@ class Taxonomy:
             ]
         if not exact:
             problems.append("no width is given")
-        if (minimum is None) != (maximum is None):
-            problems.append("minimum and maximum go together")
-        if minimum is not None and maximum is not None and minimum > maximum:
-            problems.append(f"minimum {minimum} is greater than maximum {maximum}")
-        if minimum is not None and maximum is not None and maximum - minimum >= MOST_VALUES:
-            problems.append(
-                f"minimum {minimum} to maximum {maximum} are {maximum - minimum + 1:,} values, and a taxonomy lists "
-                f"all of its values, {MOST_VALUES:,} at most: declare a smaller domain, round the column in a query "
-                "first, or give no minimum and maximum, so that the values are read off the column"
-            )
+        problems += arguments.misfits_of_range(minimum, maximum)
         if below is not None and above is not None and below >= above:
             problems.append(f"below {below} is not smaller than above {above}")
         if problems:
             raise TaxonomyError("the intervals are not valid:", problems)
-        ends = (None if below is None else _exact(below), None if above is None else _exact(above))
+        ends = (None if below is None else exact_number(below), None if above is None else exact_number(above))
         return cls(
-            rules=tuple(LabelRule("interval_label", (width, _exact(origin), *ends)) for width in exact),
+            rules=tuple(LabelRule("interval_label", (width, exact_number(origin), *ends)) for width in exact),
             values=IntegerRange(minimum, maximum) if minimum is not None and maximum is not None else None,
             origin="intervals",
         )
+
+    @classmethod
+    def cuts(
+        cls,
+        breaks: Sequence[Sequence[int | float | Decimal]],
+        *,
+        minimum: int | None = None,
+        maximum: int | None = None,
+    ) -> Taxonomy:
+        """Half-open numeric intervals between breaks of your own: ``< 18``, ``[18, 65)``, ``>= 65``, ``*``.
+
+        Args:
+            breaks: the numbers at which intervals begin and end, ascending, at each level from level 1 up; those of a
+                level are some of the level below, so that the intervals nest.
+            minimum, maximum: the declared domain, as of :meth:`intervals`.
+
+        Raises:
+            TaxonomyError: listing every problem with the arguments.
+        """
+        exact = [[exact_number(number) for number in level] for level in breaks]
+        problems = [*arguments.misfits_of_breaks(exact), *arguments.misfits_of_range(minimum, maximum)]
+        if problems:
+            raise TaxonomyError("the cuts are not valid:", problems)
+        return cls(
+            rules=tuple(LabelRule("bin_label", (tuple(map(arguments.written, level)),)) for level in exact),
+            values=IntegerRange(minimum, maximum) if minimum is not None and maximum is not None else None,
+            origin="cuts",
+        )
+
+    @classmethod
+    def groups(cls, groups: Mapping[str, Any]) -> Taxonomy:
+        """Values listed under their labels: ``{"Rhine": ["Bonn", "Köln"], "Coast": ["Bremen"]}``, then ``*``.
+
+        Args:
+            groups: a list of values by label; or by label of the level above such groups again, equally deep for all
+                values: ``{"Germany": {"Rhine": ["Bonn"]}, "France": {"Alsace": ["Colmar"]}}``. The listed values are
+                the declared domain.
+
+        Raises:
+            TaxonomyError: listing every problem with the groups.
+        """
+        return cls(rows=grouped_rows(groups, TOP), origin="groups")
+
+    @classmethod
+    def columns(cls, columns: Sequence[str]) -> Taxonomy:
+        """Labels in coarser columns of the same table: city → county → state → ``*``.
+
+        Values are read off the source, where each must stand with one value of every column; NULL there counts as
+        missing.
+
+        Args:
+            columns: the column of each level, from level 1 up. Have them dropped, or generalized, too: a release that
+                shows them shows the labels.
+
+        Raises:
+            TaxonomyError: no column is given, or one twice.
+        """
+        problems = [] if columns else ["no column is given"]
+        problems += [f'column "{name}" is given twice' for name in arguments.repeated(columns)]
+        if problems:
+            raise TaxonomyError("the columns are not valid:", problems)
+        return cls(coarser=tuple(columns), origin="columns")
 
     @classmethod
     def dates(
@@ -208,15 +227,15 @@ class Taxonomy:
         """Dates and timestamps by calendar unit: ``2024-03``, ``2024-Q1``, ``2024``, ``2020s``, ``*``.
 
         Args:
-            units: the unit of each level, from level 1 up, from fine to coarse; timestamps want ``day`` first.
+            units: the unit of each level, from level 1 up, from fine to coarse: day, month, quarter, year, decade; or
+                day, week, isoyear (``2024-W13``, ``ISO 2024``): weeks do not nest in months. Timestamps want ``day``
+                first.
             first, last: the declared domain, every day from one to the other; both or neither.
 
         Raises:
             TaxonomyError: listing every problem with the arguments.
         """
-        problems = [f'no unit "{unit}"; take {", ".join(DATE_UNITS)}' for unit in units if unit not in DATE_UNITS]
-        if not problems and list(units) != sorted(set(units), key=DATE_UNITS.index):
-            problems.append("the units must go from fine to coarse, each once")
+        problems = arguments.misfits_of_units(units)
         if (first is None) != (last is None):
             problems.append("first and last go together")
         if first is not None and last is not None and first > last:
@@ -271,20 +290,4 @@ def _ranks(macro: str) -> tuple[LabelRule, ...]:
 
 
 def _declared(values: Iterable[object] | None) -> tuple[str, ...] | None:
-    return None if values is None else tuple(_text(value) for value in values)
-
-
-def _text(value: object) -> str:
-    """A value as the database spells it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _exact(number: int | float | Decimal) -> int | Decimal:
-    """A number as it is written: 0.1 is one tenth."""
-    try:
-        exact = Decimal(str(number))
-    except InvalidOperation:
-        raise TaxonomyError(f'"{number}" is not a number') from None
-    if not exact.is_finite():
-        raise TaxonomyError(f"{number} is not a finite number")
-    return int(exact) if exact == exact.to_integral_value() else exact.normalize()
+    return None if values is None else tuple(text_of(value) for value in values)

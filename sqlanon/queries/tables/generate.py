@@ -7,15 +7,19 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from sqlanon.model.taxonomy.taxonomy import TOP, DateRange, IntegerRange, LabelRule
+from sqlanon.model.taxonomy.domains import DateRange, IntegerRange, LabelRule
+from sqlanon.model.taxonomy.taxonomy import TOP
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
     DIALECT,
     aliased,
+    all_of,
     ascending,
     cast,
     column,
     exact_text,
+    made_once,
+    names,
     number,
     string,
     subquery,
@@ -62,6 +66,27 @@ def labelled(domain: exp.Query, rules: Sequence[LabelRule]) -> exp.Query:
         levels.append(_level(depth, scalar_call(rule.macro, column("value", "anon_domain"), *arguments)))
     levels.append(_level(len(rules) + 1, string(TOP)))
     return union_all(levels).with_("anon_domain", as_=domain)
+
+
+def of_columns(source: exp.Table | exp.Subquery, name: str, coarser: Sequence[str]) -> exp.Query:
+    """level, value, label: the values of a column, one level per coarser column, and the top.
+
+    A value that stands with several values of a coarser column has several labels there, and with NULL alone none.
+    """
+    columns = [f"anon_{depth}" for depth in range(len(coarser) + 1)]
+    texts = [aliased(exact_text(column(each)), alias) for each, alias in zip((name, *coarser), columns, strict=True)]
+    rows = exp.select(*texts).from_(source.copy()).distinct()
+    found = [(number(depth), column(each)) for depth, each in enumerate(columns)]
+    levels = [
+        exp.select(aliased(depth, "level"), aliased(column(columns[0]), "value"), aliased(label, "label"))
+        .from_(exp.to_table("anon_rows"))
+        .where(all_of([exp.not_(each.is_(exp.null())) for each in (column(columns[0]), label.copy())]))
+        .distinct()
+        for depth, label in (*found, (number(len(columns)), string(TOP)))
+    ]
+    query = union_all(levels)
+    query.set("with_", exp.With(expressions=[made_once("anon_rows", rows)]))
+    return query
 
 
 def unpivoted(wide: exp.Query, columns: Sequence[str]) -> exp.Query:
@@ -115,10 +140,12 @@ def _named(source: exp.Table, name: str) -> exp.Table:
     return source
 
 
-def _literal(argument: int | Decimal | str | None) -> exp.Expr:
+def _literal(argument: int | Decimal | str | tuple[str, ...] | None) -> exp.Expr:
     if argument is None:
         return exp.null()
     if isinstance(argument, str):
         return string(argument)
+    if isinstance(argument, tuple):
+        return names(argument)
     literal = exp.Literal.number(str(abs(argument)))
     return exp.Neg(this=literal) if argument < 0 else literal

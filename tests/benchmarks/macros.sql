@@ -64,6 +64,25 @@ SELECT 'sex', sex, count(*) FROM people GROUP BY ALL
 UNION ALL
 SELECT 'city', city, count(*) FROM people GROUP BY ALL;
 
+-- compare: pseudonym_problems
+FROM anon.pseudonym_problems('people', ['zip', 'id']);
+-- by hand
+WITH shown AS (
+    SELECT 'zip' AS attribute, zip AS value FROM people
+    UNION ALL
+    SELECT 'id', CAST(id AS VARCHAR) FROM people
+),
+counted AS (
+    SELECT *, count(*) OVER (PARTITION BY value) AS times FROM shown
+)
+SELECT
+    attribute,
+    count(*) FILTER (WHERE NOT regexp_full_match(value, '[0-9a-f]{64}')) AS malformed_rows,
+    count(DISTINCT value) FILTER (WHERE times > 1) AS repeated_values,
+    count(*) FILTER (WHERE times > 1) AS repeated_rows
+FROM counted
+GROUP BY attribute;
+
 -- compare: unmapped_values
 FROM anon.unmapped_values('people', ['age', 'sex', 'city']);
 -- by hand

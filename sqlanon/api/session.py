@@ -161,6 +161,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         dataset: str | None = None,
         random_source: RandomSource | None = None,
         tables: Mapping[str, str] | None = None,
+        pseudonym_key: bytes | Path | None = None,
     ) -> Release:
         """Publish the best generalization of a source that meets the policy, verified; or what its method draws.
 
@@ -187,10 +188,13 @@ class Session(Preparations, AbstractContextManager["Session"]):
             random_source: for a private method, where it draws from, the operating system's randomness if it is not
                 given; a :class:`SeededSource` spends nothing, and its release is stamped NOT PRIVATE.
             tables: names for the tables that a method publishes beside the rows, in one step, by what they are.
+            pseudonym_key: the secret key of the policy's pseudonyms, or the path of its file; that of the environment
+                variable ``SQLANON_PSEUDONYM_KEY`` if it is not given.
 
         Raises:
             PolicyError: the policy or the given node does not fit the source, the source has no rows, a column to
-                partition by is not in the release, the time limit or the rows of a file are not positive, or the ``dp``
+                partition by is not in the release, the time limit or the rows of a file are not positive, a value would
+                have the same pseudonym in several rows, the key of pseudonyms is missing or refused, or the ``dp``
                 extra that private methods need is not installed.
             BudgetError: the data set has less left than a private method spends; nothing was spent.
             TaxonomyError: a taxonomy is missing, malformed, or does not cover the data.
@@ -202,13 +206,15 @@ class Session(Preparations, AbstractContextManager["Session"]):
         """
         from sqlanon.methods.base import Request
         from sqlanon.methods.registry import method_of
+        from sqlanon.model.pseudonym_key import key_for
         from sqlanon.run.pipeline import anonymize
 
-        stopped = stopping(time_limit, self._opened.callback(stop))
-        request = Request(node, stopped, dataset, random_source, self.ledger.file, tables or {})
-        target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         wanted = checked(policy)
-        may_go = replacing(replace, tells_changes=method_of(wanted).is_repeatable)
+        key = key_for(wanted, pseudonym_key)
+        stopped = stopping(time_limit, self._opened.callback(stop))
+        request = Request(node, stopped, dataset, random_source, self.ledger.file, tables or {}, key)
+        target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
+        may_go = replacing(replace, tells_changes=method_of(wanted).is_repeatable and not wanted.pseudonyms)
         read = self._opened.resolve(source)
         progress = self._opened.callback(progress)
         release = anonymize(self._engine, read, wanted, target, request, replace=may_go, progress=progress)

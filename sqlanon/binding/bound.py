@@ -72,6 +72,7 @@ class BoundPolicy:
             row_weight=policy.row_weight,
             population=self.population,
             released=policy.released_columns,
+            pseudonyms=policy.pseudonyms,
             in_key_order=not policy.has_private_method,  # which sorts by keys of its own
         )
 

@@ -74,6 +74,14 @@ TablesBeside = Annotated[
         "--table", metavar="WHAT=NAME", help="Name the table for what a method publishes beside the rows; repeat it."
     ),
 ]
+PseudonymKeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--pseudonym-key",
+        metavar="FILE",
+        help="The file with the secret key of the policy's pseudonyms; else it is in $SQLANON_PSEUDONYM_KEY.",
+    ),
+]
 LedgerFile = Annotated[
     Path | None,
     typer.Option("--ledger", metavar="FILE", help="The DuckDB file whose ledger is charged; else that of --db."),

@@ -17,6 +17,7 @@ from sqlanon.cli.options import (
     OptionalDatabase,
     PartitionBy,
     PolicyFile,
+    PseudonymKeyFile,
     Replace,
     ReplaceAnything,
     ReplaceIfChanged,
@@ -139,6 +140,7 @@ def run(
     rows_per_file: RowsPerFile = None,
     partition_by: PartitionBy = None,
     tables: TablesBeside = None,
+    pseudonym_key: PseudonymKeyFile = None,
     time_limit: TimeLimit = None,
     dataset: Dataset = None,
     ledger: LedgerFile = None,
@@ -183,6 +185,7 @@ def run(
             time_limit=time_limit,
             dataset=dataset,
             tables=given_tables(tables),
+            pseudonym_key=pseudonym_key,
             random_source=_seeded(seed),
             **layout,
         )

@@ -24,6 +24,7 @@ from sqlanon.model.release import Guarantee, PrivateGuarantee, PrivateReport, Re
 
 if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
+    from sqlanon.model.pseudonym_key import PseudonymKey
 
 AnyReport: TypeAlias = Report | PrivateReport
 AnyGuarantee: TypeAlias = Guarantee | PrivateGuarantee
@@ -43,6 +44,7 @@ class Request:
         random_source: where chance comes from.
         ledger: the file of the ledger that is charged, if it is not the one of the warehouse.
         tables: the names of the tables for what is published beside the rows, by what it is.
+        pseudonym_key: what pseudonyms are made with.
         rehearsed: whether the run is only to be read: there are no rows, which is no reason to refuse anything, and
             nothing is charged.
     """
@@ -53,6 +55,7 @@ class Request:
     random_source: RandomSource | None = None
     ledger: Path | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
+    pseudonym_key: PseudonymKey | None = None
     rehearsed: bool = False
 
 

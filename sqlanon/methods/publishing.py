@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
@@ -69,6 +69,7 @@ def group_rows(
     *,
     masked: bool,
     with_added: Callable[[exp.Query], exp.Query] = lambda groups: groups,
+    parameters: Sequence[object] = (),
 ) -> None:
     """Make the table of the rows that a recoding publishes, of the classes that are kept and of the others if masked.
 
@@ -81,11 +82,12 @@ def group_rows(
         recoding: what was chosen.
         masked: whether the rows of classes that are not kept stay, masked.
         with_added: gives the groups of equal rows the columns that are added to those of the source.
+        parameters: the blocks of the key, if there are pseudonyms.
     """
     make_labels(engine, table.encoding, recoding)
     is_grouped = _has_equal_rows(engine, table)
     groups = equal_rows(table.encoding, recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
-    engine.run(Step(EQUAL_ROWS, with_added(groups), "equal rows"))
+    engine.run(Step(EQUAL_ROWS, with_added(groups), "equal rows"), parameters)
 
 
 def released_rows(engine: Compute, encoding: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:

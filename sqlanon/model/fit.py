@@ -100,6 +100,14 @@ class PartitionRelease(Published):
         return self.report._repr_html_()
 
 
+def _repeatable_pseudonyms(policy: Policy) -> list[str]:
+    return [
+        f'pseudonyms of "{name}": a value in several partitions would have the same pseudonym there, which links its '
+        "rows, and values of earlier partitions are not kept; name the column among the identifiers"
+        for name in policy.pseudonyms
+    ]
+
+
 def refuse_unfit(policy: Policy) -> None:
     """Refuse a policy that cannot be proved on counts of what was published before.
 
@@ -109,7 +117,7 @@ def refuse_unfit(policy: Policy) -> None:
     Raises:
         PolicyError: lists what stands in the way.
     """
-    problems = []
+    problems = _repeatable_pseudonyms(policy)
     if policy.individual is not None:
         problems.append(
             f'individual "{policy.individual}": distinct individuals of several partitions cannot be counted from '

@@ -15,8 +15,11 @@ from sqlanon.model.release import Measurement, Verification
 from sqlanon.publish.files import bring_back
 from sqlanon.verification.labels import foreign_labels
 from sqlanon.verification.measure import Beside, beside_release, measure
+from sqlanon.verification.pseudonyms import pseudonym_problems
 from sqlanon.verification.published import Published, columns_of, published
 from sqlanon.verification.record import Record
+
+RELEASED_ROLES = ("quasi_identifiers", "sensitive", "pseudonyms", "insensitive")
 
 OTHER_POLICY = "it was made by another policy than the one that it is held against here"
 
@@ -57,6 +60,8 @@ def verify_published(engine: Engine, found: Published, policy: Policy, beside: B
     notes = list(found.notes)
     if found.policies and hashes.isdisjoint(found.policies):
         notes.append(OTHER_POLICY)
+    pseudonyms = [name for name in policy.pseudonyms if folded(name) in map(folded, found.columns)]
+    shortfalls += pseudonym_problems(engine, found.source.relation, pseudonyms)
     if found.record is not None:
         record = found.record.spelled_like(policy.quasi_identifiers)
         shortfalls += [*_other_counts(record, policy, measurement), *_other_levels(record, policy)]
@@ -127,7 +132,7 @@ def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
             yield f'it has the identifier "{identifiers[folded(name)]}"'
         elif folded(name) not in released:
             yield f'it has the column "{name}", to which the policy gives no role'
-    for name in (*policy.method.added_columns, *policy.quasi_identifiers, *policy.sensitive, *policy.insensitive):
+    for name in (*policy.method.added_columns, *(each for role in RELEASED_ROLES for each in getattr(policy, role))):
         if folded(name) not in there:
             yield f'it lacks the column "{name}", which the policy releases'
 

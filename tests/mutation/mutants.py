@@ -2159,6 +2159,56 @@ FOR_RECIPIENTS = _of(
     ),
 )
 
+PSEUDONYMS = [
+    *_of(
+        "sql/macros/37_pseudonyms.sql",
+        (
+            "pseudonym-that-repeats-once",
+            "HAVING count(*) > 1",
+            "HAVING count(*) > 2",
+            "two rows of one person are linked",
+            f"{MACROS}[37_pseudonyms]",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/full_domain/pseudonyms.py",
+        (
+            "pseudonyms-that-repeat",
+            "pseudonym_problems(engine, EQUAL_ROWS.table, columns)",
+            "pseudonym_problems(engine, EQUAL_ROWS.table, ())",
+            "rows of one person are published before they are found to be linked",
+            "tests/integration/test_pseudonyms.py::TestRepetition::test_rows_of_one_person",
+        ),
+    ),
+    *_of(
+        "sqlanon/queries/release/kept_columns.py",
+        (
+            "pseudonym-without-a-key",
+            'scalar_call("hmac_of_blocks", *blocks,',
+            'scalar_call("hmac_of_blocks", *[exp.Literal.string("")] * 2,',
+            "anyone can compute the pseudonyms of values",
+            "tests/property/test_pseudonyms.py::test_pseudonyms_of_texts",
+        ),
+    ),
+    *_of(
+        "sqlanon/model/pseudonym_key.py",
+        (
+            "pseudonym-key-of-31-bytes",
+            "len(self._secret) < MIN_KEY_BYTES",
+            "len(self._secret) < MIN_KEY_BYTES - 1",
+            "a key is shorter than it may be",
+            "tests/unit/test_pseudonym_key.py::TestRefusals::test_too_short",
+        ),
+        (
+            "pseudonym-key-for-everybody",
+            "st_mode & stat.S_IROTH",
+            "st_mode & stat.S_IXOTH",
+            "every user of the machine can read the key",
+            "tests/unit/test_pseudonym_key.py::TestRefusals::test_a_file_that_everybody_reads",
+        ),
+    ),
+]
+
 MUTANTS: list[Mutant] = list(
     itertools.chain(
         SCALES,
@@ -2185,6 +2235,7 @@ MUTANTS: list[Mutant] = list(
         CATALOG,
         FOR_RECIPIENTS,
         MODELS,
+        PSEUDONYMS,
     )
 )
 

@@ -25,7 +25,17 @@ def guarantee(policy: Policy, report: Report) -> Guarantee:
         for model in policy.privacy
     ]
     return Guarantee(
-        claims=tuple(claims), conditions=_conditions(policy, report.domains), not_covered=_not_covered(policy)
+        claims=(*claims, *_claims_of_pseudonyms(policy)),
+        conditions=_conditions(policy, report.domains),
+        not_covered=_not_covered(policy),
+    )
+
+
+def _claims_of_pseudonyms(policy: Policy) -> tuple[str, ...]:
+    return tuple(
+        f'each value of "{name}" is published as its HMAC-SHA-256, in one row at most, which does not reveal the value '
+        "to anyone without the key"
+        for name in policy.pseudonyms
     )
 
 
@@ -89,6 +99,9 @@ def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:
     conditions.append("no other release of the same table is published: classes of several releases can be intersected")
     if any(model.compares_with_source for model in policy.privacy):
         conditions.append("classes are compared with all rows of the source, those that were suppressed included")
+    if policy.pseudonyms:
+        conditions.append("the key of the pseudonyms was drawn at random, and is kept secret")
+        conditions.append("no table that holds pseudonyms made with the same key is linked with this one")
     if policy.population is not None:
         conditions.append(f'the people of the population are those of "{policy.population}" as it was during the run')
         conditions.append(
@@ -118,6 +131,13 @@ def _not_covered(policy: Policy) -> tuple[str, ...]:
     ]
     if unprotected:
         lines.append(f"values of {', '.join(unprotected)} that all rows of a class share are disclosed")
+    if policy.pseudonyms:
+        lines += [
+            "whoever has the key can find the value of each pseudonym by hashing candidate values: to them the rows "
+            "are pseudonymized personal data (GDPR, Article 4(5))",
+            "rows of several tables whose pseudonyms were made with one key can be linked: what their columns say "
+            "together is not covered by the privacy models of each table",
+        ]
     if policy.has_concealing:
         lines.append(
             "m-concealing is a mean over what an attacker may know: one who knows more may be certain to find a row"

@@ -23,12 +23,14 @@ from sqlanon.methods.full_domain.guarantee import guarantee
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes, masked_rows_fall_short
 from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
+from sqlanon.methods.full_domain.pseudonyms import make_rows
 from sqlanon.methods.full_domain.report import Decision, doubts, report
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
+from sqlanon.model.pseudonym_key import PseudonymKey
 from sqlanon.model.recoding import at_node
 from sqlanon.model.release import CUSTODIAN_FIELDS, Report, RowCounts, Verification
 from sqlanon.publish.provenance import provenance
@@ -54,7 +56,8 @@ class FullDomain:
             raise PolicyError("dataset and random_source are for private methods, of which the policy has none")
         bound = prepare(engine, source, policy)
         given = None if request.node is None else given_levels(bound, request.node)
-        return Prepared(engine, bound, given, request.stopped or never, request.rehearsed)
+        key = request.pseudonym_key
+        return Prepared(engine, bound, given, request.stopped or never, request.rehearsed, key)
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ class Prepared:
     given: Levels | None
     stopped: Stopped
     rehearsed: bool
+    pseudonym_key: PseudonymKey | None = None
 
     @property
     def node(self) -> Mapping[str, int] | None:
@@ -83,9 +87,9 @@ class Prepared:
     def encode(self) -> Encoded | Rehearsed:
         wanted = self.bound.policy.quality.label_losses
         table = encode_table(self.engine, self.bound, label_losses=wanted, may_be_empty=self.rehearsed)
-        return (
-            Rehearsed(self.engine, table) if self.rehearsed else Encoded(self.engine, table, self.given, self.stopped)
-        )
+        if self.rehearsed:
+            return Rehearsed(self.engine, table)
+        return Encoded(self.engine, table, self.given, self.stopped, self.pseudonym_key)
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,7 @@ class Encoded:
     table: EncodedTable
     given: Levels | None
     stopped: Stopped
+    pseudonym_key: PseudonymKey | None = None
 
     def charge(self) -> Encoded:
         return self
@@ -110,7 +115,7 @@ class Encoded:
 
             with stages.stage("explain"):
                 raise unsatisfiable(self.engine, self.table, outcome, stages.counted)
-        return Chosen(self.engine, self.table, outcome, outcome.best)
+        return Chosen(self.engine, self.table, outcome, outcome.best, pseudonym_key=self.pseudonym_key)
 
     def _outcome(self, stages: Stages) -> SearchOutcome:
         if self.given is not None:
@@ -160,6 +165,7 @@ class Chosen:
     outcome: SearchOutcome
     best: NodeSummary
     rehearsed: bool = False
+    pseudonym_key: PseudonymKey | None = None
 
     def settled(self) -> tuple[EncodedTable, NodeSummary]:
         """The cells under the policy that is to be published, and the node with all its measures.
@@ -175,7 +181,7 @@ class Chosen:
         recoding = at_node(node.levels)
         kept = keep_classes(engine, table, recoding)
         decision = _decide(engine, table, self.outcome, node)
-        publishing.group_rows(engine, table, recoding, masked=decision.masked)
+        make_rows(engine, table, recoding, self.pseudonym_key, masked=decision.masked)
         notes = (*decision.notes, *nearly_unique_columns(engine, table))
         decision = replace(decision, notes=notes, findings=findings(engine, table))
         return Drawn(engine, table, kept, decision, self.rehearsed)

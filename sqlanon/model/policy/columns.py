@@ -12,7 +12,7 @@ from sqlanon.model.names import folded
 if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
 
-ROLES = ("quasi_identifiers", "sensitive", "identifiers", "insensitive")
+ROLES = ("quasi_identifiers", "sensitive", "identifiers", "pseudonyms", "insensitive")
 NAMING_COLUMNS = (
     *("method", "privacy", "quality", "minimum_levels", "maximum_levels", "row_weight", "individual"),
     "taxonomies",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlanon.model.base import RESERVED_PREFIX, did_you_mean
 from sqlanon.model.names import folded
+from sqlanon.model.policy.columns import ROLES
 from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY
 from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel
 from sqlanon.model.taxonomy.rules import Columns
@@ -27,6 +28,7 @@ def contradictions(policy: Policy) -> Iterable[str]:
     yield from _foreign_weights(policy)
     yield from _mixed_populations(policy)
     yield from _uncountable_individuals(policy)
+    yield from _unpublishable_pseudonyms(policy)
     yield from _misfits_of_method(policy)
     yield from _unused_taxonomies(policy)
     yield from _released_labels(policy)
@@ -34,7 +36,7 @@ def contradictions(policy: Policy) -> Iterable[str]:
 
 def _repeated_columns(policy: Policy) -> Iterable[str]:
     seen: dict[str, str] = {}
-    for role in ("quasi_identifiers", "sensitive", "identifiers", "insensitive"):
+    for role in ROLES:
         for name in getattr(policy, role):
             if folded(name) in seen:
                 yield f'column "{name}" has two roles: {seen[folded(name)]} and {role}'
@@ -42,7 +44,7 @@ def _repeated_columns(policy: Policy) -> Iterable[str]:
 
 
 def _reserved_columns(policy: Policy) -> Iterable[str]:
-    for name in (*policy.quasi_identifiers, *policy.sensitive, *policy.identifiers, *policy.insensitive):
+    for name in (name for role in ROLES for name in getattr(policy, role)):
         if folded(name).startswith(RESERVED_PREFIX):
             yield f'column "{name}" starts with the reserved "{RESERVED_PREFIX}"; rename it in a view'
 
@@ -116,6 +118,17 @@ def _uncountable_individuals(policy: Policy) -> Iterable[str]:
     for model in policy.privacy:
         if isinstance(model, PopulationModel | MConcealing):
             yield f"{model} counts rows: give it a table with one row per individual, and no individual column"
+
+
+def _unpublishable_pseudonyms(policy: Policy) -> Iterable[str]:
+    if policy.pseudonyms and (why := policy.method.against_pseudonyms):
+        columns = ", ".join(f'"{name}"' for name in policy.pseudonyms)
+        yield f"{policy.method} cannot publish the pseudonyms of {columns}: {why}; name them among the identifiers"
+    if policy.individual in policy.pseudonyms:
+        yield (
+            f'individual "{policy.individual}" is among the pseudonyms, which do not repeat in a release, so that '
+            "classes count individuals without it: leave individual out"
+        )
 
 
 def _misfits_of_method(policy: Policy) -> Iterable[str]:

@@ -62,6 +62,10 @@ class FullDomain(MethodSettings):
         }
         super().__init__(**{name: value for name, value in given.items() if value is not None}, **unknown)
 
+    @property
+    def against_pseudonyms(self) -> None:
+        return None
+
     @classmethod
     def told(cls, settings: Mapping[str, Any]) -> FullDomain:
         """The method of a policy that has these settings, as they are: it was given none of them itself."""

@@ -144,6 +144,10 @@ class HCeiling(MethodSettings):
     def draws(self) -> bool:
         return True
 
+    @property
+    def against_pseudonyms(self) -> str:
+        return "counterfeits have no value to make a pseudonym of, so that pseudonyms would mark the true rows"
+
     def counted_columns(self, policy: Policy) -> tuple[str, ...]:
         """The sensitive column: its values are drawn as they are counted."""
         return policy.sensitive

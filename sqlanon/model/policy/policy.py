@@ -51,6 +51,8 @@ class Policy(PolicyValue):
         quasi_identifiers: columns that are generalized; each needs a taxonomy of the same name.
         sensitive: columns that are kept as they are and that diversity models may protect.
         identifiers: columns that are dropped.
+        pseudonyms: columns that are published as keyed hashes of their values, each value in one row at most; a run is
+            given the secret key.
         insensitive: columns that are kept as they are.
         rest: ``"identifier"`` drops every column of the source that has no role; without it they are refused.
         privacy: one or more privacy models; a class must meet all of them.
@@ -59,8 +61,7 @@ class Policy(PolicyValue):
             that needs a monotonic loss, and for a private method, which minimizes none.
         method: how it is anonymized, by :class:`FullDomain` if nothing else is given; or a differentially private
             method, :class:`IPA` or :class:`Histogram`, in place of privacy models, a search and suppression.
-        suppression_limit, suppression, search, objective, max_loss: the settings of :class:`FullDomain`, for which
-            either place will do.
+        suppression_limit, suppression, search, objective, max_loss: as in :class:`FullDomain`; either place will do.
         minimum_levels, maximum_levels: by quasi-identifier, the least and the most general level that it may have.
         row_weight: a column of survey weights: losses that are means or sums over rows count it instead of 1. Privacy
             models and the suppression limit count rows.
@@ -81,6 +82,7 @@ class Policy(PolicyValue):
     quasi_identifiers: tuple[str, ...] = Field(min_length=1)
     sensitive: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
+    pseudonyms: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     rest: Literal["identifier"] | None = None
     search: SearchName = "optimal"
@@ -105,6 +107,7 @@ class Policy(PolicyValue):
         quasi_identifiers: Sequence[str] = (),
         sensitive: Sequence[str] = (),
         identifiers: Sequence[str] = (),
+        pseudonyms: Sequence[str] = (),
         insensitive: Sequence[str] = (),
         rest: Literal["identifier"] | None = None,
         privacy: Sequence[PrivacyModel] = (),
@@ -222,7 +225,7 @@ class Policy(PolicyValue):
     @property
     def released_columns(self) -> frozenset[str]:
         """The columns that a release has: all but the identifiers."""
-        return frozenset((*self.quasi_identifiers, *self.sensitive, *self.insensitive))
+        return frozenset((*self.quasi_identifiers, *self.pseudonyms, *self.sensitive, *self.insensitive))
 
     @property
     def criteria(self) -> Criteria:

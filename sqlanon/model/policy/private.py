@@ -63,6 +63,10 @@ class PrivateMethod(MethodSettings):
         """Whether combinations that nobody has can be shown, so that the sensitive column needs a taxonomy."""
         return self.is_pure
 
+    @property
+    def against_pseudonyms(self) -> str:
+        return "a pseudonym shows that its row is in the table, and no differentially private release may show that"
+
     def counted_columns(self, policy: Policy) -> tuple[str, ...]:
         """The sensitive column: what is published is its values, by their counts."""
         return policy.sensitive

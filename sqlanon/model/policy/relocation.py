@@ -49,6 +49,10 @@ class Relocation(MethodSettings):
     def implied_models(self) -> tuple[PrivacyModel, ...]:
         return (KAnonymity(self.k),)
 
+    @property
+    def against_pseudonyms(self) -> str:
+        return "it gives rows the quasi-identifiers of others, and pseudonyms link rows with tables that have their own"
+
     def counted_columns(self, policy: Policy) -> tuple[str, ...]:
         """All that a release has beside the quasi-identifiers: its rows are made from counts."""
         return (*policy.sensitive, *policy.insensitive)

@@ -69,6 +69,11 @@ class MethodSettings(PolicyValue):
         """Whether the sensitive columns need taxonomies."""
         return False
 
+    @property
+    def against_pseudonyms(self) -> str | None:
+        """Why it cannot publish pseudonyms, in words; None if it publishes rows of the source as rows."""
+        return "it does not publish the rows of the source one by one"
+
     def counted_columns(self, policy: Policy) -> tuple[str, ...]:
         """The columns whose values it counts, whatever the privacy models look at."""
         return ()

@@ -29,6 +29,7 @@ class CellSpec:
         row_weight: the column of weights that cells are to sum up.
         population: the population as a relation, if there are to be cells of it as well.
         released: the columns that a release has.
+        pseudonyms: those of which it has pseudonyms in place of the values.
         in_key_order: whether cells are in the order of their keys, in which those of a class stand close together.
     """
 
@@ -44,4 +45,5 @@ class CellSpec:
     row_weight: str | None = None
     population: exp.Expr | None = None
     released: frozenset[str] = frozenset()
+    pseudonyms: tuple[str, ...] = ()
     in_key_order: bool = True

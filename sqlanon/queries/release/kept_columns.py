@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import aliased, cast, column, exact_text, number
 from sqlanon.queries.source import SourceColumn, Traits
 
@@ -49,11 +50,20 @@ def kept_columns(encoding: Encoding, *, of_cells: bool) -> list[KeptColumn]:
         name = source_column.name
         if name in spec.released and name not in spec.quasi_identifiers:
             raw = column(encoding.raw(name), "anon_cells") if of_cells else column(name, "anon_source")
+            if name in spec.pseudonyms:
+                found.append(KeptColumn(name, pseudonym(raw), is_grouped=False))
+                continue
             value = released_value(source_column, raw)
             keys = _keys(source_column.traits, value)
             named = [aliased(key, f"anon_shown_{len(found)}_{index}") for index, key in enumerate(keys)]
             found.append(KeptColumn(name, value, tuple(named), _is_grouped(source_column.traits)))
     return found
+
+
+def pseudonym(raw: exp.Expr) -> exp.Expr:
+    """The pseudonym of a value; the blocks of the key are the first two parameters of the statement."""
+    blocks = (cast(exp.Parameter(this=number(place)), "BLOB") for place in (1, 2))
+    return scalar_call("hmac_of_blocks", *blocks, exp.Anonymous(this="encode", expressions=[exact_text(raw)]))
 
 
 def can_be_grouped(shown: Sequence[KeptColumn]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Container, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -109,6 +110,9 @@ def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:
 
 def with_individuals(encoding: Encoding, recoding: Recoding, kept: Relation, *, masked: bool) -> exp.Query:
     """The published rows, in no order, with the column of individuals although it is not published: for measuring."""
+    # Without pseudonyms: they are not measured, and the key is not at hand any more.
+    spec = replace(encoding.spec, released=encoding.spec.released - {*encoding.spec.pseudonyms})
+    encoding = replace(encoding, spec=spec)
     columns = kept_columns(encoding, of_cells=False)
     individual = encoding.spec.individual
     added = [] if individual is None or individual in encoding.spec.released else [individual]

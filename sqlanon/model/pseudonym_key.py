@@ -1,0 +1,107 @@
+"""The secret key that pseudonyms are made with: where it comes from, and which keys are refused."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlanon.errors import PolicyError
+
+if TYPE_CHECKING:
+    from sqlanon.model.policy.policy import Policy
+
+VARIABLE = "SQLANON_PSEUDONYM_KEY"
+"""The environment variable that holds the key if no other is given."""
+
+MIN_KEY_BYTES = 32
+MAX_KEY_BYTES = 4096
+
+BLOCK_BYTES = 64
+"""Bytes of a block of SHA-256."""
+
+HOW_TO_MAKE = "`(umask 077; openssl rand -hex 32 > pseudonym.key)` makes one"
+
+
+class PseudonymKey:
+    """A secret that nothing prints.
+
+    Args:
+        secret: the key; line breaks at its end, which editors and `openssl` add to a file, are not part of it.
+
+    Raises:
+        PolicyError: it is shorter or longer than a key may be.
+    """
+
+    __slots__ = ("_secret",)
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret.rstrip(b"\r\n")
+        if len(self._secret) < MIN_KEY_BYTES:
+            raise _refused(f"it has {len(self._secret)} bytes and needs {MIN_KEY_BYTES} at least")
+        if len(self._secret) > MAX_KEY_BYTES:
+            raise _refused(f"it has more than {MAX_KEY_BYTES:,} bytes, so that it is probably another file")
+
+    def __repr__(self) -> str:
+        return "PseudonymKey(<secret>)"
+
+    @property
+    def blocks(self) -> tuple[bytes, bytes]:
+        """The inner and the outer block of the key, as ``anon.hmac_block`` makes them."""
+        from hashlib import sha256
+
+        short = sha256(self._secret).digest() if len(self._secret) > BLOCK_BYTES else self._secret
+        filled = short.ljust(BLOCK_BYTES, b"\0")
+        return bytes(byte ^ 0x36 for byte in filled), bytes(byte ^ 0x5C for byte in filled)
+
+
+def key_for(policy: Policy, given: bytes | Path | None) -> PseudonymKey | None:
+    """The key for the pseudonyms of a policy; None for a policy without any.
+
+    Args:
+        policy: the policy.
+        given: the key, or the path of its file; if None, the key is in the environment variable ``VARIABLE``.
+
+    Raises:
+        PolicyError: there is no key, it is refused, or it is given and there are no pseudonyms.
+    """
+    if not policy.pseudonyms:
+        if given is not None:
+            raise PolicyError("a pseudonym key is for a policy with pseudonyms, and this one has none")
+        return None
+    if given is not None:
+        return PseudonymKey(_bytes_of(given))
+    if VARIABLE not in os.environ:
+        columns = ", ".join(f'"{name}"' for name in policy.pseudonyms)
+        raise PolicyError(
+            f"the pseudonyms of {columns} need a secret key: give its file as --pseudonym-key FILE (in Python "
+            f"pseudonym_key=Path(FILE)), or set {VARIABLE} to the key; {HOW_TO_MAKE}"
+        )
+    return PseudonymKey(os.fsencode(os.environ[VARIABLE]))
+
+
+def _bytes_of(given: object) -> bytes:
+    if isinstance(given, bytes):
+        return given
+    if isinstance(given, Path):
+        return _read(given)
+    raise _refused("it is neither bytes, which are the key, nor a pathlib.Path, which is its file")
+
+
+def _read(path: Path) -> bytes:
+    """The content of the file of a key, whose name no message shows: it could be the key itself."""
+    try:
+        with path.open("rb") as file:
+            everybody_reads = os.fstat(file.fileno()).st_mode & stat.S_IROTH
+            content = b"" if everybody_reads else file.read(MAX_KEY_BYTES + 3)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "that is not the name of a file"
+        raise _refused(f"its file cannot be read ({reason})") from None
+    if everybody_reads:
+        raise _refused("every user of this machine can read its file: `chmod 600` it, or make a new one")
+    return content
+
+
+def _refused(reason: str) -> PolicyError:
+    return PolicyError(f"the pseudonym key is refused: {reason}; {HOW_TO_MAKE}")

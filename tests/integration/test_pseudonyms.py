@@ -1,0 +1,346 @@
+"""Pseudonyms from outside: what is published, what is refused, and where the secret key is not."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from sqlanon.model.pseudonym_key import VARIABLE, PseudonymKey
+from sqlanon.queries.kit.nodes import Step
+from tests.commands import document, sqlanon
+
+KEY = b"5ec3e7c0ffee" * 4
+OTHER_KEY = b"another key00" * 4
+HOSTILE = 'a""b"; drop table x --'
+
+POLICY = """
+quasi_identifiers = ["age"]
+sensitive = ["diagnosis"]
+pseudonyms = ["patient"]
+suppression_limit = 0.1
+taxonomies = { age = { kind = "intervals", widths = [10, 20], minimum = 0, maximum = 99 } }
+
+[[privacy]]
+model = "k-anonymity"
+k = 5
+"""
+
+VISITS = """
+SELECT 'P' || i AS patient, CAST(20 + i * 7 % 40 AS INTEGER) AS age, ['flu', 'asthma', 'angina'][1 + i % 3] AS diagnosis
+FROM range(200) AS visits (i)
+"""
+
+
+def pseudonym(value: object, key: bytes = KEY) -> str:
+    return hmac.new(key, str(value).encode(), "sha256").hexdigest()
+
+
+def policy(**changes: Any) -> sa.Policy:
+    values: dict[str, Any] = {
+        "quasi_identifiers": ["age"],
+        "sensitive": ["diagnosis"],
+        "pseudonyms": ["patient"],
+        "privacy": [sa.KAnonymity(5)],
+        "suppression_limit": 0.1,
+        "taxonomies": {"age": {"kind": "intervals", "widths": [10, 20], "minimum": 0, "maximum": 99}},
+    }
+    return sa.Policy(**{**values, **changes})
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
+    """A session on 200 patients, each with a row."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute(f"CREATE TABLE visits AS {VISITS}")
+        yield sa.connect(connection)
+
+
+def published(session: sa.Session, relation: str, column: str = "patient") -> list[Any]:
+    return [value for (value,) in session.connection.execute(f'SELECT "{column}" FROM {relation}').fetchall()]
+
+
+def refused(session: sa.Session, source: str, wanted: sa.Policy, **more: Any) -> str:
+    with pytest.raises(sa.PolicyError) as caught:
+        session.anonymize(source, wanted, "refused", **{"pseudonym_key": KEY, **more})
+    assert not session.connection.execute("FROM duckdb_tables() WHERE table_name = 'refused'").fetchall()
+    return str(caught.value)
+
+
+class TestRelease:
+    @pytest.mark.parametrize("target", ["released", "released.parquet", "released.csv", "released/"])
+    def test_every_value_is_its_keyed_hash(self, session: sa.Session, target: str, tmp_path: Path) -> None:
+        into = target if target == "released" else f"{tmp_path}/{target}"
+        release = session.anonymize("visits", policy(), into, pseudonym_key=KEY)
+        rows = release.to_arrow().to_pylist()
+        of_source = session.connection.execute("SELECT patient, diagnosis FROM visits").fetchall()
+        assert {row["patient"]: row["diagnosis"] for row in rows} == {
+            pseudonym(patient): diagnosis for patient, diagnosis in of_source
+        }
+        assert len(rows) == 200
+        # In an order of their own, not in that of the patients.
+        assert [row["patient"] for row in rows] == sorted(row["patient"] for row in rows)
+        assert session.verify(into, policy()).met
+
+    def test_a_value_has_one_pseudonym_in_every_table(self, session: sa.Session) -> None:
+        session.connection.execute("CREATE TABLE stays AS SELECT patient, age, diagnosis FROM visits WHERE age < 40")
+        session.anonymize("visits", policy(), "released_visits", pseudonym_key=KEY)
+        session.anonymize("stays", policy(), "released_stays", pseudonym_key=KEY)
+        session.anonymize("stays", policy(), "others", pseudonym_key=OTHER_KEY)
+        visits, stays, others = (
+            {*published(session, name)} for name in ("released_visits", "released_stays", "others")
+        )
+        assert stays < visits
+        assert len(stays) == len(others) > 0
+        assert not others & visits
+
+    @pytest.mark.parametrize("type_name", ["VARCHAR", "BIGINT", "VARCHAR COLLATE NOCASE", "UUID", "DATE"])
+    def test_values_are_hashed_as_their_text(self, session: sa.Session, type_name: str) -> None:
+        values = {
+            "UUID": "CAST(md5(CAST(i AS VARCHAR)) AS UUID)",
+            "DATE": "DATE '2020-01-01' + CAST(i AS INTEGER)",
+            "BIGINT": "i",
+        }.get(type_name, "chr(CAST(64 + i AS INTEGER)) || ' é'")
+        session.connection.execute(
+            f"CREATE TABLE typed (patient {type_name}, age INTEGER); "
+            f"INSERT INTO typed SELECT {values}, 30 FROM range(1, 60) AS rows (i)"
+        )
+        wanted = policy(sensitive=[])
+        session.anonymize("typed", wanted, "released", pseudonym_key=KEY)
+        texts = session.connection.execute("SELECT CAST(patient AS VARCHAR) FROM typed").fetchall()
+        assert sorted(published(session, "released")) == sorted(pseudonym(text) for (text,) in texts)
+
+    def test_nulls_stay_and_may_repeat(self, session: sa.Session) -> None:
+        source = "SELECT * REPLACE (CASE WHEN age < 40 THEN NULL ELSE patient END AS patient) FROM visits"
+        session.anonymize(source, policy(), "released", pseudonym_key=KEY)
+        found = published(session, "released")
+        assert found.count(None) == 100
+        assert len({*found}) == 101
+
+    def test_masked_rows_have_theirs(self, session: sa.Session) -> None:
+        session.connection.execute("UPDATE visits SET age = 90 + CAST(patient[2:] AS INTEGER) WHERE len(patient) = 2")
+        wanted = policy(suppression="mask", maximum_levels={"age": 0}, privacy=[sa.KAnonymity(4)])
+        release = session.anonymize("visits", wanted, "released", pseudonym_key=KEY)
+        assert release.report.rows.masked == 10
+        assert {*published(session, "released")} == {pseudonym(f"P{number}") for number in range(200)}
+
+    def test_hostile_names(self, session: sa.Session) -> None:
+        quoted = '"' + HOSTILE.replace('"', '""') + '"'
+        session.connection.execute(f"CREATE TABLE two AS SELECT x AS {quoted}, 30 AS age FROM range(2) AS rows (x)")
+        wanted = policy(pseudonyms=[HOSTILE], sensitive=[], privacy=[sa.KAnonymity(2)])
+        session.anonymize("two", wanted, "released", pseudonym_key=KEY)
+        expected = sorted((pseudonym(value), "30") for value in (0, 1))
+        assert session.connection.execute("FROM released").fetchall() == expected
+        assert session.verify("released", wanted).met
+
+    def test_classes_of_individuals(self, session: sa.Session) -> None:
+        session.connection.execute("ALTER TABLE visits ADD COLUMN household INTEGER")
+        session.connection.execute("UPDATE visits SET household = CAST(patient[2:] AS INTEGER) // 2")
+        wanted = policy(identifiers=["household"], individual="household")
+        session.anonymize("visits", wanted, "released", pseudonym_key=KEY)
+        assert {*published(session, "released")} == {pseudonym(f"P{number}") for number in range(200)}
+
+    def test_names_are_found_in_whatever_case(self, session: sa.Session) -> None:
+        session.anonymize("visits", policy(pseudonyms=["PATIENT"]), "released", pseudonym_key=KEY)
+        assert pseudonym("P0") in published(session, "released", "PATIENT")
+        assert session.verify("released", policy()).met
+
+    def test_the_guarantee_says_what_a_key_can_do(self, session: sa.Session) -> None:
+        promised = session.anonymize("visits", policy(), "released", pseudonym_key=KEY).guarantee
+        assert any('each value of "patient" is published as its HMAC-SHA-256' in claim for claim in promised.claims)
+        assert "the key of the pseudonyms was drawn at random, and is kept secret" in promised.conditions
+        assert any("by hashing candidate values" in line and "GDPR" in line for line in promised.not_covered)
+        assert any("rows of several tables" in line for line in promised.not_covered)
+        without = policy(pseudonyms=[], identifiers=["patient"])
+        assert "pseudonym" not in str(session.anonymize("visits", without, "dropped").guarantee)
+
+    def test_a_run_again_is_never_taken_for_unchanged(self, session: sa.Session, tmp_path: Path) -> None:
+        source, into = str(tmp_path / "visits.parquet"), str(tmp_path / "released.parquet")
+        session.connection.execute(f"COPY visits TO '{source}'")
+        session.anonymize(source, policy(), into, pseudonym_key=KEY)
+        with pytest.raises(sa.EngineError, match="exists"):
+            session.anonymize(source, policy(), into, pseudonym_key=OTHER_KEY)
+        with pytest.raises(sa.PolicyError, match="replace=True"):
+            session.anonymize(source, policy(), into, pseudonym_key=OTHER_KEY, replace="changed")
+        assert pseudonym("P1") in published(session, f"'{into}'")
+        session.anonymize(source, policy(), into, pseudonym_key=OTHER_KEY, replace=True)
+        assert pseudonym("P1", OTHER_KEY) in published(session, f"'{into}'")
+
+
+class TestRepetition:
+    def test_rows_of_one_person(self, session: sa.Session) -> None:
+        message = refused(session, "FROM visits UNION ALL (FROM visits LIMIT 30)", policy())
+        assert '"patient": 30 values repeat, in 60 rows, which their pseudonyms link' in message
+        assert "`sqlanon flatten`" in message
+
+    def test_what_is_there_stays(self, session: sa.Session) -> None:
+        session.anonymize("visits", policy(), "refused_before", pseudonym_key=KEY)
+        with pytest.raises(sa.PolicyError, match="values repeat"):
+            session.anonymize(
+                "FROM visits UNION ALL FROM visits", policy(), "refused_before", pseudonym_key=KEY, replace=True
+            )
+        assert len(published(session, "refused_before")) == 200
+
+    def test_a_value_in_two_columns(self, session: sa.Session) -> None:
+        """Neither column repeats a value, but the pseudonym of a partner links the rows of a couple."""
+        source = "SELECT *, 'P' || xor(CAST(patient[2:] AS INTEGER), 1) AS partner FROM visits"
+        message = refused(session, source, policy(pseudonyms=["patient", "partner"]))
+        assert '"patient": 200 values repeat, in 200 rows' in message
+        assert '"partner": 200 values repeat, in 200 rows' in message
+
+    def test_rows_that_are_not_published_do_not_count(self, session: sa.Session) -> None:
+        session.connection.execute("INSERT INTO visits SELECT patient, 95, diagnosis FROM visits LIMIT 4")
+        wanted = policy(maximum_levels={"age": 0})
+        assert session.anonymize("visits", wanted, "released", pseudonym_key=KEY).report.rows.dropped == 4
+        assert len({*published(session, "released")}) == 200
+
+    def test_flattened_rows(self, session: sa.Session) -> None:
+        events = (
+            "SELECT 'P' || i // 2 AS patient, i AS day, 30 + i // 2 % 3 AS age, 'flu' AS diagnosis "
+            "FROM range(60) AS events (i)"
+        )
+        wanted = policy(sensitive=["diagnosis_1", "diagnosis_2"])
+        assert "values repeat" in refused(session, f"SELECT * EXCLUDE (day) FROM ({events})", policy())
+        session.flatten(events, "patients", individual="patient", event="diagnosis", order="day", first=2, keep="age")
+        session.anonymize("patients", wanted, "released", pseudonym_key=KEY)
+        assert {*published(session, "released")} == {pseudonym(f"P{number}") for number in range(30)}
+
+
+class TestVerification:
+    @pytest.fixture
+    def released(self, session: sa.Session) -> sa.Session:
+        session.anonymize("visits", policy(), "released", pseudonym_key=KEY)
+        return session
+
+    @pytest.mark.parametrize(
+        ("change", "shortfall"),
+        [
+            (
+                "SET patient = (SELECT max(patient) FROM released) WHERE diagnosis = 'flu'",
+                "1 values repeat, in 67 rows",
+            ),
+            ("SET patient = upper(patient)", "200 rows have a value that is not a pseudonym (64 hex digits)"),
+            ("SET patient = 'P7' WHERE patient IN (SELECT min(patient) FROM released)", "1 rows have a value"),
+        ],
+    )
+    def test_pseudonyms_that_were_altered(self, released: sa.Session, change: str, shortfall: str) -> None:
+        released.connection.execute(f"UPDATE released {change}")
+        [found] = released.verify("released", policy(), strict=False).shortfalls
+        assert found.startswith('"patient": ')
+        assert shortfall in found
+
+    def test_a_column_that_is_missing_or_was_not_replaced(self, released: sa.Session) -> None:
+        released.connection.execute("CREATE TABLE without AS SELECT * EXCLUDE (patient) FROM released")
+        found = released.verify("without", policy(), strict=False).shortfalls
+        assert 'it lacks the column "patient", which the policy releases' in found
+        found = released.verify("visits", policy(privacy=[sa.KAnonymity(2)]), strict=False).shortfalls
+        assert any("200 rows have a value that is not a pseudonym" in each for each in found)
+
+
+class TestSecret:
+    def assert_absent(self, session: sa.Session, text: str) -> None:
+        """No part of the key is there, nor of what is as good as the key, in any form that DuckDB prints."""
+        for secret in (KEY, *PseudonymKey(KEY).blocks):
+            part = secret[:12]
+            [(printed,)] = session.connection.execute("SELECT CAST(CAST($1 AS BLOB) AS VARCHAR)", [part]).fetchall()
+            for form in (part.decode("latin-1"), part.hex(), printed, repr(part)[2:-1]):
+                assert form.lower() not in text.lower()
+
+    def test_it_is_in_no_log_profile_plan_or_note(
+        self, session: sa.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        profile = tmp_path / "profile.json"
+        session.connection.execute("CALL enable_logging(level = 'trace')")
+        session.connection.execute(f"SET enable_profiling = 'json'; SET profiling_output = '{profile}'")
+        session.connection.execute("SET profiling_mode = 'detailed'")
+        engine = session._engine
+        run, profiles = engine.run, {}
+
+        def profiled(step: Step, parameters: Sequence[object] = ()) -> None:
+            run(step, parameters)
+            profiles[step.purpose] = profile.read_text()
+
+        monkeypatch.setattr(engine, "run", profiled)
+        release = session.anonymize("visits", policy(), "released", pseudonym_key=KEY)
+        session.connection.execute("PRAGMA disable_profiling; CALL disable_logging()")
+        logged = session.connection.execute("SELECT type, message FROM duckdb_logs").fetchall()
+        assert any("$1" in message for _, message in logged)
+        assert "$1" in profiles["equal rows"]
+        self.assert_absent(session, repr(logged))
+        self.assert_absent(session, repr(profiles))
+        self.assert_absent(session, release.model_dump_json() + str(session.provenance("released")))
+        self.assert_absent(session, repr(session.explain("visits", policy())))
+
+    def test_it_is_in_no_error(self, session: sa.Session) -> None:
+        fault = "CASE WHEN patient = 'P7' THEN error('a fault') ELSE diagnosis END"
+        source = f"SELECT * REPLACE ({fault} AS diagnosis) FROM visits"
+        with pytest.raises(sa.EngineError) as caught:
+            session.anonymize(source, policy(), "released", pseudonym_key=KEY)
+        assert "$1" in str(caught.value.sql)
+        self.assert_absent(
+            session, repr([str(caught.value), caught.value.sql, str(caught.value.original), vars(caught.value)])
+        )
+
+    def test_partitions_are_refused(self, session: sa.Session, tmp_path: Path) -> None:
+        with pytest.raises(sa.PolicyError, match='pseudonyms of "patient": a value in several partitions'):
+            session.partitions.fit("visits", policy(), tmp_path / "visits.fit")
+        assert not (tmp_path / "visits.fit").exists()
+
+
+class TestCommandLine:
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        (tmp_path / "policy.toml").write_text(POLICY)
+        (tmp_path / "key").write_bytes(KEY + b"\n")
+        (tmp_path / "key").chmod(0o600)
+        duckdb.sql(f"COPY ({VISITS}) TO '{tmp_path / 'visits.parquet'}'")
+        return tmp_path
+
+    ARGUMENTS = ("run", "visits.parquet", "--policy", "policy.toml", "--into", "released.parquet")
+
+    def test_a_file_and_the_environment(self, folder: Path) -> None:
+        run = sqlanon(*self.ARGUMENTS, "--pseudonym-key", "key", "--json", folder=folder)
+        assert run.returncode == 0, run.stderr
+        first = pseudonyms_of(folder / "released.parquet")
+        assert first == {pseudonym(f"P{number}") for number in range(200)}
+        assert any("HMAC-SHA-256" in claim for claim in document(run)["guarantee"]["claims"])
+        again = sqlanon(*self.ARGUMENTS, "--replace", "--events", folder=folder, **{VARIABLE: KEY.decode()})
+        assert again.returncode == 0, again.stderr
+        assert pseudonyms_of(folder / "released.parquet") == first
+        verified = sqlanon("verify", "released.parquet", "--policy", "policy.toml", folder=folder)
+        assert verified.returncode == 0, verified.stderr
+        for result in (run, again, verified):
+            assert KEY.decode() not in result.stdout + result.stderr
+        assert KEY not in (folder / "released.parquet").read_bytes()
+
+    def test_no_key(self, folder: Path) -> None:
+        run = sqlanon(*self.ARGUMENTS, folder=folder)
+        assert run.returncode == 2
+        assert "need a secret key: give its file as --pseudonym-key FILE" in " ".join(run.stderr.split())
+
+    def test_the_key_itself_in_place_of_its_file(self, folder: Path) -> None:
+        for more in ((), ("--events",)):
+            run = sqlanon(*self.ARGUMENTS, "--pseudonym-key", KEY.decode(), *more, folder=folder)
+            assert run.returncode == 2
+            assert "the pseudonym key is refused" in run.stderr
+            assert KEY.decode()[:12] not in run.stdout + run.stderr
+        assert not (folder / "released.parquet").exists()
+
+    def test_values_that_repeat(self, folder: Path) -> None:
+        source = "FROM 'visits.parquet' UNION ALL FROM 'visits.parquet'"
+        run = sqlanon("run", source, *self.ARGUMENTS[2:], "--pseudonym-key", "key", "--events", folder=folder)
+        assert run.returncode == 2
+        failed = json.loads(run.stderr.splitlines()[-1])
+        assert failed["problems"] == ['"patient": 200 values repeat, in 400 rows, which their pseudonyms link']
+        assert not (folder / "released.parquet").exists()
+
+
+def pseudonyms_of(file: Path) -> set[str]:
+    return {value for (value,) in duckdb.sql(f"SELECT patient FROM '{file}'").fetchall()}

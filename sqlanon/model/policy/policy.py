@@ -51,8 +51,7 @@ class Policy(PolicyValue):
         quasi_identifiers: columns that are generalized; each needs a taxonomy of the same name.
         sensitive: columns that are kept as they are and that diversity models may protect.
         identifiers: columns that are dropped.
-        pseudonyms: columns that are published as keyed hashes of their values, each value in one row at most; a run is
-            given the secret key.
+        pseudonyms: columns of which keyed hashes are published, each in one row at most; a run is given the secret key.
         insensitive: columns that are kept as they are.
         rest: ``"identifier"`` drops every column of the source that has no role; without it they are refused.
         privacy: one or more privacy models; a class must meet all of them.

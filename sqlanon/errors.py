@@ -10,8 +10,9 @@
     ├── VerificationError    a release does not meet its policy
     └── EngineError          the database or the file system refused a step
 
-A message says where, what and what next. It names columns and gives counts, never a cell value: the text
-of a database error can quote data, so it is kept in :attr:`EngineError.original` and nowhere else.
+A message says where, what and what next. It names columns and gives counts, never a cell value unless the user has
+asked for those that a taxonomy does not have (``show_values`` of :func:`sqlanon.connect`): the text of a database
+error can quote data, so it is kept in :attr:`EngineError.original` and nowhere else.
 """
 
 from __future__ import annotations

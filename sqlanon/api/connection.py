@@ -22,6 +22,7 @@ def connect(
     temp_directory: str | Path | None = None,
     threads: int | None = None,
     ledger: str | Path | None = None,
+    show_values: bool = False,
 ) -> Session:
     """Open a session.
 
@@ -39,6 +40,8 @@ def connect(
         threads: how many threads DuckDB uses; one per core if it is not given.
         ledger: the path of a DuckDB file that private releases are charged to, made with its first row; the warehouse
             itself if it is not given. It is open only while it is written or read, and other sessions wait for it.
+        show_values: whether an error about values that a taxonomy does not have shows up to ten of them for each
+            column. No error shows a value otherwise.
 
     Raises:
         EngineError: the file cannot be opened (it says what holds the lock), a setting is none, there are settings for
@@ -50,7 +53,9 @@ def connect(
         from sqlanon.ledger.opening import ledger_file
 
         charged = ledger_file(ledger)
-    return Session(open_database(database, read_only=read_only, resources=resources), charged)
+    opened = open_database(database, read_only=read_only, resources=resources)
+    opened.shows_values = show_values
+    return Session(opened, charged)
 
 
 def open_database(

@@ -131,7 +131,8 @@ class Taxonomies(Part):
     def _load(
         self, given: Mapping[str, Taxonomy | str | Path], source: Source | None, column: str | None = None
     ) -> None:
-        from sqlanon.binding.loading import Wanted, load
+        from sqlanon.binding.loading import load
+        from sqlanon.binding.staging import Wanted
         from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
         made = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -32,6 +32,7 @@ class BoundPolicy:
         sensitive_shapes: the shapes of the taxonomies of sensitive columns that a privacy model needs.
         population: the population as a relation, if a privacy model compares with one.
         taxonomy: the table that holds the taxonomies.
+        known: the values of each taxonomy as users can read them, for messages.
     """
 
     policy: Policy
@@ -42,6 +43,7 @@ class BoundPolicy:
     sensitive_shapes: Mapping[str, TaxonomyShape]
     taxonomy: exp.Table
     population: exp.Expr | None = None
+    known: Mapping[str, exp.Query | None] = field(default_factory=dict)
 
     @property
     def lattice(self) -> Lattice:

@@ -14,7 +14,8 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
-from sqlanon.binding.loading import Wanted, load_unless_refused
+from sqlanon.binding.loading import load_unless_refused
+from sqlanon.binding.staging import Wanted
 from sqlanon.engines.base import Engine, ResolvedSource, Warehouse
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import spelled_like
@@ -149,12 +150,12 @@ def _apart(engine: Engine, copied: Sequence[str]) -> Iterator[None]:
 @contextmanager
 def reading_taxonomies(engine: Warehouse, taxonomy: exp.Table) -> Iterator[None]:
     """Taxonomies are read and written in other tables within the block."""
-    stored = engine.taxonomy
-    engine.taxonomy = taxonomy
+    stored, made_by = engine.taxonomy, engine.made_by
+    engine.taxonomy, engine.made_by = taxonomy, {**made_by}
     try:
         yield
     finally:
-        engine.taxonomy = stored
+        engine.taxonomy, engine.made_by = stored, made_by
 
 
 def _copy_origins(engine: Engine, stored: exp.Table) -> None:

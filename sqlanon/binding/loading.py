@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.binding.staging import STAGED, Wanted, levels_of, stage
 from sqlanon.binding.taxonomies import attributes, described, stored_shapes
-from sqlanon.engines.base import Compute, Engine, ResolvedSource
+from sqlanon.binding.unknown_values import unknown_in, values_made_by
+from sqlanon.engines.base import Compute, Engine
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible
-from sqlanon.model.taxonomy.domains import DateRange, IntegerRange
 from sqlanon.model.taxonomy.groups import counted
-from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries.kit.macros import template
-from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, select, string, subquery
-from sqlanon.queries.tables import generate, taxonomies
+from sqlanon.queries.kit.nodes import Relation, Step, column, number, select, string, subquery
+from sqlanon.queries.tables import taxonomies
 
-STAGED = Relation("anon_staged", "node")
 DOMAINS = Relation("anon_domains", "node")
 
 HIGHEST_LEVEL = 255
@@ -29,24 +26,6 @@ HIGHEST_LEVEL = 255
 
 Refused = dict[str, TaxonomyError]
 """Why taxonomies are refused, by attribute."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A taxonomy that is to be stored under an attribute.
-
-    Attributes:
-        attribute: the name of the quasi-identifier.
-        taxonomy: where the labels come from.
-        source: if given, the taxonomy must cover the values of the column ``name`` there; a rule without a declared
-            domain takes its values from it.
-        name: the column of the source.
-    """
-
-    attribute: str
-    taxonomy: Taxonomy
-    source: ResolvedSource | None
-    name: str
 
 
 def load(engine: Engine, wanted: Sequence[Wanted]) -> None:
@@ -77,6 +56,7 @@ def load_unless_refused(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
             _load(engine, wanted)
     except _RefusedError as error:
         return error.refused
+    engine.made_by |= {each.attribute: each.taxonomy for each in wanted}
     return {}
 
 
@@ -90,7 +70,7 @@ class _RefusedError(Exception):
 
 def _load(engine: Engine, wanted: Sequence[Wanted]) -> None:
     engine.prepare_taxonomies()
-    _stage(engine, wanted)
+    stage(engine, wanted)
     _end_if(_malformed(engine, wanted))
     observed = _observed(engine) if any(each.taxonomy.domain == "stated" for each in wanted) else set()
     _replace(engine, [each.attribute for each in wanted])
@@ -125,59 +105,6 @@ def _unfit(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
         if problems:
             refused[each.attribute] = TaxonomyError(f'the taxonomy of "{each.attribute}" cannot be made:', problems)
     return refused
-
-
-def _stage(engine: Engine, wanted: Sequence[Wanted]) -> None:
-    """Put the rows of taxonomies in a temporary table shaped like ``anon.taxonomy``."""
-    given = [
-        (each.attribute, depth, labels)
-        for each in wanted
-        if each.taxonomy.rows is not None
-        for depth, labels in enumerate(zip(*each.taxonomy.rows, strict=True))
-    ]
-    parameters = [list(values) for values in zip(*given, strict=True)] or [[], [], []]
-    engine.run(Step(STAGED, template("given_taxonomies"), "the taxonomies that are given"), parameters)
-    for each in wanted:
-        if each.taxonomy.rows is None:
-            levels, values = _levels(engine, each)
-            staged = select(
-                [
-                    aliased(string(each.attribute), "attribute"),
-                    cast(column("level", "anon_levels"), "INTEGER"),
-                    column("value", "anon_levels"),
-                    column("label", "anon_levels"),
-                ],
-                subquery(levels, "anon_levels"),
-            )
-            engine.execute(exp.insert(staged, STAGED.table), f'the taxonomy of "{each.attribute}"', values)
-
-
-def _levels(engine: Engine, wanted: Wanted) -> tuple[exp.Query, Sequence[object]]:
-    """level, value, label of a taxonomy that is made by a query, columns or rules, and the values of its parameters."""
-    taxonomy = wanted.taxonomy
-    if taxonomy.query is not None:
-        relation = engine.resolve(taxonomy.query).relation
-        names = [found.name for found in engine.describe(relation)]
-        query = select([exp.Star()], relation.copy())
-        is_long = set(generate.LONG_COLUMNS) <= set(names)
-        return (generate.long(query) if is_long else generate.unpivoted(query, names)), ()
-    if taxonomy.coarser is not None:
-        assert wanted.source is not None
-        return generate.of_columns(wanted.source.relation, wanted.name, taxonomy.coarser), ()
-    assert taxonomy.rules is not None
-    if isinstance(taxonomy.values, tuple):
-        return generate.labelled(generate.given(), taxonomy.rules), ([*taxonomy.values],)
-    return generate.labelled(_domain(wanted), taxonomy.rules), ()
-
-
-def _domain(wanted: Wanted) -> exp.Query:
-    match wanted.taxonomy.values:
-        case IntegerRange() as numbers:
-            return generate.integers(numbers)
-        case DateRange() as dates:
-            return generate.days(dates)
-    assert wanted.source is not None
-    return generate.observed(wanted.source.relation, wanted.name)
 
 
 def _malformed(engine: Compute, wanted: Sequence[Wanted]) -> Refused:
@@ -255,19 +182,24 @@ def _uncovered(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
     for each in wanted:
         if each.source is None:
             continue
-        renamed = exp.Subquery(this=select([aliased(column(each.name), each.attribute)], each.source.relation.copy()))
-        gaps = engine.fetch(taxonomies.unmapped_values(renamed, (each.attribute,), engine.taxonomy), "check a taxonomy")
-        if gaps[0]["unmapped_values"]:
-            query = taxonomies.listing(each.source.relation, each.name, engine.taxonomy, each.attribute)
+        labelled, known = taxonomies.values_of(engine.taxonomy, each.attribute), _values(engine, each)
+        problem = unknown_in(engine, each.source.relation, each.name, labelled, known, each.attribute)
+        if problem is not None:
             refused[each.attribute] = TaxonomyError(
                 f'the taxonomy of "{each.attribute}" from {each.taxonomy.origin} does not cover '
                 f"{each.source.description}:",
-                [
-                    f"{gaps[0]['unmapped_values']:,} distinct values in {gaps[0]['unmapped_rows']:,} rows have no "
-                    f"label; to list them, load it without a source, and run {query}"
-                ],
+                [problem],
             )
     return refused
+
+
+def _values(engine: Engine, wanted: Wanted) -> exp.Query | None:
+    """The values of a taxonomy that is not stored, for users to run."""
+    if wanted.taxonomy.query is None:
+        return values_made_by(wanted.taxonomy)
+    levels, _ = levels_of(engine, wanted)
+    at_the_bottom = column("level", "anon_levels").eq(number(0))
+    return select([column("value", "anon_levels")], subquery(levels, "anon_levels")).where(at_the_bottom, copy=False)
 
 
 def _note_origins(engine: Engine, wanted: Sequence[Wanted], observed: set[str]) -> None:

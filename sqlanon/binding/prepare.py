@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
 from sqlanon.binding.bound import BoundPolicy, bind
+from sqlanon.binding.unknown_values import known_values
 from sqlanon.engines.base import Engine, ResolvedSource, Warehouse
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import did_you_mean
@@ -28,7 +31,8 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPoli
     relation, columns = spelled(source.relation, columns, policy.columns)
     population = resolve_population(engine, policy)
     shapes = _shapes(engine, policy)
-    return bind(policy, relation, source.description, columns, shapes, engine.taxonomy, population)
+    bound = bind(policy, relation, source.description, columns, shapes, engine.taxonomy, population)
+    return replace(bound, known=known_values(engine, tuple(bound.all_shapes)))
 
 
 def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
@@ -52,7 +56,9 @@ def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
     if found == bound.all_shapes:
         return bound
     shapes = _shapes(engine, bound.policy)
-    return bind(bound.policy, bound.source, bound.description, bound.columns, shapes, bound.taxonomy, bound.population)
+    known = bound.known
+    bound = bind(bound.policy, bound.source, bound.description, bound.columns, shapes, bound.taxonomy, bound.population)
+    return replace(bound, known=known)
 
 
 def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:

@@ -26,6 +26,7 @@ class _Machine(TypedDict, total=False):
     memory_limit: str | None
     temp_directory: Path | None
     threads: int | None
+    show_values: bool
 
 
 MACHINE: dict[str, Any] = {
@@ -37,6 +38,10 @@ MACHINE: dict[str, Any] = {
         typer.Option("--temp-directory", metavar="DIR", help="Where it puts what does not fit, until the end."),
     ],
     "threads": Annotated[int | None, typer.Option("--threads", metavar="N", help="Threads for DuckDB.")],
+    "show_values": Annotated[
+        bool,
+        typer.Option("--show-values", help="Show up to ten values of each column that its taxonomy does not have."),
+    ],
 }
 
 
@@ -56,7 +61,9 @@ def on_this_machine(command: Callable[..., None]) -> Callable[..., None]:
 
     signature = inspect.signature(command, eval_str=True)
     added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=False if name == "show_values" else None, annotation=kind
+        )
         for name, kind in MACHINE.items()
     ]
     limited.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *added])  # type: ignore[attr-defined]
@@ -150,7 +157,7 @@ def _connected(
 
     machine = _machine.get()
     try:
-        check_resources(**machine)
+        check_resources(**{name: value for name, value in machine.items() if name != "show_values"})
     except EngineError as error:
         raise typer.BadParameter(str(error)) from None
 

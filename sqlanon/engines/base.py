@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sqlglot import exp
 
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, identifier
 from sqlanon.queries.source import SourceColumn
 
@@ -106,7 +107,9 @@ class Files:
 
 
 class Compute(Protocol):
-    """Statements over temporary tables, and the counts that they come to."""
+    """Statements over temporary tables, and the counts that they come to; errors show values if ``shows_values``."""
+
+    shows_values: bool
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:
         """The columns of a relation, in order."""
@@ -161,6 +164,8 @@ class Warehouse(Protocol):
     """The table that holds the taxonomies; those about it stand beside it in its schema."""
     well_formed: set[tuple[object, ...]]
     """The contents of taxonomies that were found well-formed, which they stay."""
+    made_by: dict[str, Taxonomy]
+    """What the taxonomies there were made by, by attribute, as far as this session has loaded them."""
 
     @property
     def warehouse(self) -> Database:
@@ -197,9 +202,6 @@ class Warehouse(Protocol):
             file: a database. What is committed to it is on the disk after :meth:`save`.
             name: what it is called. That of one in memory is the first free one that begins so.
             new: whether the file is made, to be read by any version of the database.
-
-        Returns:
-            what it is then.
 
         Raises:
             EngineError: it cannot be opened, or the connection is in a transaction.

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.base import Compute
-from sqlanon.errors import EngineError, PolicyError, TaxonomyError
+from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.encoding import Encoding, LossStep, encoding_for
@@ -27,7 +28,6 @@ from sqlanon.queries.cells.pieces import PIECES, cells_of_piece, cells_of_pieces
 from sqlanon.queries.cells.rows import cell_counts, compared, encode_rows, unmapped_people
 from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.classes import summaries as evaluate
-from sqlanon.queries.tables import taxonomies
 
 NO_ROWS = dict.fromkeys(
     ("entropy", "lm", "ncp", "largest_lm", "largest_ncp", "least_information", "distinct_labels"), 0
@@ -92,10 +92,11 @@ def encode_table(
     if counts["rows"] == 0 and not may_be_empty:
         raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
     if counts["unmapped"] > 0:
-        _refuse_unmapped(engine, spec, bound.description)
+        columns = dict.fromkeys((*spec.quasi_identifiers, *spec.protected_shapes), spec.source)
+        raise unknown_values(engine, bound.description, columns, spec.taxonomy, bound.known, counts["unmapped"])
     _refuse_uncountable(spec, bound.description, counts)
     if spec.population is not None:
-        _refuse_unmapped_people(engine, encoding, bound.policy.population)
+        _refuse_unmapped_people(engine, encoding, bound)
     row_count = int(counts["rows"])
     losses = _level_losses(engine, encoding)
     if INFORMATION in label_losses:
@@ -205,35 +206,6 @@ def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
     )
 
 
-def unknown_values(description: str, problems: Sequence[str]) -> TaxonomyError:
-    """The error that tells of values of a source that their taxonomy does not know.
-
-    Args:
-        description: the source in words.
-        problems: by column how many there are, and the query that lists them.
-    """
-    return TaxonomyError(
-        f"values of {description} that their taxonomy does not know; values are compared as text, so check "
-        "spelling, white space and type. The queries list them in a session that has the taxonomies:",
-        problems,
-    )
-
-
-def _refuse_unmapped(engine: Compute, spec: CellSpec, description: str) -> None:
-    columns = (*spec.quasi_identifiers, *spec.protected_shapes)
-    query = taxonomies.unmapped_values(spec.source, columns, spec.taxonomy)
-    gaps = engine.fetch(query, "values without a label")
-    raise unknown_values(
-        description,
-        [
-            f'"{gap["attribute"]}": {gap["unmapped_values"]:,} distinct values in {gap["unmapped_rows"]:,} rows: '
-            + taxonomies.listing(spec.source, gap["attribute"], spec.taxonomy, gap["attribute"])
-            for gap in gaps
-            if gap["unmapped_values"]
-        ],
-    )
-
-
 def _refuse_changed(engine: Compute, encoding: Encoding, description: str, read: int) -> None:
     """Refuse a source of which pieces of several states were read."""
     if engine.fetch(row_count(encoding), "rows")[0]["rows"] != read:
@@ -252,10 +224,11 @@ def _refuse_uncountable(spec: CellSpec, description: str, counts: dict[str, int]
         raise PolicyError(f"the policy does not fit {description}:", problems)
 
 
-def _refuse_unmapped_people(engine: Compute, encoding: Encoding, name: str | None) -> None:
+def _refuse_unmapped_people(engine: Compute, encoding: Encoding, bound: BoundPolicy) -> None:
+    spec = encoding.spec
     people = engine.fetch(unmapped_people(encoding), "the population")[0]["unmapped"]
     if people > 0:
-        raise TaxonomyError(
-            f'the population "{name}" has {people:,} people with a value that a taxonomy does not know',
-            ["load taxonomies that cover it, with its values spelled as in the source"],
-        )
+        assert spec.population is not None
+        columns = dict.fromkeys(spec.quasi_identifiers, spec.population)
+        description = f'the population "{bound.policy.population}"'
+        raise unknown_values(engine, description, columns, spec.taxonomy, bound.known, people)

@@ -12,7 +12,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding.loading import Wanted, load
+from sqlanon.binding.loading import load
+from sqlanon.binding.staging import Wanted
 from sqlanon.engines.base import Engine
 from sqlanon.methods.progress import Progress
 from sqlanon.methods.stages import Stages

@@ -139,7 +139,7 @@ class TestPolicyAndSource:
     def test_value_not_in_a_taxonomy(self, session: sa.Session, tmp_path: Path) -> None:
         session.taxonomies.load("city", sa.Taxonomy.flat(["elsewhere"]))
         session.taxonomies.load("age", sa.Taxonomy.flat([30]))
-        expected = ('table "people"', '"age": 1 distinct values in 4 rows', '"city": 1 distinct values in 8 rows')
+        expected = ('table "people"', '"age": 1 distinct value in 4 rows', '"city": 1 distinct value in 8 rows')
         with refused(session, tmp_path, sa.TaxonomyError, *expected):
             session.anonymize("people", policy(), into="new")
 
@@ -148,7 +148,7 @@ class TestPolicyAndSource:
         with pytest.raises(sa.TaxonomyError) as caught:
             session.anonymize("people", policy(), into="new")
         (problem,) = caught.value.problems
-        query = problem.partition("rows: ")[2]
+        query = problem.partition("list them by ")[2]
         cities = "SELECT city, count(*) FROM people GROUP BY city"
         assert sorted(session.connection.execute(query).fetchall()) == session.connection.execute(cities).fetchall()
 
@@ -281,7 +281,9 @@ class TestModels:
     def test_population_that_a_taxonomy_does_not_know(
         self, wide: sa.Session, tmp_path: Path, model: sa.KMap | sa.DeltaPresence
     ) -> None:
-        with refused(wide, tmp_path, sa.TaxonomyError, 'the population "strangers" has 8 people', "cover it"):
+        with refused(
+            wide, tmp_path, sa.TaxonomyError, 'the population "strangers"', '"city": 1 distinct value in 8 rows'
+        ):
             wide.anonymize("wide", self.policy(privacy=[model]), into="new")
 
     @pytest.mark.parametrize("call", ["anonymize", "lattice", "explain", "measure"])
@@ -306,7 +308,7 @@ class TestModels:
     ) -> None:
         session.taxonomies.load("illness", sa.Taxonomy.from_rows([["flu", *levels], ["gout", *levels]]))
         hierarchical = policy(privacy=[sa.TCloseness("illness", 0.5, "hierarchical")])
-        with refused(session, tmp_path, sa.TaxonomyError, '"illness": 1 distinct values in 8 rows'):
+        with refused(session, tmp_path, sa.TaxonomyError, '"illness": 1 distinct value in 8 rows'):
             session.anonymize("people", hierarchical, into="new")
 
     def test_hierarchical_distance_in_a_taxonomy_of_values_alone(self, session: sa.Session, tmp_path: Path) -> None:
@@ -546,9 +548,7 @@ class TestTaxonomies:
             session.taxonomies.load("age", sa.Taxonomy.from_query("DROP TABLE people"))
 
     def test_it_does_not_cover_the_source(self, session: sa.Session, tmp_path: Path) -> None:
-        with refused(
-            session, tmp_path, sa.TaxonomyError, 'table "people"', "1 distinct values in 4 rows have no label"
-        ):
+        with refused(session, tmp_path, sa.TaxonomyError, 'table "people"', "1 distinct value in 4 rows"):
             session.taxonomies.load("age", sa.Taxonomy.flat([30]), source="people")
 
     def test_unknown_column_of_the_source(self, session: sa.Session, tmp_path: Path) -> None:

@@ -505,7 +505,7 @@ def test_values_without_a_label_are_counted_and_not_quoted(folder: Path) -> None
         "taxonomy", "load", "clinic.duckdb", "sex", "sex.csv", "--source", "visits", "--json", folder=folder
     )
     assert refused.returncode == 2
-    assert "1 distinct values in 1 rows" in refused.stderr
+    assert "1 distinct value in 1 row" in refused.stderr
     assert VALUE not in refused.stdout + refused.stderr
 
 

@@ -345,7 +345,7 @@ class TestMisfits:
     @pytest.mark.parametrize(
         ("source", "error", "message"),
         [
-            (visits(("c1", 1, "x")), sa.TaxonomyError, '"town": 1 distinct values in 1 rows'),
+            (visits(("c1", 1, "x")), sa.TaxonomyError, '"town": 1 distinct value in 1 row'),
             (f"SELECT *, 1 AS extra FROM ({NOVEMBER})", sa.PolicyError, 'column "extra" has no role'),
             (f"SELECT * REPLACE (1 AS illness) FROM ({NOVEMBER})", sa.PolicyError, '"illness" is INTEGER'),
             (f"SELECT * REPLACE (1 AS note) FROM ({NOVEMBER})", sa.PolicyError, '"note" is INTEGER'),

@@ -173,7 +173,7 @@ def told(release: sa.Release) -> dict[str, object]:
 
 def test_values_without_a_label_are_refused(session: sa.Session) -> None:
     session.connection.execute("INSERT INTO people VALUES (150, '1001', 'flu', 1, 1, 1, 1)")
-    with reading_in_pieces(PER_PIECE), pytest.raises(sa.TaxonomyError, match="1 distinct values in 1 rows"):
+    with reading_in_pieces(PER_PIECE), pytest.raises(sa.TaxonomyError, match="1 distinct value in 1 row"):
         session.anonymize("people", PLAIN, into="out")
 
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 import sqlanon as sa
-from sqlanon.binding.loading import Wanted, load
+from sqlanon.binding.loading import load
 from sqlanon.binding.prepare import prepare
+from sqlanon.binding.staging import Wanted
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.cells import encode_taxonomies

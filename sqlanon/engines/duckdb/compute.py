@@ -36,6 +36,7 @@ class DuckDBCompute:
         self._prepared: dict[str, None] = {}
         self._scopes: list[dict[str, exp.Drop]] = []
         self._is_in_transaction = False
+        self.shows_values = False
         self._part = (0, 1)
 
     def describe(self, relation: exp.Expr) -> list[SourceColumn]:

@@ -38,6 +38,7 @@ class OpenedDatabase:
         name: of the database in which names are looked up that say nothing else.
         lock: held during each call of a session on the connection.
         is_read_only: whether that is attached, and the connection is on a database in memory.
+        shows_values: whether errors may show values of a source that have no label.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class OpenedDatabase:
         self.connection = connection
         self.lock = lock_of(connection)
         self.is_read_only = read_only
+        self.shows_values = False
         self._owned = owned
         with self.lock.held(), refusals("the catalog"):
             self.name = str(connection.execute(template_text("current_place")).fetchall()[0][0])

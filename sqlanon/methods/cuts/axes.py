@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.cells import unknown_values
 from sqlanon.methods.cuts.pieces import Axis, ItemAxis, NumericAxis, TaxonomyAxis, taxonomy_levels
 from sqlanon.methods.cuts.queries import points as queries
 from sqlanon.model.policy.ranges import Range
@@ -116,11 +116,7 @@ def refuse_unknown(
     found = {axis.name: counts[f"misplaced_{axis.position}"] for axis in axes}
     found[target] = counts["classless"]
     sets = {axis.name for axis in axes if isinstance(axis, ItemAxis)}
-    problems = []
-    for name, rows in found.items():
-        if rows and name in sets:
-            problems.append(f'"{name}": {rows:,} rows have items that it does not know')
-        elif rows:
-            problems.append(f'"{name}": {rows:,} rows: ' + taxonomies.listing(source, name, bound.taxonomy, name))
-    if problems:
-        raise unknown_values(bound.description, problems)
+    columns = {name: taxonomies.items_of(source, name) if name in sets else source for name in found if found[name]}
+    if columns:
+        rows = max(found[name] for name in columns)
+        raise unknown_values(engine, bound.description, columns, bound.taxonomy, bound.known, rows)

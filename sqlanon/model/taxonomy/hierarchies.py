@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlanon.errors import TaxonomyError
@@ -13,8 +14,16 @@ from sqlanon.model.taxonomy.notes import Domain, noted_domain
 DELIMITERS = (";", ",", "\t")
 
 
-def read_hierarchy(path: Path, delimiter: str | None) -> tuple[tuple[tuple[str | None, ...], ...], Domain]:
-    """The rows of a file, and where its values come from.
+@dataclass(frozen=True)
+class Hierarchy:
+    """The labels of every line, and what separates them; an empty value is None."""
+
+    rows: tuple[tuple[str | None, ...], ...]
+    delimiter: str
+
+
+def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain]:
+    """What is in a file, and where its values come from.
 
     Raises:
         TaxonomyError: it cannot be read, is not UTF-8, or not a hierarchy.
@@ -31,8 +40,8 @@ def read_hierarchy(path: Path, delimiter: str | None) -> tuple[tuple[tuple[str |
     return parse_hierarchy(text, delimiter, str(path)), domain
 
 
-def parse_hierarchy(text: str, delimiter: str | None, path: str) -> tuple[tuple[str | None, ...], ...]:
-    """The labels of every line; an empty value is NULL.
+def parse_hierarchy(text: str, delimiter: str | None, path: str) -> Hierarchy:
+    """Read the text of a hierarchy.
 
     Args:
         text: of the file.
@@ -43,11 +52,12 @@ def parse_hierarchy(text: str, delimiter: str | None, path: str) -> tuple[tuple[
         TaxonomyError: no delimiter does, or the text is no CSV.
     """
     candidates = [delimiter] if delimiter else list(DELIMITERS)
-    tables = [lines for candidate in candidates if (lines := _split(text, candidate, path))]
+    tables = [(lines, candidate) for candidate in candidates if (lines := _split(text, candidate, path))]
     # Labels such as "[1;2)" can make two delimiters fit: the right one gives one top label.
-    tables.sort(key=lambda lines: len({line[-1] for line in lines}) > 1)
+    tables.sort(key=lambda table: len({line[-1] for line in table[0]}) > 1)
     if tables:
-        return tuple((line[0] or None, *line[1:]) for line in tables[0])
+        lines, found = tables[0]
+        return Hierarchy(tuple((line[0] or None, *line[1:]) for line in lines), found)
     raise TaxonomyError(
         f"the taxonomy file {path} is not a hierarchy: no delimiter among "
         f"{', '.join(repr(candidate) for candidate in candidates)} splits every line into the same two or more fields"

@@ -45,6 +45,7 @@ class Taxonomy:
         values: the declared domain of ``rules``; None if the domain is to be observed in a column.
         query_domain, rows_domain: where the values of a query or of rows come from.
         origin: where the taxonomy comes from, for messages.
+        file, delimiter: the hierarchy that the rows were read from.
     """
 
     rows: tuple[tuple[str | None, ...], ...] | None = None
@@ -55,6 +56,8 @@ class Taxonomy:
     query_domain: Domain = "observed"
     rows_domain: Domain = "declared"
     origin: str = "taxonomy"
+    file: str | None = None
+    delimiter: str = ";"
 
     @property
     def domain(self) -> Domain:
@@ -84,8 +87,8 @@ class Taxonomy:
         Raises:
             TaxonomyError: the file cannot be read, or its lines do not all have the same two or more fields.
         """
-        rows, domain = read_hierarchy(Path(path), delimiter)
-        return cls(rows=rows, rows_domain=domain, origin=str(path))
+        found, domain = read_hierarchy(Path(path), delimiter)
+        return cls(rows=found.rows, rows_domain=domain, origin=str(path), file=str(path), delimiter=found.delimiter)
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[object]]) -> Taxonomy:

@@ -12,21 +12,20 @@ from sqlanon.queries.kit.macros import schema_statements, table_call, template
 from sqlanon.queries.kit.nodes import (
     DIALECT,
     aliased,
+    cast,
     column,
     count_rows,
+    exact_text,
     filtered,
     grouped,
     identifier,
+    made_once,
     names,
     number,
     select,
     string,
     subquery,
-    text,
 )
-
-LONGEST_QUERY = 2000
-"""Characters of a query in a message: one over a list of many files is longer."""
 
 Statement = TypeVar("Statement", bound=exp.Expr)
 TABLES = ("taxonomy", "taxonomy_domain", "taxonomy_origin")
@@ -101,33 +100,64 @@ def problems(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> ex
     return table_call("taxonomy_problems", subquery(rows, "anon_taxonomy"))
 
 
-def unmapped_values(source: exp.Expr, quasi_identifiers: tuple[str, ...], taxonomy: exp.Table) -> exp.Query:
-    """``anon.unmapped_values``: attribute, unmapped_values, unmapped_rows."""
-    return at(table_call("unmapped_values", source, names(quasi_identifiers)), taxonomy)
+def values_of(taxonomy: exp.Table, attribute: str) -> exp.Select:
+    """``value``: those of a stored taxonomy."""
+    query = select([column("value")], taxonomy.copy())
+    return query.where(column("attribute").eq(string(attribute)), column("level").eq(number(0)), copy=False)
 
 
-def values_without_label(source: exp.Expr, name: str, taxonomy: exp.Table, attribute: str) -> exp.Select:
-    """The values of a column that a taxonomy does not know, with how many rows have them: for the user to run."""
-    value = text(column(name))
-    of_attribute = column("attribute").eq(string(attribute)), column("level").eq(number(0))
-    known = select([column("value")], taxonomy.copy()).where(
-        *of_attribute, exp.not_(column("value").is_(exp.null())), copy=False
-    )
-    unknown = exp.not_(exp.In(this=value.copy(), query=exp.Subquery(this=known)))
-    listed = select([aliased(value, "value"), aliased(count_rows(), "rows")], source.copy())
-    return grouped(listed.where(unknown, copy=False), [value.copy()])
+def values_in_file(path: str, delimiter: str) -> exp.Select:
+    """``value``: those of a hierarchy, the first field of each line; ``path`` is a pattern, as DuckDB takes it."""
+    settings: dict[str, exp.Expr] = {
+        "delim": string(delimiter),
+        "quote": string('"'),
+        "escape": string('"'),
+        "comment": string(""),
+    }
+    settings |= {"header": exp.false(), "all_varchar": exp.true(), "skip": number(0)}
+    given = [exp.EQ(this=exp.column(name), expression=value) for name, value in settings.items()]
+    alias = exp.TableAlias(this=identifier("anon_taxonomy"), columns=[identifier("value")])
+    function = exp.Anonymous(this="read_csv", expressions=[string(path), *given])
+    return select([column("value")], exp.Table(this=function, alias=alias))
 
 
-def listing(source: exp.Expr, name: str, taxonomy: exp.Table, attribute: str) -> str:
-    """The text of that query for a message, for a session that has the taxonomy in its warehouse.
+def values_of_fit(path: str, attribute: str) -> exp.Select:
+    """``value``: those of a taxonomy that the file of a fit has kept."""
+    place = {"schema_name": string("main"), "table_name": string("taxonomy")}
+    given = [exp.EQ(this=exp.column(name), expression=value) for name, value in place.items()]
+    return values_of(exp.Table(this=exp.Anonymous(this="read_duckdb", expressions=[string(path), *given])), attribute)
 
-    It is over ``the_source`` if that is a list of many files, or a frame, which has its name during the run alone.
+
+def values_without_label(source: exp.Expr, name: str, known: exp.Query | None = None) -> exp.Select:
+    """``value``, ``rows``: the texts of a column, the most frequent first, but for NULL and those of ``known``.
+
+    Texts are taken behind a barrier: a CSV would give those that stand in it, whatever the type of the column.
     """
-    stored = exp.Table(this=taxonomy.this.copy(), db=taxonomy.args["db"].copy())
-    query = values_without_label(source, name, stored, attribute).sql(DIALECT)
-    if len(query) > LONGEST_QUERY or (isinstance(source, exp.Table) and source.catalog == "temp"):
-        query = values_without_label(exp.to_table("the_source"), name, stored, attribute).sql(DIALECT)
-    return query
+    held = made_once("anon_source", select([aliased(column(name), "value")], source.copy()))
+    value = exact_text(column("value"))
+    listed = select([aliased(value, "value"), aliased(count_rows(), "rows")], exp.Table(this=identifier("anon_source")))
+    listed.set("with_", exp.With(expressions=[held]))
+    listed.where(exp.not_(column("value").is_(exp.null())), copy=False)
+    if known is not None:
+        labelled = select([column("value")], subquery(known, "anon_known"))
+        labelled.where(exp.not_(column("value").is_(exp.null())), copy=False)
+        listed.where(exp.not_(exp.In(this=value.copy(), query=exp.Subquery(this=labelled))), copy=False)
+    grouped(listed, [value.copy()])
+    most_first = exp.Ordered(this=column("rows"), desc=True, nulls_first=False)
+    text_next = exp.Ordered(this=column("value"), desc=False, nulls_first=False)
+    listed.set("order", exp.Order(expressions=[most_first, text_next]))
+    return listed
+
+
+def count_of(listed: exp.Query) -> exp.Select:
+    """One row, ``value_count`` and ``row_count``, of :func:`values_without_label`."""
+    rows = cast(exp.func("coalesce", exp.Sum(this=column("rows")), number(0)), "BIGINT")
+    return select([aliased(count_rows(), "value_count"), aliased(rows, "row_count")], subquery(listed, "anon_listed"))
+
+
+def items_of(source: exp.Expr, name: str) -> exp.Subquery:
+    """A source with a row per item of a column of lists."""
+    return subquery(select([aliased(exp.Unnest(expressions=[column(name)]), name)], source.copy()), "anon_items")
 
 
 def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:

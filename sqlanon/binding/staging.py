@@ -1,0 +1,88 @@
+"""The rows of taxonomies, made in a temporary table before they are checked and stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.model.taxonomy.domains import DateRange, IntegerRange
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, select, string, subquery
+from sqlanon.queries.tables import generate
+
+STAGED = Relation("anon_staged", "node")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A taxonomy that is to be stored under an attribute.
+
+    Attributes:
+        attribute: the name of the quasi-identifier.
+        taxonomy: where the labels come from.
+        source: if given, the taxonomy must cover the values of the column ``name`` there; a rule without a declared
+            domain takes its values from it.
+        name: the column of the source.
+    """
+
+    attribute: str
+    taxonomy: Taxonomy
+    source: ResolvedSource | None
+    name: str
+
+
+def stage(engine: Engine, wanted: Sequence[Wanted]) -> None:
+    """Put the rows of taxonomies in a temporary table shaped like ``anon.taxonomy``."""
+    given = [
+        (each.attribute, depth, labels)
+        for each in wanted
+        if each.taxonomy.rows is not None
+        for depth, labels in enumerate(zip(*each.taxonomy.rows, strict=True))
+    ]
+    parameters = [list(values) for values in zip(*given, strict=True)] or [[], [], []]
+    engine.run(Step(STAGED, template("given_taxonomies"), "the taxonomies that are given"), parameters)
+    for each in wanted:
+        if each.taxonomy.rows is None:
+            levels, values = levels_of(engine, each)
+            staged = select(
+                [
+                    aliased(string(each.attribute), "attribute"),
+                    cast(column("level", "anon_levels"), "INTEGER"),
+                    column("value", "anon_levels"),
+                    column("label", "anon_levels"),
+                ],
+                subquery(levels, "anon_levels"),
+            )
+            engine.execute(exp.insert(staged, STAGED.table), f'the taxonomy of "{each.attribute}"', values)
+
+
+def levels_of(engine: Engine, wanted: Wanted) -> tuple[exp.Query, Sequence[object]]:
+    """level, value, label of a taxonomy that is made by a query, columns or rules, and the values of its parameters."""
+    taxonomy = wanted.taxonomy
+    if taxonomy.query is not None:
+        relation = engine.resolve(taxonomy.query).relation
+        names = [found.name for found in engine.describe(relation)]
+        query = select([exp.Star()], relation.copy())
+        is_long = set(generate.LONG_COLUMNS) <= set(names)
+        return (generate.long(query) if is_long else generate.unpivoted(query, names)), ()
+    if taxonomy.coarser is not None:
+        assert wanted.source is not None
+        return generate.of_columns(wanted.source.relation, wanted.name, taxonomy.coarser), ()
+    assert taxonomy.rules is not None
+    if isinstance(taxonomy.values, tuple):
+        return generate.labelled(generate.given(), taxonomy.rules), ([*taxonomy.values],)
+    return generate.labelled(_domain(wanted), taxonomy.rules), ()
+
+
+def _domain(wanted: Wanted) -> exp.Query:
+    match wanted.taxonomy.values:
+        case IntegerRange() as numbers:
+            return generate.integers(numbers)
+        case DateRange() as dates:
+            return generate.days(dates)
+    assert wanted.source is not None
+    return generate.observed(wanted.source.relation, wanted.name)

@@ -1,0 +1,164 @@
+"""Values of a source that their taxonomy does not have: how many, in which column, and the query that lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines import paths
+from sqlanon.engines.base import Compute, Engine
+from sqlanon.errors import TaxonomyError
+from sqlanon.model.taxonomy.domains import DateRange, IntegerRange
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.queries.kit.nodes import DIALECT, cast, identifier, string
+from sqlanon.queries.tables import generate, taxonomies
+
+MAX_LISTED_VALUES = 100
+"""Of a declared list of values that a query spells out."""
+
+MAX_QUERY_CHARACTERS = 20_000
+"""Of a query in a message: one over a list of many files is longer."""
+
+MAX_SHOWN_VALUES = 10
+MAX_SHOWN_CHARACTERS = 100
+
+Known = Mapping[str, exp.Query | None]
+"""By attribute, the values of its taxonomy as a query that users can run; None if there is no such query."""
+
+
+def known_values(engine: Engine, attributes: Sequence[str]) -> Known:
+    """The values of the taxonomies that queries of the engine read, as users find them after the run."""
+    place = engine.taxonomy
+    file = next((each.file for each in engine.databases() if each.name == place.catalog), None)
+    if file is not None and place.db != "anon":
+        return {name: taxonomies.values_of_fit(str(file), name) for name in attributes}
+    is_in_warehouse = file is not None and place.catalog == engine.warehouse.name
+    made_by = {} if is_in_warehouse else engine.made_by
+    return {
+        name: values_made_by(made_by[name]) if name in made_by else taxonomies.values_of(_stored(), name)
+        for name in attributes
+    }
+
+
+def values_made_by(taxonomy: Taxonomy) -> exp.Query | None:
+    """The values of a taxonomy, from what it is made by."""
+    if taxonomy.file is not None:
+        return taxonomies.values_in_file(paths.escaped(taxonomy.file), taxonomy.delimiter)
+    match taxonomy.values:
+        case IntegerRange() as numbers:
+            return generate.integers(numbers)
+        case DateRange() as dates:
+            return generate.days(dates)
+        case tuple() as values:
+            return _spelled_out(values)
+    return None if taxonomy.rows is None else _spelled_out([row[0] for row in taxonomy.rows])
+
+
+def _spelled_out(values: Sequence[str | None]) -> exp.Query | None:
+    """A few values as a query."""
+    if len(values) > MAX_LISTED_VALUES:
+        return None
+    texts = exp.Array(expressions=[string(value) for value in values if value is not None])
+    listed = exp.Unnest(expressions=[cast(texts, "VARCHAR[]")])
+    return exp.select(exp.alias_(listed, "value", quoted=True))
+
+
+# More than six parameters: what is read, in words too, in which columns, and what is compared how, and said how often.
+def unknown_values(
+    engine: Compute,
+    description: str,
+    relations: Mapping[str, exp.Expr],
+    taxonomy: exp.Table,
+    known: Known,
+    rows: int | None = None,
+) -> TaxonomyError:
+    """The error about values of a source that their taxonomy does not have.
+
+    Args:
+        engine: the database.
+        description: the source in words.
+        relations: what each column that may have such values is read from.
+        taxonomy: the table that holds the taxonomies.
+        known: what users read these from.
+        rows: how many rows have such values, if they were found in another way than by the queries of this error.
+    """
+    problems = [
+        problem
+        for name, relation in relations.items()
+        if (problem := unknown_in(engine, relation, name, taxonomies.values_of(taxonomy, name), known.get(name)))
+    ]
+    if not problems:
+        problems = [
+            f'"{name}" may have some of the values without a label, which are in {rows or 0:,} rows; list all of its '
+            f"values by {_printed(relation, name, None)}"
+            for name, relation in relations.items()
+        ]
+    return TaxonomyError(
+        f"{description} has values that their taxonomy does not have; values are compared as text, so check spelling, "
+        "white space and type:",
+        problems,
+    )
+
+
+# More than six parameters: what is counted, against what, and what users run in place of that.
+def unknown_in(
+    engine: Compute, source: exp.Expr, name: str, labelled: exp.Query, known: exp.Query | None, attribute: str = ""
+) -> str | None:
+    """How many values of a column have no label, and the query that lists them; None if all have one.
+
+    Args:
+        engine: the database.
+        source: what the column is in.
+        name: the column.
+        labelled: the values that have a label.
+        known: these as users can read them.
+        attribute: what the taxonomy is called, if not as the column.
+    """
+    listed = taxonomies.values_without_label(source, name, labelled)
+    [counts] = engine.fetch(taxonomies.count_of(listed), "values without a label")
+    value_count, row_count = int(counts["value_count"]), int(counts["row_count"])
+    if not value_count:
+        return None
+    found = f"{_counted(value_count, 'distinct value')} in {_counted(row_count, 'row')}"
+    shown = f" ({_shown(engine, listed, value_count)})" if engine.shows_values else ""
+    others = "" if known is not None else " among all others, which the taxonomy has,"
+    return f'"{attribute or name}": {found}{shown}; list them{others} by {_printed(source, name, known)}'
+
+
+def _shown(engine: Compute, listed: exp.Select, value_count: int) -> str:
+    """Up to ten values with their rows, in words."""
+    found = engine.fetch(listed.copy().limit(MAX_SHOWN_VALUES), "values without a label")
+    shown = [f'"{_cut(str(row["value"]))}" in {_counted(int(row["rows"]), "row")}' for row in found]
+    others = value_count - len(found)
+    return ", ".join([*shown, *([f"and {others:,} more"] if others else [])])
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= MAX_SHOWN_CHARACTERS else f"{value[:MAX_SHOWN_CHARACTERS]}..."
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _printed(source: exp.Expr, name: str, known: exp.Query | None) -> str:
+    """The text of the query that lists values.
+
+    It is over ``the_source`` if that is a list of many files, or a frame, which has its name during the run alone.
+    """
+    query = taxonomies.values_without_label(source, name, known).sql(DIALECT)
+    if len(query) > MAX_QUERY_CHARACTERS or any(table.catalog == "temp" for table in source.find_all(exp.Table)):
+        source = source.copy().transform(_named) if len(query) <= MAX_QUERY_CHARACTERS else exp.to_table("the_source")
+        query = taxonomies.values_without_label(source, name, known).sql(DIALECT)
+    return query
+
+
+def _named(node: exp.Expr) -> exp.Expr:
+    """A frame under the name that messages call it."""
+    return exp.to_table("the_source") if isinstance(node, exp.Table) and node.catalog == "temp" else node
+
+
+def _stored() -> exp.Table:
+    """The taxonomies of a warehouse, for whoever has opened that."""
+    return exp.Table(this=identifier("taxonomy"), db=identifier("anon"))

@@ -1,4 +1,4 @@
--- What privacy models do not see: classes with one sensitive value.
+-- What privacy models do not see: classes with one sensitive value, columns that single out rows, and dependencies.
 
 -- Whether all rows of a class have one value (an aggregate over its rows). NULL is a value.
 --
@@ -23,4 +23,52 @@ FROM (
     SELECT sum(row_count) AS anon_rows, anon.is_homogeneous(sensitive_value) AS anon_is_homogeneous
     FROM anon.value_counts(source, quasi_identifiers, sensitive)
     GROUP BY class
+);
+
+-- The rows whose value fewer rows have than a number (an aggregate over values, with the rows of each).
+--
+-- Returns: HUGEINT, 0 without any.
+-- Example:
+--   SELECT anon.rare_rows_of(class_size, 5) AS rare_rows FROM anon.class_sizes('visits', ['zip']);
+CREATE OR REPLACE MACRO anon.rare_rows_of(value_rows, fewer_than) AS
+coalesce(sum(value_rows) FILTER (WHERE value_rows < fewer_than), 0);
+
+-- The rows whose combination of values in some columns fewer rows have than a number: who knows these values finds them.
+--
+-- Returns: one row: rare_rows BIGINT, row_count BIGINT.
+-- Example:
+--   FROM anon.rare_rows('visits', ['age', 'diagnosis'], 2);
+CREATE OR REPLACE MACRO anon.rare_rows(source, column_names, fewer_than) AS TABLE
+SELECT
+    CAST(anon.rare_rows_of(class_size, anon_fewer_than) AS BIGINT) AS rare_rows,
+    CAST(coalesce(sum(class_size), 0) AS BIGINT) AS row_count
+FROM (SELECT class_size, fewer_than AS anon_fewer_than FROM anon.class_sizes(source, column_names));
+
+-- How far one column determines another: it does if no row is undetermined. NULL is a value.
+--
+-- The support tells a dependency from chance: a value that no other row has determines whatever its row has. It is the
+-- second largest, over values of the dependent column, of the rows beyond the first of each determinant: none is repeated
+-- where determinants are unique, or where the dependent column has one value.
+--
+-- pairs: a relation of the pairs of values, each once: determinant, dependent, row_count.
+-- Returns: one row: undetermined_rows BIGINT, those whose determinant has several dependents; support BIGINT; row_count BIGINT.
+-- Source: Codd 1971, functional dependency.
+-- Example:
+--   WITH pairs AS (SELECT zip AS determinant, sex AS dependent, count(*) AS row_count FROM visits GROUP BY ALL)
+--   FROM anon.dependency('pairs');
+CREATE OR REPLACE MACRO anon.dependency(pairs) AS TABLE
+SELECT
+    CAST(coalesce(sum(anon_undetermined_rows), 0) AS BIGINT) AS undetermined_rows,
+    CAST(coalesce(list_extract(max(anon_repeated_rows, 2), 2), 0) AS BIGINT) AS support,
+    CAST(coalesce(sum(anon_rows), 0) AS BIGINT) AS row_count
+FROM (
+    SELECT
+        coalesce(sum(row_count) FILTER (WHERE anon_dependents > 1), 0) AS anon_undetermined_rows,
+        sum(row_count) - count(*) AS anon_repeated_rows,
+        sum(row_count) AS anon_rows
+    FROM (
+        SELECT dependent, row_count, count(*) OVER (PARTITION BY determinant) AS anon_dependents
+        FROM query_table(pairs)
+    )
+    GROUP BY dependent
 );

@@ -3,52 +3,87 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.dependencies import revealing_columns
+from sqlanon.methods.kept_values import KeptValues, identifying_pairs
+from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Findings, HomogeneousColumn, RepeatedIdentifier
 from sqlanon.queries.release import findings as queries
 
+MAX_LISTED_PAIRS = 100
+"""The most pairs of columns that are listed where they were not looked at; their number is always given."""
+
 MAX_COUNTED_ROWS = 1_000_000
-"""Rows of a column whose values are all counted; of more rows, one value in several: a billion would not fit."""
+"""Rows of a column whose values are all counted; of more they are estimated: a billion would not fit."""
+
+SIEVED_ROWS = 100_000
+"""Rows by whose values identifiers are found that repeat; of more, one value in several. Where fewer values than that
+repeat, which hardly changes what classes count, they can be missed."""
 
 
-def findings(engine: Compute, table: EncodedTable) -> Findings:
-    """What the policy of a run leaves open, once its published rows are grouped (``EQUAL_ROWS``)."""
+def findings(engine: Compute, table: EncodedTable, levels: Levels, kept: KeptValues) -> Findings:
+    """What the policy of a run leaves open at a node, once its published rows are grouped (``EQUAL_ROWS``)."""
+    revealing, columns_left = revealing_columns(engine, table, levels, kept)
+    pairs, pairs_left = identifying_pairs(engine, table, kept)
     return Findings(
         repeated_identifiers=tuple(_repeated_identifiers(engine, table)),
         homogeneous_columns=tuple(_homogeneous_columns(engine, table)),
+        revealing_columns=tuple(revealing),
+        identifying_pairs=tuple(pairs),
+        unexamined_columns=tuple(columns_left),
+        unexamined_pairs=len(pairs_left),
+        unexamined_pairs_listed=tuple(pairs_left[:MAX_LISTED_PAIRS]),
     )
 
 
 def _repeated_identifiers(engine: Compute, table: EncodedTable) -> Iterator[RepeatedIdentifier]:
-    bound = table.bound
-    policy, names = bound.policy, bound.policy.identifiers
-    if policy.individual is not None or not names:
+    bound, rows = table.bound, table.context.row_count
+    names = () if bound.policy.individual is not None else bound.policy.identifiers
+    one_in = max(rows // SIEVED_ROWS, 1)
+    estimates: dict[str, int] = {}
+    if one_in > 1 and names:
+        estimates = _estimated_values(engine, table, names, one_in)
+        names = tuple(estimates)
+    if not names:
         return
-    one_in = max(table.context.row_count // MAX_COUNTED_ROWS, 1)
-    query = queries.rows_per_value(bound.source, names, one_in)
+    is_exact = rows <= MAX_COUNTED_ROWS
+    query = queries.rows_per_value(bound.source, names, counts_values=is_exact)
     found = engine.fetch(query, "values of identifiers")[0]
     for place, name in enumerate(names):
-        rows, values = found[f"rows_{place}"], found[f"values_{place}"]
-        if values < found[f"counted_{place}"]:
-            values *= one_in
-            # A ward, or a yes and no, has few values of many rows each.
-            is_person = values > rows / values
-            is_complete = rows == found["source_rows"]
-            can_be_named = is_person and is_complete and _is_accepted(policy, {"individual": name})
-            yield RepeatedIdentifier(
-                column=name,
-                rows=rows,
-                values=values,
-                is_exact=one_in == 1,
-                is_person=is_person,
-                proposal=f"individual = {json.dumps(name, ensure_ascii=False)}" if can_be_named else None,
-            )
+        filled, values = found[f"rows_{place}"], found[f"values_{place}"] if is_exact else estimates[name]
+        if values < filled:
+            yield _repeated(bound.policy, name, filled, found["source_rows"], values, is_exact=is_exact)
+
+
+# More than six parameters: what was counted of a column.
+def _repeated(
+    policy: Policy, name: str, filled: int, source_rows: int, values: int, *, is_exact: bool
+) -> RepeatedIdentifier:
+    # A ward, or a yes and no, has few values of many rows each.
+    is_person = values > filled / values
+    can_be_named = is_person and filled == source_rows and _is_accepted(policy, {"individual": name})
+    return RepeatedIdentifier(
+        column=name,
+        rows=filled,
+        values=values,
+        is_exact=is_exact,
+        is_person=is_person,
+        proposal=f"individual = {json.dumps(name, ensure_ascii=False)}" if can_be_named else None,
+    )
+
+
+def _estimated_values(engine: Compute, table: EncodedTable, names: Sequence[str], one_in: int) -> dict[str, int]:
+    """About how many values the identifiers have of which one in several repeats."""
+    engine.run(queries.some_values(table.bound.source, names, one_in))
+    found = engine.fetch(queries.rows_of_some_values(len(names), one_in), "values of identifiers")
+    engine.drop(queries.SOME_VALUES)
+    return {names[row["place"]]: row["values"] * one_in for row in found if row["values"] < row["rows"]}
 
 
 def _homogeneous_columns(engine: Compute, table: EncodedTable) -> Iterator[HomogeneousColumn]:

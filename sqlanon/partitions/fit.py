@@ -14,8 +14,9 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Request
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.full_domain.method import Chosen, FullDomain
-from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns_of_source
+from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
 from sqlanon.methods.full_domain.report import doubts, found_by
+from sqlanon.methods.kept_values import source_values
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
@@ -128,7 +129,7 @@ def _found(engine: Compute, policy: Policy, chosen: Chosen) -> Found:
     outcome, (table, node) = chosen.outcome, chosen.settled()
     gap = proven_gap(outcome.loss, outcome.lower_bound)
     notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels)]
-    notes += nearly_unique_columns_of_source(engine, table)
+    notes += nearly_unique_columns(source_values(engine, table), "rows")
     return Found(
         table, node, found_by(policy, outcome), outcome.checked_nodes, outcome.proven_optimal, gap, tuple(notes)
     )

@@ -605,6 +605,12 @@ SELECT
     sum(class_rows) AS row_count
 FROM (SELECT count(*) AS diagnoses, sum(row_count) AS class_rows FROM hand_counts GROUP BY age, sex, city);
 
+-- compare: rare_rows
+FROM anon.rare_rows('people', ['age', 'city', 'diagnosis'], 5);
+-- by hand
+SELECT coalesce(sum(class_rows) FILTER (WHERE class_rows < 5), 0) AS rare_rows, sum(class_rows) AS row_count
+FROM (SELECT count(*) AS class_rows FROM people GROUP BY age, city, diagnosis);
+
 -- compare: prosecutor_risk
 FROM anon.prosecutor_risk('people', ['age', 'sex', 'city']);
 -- by hand

@@ -1303,14 +1303,187 @@ SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows"
 FROM "temp"."main"."anon_equal_rows";
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
+WITH "anon_rows" AS (
+  SELECT
+    CAST("age" AS TEXT) COLLATE "binary" AS "anon_value_0",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "anon_value_2",
+    CAST("admission" AS TEXT) COLLATE "binary" AS "anon_value_3",
+    "diagnosis" AS "anon_kept_0",
+    "length_of_stay" AS "anon_kept_1"
+  FROM "memory"."main"."visits"
+  LIMIT 5000
+), "anon_labels_of_anon_finer_0" AS (
+  SELECT
+    "value",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_labels_of_anon_finer_2" AS (
+  SELECT
+    "value",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 4
+), "anon_labels_of_anon_finer_3" AS (
+  SELECT
+    "value",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 3 AND "depth" = 1
+)
 SELECT
+  "anon_rows"."anon_value_0",
+  "anon_rows"."anon_value_2",
+  "anon_rows"."anon_value_3",
+  "anon_rows"."anon_kept_0",
+  "anon_rows"."anon_kept_1",
+  "anon_labels_of_anon_finer_0"."label" AS "anon_finer_0",
+  "anon_labels_of_anon_finer_2"."label" AS "anon_finer_2",
+  "anon_labels_of_anon_finer_3"."label" AS "anon_finer_3"
+FROM "anon_rows"
+LEFT JOIN "anon_labels_of_anon_finer_0"
+  ON "anon_labels_of_anon_finer_0"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_0"
+LEFT JOIN "anon_labels_of_anon_finer_2"
+  ON "anon_labels_of_anon_finer_2"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_2"
+LEFT JOIN "anon_labels_of_anon_finer_3"
+  ON "anon_labels_of_anon_finer_3"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_3";
+
+WITH "anon_groups" AS (
+  SELECT
+    (
+      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
+      AND COUNT("anon_kept_0") IN (0, COUNT(*))
+    ) AS "anon_0",
+    (
+      MIN("anon_kept_1") IS NOT DISTINCT FROM MAX("anon_kept_1")
+      AND COUNT("anon_kept_1") IN (0, COUNT(*))
+    ) AS "anon_1"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_value_0"
+), "anon_groups_2" AS (
+  SELECT
+    (
+      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
+      AND COUNT("anon_kept_0") IN (0, COUNT(*))
+    ) AS "anon_0",
+    (
+      MIN("anon_kept_1") IS NOT DISTINCT FROM MAX("anon_kept_1")
+      AND COUNT("anon_kept_1") IN (0, COUNT(*))
+    ) AS "anon_1"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_value_2"
+), "anon_groups_3" AS (
+  SELECT
+    (
+      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
+      AND COUNT("anon_kept_0") IN (0, COUNT(*))
+    ) AS "anon_0",
+    (
+      MIN("anon_kept_1") IS NOT DISTINCT FROM MAX("anon_kept_1")
+      AND COUNT("anon_kept_1") IN (0, COUNT(*))
+    ) AS "anon_1"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_value_3"
+)
+SELECT
+  0 AS "position",
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
+  COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1"
+FROM "anon_groups"
+UNION ALL
+SELECT
+  2 AS "position",
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
+  COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1"
+FROM "anon_groups_2" AS "anon_groups"
+UNION ALL
+SELECT
+  3 AS "position",
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
+  COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1"
+FROM "anon_groups_3" AS "anon_groups";
+
+WITH "anon_groups" AS (
+  SELECT
+    (
+      MIN("anon_finer_0") IS NOT DISTINCT FROM MAX("anon_finer_0")
+      AND COUNT("anon_finer_0") IN (0, COUNT(*))
+    ) AS "anon_0",
+    (
+      MIN("anon_finer_2") IS NOT DISTINCT FROM MAX("anon_finer_2")
+      AND COUNT("anon_finer_2") IN (0, COUNT(*))
+    ) AS "anon_1",
+    (
+      MIN("anon_finer_3") IS NOT DISTINCT FROM MAX("anon_finer_3")
+      AND COUNT("anon_finer_3") IN (0, COUNT(*))
+    ) AS "anon_2"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_kept_0"
+), "anon_groups_2" AS (
+  SELECT
+    (
+      MIN("anon_finer_0") IS NOT DISTINCT FROM MAX("anon_finer_0")
+      AND COUNT("anon_finer_0") IN (0, COUNT(*))
+    ) AS "anon_0",
+    (
+      MIN("anon_finer_2") IS NOT DISTINCT FROM MAX("anon_finer_2")
+      AND COUNT("anon_finer_2") IN (0, COUNT(*))
+    ) AS "anon_1",
+    (
+      MIN("anon_finer_3") IS NOT DISTINCT FROM MAX("anon_finer_3")
+      AND COUNT("anon_finer_3") IN (0, COUNT(*))
+    ) AS "anon_2"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_kept_1"
+)
+SELECT
+  0 AS "position",
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
+  COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1",
+  COALESCE(BOOL_AND(CAST("anon_2" AS BOOLEAN)), TRUE) AS "holds_2"
+FROM "anon_groups"
+UNION ALL
+SELECT
+  1 AS "position",
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
+  COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1",
+  COALESCE(BOOL_AND(CAST("anon_2" AS BOOLEAN)), TRUE) AS "holds_2"
+FROM "anon_groups_2" AS "anon_groups";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
+
+WITH "anon_values" AS (
+  SELECT
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_equal_rows"
+  GROUP BY
+    "diagnosis",
+    "length_of_stay"
+)
+SELECT
+  0 AS "place",
+  COALESCE(SUM("anon_value_rows"), 0) AS "counted",
+  (
+    COALESCE(SUM("anon_value_rows") FILTER(WHERE
+      "anon_value_rows" < 5), 0)
+  ) AS "rare"
+FROM "anon_values";
+
+SELECT
+  COUNT(*) AS "source_rows",
   COUNT("patient_id") AS "rows_0",
-  COUNT("patient_id") AS "counted_0",
   COUNT(DISTINCT "patient_id") AS "values_0",
   COUNT("ssn") AS "rows_1",
-  COUNT("ssn") AS "counted_1",
-  COUNT(DISTINCT "ssn") AS "values_1",
-  COUNT(*) AS "source_rows"
+  COUNT(DISTINCT "ssn") AS "values_1"
 FROM "memory"."main"."visits";
 
 SELECT

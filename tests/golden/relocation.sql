@@ -1228,23 +1228,73 @@ SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows"
 FROM "temp"."main"."anon_equal_rows";
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
+WITH "anon_rows" AS (
+  SELECT
+    CAST("age" AS TEXT) COLLATE "binary" AS "anon_value_0",
+    "diagnosis" AS "anon_kept_0"
+  FROM "memory"."main"."visits"
+  LIMIT 5000
+), "anon_labels_of_anon_finer_0" AS (
+  SELECT
+    "value",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 0
+)
 SELECT
+  "anon_rows"."anon_value_0",
+  "anon_rows"."anon_kept_0",
+  "anon_labels_of_anon_finer_0"."label" AS "anon_finer_0"
+FROM "anon_rows"
+LEFT JOIN "anon_labels_of_anon_finer_0"
+  ON "anon_labels_of_anon_finer_0"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_0";
+
+WITH "anon_groups" AS (
+  SELECT
+    (
+      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
+      AND COUNT("anon_kept_0") IN (0, COUNT(*))
+    ) AS "anon_0"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_value_0"
+)
+SELECT
+  0 AS "position",
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
+FROM "anon_groups";
+
+WITH "anon_groups" AS (
+  SELECT
+    (
+      MIN("anon_finer_0") IS NOT DISTINCT FROM MAX("anon_finer_0")
+      AND COUNT("anon_finer_0") IN (0, COUNT(*))
+    ) AS "anon_0"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_kept_0"
+)
+SELECT
+  0 AS "position",
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
+FROM "anon_groups";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
+
+SELECT
+  COUNT(*) AS "source_rows",
   COUNT("patient_id") AS "rows_0",
-  COUNT("patient_id") AS "counted_0",
   COUNT(DISTINCT "patient_id") AS "values_0",
   COUNT("ssn") AS "rows_1",
-  COUNT("ssn") AS "counted_1",
   COUNT(DISTINCT "ssn") AS "values_1",
   COUNT("zip") AS "rows_2",
-  COUNT("zip") AS "counted_2",
   COUNT(DISTINCT "zip") AS "values_2",
   COUNT("admission") AS "rows_3",
-  COUNT("admission") AS "counted_3",
   COUNT(DISTINCT "admission") AS "values_3",
   COUNT("length_of_stay") AS "rows_4",
-  COUNT("length_of_stay") AS "counted_4",
-  COUNT(DISTINCT "length_of_stay") AS "values_4",
-  COUNT(*) AS "source_rows"
+  COUNT(DISTINCT "length_of_stay") AS "values_4"
 FROM "memory"."main"."visits";
 
 WITH "anon_classes" AS (

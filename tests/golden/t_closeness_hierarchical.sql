@@ -1785,22 +1785,156 @@ WITH "anon_values" AS (
     "diagnosis"
 )
 SELECT
+  0 AS "place",
   COALESCE(SUM("anon_value_rows"), 0) AS "counted",
-  COALESCE(SUM("anon_value_rows") FILTER(WHERE
-    "anon_value_rows" < 2), 0) AS "rare"
+  (
+    COALESCE(SUM("anon_value_rows") FILTER(WHERE
+      "anon_value_rows" < 2), 0)
+  ) AS "rare"
 FROM "anon_values";
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
+WITH "anon_rows" AS (
+  SELECT
+    CAST("age" AS TEXT) COLLATE "binary" AS "anon_value_0",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "anon_value_2",
+    "diagnosis" AS "anon_kept_0"
+  FROM "memory"."main"."visits"
+  LIMIT 5000
+), "anon_labels_of_anon_finer_0" AS (
+  SELECT
+    "value",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 2
+), "anon_labels_of_anon_finer_2" AS (
+  SELECT
+    "value",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 1
+)
 SELECT
+  "anon_rows"."anon_value_0",
+  "anon_rows"."anon_value_2",
+  "anon_rows"."anon_kept_0",
+  "anon_labels_of_anon_finer_0"."label" AS "anon_finer_0",
+  "anon_labels_of_anon_finer_2"."label" AS "anon_finer_2"
+FROM "anon_rows"
+LEFT JOIN "anon_labels_of_anon_finer_0"
+  ON "anon_labels_of_anon_finer_0"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_0"
+LEFT JOIN "anon_labels_of_anon_finer_2"
+  ON "anon_labels_of_anon_finer_2"."value" IS NOT DISTINCT FROM "anon_rows"."anon_value_2";
+
+WITH "anon_groups" AS (
+  SELECT
+    (
+      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
+      AND COUNT("anon_kept_0") IN (0, COUNT(*))
+    ) AS "anon_0"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_value_0"
+), "anon_groups_2" AS (
+  SELECT
+    (
+      MIN("anon_kept_0") IS NOT DISTINCT FROM MAX("anon_kept_0")
+      AND COUNT("anon_kept_0") IN (0, COUNT(*))
+    ) AS "anon_0"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_value_2"
+)
+SELECT
+  0 AS "position",
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
+FROM "anon_groups"
+UNION ALL
+SELECT
+  2 AS "position",
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0"
+FROM "anon_groups_2" AS "anon_groups";
+
+WITH "anon_groups" AS (
+  SELECT
+    (
+      MIN("anon_finer_0") IS NOT DISTINCT FROM MAX("anon_finer_0")
+      AND COUNT("anon_finer_0") IN (0, COUNT(*))
+    ) AS "anon_0",
+    (
+      MIN("anon_finer_2") IS NOT DISTINCT FROM MAX("anon_finer_2")
+      AND COUNT("anon_finer_2") IN (0, COUNT(*))
+    ) AS "anon_1"
+  FROM "temp"."main"."anon_few_rows"
+  GROUP BY
+    "anon_kept_0"
+)
+SELECT
+  0 AS "position",
+  COALESCE(BOOL_AND(CAST("anon_0" AS BOOLEAN)), TRUE) AS "holds_0",
+  COALESCE(BOOL_AND(CAST("anon_1" AS BOOLEAN)), TRUE) AS "holds_1"
+FROM "anon_groups";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_pairs" AS
+SELECT
+  CAST("zip" AS TEXT) COLLATE "binary" AS "value",
+  "diagnosis" AS "anon_kept_0",
+  COUNT(*) AS "anon_row_count"
+FROM "memory"."main"."visits"
+GROUP BY
+  CAST("zip" AS TEXT) COLLATE "binary",
+  "diagnosis";
+
+SELECT
+  CAST(COALESCE(SUM(anon_undetermined_rows), 0) AS BIGINT) AS undetermined_rows,
+  CAST(COALESCE(LIST_EXTRACT(MAX(anon_repeated_rows, 2), 2), 0) AS BIGINT) AS support,
+  CAST(COALESCE(SUM(anon_rows), 0) AS BIGINT) AS row_count
+FROM (
+  SELECT
+    COALESCE(SUM(row_count) FILTER(WHERE
+      anon_dependents > 1), 0) AS anon_undetermined_rows,
+    SUM(row_count) - COUNT(*) AS anon_repeated_rows,
+    SUM(row_count) AS anon_rows
+  FROM (
+    SELECT
+      dependent,
+      row_count,
+      COUNT(*) OVER (PARTITION BY determinant) AS anon_dependents
+    FROM (
+      SELECT
+        "determinant",
+        "dependent",
+        SUM("row_count") AS "row_count"
+      FROM (
+        SELECT
+          "anon_paired"."value" AS "determinant",
+          "anon_paired"."anon_kept_0" AS "dependent",
+          "anon_paired"."anon_row_count" AS "row_count"
+        FROM "temp"."main"."anon_pairs" AS anon_paired
+      ) AS "anon_sides"
+      GROUP BY
+        "determinant",
+        "dependent"
+    ) AS "anon_sides"
+  )
+  GROUP BY
+    dependent
+);
+
+DROP TABLE IF EXISTS "temp"."main"."anon_pairs";
+
+SELECT
+  COUNT(*) AS "source_rows",
   COUNT("id") AS "rows_0",
-  COUNT("id") AS "counted_0",
   COUNT(DISTINCT "id") AS "values_0",
   COUNT("patient") AS "rows_1",
-  COUNT("patient") AS "counted_1",
   COUNT(DISTINCT "patient") AS "values_1",
   COUNT("nights") AS "rows_2",
-  COUNT("nights") AS "counted_2",
-  COUNT(DISTINCT "nights") AS "values_2",
-  COUNT(*) AS "source_rows"
+  COUNT(DISTINCT "nights") AS "values_2"
 FROM "memory"."main"."visits";
 
 SELECT

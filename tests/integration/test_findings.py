@@ -12,7 +12,8 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods import findings
+from sqlanon.methods import dependencies, findings, kept_values
+from tests.adult import uci_policy
 from tests.commands import document, sqlanon
 from tests.conftest import open_clinic
 
@@ -111,6 +112,10 @@ def test_hostile_names_are_proposed_as_they_are(session: sa.Session) -> None:
 
 
 def test_of_many_rows_one_value_in_several_is_counted(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(findings, "SIEVED_ROWS", 200)
+    found = {each.column: each for each in found_by(session, policy()).repeated_identifiers}
+    assert "stay" not in found
+    assert (found["patient"].rows, found["patient"].values, found["patient"].is_exact) == (600, 200, True)
     monkeypatch.setattr(findings, "MAX_COUNTED_ROWS", 300)
     found = {each.column: each for each in found_by(session, policy()).repeated_identifiers}
     assert "stay" not in found
@@ -209,3 +214,225 @@ def test_the_command_line_shows_them(tmp_path: Path) -> None:
     assert "150 of 600 released rows (25.0 %) are in classes with a single value" in shown
     reported = document(sqlanon(*command, "--into", "second", "--json", folder=tmp_path))
     assert reported["report"]["findings"]["homogeneous_columns"][0]["homogeneous_rows"] == 150
+
+
+# Columns that show more than is published
+
+
+PERSONS = """
+    CREATE OR REPLACE TABLE persons AS
+    SELECT
+        20 + i % 60 AS age,
+        CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END AS sex,
+        'town ' || (hash(i) % 12) AS town,
+        20 + i % 60 >= 65 AS older,
+        1 + (hash(i) % 12) // 3 AS coast,
+        hash(i, 1) % 200 AS weight,
+        hash(i, 2) % 150 AS height,
+        hash(i, 3) % 5 AS mood,
+        false AS never
+    FROM range(1500) AS numbers (i)
+"""
+
+TOWNS = [[f"town {number}", f"region {number // 3}", "*"] for number in range(12)]
+
+
+@pytest.fixture
+def persons(session: sa.Session) -> sa.Session:
+    """Fifteen hundred persons: ``older`` is a matter of age, and each of three towns of a region has its ``coast``."""
+    session.connection.execute(PERSONS)
+    session.taxonomies.load("age", sa.Taxonomy.intervals([20], minimum=20, maximum=79), source="persons")
+    session.taxonomies.load("town", sa.Taxonomy.from_rows(TOWNS), source="persons")
+    return session
+
+
+MEASURED = ("older", "weight", "height")
+KEPT = ("older", "coast", "weight", "height", "mood", "never")
+
+
+def of_persons(levels: dict[str, int], kept: tuple[str, ...] = KEPT, **changes: Any) -> sa.Policy:
+    dropped = [name for name in KEPT if name not in kept]
+    bounds = {"minimum_levels": levels, "maximum_levels": levels}
+    return policy(
+        quasi_identifiers=[*levels],
+        identifiers=[*dropped, *(name for name in ("age", "sex", "town") if name not in levels)],
+        sensitive=[],
+        insensitive=[*kept],
+        **{**bounds, **changes},
+    )
+
+
+def revealed(found: sa.Findings) -> list[tuple[str, str, int | None, int]]:
+    return [(each.column, each.quasi_identifier, each.revealed_level, each.rows) for each in found.revealing_columns]
+
+
+def test_a_column_that_depends_on_a_generalized_one_is_named(persons: sa.Session) -> None:
+    found = found_by(persons, of_persons({"age": 2, "town": 0}), "persons")
+    assert revealed(found) == [("older", "age", None, 1500)]
+    assert '"older" depends on "age", which is published at level 2, and splits its labels in 1,500 of 1,500' in (
+        " ".join(found.sentences)
+    )
+
+
+def test_only_rows_whose_label_is_split_are_counted(persons: sa.Session) -> None:
+    """Of the labels of twenty years each, the one from sixty on has both."""
+    found = found_by(persons, of_persons({"age": 1, "town": 0}), "persons")
+    assert revealed(found) == [("older", "age", None, 500)]
+
+
+def test_a_column_that_determines_a_finer_label_is_named(persons: sa.Session) -> None:
+    found = found_by(persons, of_persons({"age": 0, "town": 2}), "persons")
+    assert revealed(found) == [("coast", "town", 1, 1500)]
+    assert '"coast" determines level 1 of "town", which is published at level 2' in " ".join(found.sentences)
+
+
+def test_what_is_published_as_fine_is_not_named(persons: sa.Session) -> None:
+    assert revealed(found_by(persons, of_persons({"age": 0, "town": 1}, suppression_limit=0.2), "persons")) == []
+
+
+def test_one_exception_refutes_a_dependency_wherever_it_is(
+    persons: sa.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    persons.connection.execute("INSERT INTO persons SELECT * REPLACE (NOT older AS older) FROM persons LIMIT 1")
+    for few in (10, 5_000):
+        monkeypatch.setattr(dependencies, "FEW_ROWS", few)
+        assert revealed(found_by(persons, of_persons({"age": 2, "town": 0}), "persons")) == []
+
+
+def test_unique_values_determine_nothing(persons: sa.Session) -> None:
+    """Whatever stands beside a unique value depends on it by chance alone."""
+    persons.connection.execute(
+        "CREATE OR REPLACE TABLE persons AS SELECT * REPLACE (row_number() OVER () AS age) FROM persons"
+    )
+    persons.taxonomies.load("age", sa.Taxonomy.intervals([500], minimum=0, maximum=1999), source="persons")
+    assert revealed(found_by(persons, of_persons({"age": 2, "town": 0}), "persons")) == []
+
+
+@pytest.mark.parametrize("missing", ["older", "age"])
+def test_missing_values_are_compared_as_values(persons: sa.Session, missing: str) -> None:
+    persons.connection.execute(f"UPDATE persons SET {missing} = NULL WHERE age = 70")
+    assert revealed(found_by(persons, of_persons({"age": 2, "town": 0}), "persons")) == [("older", "age", None, 1500)]
+
+
+def test_columns_that_are_too_many_to_look_at_are_named(persons: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dependencies, "MAX_COLUMNS", 2)
+    found = found_by(persons, of_persons({"age": 2, "town": 0}), "persons")
+    assert revealed(found) == [("older", "age", None, 1500)]
+    assert set(found.unexamined_columns) == {"weight", "height", "mood"}
+    monkeypatch.setattr(dependencies, "MAX_COUNTED", 0)
+    found = found_by(persons, of_persons({"age": 2, "town": 0}), "persons")
+    assert revealed(found) == []
+    assert "older" in found.unexamined_columns
+    assert '"older"' in found.sentences[-1] + found.sentences[-2]
+
+
+def test_random_tables_have_the_dependencies_of_a_naive_search(session: sa.Session) -> None:
+    for seed in range(6):
+        session.connection.execute(
+            "CREATE OR REPLACE TABLE persons AS SELECT hash(i, $1) % 8 AS age, hash(i, $1 + 1) % 2 AS sex, "
+            "(hash(hash(i, $1) % 8, $1) % 3) AS a, hash(i, $1 + 2) % 3 AS b, (hash(i, $1) % 8) // 2 AS c, "
+            "CASE WHEN i % 300 = 0 THEN 9 ELSE hash(i, $1) % 8 END AS d FROM range(400) AS n (i)",
+            [seed],
+        )
+        session.taxonomies.load("age", sa.Taxonomy.intervals([2, 4], minimum=0, maximum=7), source="persons")
+        wanted = policy(
+            quasi_identifiers=["age"], identifiers=["sex"], sensitive=[], insensitive=["a", "b", "c", "d"],
+            minimum_levels={"age": 2}, maximum_levels={"age": 2},
+        )  # fmt: skip
+        rows = session.connection.sql("SELECT age, a, b, c, d FROM persons").fetchall()
+        found = {name: level for name, _, level, _ in revealed(found_by(session, wanted, "persons"))}
+        assert found == naive_dependencies(rows, ("a", "b", "c", "d"), 2)
+
+
+def naive_dependencies(rows: list[tuple[int, ...]], names: tuple[str, ...], published: int) -> dict[str, int | None]:
+    """By column, the finest level of age below the published one that it determines, None if it depends on age."""
+
+    def label(age: int, level: int) -> int:
+        return age // (1, 2, 4, 8)[level]
+
+    def determines(pairs: set[tuple[int, int]]) -> bool:
+        return len(pairs) == len({first for first, _ in pairs}) and len({second for _, second in pairs}) > 1
+
+    found: dict[str, int | None] = {}
+    for place, name in enumerate(names, 1):
+        levels = [
+            level for level in range(published) if determines({(row[place], label(row[0], level)) for row in rows})
+        ]
+        if levels:
+            found[name] = levels[0]
+        elif determines({(row[0], row[place]) for row in rows}) and not determines(
+            {(label(row[0], published), row[place]) for row in rows}
+        ):
+            found[name] = None
+    return found
+
+
+# Pairs of columns
+
+
+def test_columns_that_are_nearly_unique_together_are_named(persons: sa.Session) -> None:
+    found = found_by(persons, of_persons({"age": 2, "town": 2}, kept=MEASURED), "persons")
+    (pair,) = found.identifying_pairs
+    rare = "SELECT rare_rows FROM anon.rare_rows('released', ['weight', 'height'], 5)"
+    persons.install()
+    assert pair.columns == ("weight", "height")
+    assert [(pair.rare_rows,)] == persons.connection.sql(rare).fetchall()
+    assert pair.rare_rows > 1450
+    assert f"{pair.rare_rows:,} of 1,500 released rows have a pair of values that fewer than 5 rows have" in " ".join(
+        found.sentences
+    )
+    assert found.unexamined_pairs == 0
+
+
+def test_a_column_that_is_nearly_unique_alone_is_in_no_pair(persons: sa.Session) -> None:
+    persons.connection.execute(
+        "CREATE OR REPLACE TABLE persons AS SELECT * REPLACE (row_number() OVER () AS weight) FROM persons"
+    )
+    assert found_by(persons, of_persons({"age": 2, "town": 2}, kept=MEASURED), "persons").identifying_pairs == ()
+
+
+def test_a_sieve_changes_no_number(persons: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = of_persons({"age": 2, "town": 2}, kept=MEASURED)
+    expected = found_by(persons, wanted, "persons").identifying_pairs
+    monkeypatch.setattr(kept_values, "SIEVED_ROWS", 300)
+    assert found_by(persons, wanted, "persons").identifying_pairs == expected
+    monkeypatch.setattr(kept_values, "COUNTED_ROWS", 300)
+    (estimated,) = found_by(persons, wanted, "persons").identifying_pairs
+    assert not estimated.is_exact
+    assert abs(estimated.rare_rows - expected[0].rare_rows) < 300
+
+
+def test_pairs_that_are_too_many_to_look_at_are_listed(persons: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = ", ".join(f"hash(i, {number}) % 100 AS c{number}" for number in range(5))
+    persons.connection.execute(
+        f"CREATE OR REPLACE TABLE persons AS SELECT i % 2 AS age, {columns} FROM range(1500) AS n (i)"
+    )
+    persons.taxonomies.load("age", sa.Taxonomy.flat(), source="persons")
+    kept = [f"c{number}" for number in range(5)]
+    wanted = policy(quasi_identifiers=["age"], identifiers=[], sensitive=[], insensitive=kept)
+    assert len(found_by(persons, wanted, "persons").identifying_pairs) == 10
+    assert "5 more pairs of columns are nearly unique together" in " ".join(
+        found_by(persons, wanted, "persons").sentences
+    )
+    monkeypatch.setattr(kept_values, "MAX_PAIRS", 3)
+    found = found_by(persons, wanted, "persons")
+    assert len(found.identifying_pairs) == 3
+    assert (found.unexamined_pairs, len(found.unexamined_pairs_listed)) == (7, 7)
+    assert "7 more pairs of columns have values enough" in " ".join(found.sentences)
+
+
+def test_hardly_any_rows(persons: sa.Session) -> None:
+    persons.connection.execute(
+        "CREATE OR REPLACE TABLE persons AS SELECT persons.* FROM persons, range(2) AS n (i) "
+        "ORDER BY weight, height LIMIT 2"
+    )
+    assert found_by(persons, of_persons({"age": 2, "town": 2}, privacy=[sa.KAnonymity(2)]), "persons").sentences == ()
+
+
+@pytest.mark.adult
+def test_the_numbers_of_educations_give_them_away(uci_adult: Path, tmp_path: Path) -> None:
+    with sa.connect(uci_adult, read_only=True) as session:
+        report = session.anonymize("adult", uci_policy(5, 5), into=tmp_path / "adult.parquet").report
+    assert isinstance(report, sa.Report)
+    assert report.findings is not None
+    assert "education_num" in {each.column for each in report.findings.revealing_columns}

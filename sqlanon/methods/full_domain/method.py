@@ -25,6 +25,7 @@ from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
 from sqlanon.methods.full_domain.pseudonyms import make_rows
 from sqlanon.methods.full_domain.report import Decision, doubts, report
+from sqlanon.methods.kept_values import released_values
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.lattice import Levels, NodeSummary
@@ -182,8 +183,9 @@ class Chosen:
         kept = keep_classes(engine, table, recoding)
         decision = _decide(engine, table, self.outcome, node)
         make_rows(engine, table, recoding, self.pseudonym_key, masked=decision.masked)
-        notes = (*decision.notes, *nearly_unique_columns(engine, table))
-        decision = replace(decision, notes=notes, findings=findings(engine, table))
+        kept_values = released_values(engine, table)
+        notes = (*decision.notes, *nearly_unique_columns(kept_values))
+        decision = replace(decision, notes=notes, findings=findings(engine, table, node.levels, kept_values))
         return Drawn(engine, table, kept, decision, self.rehearsed)
 
 

@@ -33,6 +33,7 @@ from sqlanon.methods.h_ceiling.guarantee import guarantee
 from sqlanon.methods.h_ceiling.impossible import put_entries, values_of_no_row
 from sqlanon.methods.h_ceiling.refusals import refuse_request, refuse_rows
 from sqlanon.methods.h_ceiling.report import Decision, Facts, note, report
+from sqlanon.methods.kept_values import released_values
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.lattice import NodeSummary
@@ -180,7 +181,7 @@ class Chosen:
         attained = attained_measures(engine, recoded(table.encoding, recoding))
         publishing.group_rows(engine, table, recoding, masked=False, with_added=self._with_added)
         at_top = columns_at_the_top(table.context.lattice, self.filled.levels)
-        notes = (*at_top, *nearly_unique_columns(engine, table), *values_of_no_row(engine, table))
+        notes = (*at_top, *nearly_unique_columns(released_values(engine, table)), *values_of_no_row(engine, table))
         return Drawn(self.run, self.filled, Decision(self.facts, self.filled.levels, tuple(attained), notes))
 
     def _with_added(self, groups: exp.Query) -> exp.Query:

@@ -23,6 +23,7 @@ from sqlanon.methods.full_domain.method import Rehearsed
 from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
 from sqlanon.methods.full_domain.report import Decision, doubts
+from sqlanon.methods.kept_values import released_values
 from sqlanon.methods.relocation.guarantee import guarantee
 from sqlanon.methods.relocation.moving import Moves, changed_values, move, stay
 from sqlanon.methods.relocation.report import PRIVATE, report, untold
@@ -132,15 +133,15 @@ class Chosen:
         attained = attained_measures(engine, recoded(moved.encoding, recoding))
         (published,) = node_summaries(engine, moved.without_values(), [levels])
         publishing.group_rows(engine, moved, recoding, masked=False)
-        rows = table.context.row_count
+        rows, kept_values = table.context.row_count, released_values(engine, moved)
         notes = (
             *doubts(policy, self.outcome),
             *untold(moves),
             *columns_at_the_top(table.context.lattice, levels),
-            *nearly_unique_columns(engine, moved),
+            *nearly_unique_columns(kept_values),
         )
         counts = RowCounts(source=rows, released=rows, masked=0, dropped=0)
-        found = findings(engine, moved)
+        found = findings(engine, table, levels, kept_values)
         decision = Decision(
             self.outcome, self.node, masked=False, rows=counts, attained=attained, notes=notes, findings=found
         )

@@ -1,7 +1,13 @@
 """What a run hands back: the release with its node, guarantee and report; and measurements of any table."""
 
 from sqlanon.model.release.document import Document
-from sqlanon.model.release.findings import Findings, HomogeneousColumn, RepeatedIdentifier
+from sqlanon.model.release.findings import (
+    Findings,
+    HomogeneousColumn,
+    IdentifyingPair,
+    RepeatedIdentifier,
+    RevealingColumn,
+)
 from sqlanon.model.release.measurement import Measurement, ModelResult, RowCounts, Verification
 from sqlanon.model.release.published import Published, Release
 from sqlanon.model.release.reports import (
@@ -21,6 +27,7 @@ __all__ = [
     "Findings",
     "Guarantee",
     "HomogeneousColumn",
+    "IdentifyingPair",
     "Measurement",
     "ModelResult",
     "PrivateGuarantee",
@@ -29,6 +36,7 @@ __all__ = [
     "Release",
     "RepeatedIdentifier",
     "Report",
+    "RevealingColumn",
     "RowCounts",
     "Spent",
     "Verification",

@@ -6,6 +6,12 @@ from collections.abc import Iterator
 
 from sqlanon.model.release.document import Document
 
+MAX_SHOWN_PAIRS = 5
+"""The most pairs of columns that are put in words."""
+
+MAX_SHOWN_COLUMNS = 10
+"""The most columns that are named where they were not looked at."""
+
 
 class RepeatedIdentifier(Document):
     """An identifier whose values repeat, so that classes count rows where they should count individuals.
@@ -62,16 +68,85 @@ class HomogeneousColumn(Document):
         return open_to if self.proposal is None else f"{open_to}; this model forbids it:\n{self.proposal}"
 
 
+class RevealingColumn(Document):
+    """A column, released as it is, that shows more of a quasi-identifier than its published label does.
+
+    Attributes:
+        column: the column.
+        quasi_identifier, published_level: of whose labels it shows more.
+        revealed_level: the finer level whose label it determines; None if it depends on the quasi-identifier, and rows
+            of one label differ in it.
+        rows: rows of the source with such a label.
+        source_rows: all rows of the source.
+    """
+
+    column: str
+    quasi_identifier: str
+    published_level: int
+    revealed_level: int | None
+    rows: int
+    source_rows: int
+
+    @property
+    def sentence(self) -> str:
+        published = f'"{self.quasi_identifier}", which is published at level {self.published_level}'
+        if self.revealed_level is None:
+            shows = f'"{self.column}" depends on {published}, and splits its labels'
+        else:
+            shows = f'"{self.column}" determines level {self.revealed_level} of {published}'
+        return f"{shows} in {self.rows:,} of {self.source_rows:,} rows: make it a quasi-identifier, or drop it"
+
+
+class IdentifyingPair(Document):
+    """Two columns, released as they are, that are nearly unique together and not on their own.
+
+    Attributes:
+        columns: the columns.
+        rare_rows: released rows with a pair of values that fewer than ``fewer_than`` rows have; estimated from one pair
+            of values in several unless ``is_exact``.
+        released_rows: all released rows.
+        fewer_than: k of the policy, at least 2 and at most 10.
+        is_exact: whether ``rare_rows`` was counted.
+    """
+
+    columns: tuple[str, str]
+    rare_rows: int
+    released_rows: int
+    fewer_than: int
+    is_exact: bool
+
+    @property
+    def sentence(self) -> str:
+        one, other = self.columns
+        about = "" if self.is_exact else "about "
+        few = "no other row has" if self.fewer_than == 2 else f"fewer than {self.fewer_than:,} rows have"
+        return (
+            f'"{one}" and "{other}" are nearly unique together: {about}{self.rare_rows:,} of {self.released_rows:,} '
+            f"released rows have a pair of values that {few}; drop one, or make both quasi-identifiers"
+        )
+
+
 class Findings(Document):
     """What a policy leaves open. It may show facts of suppressed rows: keep it like the source.
 
     Attributes:
         repeated_identifiers: identifiers whose values repeat, if the policy has no ``individual``.
         homogeneous_columns: sensitive columns without a diversity model.
+        revealing_columns: columns that show more of a quasi-identifier than its published label does.
+        identifying_pairs: pairs of columns that are nearly unique together, the rarest values first.
+        unexamined_columns: columns that were not compared with the quasi-identifiers, since there are too many.
+        unexamined_pairs: how many pairs of columns have values enough to be nearly unique together, and were not looked
+            at, since there are too many.
+        unexamined_pairs_listed: the first hundred of them.
     """
 
     repeated_identifiers: tuple[RepeatedIdentifier, ...] = ()
     homogeneous_columns: tuple[HomogeneousColumn, ...] = ()
+    revealing_columns: tuple[RevealingColumn, ...] = ()
+    identifying_pairs: tuple[IdentifyingPair, ...] = ()
+    unexamined_columns: tuple[str, ...] = ()
+    unexamined_pairs: int = 0
+    unexamined_pairs_listed: tuple[tuple[str, str], ...] = ()
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -81,3 +156,16 @@ class Findings(Document):
     def _sentences(self) -> Iterator[str]:
         yield from (found.sentence for found in self.repeated_identifiers if found.is_person)
         yield from (found.sentence for found in self.homogeneous_columns)
+        yield from (found.sentence for found in self.revealing_columns)
+        yield from (found.sentence for found in self.identifying_pairs[:MAX_SHOWN_PAIRS])
+        if (more := len(self.identifying_pairs) - MAX_SHOWN_PAIRS) > 0:
+            yield f"{more:,} more pairs of columns are nearly unique together; the report in JSON lists them"
+        if self.unexamined_columns:
+            names = ", ".join(f'"{name}"' for name in self.unexamined_columns[:MAX_SHOWN_COLUMNS])
+            count = len(self.unexamined_columns)
+            yield f"{count:,} columns were not compared with the quasi-identifiers, since there are too many: {names}"
+        if self.unexamined_pairs:
+            yield (
+                f"{self.unexamined_pairs:,} more pairs of columns have values enough to be nearly unique together, and "
+                "were not looked at, since there are too many; the report in JSON lists the first"
+            )

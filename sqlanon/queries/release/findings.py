@@ -9,8 +9,11 @@ from sqlglot import exp
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
     aliased,
     column,
+    copies,
     count_distinct,
     count_rows,
     filtered,
@@ -18,27 +21,52 @@ from sqlanon.queries.kit.nodes import (
     number,
     select,
     subquery,
-    text,
+    union_all,
 )
+from sqlanon.queries.release.rare_values import comparable
 from sqlanon.queries.release.rows import EQUAL_ROWS
+
+SOME_VALUES = Relation("anon_some_values", "count")
+"""Hashes of some values of columns."""
 
 CLASS_ROWS = "anon_class_rows"
 
 
-def rows_per_value(source: exp.Expr, names: Sequence[str], one_in: int) -> exp.Query:
-    """One row: for each column by its place, the ``rows`` that have a value, and those of one value in ``one_in``.
-
-    The latter are ``counted_<place>``, and have ``values_<place>`` distinct values.
-    """
-    columns: list[exp.Expr] = []
-    counts: dict[str, exp.Expr]
+def rows_per_value(source: exp.Expr, names: Sequence[str], *, counts_values: bool) -> exp.Query:
+    """One row: ``source_rows``, and for each column by its place its ``rows`` with a value, and their ``values``."""
+    columns: list[exp.Expr] = [aliased(count_rows(), "source_rows")]
     for place, name in enumerate(names):
-        rows: exp.Expr = exp.Count(this=column(name), big_int=True)
-        counts = {"counted": rows.copy(), "values": count_distinct(column(name))}
-        if one_in > 1:
-            counts = {key: filtered(each, _is_one_in(one_in, [column(name)])) for key, each in counts.items()}
-        columns += [aliased(each, f"{key}_{place}") for key, each in {"rows": rows, **counts}.items()]
-    return select([*columns, aliased(count_rows(), "source_rows")], source.copy())
+        columns.append(aliased(exp.Count(this=column(name), big_int=True), f"rows_{place}"))
+        if counts_values:
+            columns.append(aliased(count_distinct(column(name)), f"values_{place}"))
+    return select(columns, source.copy())
+
+
+def some_values(source: exp.Expr, names: Sequence[str], one_in: int) -> Step:
+    """The step that makes :data:`SOME_VALUES`: hashes of all columns where any is among one value in so many."""
+    raw = (exp.Anonymous(this="hash", expressions=[column(name)]) for name in names)
+    hashes = [
+        aliased(exp.case().when(column(name).is_(exp.null()).not_(), hashed), _hash(place))
+        for place, (name, hashed) in enumerate(zip(names, raw, strict=True))
+    ]
+    is_any = exp.or_(*(_is_some(_hash(place), one_in) for place in range(len(names))), copy=False)
+    query = select([exp.Star()], subquery(select(hashes, source.copy()), "anon_hashes")).where(is_any, copy=False)
+    return Step(SOME_VALUES, query, "some values of identifiers")
+
+
+def rows_of_some_values(count: int, one_in: int) -> exp.Query:
+    """A row for each column, its ``place``, ``values`` and ``rows``."""
+    counts = [aliased(count_distinct(column("anon_hash")), "values"), aliased(count_rows(), "rows")]
+    hashes = (
+        select([aliased(column(_hash(place)), "anon_hash")], SOME_VALUES.table).where(
+            _is_some(_hash(place), one_in), copy=False
+        )
+        for place in range(count)
+    )
+    return union_all(
+        select([aliased(number(place), "place"), *copies(counts)], subquery(query, "anon_hashes"))
+        for place, query in enumerate(hashes)
+    )
 
 
 def homogeneous_rows(encoding: Encoding, names: Sequence[str]) -> exp.Query:
@@ -54,16 +82,12 @@ def homogeneous_rows(encoding: Encoding, names: Sequence[str]) -> exp.Query:
     return select([*found, aliased(_rows(), "rows")], subquery(classes, "anon_classes"))
 
 
-def comparable(encoding: Encoding, name: str) -> exp.Expr:
-    """A column whose values can be compared; those of nested types are not all comparable, and their texts are."""
-    traits = encoding.traits[name]
-    return column(name) if traits.has_one_form or traits.is_number else text(column(name))
+def _hash(place: int) -> str:
+    return f"anon_hash_{place}"
 
 
-def _is_one_in(count: int, values: Sequence[exp.Expr]) -> exp.Expr:
-    """Whether values, or combinations of them, are among one in so many; all rows of a value are or none."""
-    place = exp.Mod(this=exp.Anonymous(this="hash", expressions=list(values)), expression=number(count))
-    return place.eq(number(0))
+def _is_some(name: str, one_in: int) -> exp.Expr:
+    return exp.Mod(this=column(name), expression=number(one_in)).eq(number(0))
 
 
 def _is(place: int) -> str:

@@ -1,0 +1,125 @@
+"""Kept columns that show more of a quasi-identifier than its published label does.
+
+Two dependencies are looked for. A kept column *depends* on a quasi-identifier if each value of this has one value of
+it (every age is ``older`` or not): it shows more where rows of one label differ in it. It *determines* a label if each
+of its values has one label that is finer than the published one (every town is in one region).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlanon.engines.base import Compute
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.kept_values import ESTIMATE_ERROR, KeptValues
+from sqlanon.model.lattice import Levels
+from sqlanon.model.release import RevealingColumn
+from sqlanon.queries.release import dependencies as queries
+
+FEW_ROWS = 5_000
+"""Rows of the source by which most dependencies are refuted."""
+
+MIN_SUPPORT = 10
+"""The least support of a dependency (``anon.dependency``): chance brings about one of 10 with at most 2 ** -20."""
+
+MAX_COLUMNS = 100
+"""The most kept columns that are looked at, those of the fewest values: to refute takes a GROUP BY each."""
+
+MAX_COUNTED = 20
+"""The most pairs of columns, not refuted by few rows, that are counted in all of them."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A kept column and a quasi-identifier, by its position, neither of which was refuted to depend on the other."""
+
+    column: str
+    position: int
+    may_depend: bool
+    may_determine: bool
+
+
+def revealing_columns(
+    engine: Compute, table: EncodedTable, levels: Levels, kept: KeptValues
+) -> tuple[list[RevealingColumn], list[str]]:
+    """The columns that show more of a quasi-identifier than a node does, and those that were not looked at."""
+    positions = [position for position, level in enumerate(levels) if level > 0]
+    # What is nearly unique determines all, and says so elsewhere; a constant shows nothing.
+    by_values = sorted(kept.estimates, key=lambda name: kept.estimates[name])
+    names = [name for name in by_values if name not in kept.rare_shares and kept.estimates[name] > 1]
+    looked_at, others = names[:MAX_COLUMNS], names[MAX_COLUMNS:]
+    if not positions or not looked_at:
+        return [], []
+    candidates = _candidates(engine, table, levels, positions, looked_at)
+    possible = [each for each in candidates if _is_possible(table, levels, kept, each)]
+    counted, uncounted = possible[:MAX_COUNTED], possible[MAX_COUNTED:]
+    found = [finding for each in counted for finding in _counted(engine, table, levels, each)]
+    return found, [*dict.fromkeys([*(each.column for each in uncounted), *others])]
+
+
+def _candidates(
+    engine: Compute, table: EncodedTable, levels: Levels, positions: Sequence[int], names: Sequence[str]
+) -> list[Candidate]:
+    """The pairs of a kept column and a quasi-identifier that a few rows do not refute."""
+    finer = {position: levels[position] - 1 for position in positions}
+    engine.run(queries.few_rows(table.encoding, finer, names, FEW_ROWS))
+    depend = engine.fetch(queries.kept_that_may_depend(positions, len(names)), "dependent columns")
+    determine = engine.fetch(queries.kept_that_may_determine(positions, len(names)), "determining columns")
+    engine.drop(queries.FEW_ROWS)
+    may_depend = {(row["position"], place): row[f"holds_{place}"] for row in depend for place in range(len(names))}
+    may_determine = {
+        (position, row["position"]): row[f"holds_{place}"]
+        for row in determine
+        for place, position in enumerate(positions)
+    }
+    found = [
+        Candidate(name, position, bool(may_depend[position, place]), bool(may_determine[position, place]))
+        for place, name in enumerate(names)
+        for position in positions
+    ]
+    return [each for each in found if each.may_depend or each.may_determine]
+
+
+def _is_possible(table: EncodedTable, levels: Levels, kept: KeptValues, candidate: Candidate) -> bool:
+    """Whether there are values enough for a dependency, and rows enough for its support."""
+    labels = table.context.losses.distinct_labels[candidate.position]
+    values, rows = kept.estimates[candidate.column], table.context.row_count
+    finer = labels[levels[candidate.position] - 1]
+    depends = candidate.may_depend and labels[0] * ESTIMATE_ERROR >= values and labels[0] < rows
+    return depends or (candidate.may_determine and values * ESTIMATE_ERROR >= finer > 1)
+
+
+def _counted(engine: Compute, table: EncodedTable, levels: Levels, candidate: Candidate) -> Iterator[RevealingColumn]:
+    """What holds of a candidate in all rows: the finest label that it determines, or else that it depends."""
+    position, encoding = candidate.position, table.encoding
+    published = levels[position]
+    engine.run(queries.pairs(encoding, position, candidate.column))
+
+    def undetermined(determinant: queries.Side, dependent: queries.Side, support: int = 0) -> int | None:
+        """The rows that are not determined; None if the support is too small."""
+        query = queries.dependency(encoding, position, determinant, dependent)
+        found = engine.fetch(query, "a dependency")[0]
+        return int(found["undetermined_rows"]) if found["support"] >= support else None
+
+    revealed = None
+    if candidate.may_determine:
+        for level in range(published):
+            if undetermined("kept", level, MIN_SUPPORT) == 0:
+                revealed = level
+                break
+    rows = 0
+    if revealed is not None:
+        rows = undetermined(published, revealed) or 0
+    elif candidate.may_depend and undetermined("value", "kept", MIN_SUPPORT) == 0:
+        rows = undetermined(published, "kept") or 0
+    engine.drop(queries.PAIRS)
+    if rows:
+        yield RevealingColumn(
+            column=candidate.column,
+            quasi_identifier=encoding.spec.quasi_identifiers[position],
+            published_level=published,
+            revealed_level=revealed,
+            rows=rows,
+            source_rows=table.context.row_count,
+        )

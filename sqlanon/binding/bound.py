@@ -12,6 +12,7 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.searches import HOLD_EVERY_NODE
+from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.source import SourceColumn, TaxonomyShape
 
@@ -121,19 +122,7 @@ def bind(
         PolicyError: a bound on levels is above its taxonomy, or the lattice is too large for its search.
         TaxonomyError: a column has no taxonomy, or a sensitive one a taxonomy that tells no distances.
     """
-    missing = [name for name in (*policy.taxonomy_columns, *policy.sensitive_taxonomies) if name not in shapes]
-    if missing:
-        raise TaxonomyError(
-            "columns without a taxonomy; load one for each with session.taxonomies.load or `sqlanon taxonomy`:",
-            [f'"{name}"' for name in missing],
-        )
-    flat = [name for name in policy.sensitive_taxonomies if shapes[name].height == 0]
-    if flat:
-        raise TaxonomyError(
-            "hierarchical distances need taxonomies with a level above the values; these have none:",
-            [f'"{name}"' for name in flat],
-        )
-    _refuse_levels(policy, shapes)
+    _refuse_misfits(policy, shapes)
     bound = BoundPolicy(
         policy=policy,
         source=source,
@@ -186,12 +175,27 @@ def refuse_inexact(bound: BoundPolicy) -> None:
         raise PolicyError(f"{bound.policy.method} makes the rows of {bound.description} anew:", problems)
 
 
-def _refuse_levels(policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> None:
-    problems = [
+def _refuse_misfits(policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> None:
+    """Refuse columns without a taxonomy, and levels and distances that their taxonomies do not have, all at once."""
+    needed = dict.fromkeys([*policy.taxonomy_columns, *policy.sensitive_taxonomies])
+    missing = [f'"{name}" has no taxonomy' for name in needed if name not in shapes]
+    flat = [
+        f'"{name}" needs a taxonomy with a level above the values for hierarchical distances'
+        for name in policy.sensitive_taxonomies
+        if name in shapes and shapes[name].height == 0
+    ]
+    levels = [
         f'{field}: "{name}" has levels 0 to {shapes[name].height}, so not {level}'
         for field in ("minimum_levels", "maximum_levels")
         for name, level in getattr(policy, field).items()
-        if level > shapes[name].height
+        if name in shapes and level > shapes[name].height
     ]
+    problems = [*missing, *flat, *levels]
+    if missing:
+        raise TaxonomyError(
+            "columns are without a taxonomy; give each a file, or a kind of labels, in [taxonomies] of the policy "
+            f"({', '.join(RULES)}), or store one with session.taxonomies.load or `sqlanon taxonomy`:",
+            problems,
+        )
     if problems:
-        raise PolicyError("the policy does not fit the taxonomies:", problems)
+        raise (TaxonomyError if flat else PolicyError)("the policy does not fit the taxonomies:", problems)

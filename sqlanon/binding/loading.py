@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.binding.malformed import Refused, malformed
 from sqlanon.binding.staging import STAGED, Wanted, levels_of, stage
-from sqlanon.binding.taxonomies import attributes, described, stored_shapes
+from sqlanon.binding.taxonomies import attributes, stored_shapes
 from sqlanon.binding.unknown_values import unknown_in, values_made_by
-from sqlanon.engines.base import Compute, Engine
+from sqlanon.engines.base import Engine
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible
-from sqlanon.model.taxonomy.groups import counted
 from sqlanon.queries.kit.nodes import Relation, Step, column, number, select, string, subquery
 from sqlanon.queries.tables import taxonomies
 
 DOMAINS = Relation("anon_domains", "node")
-
-HIGHEST_LEVEL = 255
-"""Far beyond any taxonomy; a number above it is a mistake, and expensive to check."""
-
-Refused = dict[str, TaxonomyError]
-"""Why taxonomies are refused, by attribute."""
 
 
 def load(engine: Engine, wanted: Sequence[Wanted]) -> None:
@@ -71,7 +64,7 @@ class _RefusedError(Exception):
 def _load(engine: Engine, wanted: Sequence[Wanted]) -> None:
     engine.prepare_taxonomies()
     stage(engine, wanted)
-    _end_if(_malformed(engine, wanted))
+    _end_if(malformed(engine, wanted))
     observed = _observed(engine) if any(each.taxonomy.domain == "stated" for each in wanted) else set()
     _replace(engine, [each.attribute for each in wanted])
     _end_if(_uncovered(engine, wanted))
@@ -105,58 +98,6 @@ def _unfit(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
         if problems:
             refused[each.attribute] = TaxonomyError(f'the taxonomy of "{each.attribute}" cannot be made:', problems)
     return refused
-
-
-def _malformed(engine: Compute, wanted: Sequence[Wanted]) -> Refused:
-    """What is wrong with the taxonomies that are staged."""
-    rows = engine.fetch(taxonomies.level_counts(STAGED.table, HIGHEST_LEVEL), "check a taxonomy")
-    wrong_levels = {str(row["attribute"]): int(row["wrong_levels"]) for row in rows}
-    found = {
-        name: [f"{count:,} rows whose level is not a whole number from 0 to {HIGHEST_LEVEL}"]
-        for name, count in wrong_levels.items()
-        if count
-    }
-    made_by = {each.attribute: each for each in wanted}
-    # Of the others alone: their levels are counted up from 0.
-    others = [name for name in wrong_levels if name not in found]
-    for row in engine.fetch(taxonomies.problems(STAGED.table, others), "check a taxonomy") if others else ():
-        found.setdefault(str(row["attribute"]), []).append(_described(row, made_by[str(row["attribute"])]))
-    found |= {each.attribute: ["it has no values"] for each in wanted if each.attribute not in wrong_levels}
-    return {
-        each.attribute: TaxonomyError(_heading(each), found[each.attribute])
-        for each in wanted
-        if each.attribute in found
-    }
-
-
-OF_COLUMNS = {
-    "several labels": 'with several values of "{above}"',
-    "missing level": 'with no value of "{above}"',
-    "empty label": 'with an empty text in "{above}"',
-    "not nested": 'with several values of "{above}"',
-}
-"""What is wrong with a taxonomy of columns, where a value must stand with one value of each coarser column."""
-
-
-def _heading(wanted: Wanted) -> str:
-    name = f'the taxonomy of "{wanted.attribute}" from {wanted.taxonomy.origin}'
-    if wanted.taxonomy.coarser is None:
-        return f"{name} is malformed:"
-    return (
-        f"{name} cannot be made, since each value must stand with one value of every column; correct the rows in a "
-        "view or a query, or tell values apart there, as by concat(state, ', ', county):"
-    )
-
-
-def _described(row: Mapping[str, Any], wanted: Wanted) -> str:
-    """A row of ``anon.taxonomy_problems``: of a taxonomy of columns in terms of these."""
-    problem, depth = str(row["problem"]), int(row["level"])
-    if wanted.taxonomy.coarser is None or problem not in OF_COLUMNS:
-        return described(row)
-    columns = (wanted.name, *wanted.taxonomy.coarser)
-    below, above = (columns[depth], columns[depth + 1]) if problem == "not nested" else (columns[0], columns[depth])
-    stands = "stands" if row["problem_count"] == 1 else "stand"
-    return f'{counted(row["problem_count"], "value")} of "{below}" {stands} {OF_COLUMNS[problem].format(above=above)}'
 
 
 def _observed(engine: Engine) -> set[str]:

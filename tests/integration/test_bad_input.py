@@ -20,6 +20,7 @@ from sqlglot import parse_one
 import sqlanon as sa
 from sqlanon.errors import SqlanonError
 from sqlanon.methods import publishing, roll_up
+from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.classes import summaries as evaluate
 from tests.conftest import ROOT
 
@@ -326,6 +327,20 @@ class TestModels:
         with refused(session, tmp_path, sa.PolicyError, *expected):
             session.anonymize("people", wrong, into="new")
 
+    def test_levels_and_missing_taxonomies_come_at_once(self, session: sa.Session, tmp_path: Path) -> None:
+        session.connection.execute("DELETE FROM anon.taxonomy WHERE attribute = 'city'")
+        session.taxonomies.load("illness", sa.Taxonomy.from_rows([[SECRET]]))
+        wrong = policy(minimum_levels={"age": 7}, privacy=[sa.TCloseness("illness", 0.5, "hierarchical")])
+        with pytest.raises(sa.TaxonomyError) as caught:
+            session.anonymize("people", wrong, into="new")
+        assert caught.value.problems == (
+            '"city" has no taxonomy',
+            '"illness" needs a taxonomy with a level above the values for hierarchical distances',
+            'minimum_levels: "age" has levels 0 to 2, so not 7',
+        )
+        assert "[taxonomies]" in caught.value.heading
+        assert all(kind in caught.value.heading for kind in RULES)
+
     def test_nobody_would_be_protected(self, session: sa.Session, tmp_path: Path) -> None:
         session.connection.execute("CREATE TABLE unlike AS SELECT * REPLACE (i AS age) FROM people, range(8) AS r (i)")
         inverse = policy(privacy=[], objective="privacy", max_loss=0, quality=sa.Prec(), identifiers=["name", "i"])
@@ -565,6 +580,7 @@ class TestTaxonomies:
         "taxonomy",
         [
             sa.Taxonomy.intervals([10]),
+            sa.Taxonomy.cuts([[10]]),
             sa.Taxonomy.dates(),
             sa.Taxonomy.icd9(),
             sa.Taxonomy.icd10(),
@@ -575,8 +591,25 @@ class TestTaxonomies:
     def test_rule_that_does_not_apply_to_the_values(
         self, session: sa.Session, tmp_path: Path, taxonomy: sa.Taxonomy
     ) -> None:
-        with refused(session, tmp_path, sa.TaxonomyError, '"city"', "empty label (1)"):
+        takes = {"ICD-9": "ICD-9 codes", "ICD-10": "ICD-10 codes", "IPv4": "IPv4 addresses", "dates": "dates"}
+        expected = f'"city" has 1 value other than {takes.get(taxonomy.origin, "numbers")}, which get no label'
+        with refused(session, tmp_path, sa.TaxonomyError, expected):
             session.taxonomies.load("city", taxonomy, source="people")
+
+    @pytest.mark.parametrize("taxonomy", [sa.Taxonomy.intervals([10, 20]), sa.Taxonomy.cuts([[5]])])
+    def test_decimal_commas_are_told_in_words(self, session: sa.Session, tmp_path: Path, taxonomy: sa.Taxonomy) -> None:
+        session.connection.execute(
+            "CREATE TABLE commas AS SELECT unnest(['1,5', '-1.234,5', '7,25 ', '8.5', '9', 'a,5']) AS weight"
+        )
+        with pytest.raises(sa.TaxonomyError) as caught:
+            session.taxonomies.load("weight", taxonomy, source="commas")
+        assert caught.value.problems == (
+            '"weight" has 4 values other than numbers, which get no label: 3 with a decimal comma; write a decimal '
+            "point in its place, as by replace(value, ',', '.') in a view or a query",
+        )
+        (tmp_path / "weight.csv").write_text("1,5,light,*\n2,light,*\n")
+        with refused(session, tmp_path, sa.TaxonomyError, 'quote a field with a delimiter in it, as "1,5"'):
+            session.taxonomies.load("weight", tmp_path / "weight.csv")
 
     @pytest.mark.parametrize(
         ("content", "message"),

@@ -257,7 +257,7 @@ class TestIntervals:
 
     @pytest.mark.parametrize("value", ["'nan'", "'inf'", "'-inf'"])
     def test_what_is_no_number_is_refused(self, session: sa.Session, value: str) -> None:
-        with pytest.raises(sa.TaxonomyError, match="empty label"):
+        with pytest.raises(sa.TaxonomyError, match="1 value other than numbers"):
             observed(session, f"({value}), ('1')", "DOUBLE", sa.Taxonomy.intervals([1]))
 
 

@@ -9,10 +9,11 @@ from decimal import Decimal
 
 @dataclass(frozen=True)
 class LabelRule:
-    """One generated level: a macro of ``sql/macros/15_labels.sql`` and its arguments after the value."""
+    """One generated level: a macro of ``sql/macros/15_labels.sql``, its arguments after the value, and its values."""
 
     macro: str
     arguments: tuple[int | Decimal | str | tuple[str, ...] | None, ...]
+    takes: str = "texts"
 
 
 @dataclass(frozen=True)

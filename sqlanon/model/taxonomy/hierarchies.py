@@ -60,7 +60,8 @@ def parse_hierarchy(text: str, delimiter: str | None, path: str) -> Hierarchy:
         return Hierarchy(tuple((line[0] or None, *line[1:]) for line in lines), found)
     raise TaxonomyError(
         f"the taxonomy file {path} is not a hierarchy: no delimiter among "
-        f"{', '.join(repr(candidate) for candidate in candidates)} splits every line into the same two or more fields"
+        f"{', '.join(repr(candidate) for candidate in candidates)} splits every line into the same two or more fields; "
+        'quote a field with a delimiter in it, as "1,5"'
     )
 
 

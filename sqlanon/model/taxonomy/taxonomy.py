@@ -152,7 +152,9 @@ class Taxonomy:
             raise TaxonomyError("the intervals are not valid:", problems)
         ends = (None if below is None else exact_number(below), None if above is None else exact_number(above))
         return cls(
-            rules=tuple(LabelRule("interval_label", (width, exact_number(origin), *ends)) for width in exact),
+            rules=tuple(
+                LabelRule("interval_label", (width, exact_number(origin), *ends), "numbers") for width in exact
+            ),
             values=IntegerRange(minimum, maximum) if minimum is not None and maximum is not None else None,
             origin="intervals",
         )
@@ -180,7 +182,7 @@ class Taxonomy:
         if problems:
             raise TaxonomyError("the cuts are not valid:", problems)
         return cls(
-            rules=tuple(LabelRule("bin_label", (tuple(map(arguments.written, level)),)) for level in exact),
+            rules=tuple(LabelRule("bin_label", (tuple(map(arguments.written, level)),), "numbers") for level in exact),
             values=IntegerRange(minimum, maximum) if minimum is not None and maximum is not None else None,
             origin="cuts",
         )
@@ -246,7 +248,7 @@ class Taxonomy:
         if problems:
             raise TaxonomyError("the date levels are not valid:", problems)
         return cls(
-            rules=tuple(LabelRule("date_label", (unit,)) for unit in units),
+            rules=tuple(LabelRule("date_label", (unit,), "dates") for unit in units),
             values=DateRange(first, last) if first is not None and last is not None else None,
             origin="dates",
         )
@@ -272,24 +274,24 @@ class Taxonomy:
     @classmethod
     def icd10(cls, values: Iterable[object] | None = None) -> Taxonomy:
         """ICD-10 codes: ``E11.65`` → category ``E11`` → chapter ``E00-E90`` → ``*``."""
-        return cls(rules=_ranks("icd10_label"), values=_declared(values), origin="ICD-10")
+        return cls(rules=_ranks("icd10_label", "ICD-10 codes"), values=_declared(values), origin="ICD-10")
 
     @classmethod
     def icd9(cls, values: Iterable[object] | None = None) -> Taxonomy:
         """ICD-9 diagnosis codes, V and E codes included: ``250.01`` → ``250`` → chapter ``240-279`` → ``*``."""
-        return cls(rules=_ranks("icd9_label"), values=_declared(values), origin="ICD-9")
+        return cls(rules=_ranks("icd9_label", "ICD-9 codes"), values=_declared(values), origin="ICD-9")
 
     @classmethod
     def ipv4(cls, bits: Sequence[int] = (24, 16, 8), values: Iterable[object] | None = None) -> Taxonomy:
         """IPv4 addresses by network: ``192.168.17.4`` → ``192.168.17.0/24`` → ... → ``*``."""
         if not bits or list(bits) != sorted(set(bits), reverse=True) or bits[0] > IPV4_BITS or bits[-1] < 1:
             raise TaxonomyError("the prefix lengths must be given, between 32 and 1, each less than the last")
-        rules = tuple(LabelRule("ipv4_label", (number,)) for number in bits)
+        rules = tuple(LabelRule("ipv4_label", (number,), "IPv4 addresses") for number in bits)
         return cls(rules=rules, values=_declared(values), origin="IPv4")
 
 
-def _ranks(macro: str) -> tuple[LabelRule, ...]:
-    return LabelRule(macro, ("category",)), LabelRule(macro, ("chapter",))
+def _ranks(macro: str, takes: str) -> tuple[LabelRule, ...]:
+    return LabelRule(macro, ("category",), takes), LabelRule(macro, ("chapter",), takes)
 
 
 def _declared(values: Iterable[object] | None) -> tuple[str, ...] | None:

@@ -22,6 +22,7 @@ from sqlanon.queries.kit.nodes import (
     made_once,
     names,
     number,
+    over,
     select,
     string,
     subquery,
@@ -98,6 +99,17 @@ def problems(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> ex
         return table_call("taxonomy_problems", taxonomy)
     rows = select([exp.Star()], taxonomy.copy()).where(_is_one_of(column("attribute"), attributes), copy=False)
     return table_call("taxonomy_problems", subquery(rows, "anon_taxonomy"))
+
+
+def values_without_rule(taxonomy: exp.Table, attribute: str) -> exp.Query:
+    """``value_count``, ``comma_count``: values without a label at level 1, and those with a decimal comma."""
+    unlabelled = (
+        column("attribute").eq(string(attribute)),
+        column("level").eq(number(1)),
+        column("label").is_(exp.null()),
+    )
+    rows = select([column("value")], taxonomy.copy()).where(*unlabelled, copy=False)
+    return over(template("values_without_rule"), rows)
 
 
 def values_of(taxonomy: exp.Table, attribute: str) -> exp.Select:

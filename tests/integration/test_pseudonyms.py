@@ -117,6 +117,24 @@ class TestRelease:
         texts = session.connection.execute("SELECT CAST(patient AS VARCHAR) FROM typed").fetchall()
         assert sorted(published(session, "released")) == sorted(pseudonym(text) for (text,) in texts)
 
+    @pytest.mark.parametrize("text", ["{}.50", "2016/01/{:02}", "10:{}", " {}", "2020-1-{}", "00{}"])
+    def test_values_of_a_csv_are_hashed_as_those_of_its_parquet_twin(
+        self, session: sa.Session, text: str, tmp_path: Path
+    ) -> None:
+        """A CSV has texts that the type of its column does not have: a table that is joined may have the type."""
+        lines = [f"{text.format(number)},30" for number in range(10, 29)]
+        (tmp_path / "rows.csv").write_text("\n".join(["patient,age", *lines, ""]))
+        session.connection.execute(f"COPY (FROM '{tmp_path}/rows.csv') TO '{tmp_path}/rows.parquet'")
+        for kind in ("csv", "parquet"):
+            session.anonymize(f"{tmp_path}/rows.{kind}", policy(sensitive=[]), f"of_{kind}", pseudonym_key=KEY)
+        found = published(session, "of_csv")
+        assert len({*found}) == 19
+        assert found == published(session, "of_parquet")
+        spelled = "SELECT anon.pseudonym(patient, CAST($1 AS BLOB)) AS patient FROM "
+        session.install()
+        in_sql = session.connection.execute(f"{spelled} '{tmp_path}/rows.csv' ORDER BY ALL", [KEY]).fetchall()
+        assert [value for (value,) in in_sql] == sorted(found)
+
     def test_nulls_stay_and_may_repeat(self, session: sa.Session) -> None:
         source = "SELECT * REPLACE (CASE WHEN age < 40 THEN NULL ELSE patient END AS patient) FROM visits"
         session.anonymize(source, policy(), "released", pseudonym_key=KEY)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -523,6 +525,63 @@ EARLIER: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
 }
 """Policy files from before 1.0, with their hashes as that version took them, and what they are to mean."""
+
+
+class TestTaxonomyObjects:
+    """A taxonomy made in Python becomes the rule that makes it."""
+
+    @pytest.mark.parametrize(
+        ("taxonomy", "rule"),
+        [
+            (sa.Taxonomy.flat(), "flat"),
+            (sa.Taxonomy.flat([True, 1]), {"kind": "flat", "values": ["true", "1"]}),
+            (sa.Taxonomy.intervals([5, 10.5 * 10]), {"kind": "intervals", "widths": [5, 105]}),
+            (
+                sa.Taxonomy.intervals([Decimal("0.30")], origin=1, minimum=0, maximum=9, below=1, above=8.5),
+                {
+                    "kind": "intervals",
+                    "widths": [0.3],
+                    "origin": 1,
+                    "minimum": 0,
+                    "maximum": 9,
+                    "below": 1,
+                    "above": 8.5,
+                },
+            ),
+            (sa.Taxonomy.cuts([[18, 65.5], [18]]), {"kind": "cuts", "breaks": [[18, 65.5], [18]]}),
+            (
+                sa.Taxonomy.dates(["week"], first=date(2024, 1, 1), last=date(2024, 2, 1)),
+                {"kind": "dates", "units": ["week"], "first": "2024-01-01", "last": "2024-02-01"},
+            ),
+            (sa.Taxonomy.prefixes([3, 1]), {"kind": "prefixes", "keep": [3, 1]}),
+            (sa.Taxonomy.zip_codes(["10115"]), {"kind": "prefixes", "keep": [4, 3, 2, 1], "values": ["10115"]}),
+            (sa.Taxonomy.icd9(), "icd9"),
+            (sa.Taxonomy.icd10(), "icd10"),
+            (sa.Taxonomy.ipv4([8]), {"kind": "ipv4", "bits": [8]}),
+            (sa.Taxonomy.groups({"a": ["b"]}), {"kind": "rows", "rows": [["b", "a", "*"]]}),
+            (sa.Taxonomy.from_rows([(None, "*"), (1, "*")]), {"kind": "rows", "rows": [[None, "*"], ["1", "*"]]}),
+            (sa.Taxonomy.columns(["b"]), {"kind": "columns", "columns": ["b"]}),
+        ],
+    )
+    def test_it_is_dumped_as_a_rule_and_read_again(self, taxonomy: sa.Taxonomy, rule: Any) -> None:
+        carried, written = policy(taxonomies={"age": taxonomy}), policy(taxonomies={"age": rule})
+        assert (carried, carried.sha256()) == (written, written.sha256())
+        assert sa.Policy.model_validate_json(carried.model_dump_json()) == carried
+
+    def test_that_of_a_file_is_the_file(self, tmp_path: Path) -> None:
+        (tmp_path / "age.csv").write_text("30|*\n31|*\n")
+        carried = policy(taxonomies={"age": sa.Taxonomy.from_csv(tmp_path / "age.csv", delimiter="|")})
+        assert carried == policy(taxonomies={"age": {"file": f"{tmp_path}/age.csv", "delimiter": "|"}})
+
+    def test_what_no_policy_can_hold_is_refused_in_words(self) -> None:
+        assert problems(taxonomies={"age": sa.Taxonomy.from_query("SELECT 1, 2")}) == (
+            "taxonomies.age: a taxonomy from a query cannot be written in a policy: store it with "
+            "session.taxonomies.load, which every policy of that warehouse can use",
+        )
+        digits = sa.Taxonomy.intervals([Decimal("0.1234567890123456789")])
+        assert problems(taxonomies={"age": digits}) == (
+            "taxonomies.age: has numbers of more digits than a policy can hold: round them",
+        )
 
 
 class TestEarlierPolicies:

@@ -67,10 +67,10 @@ class Policy(PolicyValue):
         individual: a column that tells whose row it is: privacy models then count distinct individuals instead of rows,
             and private methods bound how many rows each of them owns.
         taxonomies: by column, a rule or the file of an ARX hierarchy, for this policy alone: ``{"zip": "zip"}``,
-            ``{"age": {"kind": "intervals", "widths": [5, 10]}}``, ``{"city": "city.csv"}``. Kinds are intervals, cuts,
-            dates, prefixes, zip, icd9, icd10, ipv4, flat, groups, columns and rows, with the arguments of the methods
-            of :class:`Taxonomy`. Values that are not declared are read off the source. Columns without one have theirs
-            in the warehouse.
+            ``{"age": {"kind": "intervals", "widths": [5, 10]}}``, ``{"city": "city.csv"}``; or a :class:`Taxonomy`,
+            which becomes such a rule. Kinds are intervals, cuts, dates, prefixes, zip, icd9, icd10, ipv4, flat, groups,
+            columns and rows, with the arguments of the methods of :class:`Taxonomy`. Values that are not declared are
+            read off the source. Columns without one have theirs in the warehouse.
 
     Names of columns are the same in whatever case, as to DuckDB. A release has them as the roles spell them.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -14,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import NotBoolean, PolicyValue, did_you_mean
 from sqlanon.model.taxonomy.arguments import exact_number
+from sqlanon.model.taxonomy.spelling import spelled
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
 
@@ -248,12 +250,24 @@ def made(kind: str, settings: Mapping[str, Any]) -> Taxonomy:
         raise TaxonomyError(f"the settings of a taxonomy by {kind} are not valid:", error.problems) from None
 
 
+def _written_like(taxonomy: Taxonomy) -> dict[str, Any]:
+    """The table that makes the same taxonomy."""
+    try:
+        table = spelled(taxonomy)
+        if table["kind"] != "file":
+            again = RULES[table["kind"]](**table).taxonomy()
+            if replace(again, origin=taxonomy.origin) != taxonomy:
+                raise TaxonomyError("has numbers of more digits than a policy can hold: round them")
+    except (TaxonomyError, PolicyError) as error:
+        problems = "; ".join(error.problems) or str(error)
+        raise PydanticCustomError("taxonomy", "{problems}", {"problems": problems}) from None
+    return table
+
+
 def _written(rule: Any) -> Any:
-    """A kind alone is written as a text, and so is a file; with settings it is a table."""
+    """A kind alone is written as a text, and so is a file; with settings it is a table, and so is a taxonomy."""
     if isinstance(rule, Taxonomy):
-        raise PydanticCustomError(
-            "no_rule", "is a Taxonomy: give that to session.taxonomies.load, and a policy a rule or a file"
-        )
+        return _written_like(rule)
     if isinstance(rule, str | Path):
         return {"kind": str(rule)} if str(rule) in RULES else {"kind": "file", "file": str(rule)}
     if isinstance(rule, Mapping) and "file" in rule and "kind" not in rule:

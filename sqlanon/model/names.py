@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from sqlanon.errors import EngineError
@@ -15,8 +15,20 @@ def folded(name: str) -> str:
 
 def spelled_like(name: str, known: Iterable[str]) -> str:
     """The known name that is this one to DuckDB, spelled in whatever case; the name itself if there is none, or two."""
-    same = [candidate for candidate in known if folded(candidate) == folded(name)]
-    return same[0] if len(same) == 1 and name not in same else name
+    return speller(known)(name)
+
+
+def speller(known: Iterable[str]) -> Callable[[str], str]:
+    """:func:`spelled_like` with the same known names each time: a table can have thousands."""
+    alike: dict[str, list[str]] = {}
+    for name in known:
+        alike.setdefault(folded(name), []).append(name)
+
+    def spelled(name: str) -> str:
+        same = alike.get(folded(name), [])
+        return same[0] if len(same) == 1 else name
+
+    return spelled
 
 
 def is_possible(name: str) -> bool:

@@ -1175,11 +1175,17 @@ ORDER BY
 );
 
 SELECT
-  CAST((
-    SELECT
-      COUNT(*)
-    FROM "temp"."main"."anon_kept"
-  ) AS DOUBLE) * CAST(APPROX_COUNT_DISTINCT(CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary") AS DOUBLE) * CAST(APPROX_COUNT_DISTINCT("anon_source"."length_of_stay") AS DOUBLE) AS "groups"
+  LIST_PRODUCT(
+    [
+      CAST((
+        SELECT
+          COUNT(*)
+        FROM "temp"."main"."anon_kept"
+      ) AS DOUBLE),
+      CAST(APPROX_COUNT_DISTINCT(CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary") AS DOUBLE),
+      CAST(APPROX_COUNT_DISTINCT("anon_source"."length_of_stay") AS DOUBLE)
+    ]
+  ) AS "groups"
 FROM "memory"."main"."visits" AS anon_source;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS

@@ -158,6 +158,8 @@ def _lacking(text: str, kind: str) -> str | None:
         return "the disk is full"
     if "max_temp_directory_size" in text:
         return "its temp_directory is full; give it one with more room, or raise memory_limit"
+    if "Max expression depth" in text:
+        return "a statement is nested deeper than max_expression_depth; simplify the query, or name fewer columns"
     if kind == "OutOfMemoryException":
         return "it ran out of memory; raise memory_limit, or give it a temp_directory"
     return "the name of a file or folder is too long" if "File name too long" in text else None

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from sqlanon.model.names import spelled_like
+from sqlanon.model.names import speller
 from sqlanon.queries.kit.nodes import aliased, column, select, subquery
 from sqlanon.queries.source import SourceColumn
 
@@ -19,7 +19,8 @@ def spelled(
     relation: Relation, columns: Sequence[SourceColumn], names: Sequence[str]
 ) -> tuple[Relation | exp.Subquery, list[SourceColumn]]:
     """A relation with its columns spelled as they are among some names; the relation itself if they are already."""
-    found = [replace(known, name=spelled_like(known.name, names)) for known in columns]
+    spell = speller(names)
+    found = [replace(known, name=spell(known.name)) for known in columns]
     if found == list(columns):
         return relation, found
     projection = [aliased(column(old.name), new.name) for old, new in zip(columns, found, strict=True)]

@@ -89,9 +89,9 @@ def expected_groups(encoding: Encoding, kept: Relation) -> exp.Query | None:
     if encoding.holds_release or not columns or not can_be_grouped(columns):
         return None
     classes = exp.Subquery(this=select([count_rows()], kept.table))
-    groups: exp.Expr = cast(classes, "DOUBLE")
-    for each in columns:
-        groups = exp.Mul(this=groups, expression=cast(exp.ApproxDistinct(this=each.value), "DOUBLE"))
+    counts = [classes, *(exp.ApproxDistinct(this=each.value) for each in columns)]
+    # Of a list: DuckDB refuses products that are nested a thousand deep.
+    groups = exp.func("list_product", exp.Array(expressions=[cast(count, "DOUBLE") for count in counts]))
     source = exp.alias_(encoding.spec.source.copy(), "anon_source", table=True)
     return select([aliased(groups, "groups")], source)
 

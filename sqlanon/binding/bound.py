@@ -15,6 +15,7 @@ from sqlanon.model.policy.searches import HOLD_EVERY_NODE
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.source import SourceColumn, TaxonomyShape
+from sqlanon.queries.tables.spelled import Taxonomies
 
 MAXIMUM_NODES = 4_000_000
 """Lattices above this are refused where every node is held: by some searches, and by a lattice table."""
@@ -42,7 +43,7 @@ class BoundPolicy:
     columns: tuple[SourceColumn, ...]
     shapes: tuple[TaxonomyShape, ...]
     sensitive_shapes: Mapping[str, TaxonomyShape]
-    taxonomy: exp.Table
+    taxonomy: Taxonomies
     population: exp.Expr | None = None
     known: Mapping[str, exp.Query | None] = field(default_factory=dict)
 
@@ -113,7 +114,7 @@ def bind(
     description: str,
     columns: Sequence[SourceColumn],
     shapes: Mapping[str, TaxonomyShape],
-    taxonomy: exp.Table,
+    taxonomy: Taxonomies,
     population: exp.Expr | None = None,
 ) -> BoundPolicy:
     """Fit a policy to a source whose columns it matches (:meth:`Policy.check_columns`).

@@ -16,6 +16,7 @@ from sqlanon.model.names import spelled_like
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.kit.spelling import spelled
 from sqlanon.queries.source import TaxonomyShape
+from sqlanon.queries.tables.spelled import fractional_types, spelled_taxonomy
 
 
 def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:
@@ -31,8 +32,10 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPoli
     relation, columns = spelled(source.relation, columns, policy.columns)
     population = resolve_population(engine, policy)
     shapes = _shapes(engine, policy)
-    bound = bind(policy, relation, source.description, columns, shapes, engine.taxonomy, population)
-    return replace(bound, known=known_values(engine, tuple(bound.all_shapes)))
+    types = fractional_types(columns, [name for name, shape in shapes.items() if shape.domain != "observed"])
+    taxonomy = spelled_taxonomy(engine.taxonomy, types)
+    bound = bind(policy, relation, source.description, columns, shapes, taxonomy, population)
+    return replace(bound, known=known_values(engine, tuple(bound.all_shapes), types))
 
 
 def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:

@@ -13,6 +13,7 @@ from sqlanon.model.taxonomy.domains import DateRange, IntegerRange
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import DIALECT, cast, identifier, string
 from sqlanon.queries.tables import generate, taxonomies
+from sqlanon.queries.tables.spelled import Taxonomies, with_spellings
 
 MAX_LISTED_VALUES = 100
 """Of a declared list of values that a query spells out."""
@@ -27,8 +28,22 @@ Known = Mapping[str, exp.Query | None]
 """By attribute, the values of its taxonomy as a query that users can run; None if there is no such query."""
 
 
-def known_values(engine: Engine, attributes: Sequence[str]) -> Known:
-    """The values of the taxonomies that queries of the engine read, as users find them after the run."""
+def known_values(engine: Engine, attributes: Sequence[str], types: Mapping[str, str]) -> Known:
+    """The values of the taxonomies that queries of the engine read, as users find them after the run.
+
+    Args:
+        engine: the database.
+        attributes: what the taxonomies are of.
+        types: those of columns of numbers that need not be whole.
+    """
+    known = _known_values(engine, attributes)
+    return {
+        name: with_spellings(query, types[name]) if query is not None and name in types else query
+        for name, query in known.items()
+    }
+
+
+def _known_values(engine: Engine, attributes: Sequence[str]) -> Known:
     place = engine.taxonomy
     file = next((each.file for each in engine.databases() if each.name == place.catalog), None)
     if file is not None and place.db != "anon":
@@ -69,7 +84,7 @@ def unknown_values(
     engine: Compute,
     description: str,
     relations: Mapping[str, exp.Expr],
-    taxonomy: exp.Table,
+    taxonomy: Taxonomies,
     known: Known,
     rows: int | None = None,
 ) -> TaxonomyError:

@@ -15,6 +15,7 @@ class Traits:
         is_json: they are documents of JSON.
         is_float: they are floating-point numbers.
         is_number: they are numbers of whatever kind.
+        is_fractional: they are numbers that need not be whole, and are written so.
         is_date: they are dates, or points in time.
         is_list: they are lists, of whatever length.
         has_one_text: two values are equal just when their texts are.
@@ -28,6 +29,7 @@ class Traits:
     is_json: bool
     is_float: bool
     is_number: bool
+    is_fractional: bool
     is_date: bool
     is_list: bool
     has_one_text: bool

@@ -12,6 +12,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.kit.nodes import aliased, count_rows, select, subquery
 from sqlanon.queries.tables import measures as queries
+from sqlanon.queries.tables.spelled import both_spellings, with_whole_numbers
 from sqlanon.verification.record import Record
 
 
@@ -59,8 +60,11 @@ def _other_masks(
 
 def _foreign(engine: Engine, relation: exp.Expr, known: Record) -> list[dict[str, Any]]:
     """attribute, foreign_labels and foreign_rows of every column that has labels which it should not have."""
+    at_the_bottom = [name for name, level in known.levels if level == 0]
+    relation = with_whole_numbers(relation, at_the_bottom, engine.taxonomy)
     asked = [
-        queries.labels_outside(relation, name, labels, engine.taxonomy) for name, labels in known.labels_of_cut.items()
+        queries.labels_outside(relation, name, both_spellings(labels), engine.taxonomy)
+        for name, labels in known.labels_of_cut.items()
     ]
     asked += [queries.other_labels(relation, name, labels) for name, labels in known.intervals.items()]
     if known.node:

@@ -20,6 +20,7 @@ from sqlanon.queries.kit.spelling import spelled
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import measures as queries
 from sqlanon.queries.tables.measures import Comparison, MeasuredClasses, generalized
+from sqlanon.queries.tables.spelled import Taxonomies
 
 COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with the table itself: no source was given"
 ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be counted in a table without it'
@@ -75,7 +76,7 @@ def beside_release(
 
 def measured_beside(
     policy: Policy,
-    taxonomy: exp.Table,
+    taxonomy: Taxonomies,
     node: Mapping[str, int],
     source: exp.Expr | None,
     columns: Sequence[SourceColumn],

@@ -48,6 +48,7 @@ def _traits(type_name: str) -> Traits:
         is_json=kind == "JSON",
         is_float=kind in FLOATS,
         is_number=kind in EXACT_NUMBERS | FLOATS and not is_list,
+        is_fractional=kind in FLOATS | {"DECIMAL"} and not is_list,
         is_date=kind.startswith(("DATE", "TIMESTAMP")) and not is_list,
         is_list=is_list,
         has_one_text=kind in ONE_TEXT_PER_VALUE,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.queries.source import SourceColumn, TaxonomyShape
+from sqlanon.queries.tables.spelled import Taxonomies
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class CellSpec:
     columns: tuple[SourceColumn, ...]
     quasi_identifiers: tuple[str, ...]
     shapes: tuple[TaxonomyShape, ...]
-    taxonomy: exp.Table
+    taxonomy: Taxonomies
     protected: tuple[str, ...] = ()
     protected_shapes: Mapping[str, TaxonomyShape] = field(default_factory=dict)
     compared: tuple[str, ...] = ()

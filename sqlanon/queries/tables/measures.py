@@ -27,6 +27,7 @@ from sqlanon.queries.kit.nodes import (
 )
 from sqlanon.queries.release.labels import MASK
 from sqlanon.queries.tables import taxonomies
+from sqlanon.queries.tables.spelled import Taxonomies
 
 RISKS = {
     "k_anonymity": ("k", "class_count", "row_count"),
@@ -56,7 +57,7 @@ class Comparison:
             take the table for it.
     """
 
-    taxonomy: exp.Table
+    taxonomy: Taxonomies
     source: exp.Expr | None = None
     population: exp.Expr | None = None
     labelled_source: exp.Expr | None = None
@@ -83,13 +84,13 @@ def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> exp.Query:
     return query
 
 
-def foreign_labels(table: exp.Expr, node: Mapping[str, int], taxonomy: exp.Table) -> exp.Query:
+def foreign_labels(table: exp.Expr, node: Mapping[str, int], taxonomy: Taxonomies) -> exp.Query:
     """``anon.foreign_labels``: attribute, foreign_labels, foreign_rows."""
     return taxonomies.at(table_call("foreign_labels", table.copy(), level_map(node)), taxonomy)
 
 
 def labels_outside(
-    table: exp.Expr, name: str, labels: Sequence[tuple[int | None, str]], taxonomy: exp.Table
+    table: exp.Expr, name: str, labels: Sequence[tuple[int | None, str]], taxonomy: Taxonomies
 ) -> exp.Query:
     """One row, ``attribute``, ``foreign_labels``, ``foreign_rows``: labels of a column that are none of a cut.
 
@@ -137,7 +138,7 @@ def unmasked_rows(table: exp.Expr, quasi_identifiers: Sequence[str]) -> exp.Sele
     return select([exp.Star()], table.copy()).where(exp.not_(masked), copy=False)
 
 
-def generalized(table: exp.Expr, node: Mapping[str, int], taxonomy: exp.Table) -> exp.Subquery:
+def generalized(table: exp.Expr, node: Mapping[str, int], taxonomy: Taxonomies) -> exp.Subquery:
     """The quasi-identifiers of a table as labels at a node."""
     query = table_call("generalize", table.copy(), level_map(node))
     columns: list[exp.Expr] = [column(name) for name in node]

@@ -27,19 +27,32 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
+from sqlanon.queries.tables.spelled import Taxonomies
 
 Statement = TypeVar("Statement", bound=exp.Expr)
 TABLES = ("taxonomy", "taxonomy_domain", "taxonomy_origin")
 
 
-def at(query: Statement, taxonomy: exp.Table) -> Statement:
+def at(query: Statement, taxonomy: Taxonomies) -> Statement:
     """The statement with ``anon.taxonomy`` (and the tables that tell of it) in another place."""
+    if isinstance(taxonomy, exp.Subquery):
+        return _over(query, taxonomy)
     for table in list(query.find_all(exp.Table)):
         if table.db == "anon" and table.name in TABLES:
             table.set("db", taxonomy.args.get("db"))
             table.set("catalog", taxonomy.args.get("catalog"))
             if table.name == "taxonomy":
                 table.set("this", taxonomy.this.copy())
+    return query
+
+
+def _over(query: Statement, taxonomy: exp.Subquery) -> Statement:
+    """The statement over a query in place of ``anon.taxonomy``, which is no other table's neighbour."""
+    for table in list(query.find_all(exp.Table)):
+        if table.db == "anon" and table.name == "taxonomy":
+            relation = taxonomy.copy()
+            relation.set("alias", table.args.get("alias") or exp.TableAlias(this=identifier("taxonomy")))
+            table.replace(relation)
     return query
 
 
@@ -60,17 +73,17 @@ def beside(taxonomy: exp.Table, name: str) -> exp.Table:
     return found
 
 
-def level(taxonomy: exp.Table, attribute: str, depth: int) -> exp.Query:
+def level(taxonomy: Taxonomies, attribute: str, depth: int) -> exp.Query:
     """``anon.taxonomy_level``: value, label."""
     return at(table_call("taxonomy_level", string(attribute), number(depth)), taxonomy)
 
 
-def levels(taxonomy: exp.Table, attribute: str) -> exp.Query:
+def levels(taxonomy: Taxonomies, attribute: str) -> exp.Query:
     """``anon.taxonomy_levels``: level, value, label, leaf_count."""
     return at(table_call("taxonomy_levels", string(attribute)), taxonomy)
 
 
-def all_labels(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Query:
+def all_labels(taxonomy: Taxonomies, attributes: Sequence[str]) -> exp.Query:
     """``anon.taxonomy_labels``: attribute, level, value, label, leaf_count."""
     return at(table_call("taxonomy_labels", names(list(attributes))), taxonomy)
 
@@ -112,7 +125,7 @@ def values_without_rule(taxonomy: exp.Table, attribute: str) -> exp.Query:
     return over(template("values_without_rule"), rows)
 
 
-def values_of(taxonomy: exp.Table, attribute: str) -> exp.Select:
+def values_of(taxonomy: Taxonomies, attribute: str) -> exp.Select:
     """``value``: those of a stored taxonomy."""
     query = select([column("value")], taxonomy.copy())
     return query.where(column("attribute").eq(string(attribute)), column("level").eq(number(0)), copy=False)

@@ -34,6 +34,7 @@ from sqlanon.queries.kit.nodes import (
 )
 from sqlanon.queries.release.labels import enum_type
 from sqlanon.queries.tables import taxonomies
+from sqlanon.queries.tables.spelled import Taxonomies
 
 LEAVES = Relation("anon_ordered_leaves", "node")
 """The values of taxonomies by their place on the axis (``leaf``), with their label at every level (``depth``)."""
@@ -53,7 +54,7 @@ def value_column(position: int) -> str:
     return f"anon_value_{position}"
 
 
-def ordered_leaves(taxonomy: exp.Table, attributes: Sequence[tuple[int, str]]) -> Step:
+def ordered_leaves(taxonomy: Taxonomies, attributes: Sequence[tuple[int, str]]) -> Step:
     """The step that makes :data:`LEAVES` of the taxonomies of some columns, each with its position."""
     names = [name for _, name in attributes]
     rows = [[number(position), string(name)] for position, name in attributes]

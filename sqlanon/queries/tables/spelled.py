@@ -1,0 +1,100 @@
+"""Taxonomies with whole numbers spelled as columns of other numbers have them: 27.0 is the number 27."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.queries.kit.nodes import DIALECT, aliased, cast, column, number, select, string, subquery, text
+from sqlanon.queries.source import SourceColumn
+
+WHOLE = re.compile(r"-?\d+\.0+|-?\d(\.\d+)?e\+?\d{1,2}")
+"""How numbers that need not be whole are written where they are."""
+
+Taxonomies = exp.Table | exp.Subquery
+"""The relation that holds taxonomies: a table, or one with values spelled otherwise."""
+
+
+def fractional_types(columns: Iterable[SourceColumn], names: Container[str]) -> dict[str, str]:
+    """The types of those columns of some names that have numbers which need not be whole."""
+    return {found.name: found.type for found in columns if found.traits.is_fractional and found.name in names}
+
+
+def spelled_taxonomy(taxonomy: exp.Table, types: Mapping[str, str]) -> Taxonomies:
+    """The taxonomies with the whole numbers of some attributes spelled as in columns of their types.
+
+    A number that the taxonomy has in that spelling already, and one that the type cannot hold, stays as it is.
+    """
+    if not types:
+        return taxonomy
+    value, label = _spelled("value", taxonomy, types), _spelled("label", taxonomy, types)
+    at_the_bottom = exp.If(this=column("level").eq(number(0)), true=label)
+    columns = [column("attribute"), column("level"), aliased(value, "value")]
+    columns.append(aliased(exp.Case(ifs=[at_the_bottom], default=column("label")), "label"))
+    return subquery(select(columns, taxonomy.copy()), "anon_spelled_taxonomy")
+
+
+def with_spellings(known: exp.Query, type_name: str) -> exp.Query:
+    """Values, and beside them their whole numbers as a column of a type has them."""
+    spelled = select([aliased(_number(column("value"), type_name), "value")], subquery(known.copy(), "anon_whole"))
+    spelled.where(_is_whole(column("value"), type_name), copy=False)
+    return exp.Union(this=known, expression=spelled, distinct=False)
+
+
+def with_whole_numbers(relation: exp.Expr, names: Sequence[str], taxonomy: exp.Table) -> exp.Expr:
+    """A release with the whole numbers of some columns spelled as its taxonomies have them: 27 in place of 27.0."""
+    if not names:
+        return relation
+    replaced = [aliased(_whole_number(name, taxonomy), name) for name in names]
+    return subquery(select([exp.Star(replace=replaced)], relation.copy()), "anon_whole_numbers")
+
+
+def both_spellings(labels: Sequence[tuple[int | None, str]]) -> list[tuple[int | None, str]]:
+    """The labels of a cut, those of level 0 also as whole numbers."""
+    whole = [(level, f"{float(label):.0f}") for level, label in labels if level == 0 and WHOLE.fullmatch(label)]
+    return [*labels, *whole]
+
+
+def _whole_number(name: str, taxonomy: exp.Table) -> exp.Expr:
+    label = text(column(name))
+    whole = exp.TryCast(this=label, to=exp.DataType.build("HUGEINT", dialect=DIALECT))
+    own = _values(taxonomy, name)
+    is_new = exp.not_(exp.In(this=label.copy(), query=exp.Subquery(this=own)))
+    is_equal = _try_cast(label, "DOUBLE").eq(_try_cast(whole, "DOUBLE"))
+    condition = exp.and_(is_new, exp.func("coalesce", is_equal, exp.false()))
+    return exp.Case(ifs=[exp.If(this=condition, true=text(whole.copy()))], default=label.copy())
+
+
+def _values(taxonomy: exp.Table, attribute: str) -> exp.Select:
+    own = select([column("value")], taxonomy.copy())
+    return own.where(_is(attribute), column("level").eq(number(0)), column("value").is_(exp.null()).not_(), copy=False)
+
+
+def _spelled(name: str, taxonomy: exp.Table, types: Mapping[str, str]) -> exp.Expr:
+    cases = []
+    for attribute, type_name in types.items():
+        own = _values(taxonomy, attribute)
+        is_new = exp.not_(exp.In(this=_number(column(name), type_name), query=exp.Subquery(this=own)))
+        condition = exp.and_(_is(attribute), _is_whole(column(name), type_name), is_new)
+        cases.append(exp.If(this=condition, true=_number(column(name), type_name)))
+    return exp.Case(ifs=cases, default=column(name))
+
+
+def _is(attribute: str) -> exp.Expr:
+    return column("attribute").eq(string(attribute))
+
+
+def _is_whole(value: exp.Expr, type_name: str) -> exp.Expr:
+    """Whether a text is how a whole number is written that the type holds exactly."""
+    whole = exp.TryCast(this=_try_cast(value, type_name), to=exp.DataType.build("HUGEINT", dialect=DIALECT))
+    return exp.func("coalesce", text(whole).eq(value.copy()), exp.false())
+
+
+def _number(value: exp.Expr, type_name: str) -> exp.Expr:
+    return text(_try_cast(value, type_name))
+
+
+def _try_cast(value: exp.Expr, type_name: str) -> exp.TryCast:
+    return exp.TryCast(this=value.copy(), to=cast(exp.null(), type_name).to.copy())

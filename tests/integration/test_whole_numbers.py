@@ -1,0 +1,125 @@
+"""Whole numbers of a taxonomy in columns of numbers that need not be whole: 27.0 is the number 27."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import sqlanon as sa
+
+RULE = {"kind": "intervals", "widths": [5, 10], "minimum": 0, "maximum": 99}
+AGES = [20, 20, 24, 24, 27, 27, 35, 35, 38, 38]
+
+
+def policy(**more: Any) -> sa.Policy:
+    return sa.Policy(
+        **{"quasi_identifiers": ["age"], "privacy": [sa.KAnonymity(3)], "taxonomies": {"age": RULE}, **more}
+    )
+
+
+def source(kind: str) -> str:
+    return f"SELECT CAST(age AS {kind}) AS age FROM unnest({AGES}) AS rows (age)"
+
+
+@pytest.fixture
+def session() -> Any:
+    with sa.connect() as opened:
+        yield opened
+
+
+KINDS = ("DOUBLE", "FLOAT", "DECIMAL(10, 2)")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("node", [{"age": 0}, {"age": 1}, {"age": 2}])
+def test_a_release_of_them_is_that_of_integers(
+    session: sa.Session, tmp_path: Path, kind: str, node: dict[str, int]
+) -> None:
+    asked = policy(privacy=[sa.KAnonymity(2)])
+    reports, rows = [], []
+    for each in (kind, "INTEGER"):
+        target = tmp_path / f"{each[:3]}.parquet"
+        report = session.anonymize(source(each), asked, target, node=node).report
+        reports.append((report.losses, report.rows, report.min_class_size))
+        assert session.verify(target, asked).notes == ()
+        rows.append(session.connection.execute(f"SELECT age FROM '{target}' ORDER BY ALL").fetchall())
+    assert reports[0] == reports[1]
+    if node["age"] == 0:
+        rows = [[(float(label),) for (label,) in each] for each in rows]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_keep_their_text_at_level_0(session: sa.Session, kind: str) -> None:
+    session.anonymize(source(kind), policy(privacy=[sa.KAnonymity(2)]), "kept", node={"age": 0})
+    texts = f"SELECT CAST(age AS VARCHAR) FROM ({source(kind)}) ORDER BY ALL"
+    kept = "SELECT CAST(age AS VARCHAR) FROM kept ORDER BY ALL"
+    assert session.connection.execute(kept).fetchall() == session.connection.execute(texts).fetchall()
+
+
+def test_csv_files_and_frames_with_gaps(session: sa.Session, tmp_path: Path) -> None:
+    (tmp_path / "ages.csv").write_text("age\n" + "".join(f"{age}.0\n" for age in AGES))
+    assert session.anonymize(tmp_path / "ages.csv", policy(), "of_csv").report.rows.released == 10
+    frame = pd.DataFrame({"age": [*AGES, None, None, None]})
+    assert str(frame["age"].dtype) == "float64"
+    assert session.anonymize(frame, policy(), "of_frame").report.rows.released == 13
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_taxonomies_that_are_stored(session: sa.Session, tmp_path: Path, kind: str) -> None:
+    (tmp_path / "age.csv").write_text("".join(f"{age};{age // 10};*\n" for age in range(100)))
+    for given in (sa.Taxonomy.intervals([10], minimum=0, maximum=99), tmp_path / "age.csv"):
+        session.taxonomies.load("age", given, source=source(kind))
+        assert session.anonymize(source(kind), policy(taxonomies={}), "out", replace=True).report.rows.released == 10
+
+
+def test_fits_and_private_methods(session: sa.Session, tmp_path: Path) -> None:
+    session.partitions.fit(source("DOUBLE"), policy(), tmp_path / "a.fit")
+    applied = session.partitions.apply(source("DOUBLE"), tmp_path / "a.fit", into=tmp_path / "1.parquet")
+    assert applied.report.rows.released == 10
+    method = sa.TopDownSpecialization(k=3, target="s")
+    asked = policy(privacy=[], sensitive=["s"], method=method)
+    rows = f"SELECT age, CAST(age AS INTEGER) % 2 AS s FROM ({source('DOUBLE')})"
+    assert session.anonymize(rows, asked, "specialized").report.rows.released == 10
+    assert session.verify("specialized", asked).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "listed"),
+    [
+        ("DOUBLE", "27.5", "27.5"),
+        ("DECIMAL(10, 2)", "27.5", "27.50"),
+        ("DOUBLE", "100", "100.0"),
+        ("DOUBLE", "1e3", "1000.0"),
+        ("DOUBLE", "'NaN'", "nan"),
+        ("DOUBLE", "'inf'", "inf"),
+        ("DOUBLE", "'-0.0'", "-0.0"),
+        ("DOUBLE", "27.0000000001", "27.0000000001"),
+        ("VARCHAR", "'27.0'", "27.0"),
+    ],
+)
+def test_what_is_no_value_of_the_range(session: sa.Session, kind: str, value: str, listed: str) -> None:
+    rows = f"SELECT CAST({value} AS {kind}) AS age UNION ALL SELECT CAST('27' AS {kind})"
+    with pytest.raises(sa.TaxonomyError, match='"age": 1 distinct value in 1 row;') as caught:
+        session.anonymize(rows, policy(), "out")
+    query = caught.value.problems[0].partition("list them by ")[2]
+    assert session.connection.execute(query).fetchall() == [(listed, 1)]
+
+
+def test_own_texts_come_first(session: sa.Session) -> None:
+    """A taxonomy that tells 27 and 27.0 apart is read as it is."""
+    session.taxonomies.load("age", sa.Taxonomy.from_rows([("27", "text", "*"), ("27.0", "number", "*")]))
+    session.anonymize(
+        pa.table({"age": [27.0, 27.0]}), policy(taxonomies={}, privacy=[sa.KAnonymity(2)]), "out", node={"age": 1}
+    )
+    assert session.connection.execute("SELECT DISTINCT age FROM out").fetchall() == [("number",)]
+
+
+def test_the_population_may_have_another_type(session: sa.Session) -> None:
+    session.connection.execute(f"CREATE TABLE town AS {source('DOUBLE')} UNION ALL {source('DOUBLE')}")
+    asked = policy(privacy=[sa.KMap(2, population="town")])
+    assert session.anonymize(source("DOUBLE"), asked, "out").report.rows.released == 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -12,8 +12,10 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.searches import HOLD_EVERY_NODE
+from sqlanon.model.policy.unknown import columns_with
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.cells.spec import CellSpec
+from sqlanon.queries.cells.unknown import UnknownValues, known_rows
 from sqlanon.queries.source import SourceColumn, TaxonomyShape
 from sqlanon.queries.tables.spelled import Taxonomies
 
@@ -27,18 +29,21 @@ class BoundPolicy:
 
     Attributes:
         policy: the policy.
-        source: the source as a relation that can stand in FROM.
+        source: the source as a relation that can stand in FROM, without rows that are left out for unknown values.
+        whole: the same with all rows.
         description: the source in words, for messages.
         columns: its columns, in order.
         shapes: per quasi-identifier that has a taxonomy, in the policy's order, the shape of that.
         sensitive_shapes: the shapes of the taxonomies of sensitive columns that a privacy model needs.
         population: the population as a relation, if a privacy model compares with one.
+        roots: by column whose unknown values are labelled at the top, the label of the top.
         taxonomy: the table that holds the taxonomies.
         known: the values of each taxonomy as users can read them, for messages.
     """
 
     policy: Policy
     source: exp.Table | exp.Subquery
+    whole: exp.Table | exp.Subquery
     description: str
     columns: tuple[SourceColumn, ...]
     shapes: tuple[TaxonomyShape, ...]
@@ -46,6 +51,7 @@ class BoundPolicy:
     taxonomy: Taxonomies
     population: exp.Expr | None = None
     known: Mapping[str, exp.Query | None] = field(default_factory=dict)
+    roots: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def lattice(self) -> Lattice:
@@ -67,7 +73,10 @@ class BoundPolicy:
             source=self.source,
             columns=self.columns,
             quasi_identifiers=policy.quasi_identifiers,
-            shapes=self.shapes,
+            shapes=tuple(
+                with_root(shape) if name in self.roots else shape
+                for name, shape in zip(policy.taxonomy_columns, self.shapes, strict=True)
+            ),
             taxonomy=self.taxonomy,
             protected=policy.protected_columns,
             protected_shapes=self.sensitive_shapes,
@@ -77,8 +86,15 @@ class BoundPolicy:
             population=self.population,
             released=policy.released_columns,
             pseudonyms=policy.pseudonyms,
+            unknown=self.unknown,
             in_key_order=not policy.has_private_method,  # which sorts by keys of its own
         )
+
+    @property
+    def unknown(self) -> UnknownValues | None:
+        """What is done with values that taxonomies do not have; None if the source is refused for them."""
+        suppressed = columns_with(self.policy, "suppress")
+        return UnknownValues(self.whole, suppressed, self.roots) if suppressed or self.roots else None
 
     @property
     def heights(self) -> Levels:
@@ -116,6 +132,7 @@ def bind(
     shapes: Mapping[str, TaxonomyShape],
     taxonomy: Taxonomies,
     population: exp.Expr | None = None,
+    roots: Mapping[str, str] | None = None,
 ) -> BoundPolicy:
     """Fit a policy to a source whose columns it matches (:meth:`Policy.check_columns`).
 
@@ -126,19 +143,27 @@ def bind(
     _refuse_misfits(policy, shapes)
     bound = BoundPolicy(
         policy=policy,
-        source=source,
+        source=known_rows(source, columns_with(policy, "suppress"), taxonomy),
+        whole=source,
         description=description,
         columns=tuple(columns),
         shapes=tuple(shapes[name] for name in policy.taxonomy_columns),
         sensitive_shapes={name: shapes[name] for name in policy.sensitive_taxonomies},
         taxonomy=taxonomy,
         population=population,
+        roots=roots or {},
     )
     if is_too_wide(policy, bound.lattice):
         is_inverse = policy.objective == "privacy"
         what = 'the objective "privacy"' if is_inverse else f'the search "{policy.search}"'
         refuse_wide(bound.lattice, what, "" if is_inverse else 'take the search "optimal", which can; or ')
     return bound
+
+
+def with_root(shape: TaxonomyShape) -> TaxonomyShape:
+    """The shape of a taxonomy with the label of the top among those of every level below."""
+    *below, top = shape.label_counts
+    return replace(shape, label_counts=(*(count + 1 for count in below), top))
 
 
 def is_too_wide(policy: Policy, lattice: Lattice) -> bool:

@@ -71,7 +71,7 @@ def own_taxonomies(
     made = _made(policy, carried)
     stored = taxonomies.shapes(engine, carried)
     known = taxonomies.attributes(engine)
-    with _apart(engine, [spelled_like(name, known) for name in _used(policy) if name not in carried]):
+    with _apart(engine, [spelled_like(name, known) for name in policy.columns_with_taxonomy if name not in carried]):
         _load(engine, source, made)
         own = taxonomies.shapes(engine, carried)
         others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256]
@@ -86,7 +86,7 @@ def own_taxonomies(
 
 def measured_with(policy: Policy) -> tuple[str, ...]:
     """The columns whose taxonomies a measurement needs: those of labels only to generalize a population, too."""
-    return policy.sensitive_taxonomies if policy.population is None else _used(policy)
+    return policy.sensitive_taxonomies if policy.population is None else policy.columns_with_taxonomy
 
 
 def verified_with(policy: Policy, *, has_source: bool) -> tuple[str, ...]:
@@ -103,10 +103,6 @@ def _needs_source(policy: Policy, name: str) -> bool:
         return policy.taxonomies[name].taxonomy().needs_source
     except TaxonomyError:
         return False  # which is told where it is made
-
-
-def _used(policy: Policy) -> tuple[str, ...]:
-    return (*policy.taxonomy_columns, *policy.sensitive_taxonomies)
 
 
 def _made(policy: Policy, attributes: Sequence[str]) -> dict[str, Taxonomy]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlglot import exp
@@ -14,8 +15,10 @@ from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import spelled_like
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.unknown import columns_with
 from sqlanon.queries.kit.spelling import spelled
 from sqlanon.queries.source import TaxonomyShape
+from sqlanon.queries.tables import taxonomies as queries
 from sqlanon.queries.tables.spelled import fractional_types, spelled_taxonomy
 
 
@@ -33,15 +36,15 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPoli
     population = resolve_population(engine, policy)
     shapes = _shapes(engine, policy)
     types = fractional_types(columns, [name for name, shape in shapes.items() if shape.domain != "observed"])
-    taxonomy = spelled_taxonomy(engine.taxonomy, types)
-    bound = bind(policy, relation, source.description, columns, shapes, taxonomy, population)
+    taxonomy, roots = spelled_taxonomy(engine.taxonomy, types), _roots(engine, policy, shapes)
+    bound = bind(policy, relation, source.description, columns, shapes, taxonomy, population, roots)
     return replace(bound, known=known_values(engine, tuple(bound.all_shapes), types))
 
 
 def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
     """The policy with the columns that need taxonomies spelled as these are, since the macros know them by one name."""
     attributes = taxonomies.attributes(engine)
-    needed = [*policy.taxonomy_columns, *policy.sensitive_taxonomies]
+    needed = policy.columns_with_taxonomy
     others = [name for name in needed if name not in attributes]
     names = [spelled_like(name, attributes) for name in others]
     return policy.spelled_like(names) if names != others else policy
@@ -58,9 +61,9 @@ def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
     found = taxonomies.shapes(engine, tuple(bound.all_shapes))
     if found == bound.all_shapes:
         return bound
-    shapes = _shapes(engine, bound.policy)
-    known = bound.known
-    bound = bind(bound.policy, bound.source, bound.description, bound.columns, shapes, bound.taxonomy, bound.population)
+    policy, shapes = bound.policy, _shapes(engine, bound.policy)
+    roots, known = _roots(engine, policy, shapes), bound.known
+    bound = bind(policy, bound.whole, bound.description, bound.columns, shapes, bound.taxonomy, bound.population, roots)
     return replace(bound, known=known)
 
 
@@ -70,13 +73,37 @@ def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:
     Raises:
         TaxonomyError: some are malformed.
     """
-    attributes = (*policy.taxonomy_columns, *policy.sensitive_taxonomies)
+    attributes = policy.columns_with_taxonomy
     shapes = taxonomies.shapes(engine, attributes)
     found = taxonomies.malformed_of(engine, shapes)
     problems = [line for name in attributes for line in found.get(name, [])]
     if problems:
         raise TaxonomyError("stored taxonomies are malformed; load them anew:", problems)
     return shapes
+
+
+def _roots(engine: Engine, policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> dict[str, str]:
+    """By column whose unknown values are labelled at the top, the label of the top.
+
+    Raises:
+        TaxonomyError: a taxonomy has no level above the values, or its top label stands below another one.
+    """
+    names = [name for name in columns_with(policy, "top") if name in shapes]
+    if not names:
+        return {}
+    flat = [f'"{name}": it has no level above the values' for name in names if shapes[name].height == 0]
+    found = engine.fetch(queries.roots(engine.taxonomy, names), "labels of the top", "node")
+    problems = flat + [
+        f'"{row["attribute"]}": the label of its top stands in {row["others"]:,} rows below another label'
+        for row in found
+        if row["others"]
+    ]
+    if problems:
+        raise TaxonomyError(
+            'unknown values cannot be labelled at the top (unknown = "top") of these taxonomies:', problems
+        )
+    labels = {row["attribute"]: row["root"] for row in found}
+    return {name: labels[name] for name in names}
 
 
 def read_by(engine: Warehouse, source: ResolvedSource, policy: Policy) -> dict[str, ResolvedSource]:

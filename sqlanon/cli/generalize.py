@@ -52,4 +52,7 @@ def generalize(
     if as_json:
         write_json(done.model_dump(mode="json"))
     labelled = len(done.generalized)
-    say(f"Wrote {done.rows:,} rows to {into}, {labelled} of whose {len(done.columns)} columns are generalized.")
+    unknown = f" {done.unknown_rows:,} were left out for unknown values." if done.unknown_rows else ""
+    say(
+        f"Wrote {done.rows:,} rows to {into}, {labelled} of whose {len(done.columns)} columns are generalized.{unknown}"
+    )

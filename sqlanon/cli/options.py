@@ -159,7 +159,7 @@ def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxono
     from sqlanon.model.base import did_you_mean
 
     files = dict(_attribute_and_file(text) for text in given or ())
-    used = (*policy.taxonomy_columns, *policy.sensitive_taxonomies)
+    used = policy.columns_with_taxonomy
     unused = [f'"{name}"{did_you_mean(name, used)}' for name in files if name not in used]
     if unused:
         reason = f"the policy uses no taxonomy of {', '.join(unused)}: only quasi-identifiers have one, and sensitive"

@@ -11,6 +11,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.unknown_values import unknown_values
 from sqlanon.engines.base import Compute
 from sqlanon.errors import EngineError, PolicyError
+from sqlanon.methods.unknown import UnknownRows, find_unknown_rows, refuse_too_many, with_root_losses
 from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.encoding import Encoding, LossStep, encoding_for
@@ -43,6 +44,7 @@ class EncodedTable:
     encoding: Encoding
     context: LossContext
     cell_count: int
+    unknown: UnknownRows
 
     def under(self, policy: Policy) -> EncodedTable:
         """The same cells under a policy that asks for more or less, of the same columns."""
@@ -50,7 +52,7 @@ class EncodedTable:
         context = replace(
             self.context,
             lattice=bound.lattice,
-            allowed_rows=policy.allowed_rows(self.context.row_count),
+            allowed_rows=policy.allowed_rows(self.context.row_count, self.unknown.suppressed),
             k=policy.criteria.k,
         )
         return replace(self, bound=bound, encoding=replace(self.encoding, criteria=policy.criteria), context=context)
@@ -81,15 +83,18 @@ def encode_table(
     Raises:
         PolicyError: the source has no rows, and may not be without.
         TaxonomyError: it has values that a taxonomy does not know.
+        UnsatisfiableError: all rows are left out for such values.
         EngineError: it changed while it was read, piece by piece.
     """
     spec = bound.cells if spec is None else spec
+    unknown = find_unknown_rows(engine, spec)
     encoding = encode_taxonomies(engine, encoding_for(spec, bound.policy.criteria, label_losses=label_losses))
     in_pieces = make_cells(engine, encoding)
     counts = engine.fetch(cell_counts(encoding), "cells")[0]
     if in_pieces:
         _refuse_changed(engine, encoding, bound.description, counts["rows"])
     if counts["rows"] == 0 and not may_be_empty:
+        refuse_too_many(bound, unknown, 0)
         raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
     if counts["unmapped"] > 0:
         columns = dict.fromkeys((*spec.quasi_identifiers, *spec.protected_shapes), spec.source)
@@ -105,10 +110,10 @@ def encode_table(
         lattice=bound.lattice,
         losses=losses,
         row_count=row_count,
-        allowed_rows=bound.policy.allowed_rows(row_count),
+        allowed_rows=bound.policy.allowed_rows(row_count, unknown.suppressed),
         k=bound.policy.criteria.k,
     )
-    return EncodedTable(bound, encoding, context, int(counts["cells"]))
+    return EncodedTable(bound, encoding, context, int(counts["cells"]), unknown)
 
 
 def make_cells(engine: Compute, encoding: Encoding) -> bool:
@@ -191,7 +196,7 @@ def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
         )
 
     prec = tuple(tuple(depth / max(shape.height, 1) / width for depth in range(shape.height + 1)) for shape in shapes)
-    return LevelLosses(
+    losses = LevelLosses(
         prec=prec,
         entropy=table("entropy", 1),
         lm=table("lm", width),
@@ -204,6 +209,7 @@ def _level_losses(engine: Compute, encoding: Encoding) -> LevelLosses:
         largest_ncp=table("largest_ncp", 1) if unweighted else (),
         least_information=table("least_information", 1) if unweighted else (),
     )
+    return with_root_losses(engine, encoding, losses) if encoding.spec.roots else losses
 
 
 def _refuse_changed(engine: Compute, encoding: Encoding, description: str, read: int) -> None:

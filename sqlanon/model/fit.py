@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from sqlanon.errors import PolicyError
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import MConcealing, PopulationModel, TCloseness
@@ -14,6 +16,7 @@ class Fit(Document):
     Attributes:
         source: what the node was found on, in words.
         rows, suppressed_rows: its rows, and those in classes that violate a privacy model at the node.
+        unknown_rows: by column, rows with a value that its taxonomy does not have.
         policy: what every release guarantees; after Inverse OLA with the k or m that it found.
         policy_sha256: its hash.
         every_partition: whether each partition is to meet the privacy models on its own, too.
@@ -32,6 +35,7 @@ class Fit(Document):
     source: str
     rows: int
     suppressed_rows: int
+    unknown_rows: dict[str, int] = Field(default_factory=dict)
     policy: Policy
     policy_sha256: str
     every_partition: bool
@@ -60,6 +64,7 @@ class PartitionReport(Document):
         release: the identity of the release, which its provenance names too.
         partitions: how many are published with the fit by now, this one included.
         rows: what became of the rows of the partition.
+        unknown_rows: by column, rows with a value that its taxonomy does not have; empty if nothing was written.
         union: what became of the rows of all of them.
         suppression_limit: the share of all rows that was allowed to be suppressed.
         models: every privacy model, measured on what was written together with what was published before.
@@ -73,6 +78,7 @@ class PartitionReport(Document):
     release: str
     partitions: int
     rows: RowCounts
+    unknown_rows: dict[str, int] = Field(default_factory=dict)
     union: RowCounts
     suppression_limit: float
     models: tuple[ModelResult, ...]

@@ -13,6 +13,7 @@ class Generalized(BaseModel):
         columns: the columns of the result, in order.
         generalized: those of them that have labels.
         rows: how many there are.
+        unknown_rows: how many were left out for a value that a taxonomy does not have, by the policy of the release.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -23,3 +24,4 @@ class Generalized(BaseModel):
     columns: tuple[str, ...]
     generalized: tuple[str, ...]
     rows: int
+    unknown_rows: int = 0

@@ -8,18 +8,20 @@ from pathlib import Path
 
 from sqlanon.binding.prepare import read_by, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
-from sqlanon.errors import EngineError, UnsatisfiableError, VerificationError
+from sqlanon.errors import EngineError, VerificationError
 from sqlanon.methods import publishing
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.guarantee import guarantee_of_partitions
 from sqlanon.methods.full_domain.kept_classes import attained_measures
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stages import Stages
+from sqlanon.methods.unknown import UnknownRows, unknown_notes
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import PartitionRelease, PartitionReport
-from sqlanon.model.release import Measurement, RowCounts
+from sqlanon.model.release import Measurement
 from sqlanon.partitions import counts, kept
-from sqlanon.partitions.increment import NEW_CELLS, PUBLISHED_CELLS, UNION_CELLS, Increment, join
+from sqlanon.partitions.decision import decided
+from sqlanon.partitions.increment import PUBLISHED_CELLS, Increment, join
 from sqlanon.partitions.partition import (
     Partition,
     is_published,
@@ -37,6 +39,8 @@ from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.release.rows import KEPT_CLASSES
 from sqlanon.verification.measure import Beside
 from sqlanon.verification.verify import verify
+
+NOTHING_WRITTEN = "these rows were published already: nothing was written"
 
 
 def apply(
@@ -88,8 +92,7 @@ def _published_before(engine: Engine, partition: Partition, stages: Stages) -> P
     assert entry is not None
     with stages.stage("verify"):
         measurement = _verified(engine, partition, engine.resolve(partition.place.name), entry)
-    note = "these rows were published already: nothing was written"
-    return _release(partition, entry, measurement, partition.place.name, stages, note=note)
+    return _release(partition, entry, measurement, partition.place.name, stages, None)
 
 
 def _publish(
@@ -99,6 +102,7 @@ def _publish(
     try:
         with target_for(engine, into, read, replace=replace) as target, _joined(engine, partition, stages) as joined:
             entry, measurement = _staged(engine, partition, *joined, target, stages)
+            unknown = joined[0].unknown
     except BaseException:
         # It may have been published nevertheless. What cannot be settled now stays pending for the next run.
         with suppress(EngineError):
@@ -109,19 +113,18 @@ def _publish(
         counted = partition.sidecar.settle(entry)
     if not counted:
         raise EngineError(f'"{target.name}" was removed while it was published; it is not counted', step="sidecar")
-    return _release(partition, entry, measurement, target.name, stages)
+    return _release(partition, entry, measurement, target.name, stages, unknown)
 
 
 def _staged(
     engine: Engine, partition: Partition, table: EncodedTable, increment: Increment, target: Target, stages: Stages
 ) -> tuple[Entry, Measurement]:
     """Announce the partition, write it, and prove it; it is published when the block of the target ends."""
-    rows = _decided(engine, partition, increment)
+    rows = decided(engine, partition, increment, table.unknown)
     entry = partition.sidecar.announce(
         partition.place,
         kept.kept_counts(increment, KEPT_CLASSES),
-        rows=partition.rows,
-        released=rows.released,
+        rows=rows,
         fingerprint=partition.fingerprint,
         replaces=partition.replaced,
     )
@@ -138,12 +141,12 @@ def _staged(
 @contextmanager
 def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tuple[EncodedTable, Increment]]:
     """The cells of the partition and of what was published before, in temporary tables of the block."""
-    fit, bound = partition.fit, partition.bound
+    fit = partition.fit
     with engine.scratch():
         with engine.transaction():
-            refuse_changed_taxonomies(fit, with_present_taxonomies(engine, bound))
+            refuse_changed_taxonomies(fit, with_present_taxonomies(engine, partition.bound))
             with stages.stage("encode"):
-                table = encode_table(engine, bound, label_losses=())
+                table = encode_table(engine, partition.bound, label_losses=())
             with stages.stage("join"):
                 published = partition.sidecar.counts([entry.number for entry in partition.others])
                 levels = tuple(fit.node[name] for name in fit.policy.quasi_identifiers)
@@ -158,67 +161,6 @@ def _joined(engine: Engine, partition: Partition, stages: Stages) -> Iterator[tu
         yield table, increment
 
 
-def _decided(engine: Compute, partition: Partition, increment: Increment) -> RowCounts:
-    """How many rows of the partition are published.
-
-    Raises:
-        UnsatisfiableError: too few.
-        VerificationError: the partition is not what it was when its rows were counted first.
-    """
-    policy = partition.fit.policy
-    found = engine.fetch(kept.kept_rows(increment, KEPT_CLASSES), "rows of kept classes")[0]
-    source, released = int(found["new_rows"]), int(found["kept_rows"])
-    if source != partition.rows:
-        raise VerificationError(f"{partition.bound.description} has changed during the run; nothing was published")
-    rows = RowCounts(source=source, released=released, masked=0, dropped=source - released)
-    union = partition.union(rows)
-    allowed = policy.allowed_rows(union.source)
-    if union.dropped > allowed or released == 0:
-        suppressed = (
-            f"with {union.dropped - rows.dropped:,} of {union.source - source:,} rows suppressed before, that is "
-            f"{union.dropped:,} of {union.source:,}, where {allowed:,} may be "
-            f"(suppression_limit {100 * policy.suppression_limit:g} %)"
-        )
-        problems = [
-            f"{rows.dropped:,} of its {source:,} rows are in classes that fall short",
-            suppressed if union.dropped > allowed else "nothing would be left to publish",
-            *_blocking(engine, partition, increment),
-            "what can help: a partition of more rows, a fit of a more general node, or a larger suppression_limit",
-        ]
-        raise UnsatisfiableError(f"{partition.bound.description} cannot be published with this fit:", problems)
-    _refuse_what_falls_short(engine, partition, increment)
-    return rows
-
-
-def _blocking(engine: Compute, partition: Partition, increment: Increment) -> list[str]:
-    """The rows that each privacy model stands in the way of."""
-    places = {"together with what was published": UNION_CELLS}
-    if partition.fit.every_partition:
-        places["on its own"] = NEW_CELLS
-    lines = []
-    for place, cells in places.items():
-        blocked = engine.fetch(kept.blocked_rows(increment, cells), "blocked rows")[0]
-        lines += [
-            f"{model}: {blocked[f'blocked_{index}']:,} of its rows are in classes that violate it {place}"
-            for index, model in enumerate(partition.fit.policy.privacy)
-            if blocked[f"blocked_{index}"]
-        ]
-    return lines
-
-
-def _refuse_what_falls_short(engine: Compute, partition: Partition, increment: Increment) -> None:
-    """Rows that are replaced may be needed by classes that other partitions have rows in."""
-    short = engine.fetch(kept.left_short(increment), "classes left short")[0]
-    if short["classes"]:
-        raise UnsatisfiableError(
-            f'"{partition.place.name}" cannot be replaced by {partition.bound.description}:',
-            [
-                f"{short['rows']:,} rows of other partitions, in {short['classes']:,} classes, would fall short "
-                "without the rows that are there now; leave them there, and publish the others under a new name"
-            ],
-        )
-
-
 def _written(
     engine: Compute, partition: Partition, table: EncodedTable, increment: Increment, entry: Entry, target: Target
 ) -> ResolvedSource:
@@ -230,12 +172,11 @@ def _written(
         "every_partition": partition.fit.every_partition,
         "rows": partition.union(rows).model_dump(),
     }
-    bound = table.bound
-    node = bound.lattice.named(increment.levels)
+    node = table.bound.lattice.named(increment.levels)
     publishing.group_rows(engine, table, increment.recoding, masked=False)
     query = publishing.released_rows(engine, table.encoding, target.takes_enums)
     written = target.write(query, streamed=True)
-    target.add_note(provenance(partition.fit.policy, bound.taxonomy_hashes, node, attained, rows, fit=beside))
+    target.add_note(provenance(partition.fit.policy, table.bound.taxonomy_hashes, node, attained, rows, fit=beside))
     return written
 
 
@@ -274,8 +215,9 @@ def _release(
     measurement: Measurement,
     into: str,
     stages: Stages,
-    note: str | None = None,
+    unknown: UnknownRows | None,
 ) -> PartitionRelease:
+    """The release of a partition; rows with unknown values are not counted where nothing was written."""
     fit, rows, partitions = partition.fit, rows_of(entry), len(partition.others) + 1
     report = PartitionReport(
         source=partition.bound.description,
@@ -289,7 +231,8 @@ def _release(
         class_count=measurement.class_count,
         min_class_size=measurement.k or 0,
         seconds=dict(stages.seconds),
-        notes=() if note is None else (note,),
+        unknown_rows={} if unknown is None else dict(unknown.by_column),
+        notes=(NOTHING_WRITTEN,) if unknown is None else unknown_notes(fit.policy, unknown),
     )
     replaced = any(known.replaces is not None for known in (*partition.others, entry))
     promised = guarantee_of_partitions(fit, partitions, replaced=replaced)

@@ -20,6 +20,7 @@ from sqlanon.methods.kept_values import source_values
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
+from sqlanon.methods.unknown import unknown_notes
 from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version
 from sqlanon.model.fit import Fit, refuse_unfit
@@ -129,6 +130,7 @@ def _found(engine: Compute, policy: Policy, chosen: Chosen) -> Found:
     outcome, (table, node) = chosen.outcome, chosen.settled()
     gap = proven_gap(outcome.loss, outcome.lower_bound)
     notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels)]
+    notes += unknown_notes(policy, table.unknown)
     notes += nearly_unique_columns(source_values(engine, table), "rows")
     return Found(
         table, node, found_by(policy, outcome), outcome.checked_nodes, outcome.proven_optimal, gap, tuple(notes)
@@ -140,8 +142,9 @@ def _fit(found: Found, identifiers: tuple[str, ...], *, every_partition: bool, s
     policy, lattice = bound.policy.model_copy(update={"identifiers": identifiers}), context.lattice
     return Fit(
         source=bound.description,
-        rows=context.row_count,
+        rows=context.row_count + found.table.unknown.suppressed,
         suppressed_rows=found.node.suppressed_rows,
+        unknown_rows=dict(found.table.unknown.by_column),
         policy=policy,
         policy_sha256=policy.sha256(),
         every_partition=every_partition,

@@ -54,9 +54,14 @@ class Partition:
 
     def union(self, own: RowCounts) -> RowCounts:
         """What became of the rows of all partitions, this one included."""
-        source = own.source + sum(entry.rows for entry in self.others)
-        released = own.released + sum(entry.released for entry in self.others)
-        return RowCounts(source=source, released=released, masked=0, dropped=source - released)
+        parts = [own, *map(rows_of, self.others)]
+        return RowCounts(
+            source=sum(part.source for part in parts),
+            released=sum(part.released for part in parts),
+            masked=0,
+            dropped=sum(part.dropped for part in parts),
+            unknown=sum(part.unknown for part in parts),
+        )
 
 
 def partition_of(
@@ -69,7 +74,7 @@ def partition_of(
     refuse_changed_taxonomies(sidecar.fit, bound)
     refuse_other_types(sidecar.fit, bound)
     with stages.stage("fingerprint"):
-        found = engine.fetch(fingerprint(bound.source, _own_columns(source, bound)), "a fingerprint of the rows")[0]
+        found = engine.fetch(fingerprint(bound.whole, _own_columns(source, bound)), "a fingerprint of the rows")[0]
     entries = sidecar.entries
     replaced = next((entry for entry in entries if entry.place.same_as(place)), None)
     others = tuple(entry for entry in entries if entry is not replaced)
@@ -131,4 +136,5 @@ def refuse_other_rows(engine: Engine, partition: Partition) -> None:
 
 def rows_of(entry: Entry) -> RowCounts:
     """What became of the rows of a partition that was published."""
-    return RowCounts(source=entry.rows, released=entry.released, masked=0, dropped=entry.rows - entry.released)
+    dropped = entry.rows - entry.released - entry.unknown
+    return RowCounts(source=entry.rows, released=entry.released, masked=0, dropped=dropped, unknown=entry.unknown)

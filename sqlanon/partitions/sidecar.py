@@ -4,11 +4,10 @@ A run that dies between the publication of a partition and its entry here must n
 is made first, as *pending*, and settled afterwards; whoever opens the file next looks at the target of a pending entry
 and keeps it just if the release there carries its identity.
 
-It has the taxonomies of the fit, too, so that partitions can be published wherever they are.
-
-The file is a DuckDB database that is attached for the time of one run, which locks it. It is written without a
-write-ahead log, which would be a second file with the permissions of the process: a change is there once the database
-has made its checkpoint, in one step.
+It has the taxonomies of the fit, too, so that partitions can be published wherever they are. It is a DuckDB database
+that is attached for the time of one run, which locks it. It is written without a write-ahead log, which would be a
+second file with the permissions of the process: a change is there once the database has made its checkpoint, in one
+step.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from sqlanon.engines.base import NOTE_KEY, Compute, Engine, Warehouse
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.fit import Fit
 from sqlanon.model.names import possible
+from sqlanon.model.release import RowCounts
 from sqlanon.partitions.counts import counted_columns
 from sqlanon.partitions.places import Place, note_at
 from sqlanon.publish.files import staged_file
@@ -37,7 +37,7 @@ from sqlanon.queries.tables.taxonomies import domains_of
 CATALOG = "anon_fit"
 """The name under which the file is attached."""
 
-FORMAT = 1
+FORMAT = 2
 
 OWNER_ONLY = 0o600
 TAXONOMY, TAXONOMY_DOMAIN = "taxonomy", "taxonomy_domain"
@@ -53,8 +53,9 @@ class Entry:
         release: the identity of the release.
         pending: whether it is not known yet to be published.
         place: where it was published.
-        replaces: the number of the entry that it takes the place of, None if of none.
+        replaces: the number of the entry that it takes the place of, if any.
         rows, released: of the partition, and how many of them were published.
+        unknown: how many of them were left out for a value that a taxonomy does not have.
         fingerprint: of its rows.
     """
 
@@ -65,6 +66,7 @@ class Entry:
     replaces: int | None
     rows: int
     released: int
+    unknown: int
     fingerprint: str
 
 
@@ -106,8 +108,7 @@ class Sidecar:
         place: Place,
         counts: exp.Query,
         *,
-        rows: int,
-        released: int,
+        rows: RowCounts,
         fingerprint: str,
         replaces: Entry | None,
     ) -> Entry:
@@ -119,8 +120,9 @@ class Sidecar:
             "pending": exp.true(),
             "place": string(place.model_dump_json()),
             "replaces": exp.null() if replaces is None else number(replaces.number),
-            "rows": number(rows),
-            "released": number(released),
+            "rows": number(rows.source),
+            "released": number(rows.released),
+            "unknown": number(rows.unknown),
             "fingerprint": string(fingerprint),
         }
         entry = exp.Select(expressions=[aliased(value, name) for name, value in values.items()])
@@ -224,6 +226,7 @@ def write_fit(engine: Engine, fit: Fit, counts: exp.Query, reference: exp.Query)
         "replaces": "INTEGER",
         "rows": "BIGINT",
         "released": "BIGINT",
+        "unknown": "BIGINT",
         "fingerprint": "VARCHAR",
     }
     empty = exp.Select(expressions=[aliased(cast(exp.null(), kind), name) for name, kind in releases.items()])
@@ -290,7 +293,7 @@ def _read_fit(engine: Compute, path: Path) -> Fit:
             return Fit.model_validate_json(found["document"])
     except (EngineError, KeyError, IndexError, ValidationError):
         raise EngineError(f"{path} is not what `sqlanon fit` makes", step="sidecar") from None
-    raise EngineError(f"{path} was made by a newer sqlanon; upgrade", step="sidecar")
+    raise EngineError(f"{path} was made by another version of sqlanon: take that one", step="sidecar")
 
 
 def _table(name: str) -> exp.Table:

@@ -16,8 +16,10 @@ from sqlanon.model.base import did_you_mean
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.generalized import Generalized
 from sqlanon.model.policy.ranges import as_text, interval_label
+from sqlanon.model.policy.unknown import action_for
 from sqlanon.publish.provenance import note, noted
 from sqlanon.publish.targets import Target, target_for
+from sqlanon.queries.cells.unknown import known_rows
 from sqlanon.queries.kit.spelling import spelled
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import cuts as queries
@@ -87,9 +89,11 @@ def _run(engine: Engine, source: ResolvedSource, record: Record, release: str, t
         engine.put(queries.LABELS, queries.noted_labels(list(_labels(record))))
         engine.put(queries.PARTS, queries.noted_parts(list(_parts(record))))
         engine.run(queries.cuts(engine.taxonomy))
-        _refuse_values(engine, source, queries.without_label(relation, predictors), release)
-        rows = int(engine.fetch(queries.row_count(relation), "rows")[0]["rows"])
-        target.write(queries.generalized(relation, names, predictors))
+        suppressed = [name for name in predictors.categories if action_for(record.policy.unknown, name) == "suppress"]
+        known = known_rows(relation, suppressed, engine.taxonomy)
+        _refuse_values(engine, source, queries.without_label(known, predictors), release)
+        whole, rows = (_row_count(engine, each) for each in (relation, known))
+        target.write(queries.generalized(known, names, predictors))
         target.add_note(note(generalized={"columns": predictors.all, "policy_sha256": record.policy_sha256}, rows=rows))
     return Generalized(
         source=source.description,
@@ -98,7 +102,12 @@ def _run(engine: Engine, source: ResolvedSource, record: Record, release: str, t
         columns=tuple(names),
         generalized=tuple(name for name in names if name in predictors.all),
         rows=rows,
+        unknown_rows=whole - rows,
     )
+
+
+def _row_count(engine: Compute, relation: exp.Expr) -> int:
+    return int(engine.fetch(queries.row_count(relation), "rows")[0]["rows"])
 
 
 def _predictors(record: Record) -> Predictors:

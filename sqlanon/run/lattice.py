@@ -19,6 +19,7 @@ from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.examination import Examination, examine_nodes, examined_at_once
 from sqlanon.methods.progress import Progress
 from sqlanon.methods.stages import Stages
+from sqlanon.methods.unknown import refuse_too_many
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.lattice import total
 from sqlanon.model.policy.policy import Policy
@@ -117,6 +118,7 @@ def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: St
         table = encode_table(
             engine, bound, label_losses=tuple(dict.fromkeys(("lm", "ncp", *policy.quality.label_losses)))
         )
+    refuse_too_many(bound, table.unknown, table.context.row_count)
     batches = []
     done = 0
     with stages.stage("search"):

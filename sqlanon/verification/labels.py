@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlglot import exp
@@ -10,8 +10,10 @@ from sqlglot import exp
 from sqlanon.binding import taxonomies
 from sqlanon.engines.base import Engine
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.unknown import columns_with
 from sqlanon.queries.kit.nodes import aliased, count_rows, select, subquery
 from sqlanon.queries.tables import measures as queries
+from sqlanon.queries.tables import taxonomies as taxonomy_queries
 from sqlanon.queries.tables.spelled import both_spellings, with_whole_numbers
 from sqlanon.verification.record import Record
 
@@ -30,10 +32,11 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     if not known.node and not known.cut:
         return [], notes
     masked = 0 if record.rows is None else record.rows.masked
-    shortfalls = [*_other_masks(engine, relation, names, known, masked)] if masked else []
+    roots = labels_of_top(engine, policy, known)
+    shortfalls = [*_other_masks(engine, relation, names, known, masked, roots)] if masked else []
     if masked:
         relation = subquery(queries.unmasked_rows(relation, names), "anon_unmasked")
-    for row in _foreign(engine, relation, known):
+    for row in _foreign(engine, relation, known, roots):
         name = row["attribute"]
         level = known.node.get(name)
         where = "its taxonomy does not have in the cut"
@@ -48,17 +51,24 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     return shortfalls, notes if unknown else []
 
 
+def labels_of_top(engine: Engine, policy: Policy, known: Record) -> dict[str, str]:
+    """The label that unknown values have by the policy, by column at a level of the node."""
+    names = [name for name in columns_with(policy, "top") if name in known.node]
+    found = engine.fetch(taxonomy_queries.roots(engine.taxonomy, names), "labels of the top", "node") if names else []
+    return {row["attribute"]: row["root"] for row in found}
+
+
 def _other_masks(
-    engine: Engine, relation: exp.Expr, names: tuple[str, ...], known: Record, masked: int
+    engine: Engine, relation: exp.Expr, names: tuple[str, ...], known: Record, masked: int, roots: Mapping[str, str]
 ) -> Iterator[str]:
     """More or fewer masked rows than were released, unless the mask is a label of it: then they are a class."""
     rows = subquery(queries.masked_rows(relation, names), "anon_masked")
     count = int(engine.fetch(select([aliased(count_rows(), "rows")], rows), "masked rows")[0]["rows"])
-    if count != masked and (count == 0 or _foreign(engine, rows, known)):
+    if count != masked and (count == 0 or _foreign(engine, rows, known, roots)):
         yield f"it has {count:,} masked rows where {masked:,} were released"
 
 
-def _foreign(engine: Engine, relation: exp.Expr, known: Record) -> list[dict[str, Any]]:
+def _foreign(engine: Engine, relation: exp.Expr, known: Record, roots: Mapping[str, str]) -> list[dict[str, Any]]:
     """attribute, foreign_labels and foreign_rows of every column that has labels which it should not have."""
     at_the_bottom = [name for name, level in known.levels if level == 0]
     relation = with_whole_numbers(relation, at_the_bottom, engine.taxonomy)
@@ -67,6 +77,10 @@ def _foreign(engine: Engine, relation: exp.Expr, known: Record) -> list[dict[str
         for name, labels in known.labels_of_cut.items()
     ]
     asked += [queries.other_labels(relation, name, labels) for name, labels in known.intervals.items()]
-    if known.node:
-        asked.insert(0, queries.foreign_labels(relation, known.node, engine.taxonomy))
+    at_levels = {name: level for name, level in known.node.items() if name not in roots}
+    if at_levels:
+        asked.insert(0, queries.foreign_labels(relation, at_levels, engine.taxonomy))
+    for name, root in roots.items():
+        others = subquery(queries.rows_without(relation, name, root), "anon_known_labels")
+        asked.append(queries.foreign_labels(others, {name: known.node[name]}, engine.taxonomy))
     return [row for query in asked for row in engine.fetch(query, "verify labels") if row["foreign_rows"]]

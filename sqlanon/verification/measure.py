@@ -8,19 +8,22 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.binding import taxonomies
 from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.binding.prepare import refuse_method, resolve_population, spelled_like_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import did_you_mean, respelled
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.unknown import columns_with
 from sqlanon.model.privacy import CLASS_SIZE, Bound, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult
+from sqlanon.queries.cells.unknown import known_rows
 from sqlanon.queries.kit.spelling import spelled
 from sqlanon.queries.source import SourceColumn
 from sqlanon.queries.tables import measures as queries
 from sqlanon.queries.tables.measures import Comparison, MeasuredClasses, generalized
-from sqlanon.queries.tables.spelled import Taxonomies
+from sqlanon.queries.tables.spelled import Taxonomies, fractional_types, spelled_taxonomy
 
 COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with the table itself: no source was given"
 ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be counted in a table without it'
@@ -70,7 +73,10 @@ def beside_release(
     relation: exp.Expr | None = None
     columns: list[SourceColumn] = []
     if source is not None:
-        relation, columns = spelled(source.relation, engine.describe(source.relation), policy.columns)
+        whole, columns = spelled(source.relation, engine.describe(source.relation), policy.columns)
+        stored = taxonomies.attributes(engine)
+        left_out = [name for name in columns_with(policy, "suppress") if name in stored]
+        relation = known_rows(whole, left_out, spelled_taxonomy(engine.taxonomy, fractional_types(columns, left_out)))
     return measured_beside(policy, engine.taxonomy, node or {}, relation, columns, population)
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sqlanon.model.base import Level, respelled
 from sqlanon.model.policy.ranges import as_text, interval_label
+from sqlanon.model.policy.unknown import Unknown
 from sqlanon.publish.provenance import noted
 
 Count = Annotated[int, Field(ge=0, strict=True)]
@@ -51,6 +52,12 @@ class Origin(_Facts):
     policy_sha256: str | None = None
 
 
+class Given(_Facts):
+    """What the policy says of rows that are generalized like the release later."""
+
+    unknown: Unknown = Field(default_factory=dict)
+
+
 class Partition(_Facts):
     """A partition of a fit, and how many there were when it was published."""
 
@@ -67,6 +74,7 @@ class Record(_Facts):
         cut_of_items: the labels of the items of sets.
         rows: None if it was not recorded.
         taxonomy_sha256: the hash of each taxonomy.
+        policy: what its policy says of other rows.
         policy_sha256, made_from: the hashes of its policy.
         report: None for partitions of a fit.
         fit: None for a release that is no partition of a fit.
@@ -77,6 +85,7 @@ class Record(_Facts):
     cut_of_items: dict[str, tuple[ItemLabel, ...]] = Field(default_factory=dict)
     rows: Rows | None = None
     taxonomy_sha256: dict[str, str] = Field(default_factory=dict)
+    policy: Given = Field(default_factory=Given)
     policy_sha256: str | None = None
     made_from: Origin | None = None
     report: Classes | None = None

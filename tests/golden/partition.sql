@@ -982,7 +982,7 @@ FROM "anon_fit"."main"."releases";
 
 BEGIN;
 
-INSERT INTO "anon_fit"."main"."releases" BY NAME SELECT 1 AS "number", CAST(UUID() AS TEXT) AS "release", TRUE AS "pending", '{"name":"released","file":null,"table":["memory","main","released"]}' AS "place", NULL AS "replaces", 489 AS "rows", 446 AS "released", '4554374780160131705327' AS "fingerprint";
+INSERT INTO "anon_fit"."main"."releases" BY NAME SELECT 1 AS "number", CAST(UUID() AS TEXT) AS "release", TRUE AS "pending", '{"name":"released","file":null,"table":["memory","main","released"]}' AS "place", NULL AS "replaces", 489 AS "rows", 446 AS "released", 0 AS "unknown", '4554374780160131705327' AS "fingerprint";
 
 INSERT INTO "anon_fit"."main"."counts" BY NAME WITH "anon_kept_counts" AS (SELECT "anon_partition_counts"."age", "anon_partition_counts"."sex", "anon_partition_counts"."zip", "anon_partition_counts"."admission", "anon_partition_counts"."diagnosis", "anon_partition_counts"."anon_row_count" FROM "temp"."main"."anon_partition_counts" AS anon_partition_counts JOIN "temp"."main"."anon_kept" AS anon_kept ON "anon_kept"."anon_code_0_4" = "anon_partition_counts"."anon_code_0_4" AND "anon_kept"."anon_code_1_0" = "anon_partition_counts"."anon_code_1_0" AND "anon_kept"."anon_code_2_2" = "anon_partition_counts"."anon_code_2_2" AND "anon_kept"."anon_code_3_2" = "anon_partition_counts"."anon_code_3_2") SELECT 1 AS "anon_release", * FROM "anon_kept_counts";
 

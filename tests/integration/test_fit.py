@@ -195,9 +195,9 @@ def check_provenance(release: sa.PartitionRelease, provenance: str) -> None:
         "release": release.report.release,
         "partitions": 2,
         "every_partition": False,
-        "rows": {"source": 12, "released": 11, "masked": 0, "dropped": 1},
+        "rows": {"source": 12, "released": 11, "masked": 0, "dropped": 1, "unknown": 0},
     }
-    assert note["rows"] == {"source": 4, "released": 3, "masked": 0, "dropped": 1}
+    assert note["rows"] == {"source": 4, "released": 3, "masked": 0, "dropped": 1, "unknown": 0}
     assert (note["node"], note["policy_sha256"]) == (NODE, POLICY.sha256())
     assert [entry["attained"] for entry in note["privacy"]] == [5, 3]
 
@@ -207,7 +207,7 @@ class TestApply:
         into = sidecar.with_name("november.parquet")
         release = session.partitions.apply(NOVEMBER, sidecar, into)
         assert release.report.rows == sa.model.release.RowCounts(source=4, released=3, masked=0, dropped=1)
-        assert release.report.union.model_dump() == {"source": 12, "released": 11, "masked": 0, "dropped": 1}
+        assert release.report.union == sa.model.release.RowCounts(source=12, released=11, masked=0, dropped=1)
         assert (release.report.partitions, release.report.class_count, release.report.min_class_size) == (2, 2, 5)
         assert counted(sidecar) == published(sidecar.parent)
         assert [model.attained for model in release.report.models] == [5.0, 3.0]
@@ -296,7 +296,7 @@ class TestReplacing:
         more = visits(("a1", 1, "xyz"), ("b1", 2, "y"), ("a2", 2, "x"))
         assert session.partitions.apply(HISTORY, own_sidecar, into, replace="changed").report.notes
         release = session.partitions.apply(more, own_sidecar, into, replace="changed")
-        assert release.report.union.model_dump() == {"source": 9, "released": 7, "masked": 0, "dropped": 2}
+        assert release.report.union == sa.model.release.RowCounts(source=9, released=7, masked=0, dropped=2)
         assert any("replaced" in line for line in release.guarantee.not_covered)
         assert counted(own_sidecar) == published(folder)
 

@@ -164,7 +164,7 @@ class TestRelease:
         with session_of_people() as session:
             session.anonymize("people", people_policy(), file)
             facts = json.loads(session.provenance(file) or "")["sqlanon"]
-            assert facts["rows"] == {"source": 82, "released": 82, "masked": 0, "dropped": 0}
+            assert facts["rows"] == {"source": 82, "released": 82, "masked": 0, "dropped": 0, "unknown": 0}
             assert (facts["report"]["relocated_rows"], facts["report"]["untruthful_share"]) == (2, 2 / 82)
             assert not {"mean_distance", "relocated_classes", "source", "into"} & set(facts["report"])
             assert session.verify(file, people_policy()).met

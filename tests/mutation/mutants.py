@@ -1582,13 +1582,20 @@ MODELS = [
         ),
     ),
     *_of(
-        "sqlanon/model/policy/policy.py",
+        "sqlanon/model/policy/unknown.py",
         (
             "limit-rounded-up",
             "rounding=ROUND_FLOOR))",
             'rounding="ROUND_CEILING"))',
             "a row more than the limit is suppressed",
             "tests/unit/test_policy.py::TestLimit",
+        ),
+        (
+            "unknown-rows-beyond-the-limit",
+            "rounding=ROUND_FLOOR)) - left_out",
+            "rounding=ROUND_FLOOR))",
+            "rows that are left out for unknown values are missing beyond the limit",
+            "tests/integration/test_unknown_actions.py::TestReleases::test_they_count_against_the_suppression_limit",
         ),
     ),
 ]
@@ -1974,7 +1981,7 @@ TAMPERING = [
         "sqlanon/verification/labels.py",
         (
             "labels-not-compared",
-            "    for row in _foreign(engine, relation, known):\n",
+            "    for row in _foreign(engine, relation, known, roots):\n",
             "    for row in list[dict[str, Any]]():\n",
             "a raw value in place of a label is verified",
             f"{TAMPERED}::TestProvenance::test_an_age_that_was_replaced_by_a_raw_value",

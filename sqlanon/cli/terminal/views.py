@@ -181,6 +181,7 @@ def partition_view(release: PartitionRelease) -> list[RenderableType]:
     """A partition that was published: rows, privacy models and guarantee."""
     report = release.report
     rows, union = report.rows, report.union
+    unknown = f" and {count(union.unknown)} left out for unknown values" if union.unknown else ""
     return [
         Text.assemble(
             ("Published ", "bold"),
@@ -189,8 +190,8 @@ def partition_view(release: PartitionRelease) -> list[RenderableType]:
         ),
         Text(
             f"Together with what was published before: {count(union.released)} of {count(union.source)} rows in "
-            f"{count(report.partitions)} partitions; {count(union.dropped)} suppressed "
-            f"({percent(union.dropped / union.source)}; the limit is {100 * report.suppression_limit:g} %)."
+            f"{count(report.partitions)} partitions; {count(union.dropped)} suppressed{unknown} "
+            f"({percent(1 - union.released / union.source)}; the limit is {100 * report.suppression_limit:g} %)."
         ),
         models_table(report.models),
         *guarantee_view(release.guarantee),

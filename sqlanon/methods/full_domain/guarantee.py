@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.unknown import columns_with
 from sqlanon.model.privacy import DeltaPresence
 from sqlanon.model.release import Guarantee, Report
 
@@ -81,7 +82,8 @@ def _conditions_of_partitions(fit: Fit) -> tuple[str, ...]:
         "the sidecar tells of every partition: no older copy of it was put back, and nobody has changed it",
     ]
     if any(model.compares_with_source for model in policy.privacy):
-        conditions.append("classes are compared with all rows of the source of the fit, not with what came since")
+        source = f"the source of the fit{_but_unknown(policy)}"
+        conditions.append(f"classes are compared with all rows of {source}, not with what came since")
     return (*conditions, *_of_observed_domains(fit.domains))
 
 
@@ -98,7 +100,8 @@ def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:
     conditions = ["an attacker knows no column of the release but the quasi-identifiers", _what_classes_count(policy)]
     conditions.append("no other release of the same table is published: classes of several releases can be intersected")
     if any(model.compares_with_source for model in policy.privacy):
-        conditions.append("classes are compared with all rows of the source, those that were suppressed included")
+        suppressed = "those that were suppressed included"
+        conditions.append(f"classes are compared with all rows of the source{_but_unknown(policy)}, {suppressed}")
     if policy.pseudonyms:
         conditions.append("the key of the pseudonyms was drawn at random, and is kept secret")
         conditions.append("no table that holds pseudonyms made with the same key is linked with this one")
@@ -108,6 +111,10 @@ def _conditions(policy: Policy, domains: Mapping[str, str]) -> tuple[str, ...]:
             "a class is taken to match at least as many people as it has rows, even if the population lacks them"
         )
     return (*conditions, *_of_observed_domains(domains))
+
+
+def _but_unknown(policy: Policy) -> str:
+    return " but those with values that taxonomies do not have" if columns_with(policy, "suppress") else ""
 
 
 def _of_observed_domains(domains: Mapping[str, str]) -> tuple[str, ...]:

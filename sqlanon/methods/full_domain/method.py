@@ -28,6 +28,7 @@ from sqlanon.methods.full_domain.report import Decision, doubts, report
 from sqlanon.methods.kept_values import released_values
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
+from sqlanon.methods.unknown import refuse_too_many, unknown_notes
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
@@ -90,6 +91,7 @@ class Prepared:
         table = encode_table(self.engine, self.bound, label_losses=wanted, may_be_empty=self.rehearsed)
         if self.rehearsed:
             return Rehearsed(self.engine, table)
+        refuse_too_many(self.bound, table.unknown, table.context.row_count)
         return Encoded(self.engine, table, self.given, self.stopped, self.pseudonym_key)
 
 
@@ -257,18 +259,20 @@ def _decide(engine: Compute, table: EncodedTable, outcome: SearchOutcome, node: 
         short = masked_rows_fall_short(engine, table, at_node(node.levels))
     masked = policy.suppression == "mask" and node.suppressed_rows > 0 and not short
     notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels)]
+    notes += unknown_notes(policy, table.unknown)
     if short:
         models = ", ".join(str(model) for model in short)
         rows = f"{node.suppressed_rows:,} suppressed rows"
         notes.append(f"the {rows} were dropped, not masked: as one class they do not meet {models}")
     if policy.row_weight is not None:
         notes.append(f'entropy, lm and ncp count the weights of "{policy.row_weight}"; all other measures count rows')
-    source_rows = table.context.row_count
+    source_rows, unknown = table.context.row_count, table.unknown.suppressed
     counts = RowCounts(
-        source=source_rows,
+        source=source_rows + unknown,
         released=source_rows if masked else source_rows - node.suppressed_rows,
         masked=node.suppressed_rows if masked else 0,
         dropped=0 if masked else node.suppressed_rows,
+        unknown=unknown,
     )
     attained = attained_measures(engine, recoded(table.encoding, at_node(node.levels)))
     return Decision(outcome, node, masked, counts, attained, tuple(notes))

@@ -30,7 +30,7 @@ EXAMINED_NODES = 512
 """Lattices of more nodes are not examined as a whole."""
 
 Examined = Callable[[int, int], None]
-"""Told after every batch how many nodes were examined, and how many the lattice has."""
+"""Called after every batch with the numbers of nodes: those that were examined, and all."""
 
 
 def unsatisfiable(
@@ -88,8 +88,7 @@ class _Relaxer:
     """A policy that no node satisfies, and the nodes that were examined for what they could satisfy.
 
     Attributes:
-        engine, table: the cells.
-        nodes: the nodes that were examined.
+        engine, table, nodes: the cells, and the nodes that were examined.
         top_is_best: whether the most general node is at least as good as all others, whatever threshold is changed.
         top_suppresses_least: whether it also suppresses the fewest rows.
         least_suppressed_rows: what the search has proven to be at most what any node suppresses that can be met.
@@ -161,7 +160,8 @@ class _Relaxer:
         if not possible:
             return
         best = min(possible, key=lambda summary: (summary.suppressed_rows, sum(summary.levels)))
-        limit = share_of(best.suppressed_rows, self.table.context.row_count)
+        others = self.table.unknown.suppressed
+        limit = share_of(best.suppressed_rows + others, self.table.context.row_count + others)
         proven = best.suppressed_rows <= self.least_suppressed_rows
         smallest = self.top_suppresses_least or self.all_examined or proven
         yield from self._checked(

@@ -55,6 +55,7 @@ def report(
         rows=decision.rows,
         suppression_limit=policy.suppression_limit,
         suppressed_rows=node.suppressed_rows,
+        unknown_rows=dict(table.unknown.by_column),
         class_count=measurement.class_count,
         min_class_size=measurement.k or 0,
         search=found_by(policy, outcome),

@@ -10,6 +10,7 @@ from sqlanon.methods.base import AnyReport
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.h_ceiling.catalogs import Cataloged
 from sqlanon.methods.h_ceiling.counterfeits import Added
+from sqlanon.methods.unknown import unknown_notes
 from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import Levels, total
 from sqlanon.model.policy.h_ceiling import COUNTERFEITS, HCeiling
@@ -106,6 +107,7 @@ def report(
     policy, lattice, losses = bound.policy, table.context.lattice, table.context.losses
     settings = policy.method
     assert isinstance(settings, HCeiling)
+    unknown = table.unknown
     true_rows, released = table.context.row_count, measured.row_count
     doubts = () if outcome.proven_optimal else (UNPROVEN,)
     return CeilingReport(
@@ -118,9 +120,12 @@ def report(
         loss=added.count,
         losses={name: total(getattr(losses, name), decision.levels) for name in ("prec", "entropy", "lm", "ncp")},
         models=measured.models,
-        rows=RowCounts(source=true_rows, released=released, masked=0, dropped=0),
+        rows=RowCounts(
+            source=true_rows + unknown.suppressed, released=released, masked=0, dropped=0, unknown=unknown.suppressed
+        ),
         suppression_limit=0,
         suppressed_rows=0,
+        unknown_rows=dict(unknown.by_column),
         class_count=measured.class_count,
         min_class_size=measured.k or 0,
         search=settings.name,
@@ -132,7 +137,7 @@ def report(
         tie_count=len(outcome.ties),
         ties=tuple(map(lattice.named, outcome.ties)),
         seconds=dict(seconds),
-        notes=(*doubts, *decision.notes),
+        notes=(*doubts, *decision.notes, *unknown_notes(policy, unknown)),
         ceiling=settings.h,
         degree=facts.degree,
         allowed_nodes=facts.allowed_nodes,

@@ -30,6 +30,7 @@ from sqlanon.methods.relocation.report import PRIVATE, report, untold
 from sqlanon.methods.relocation.unsatisfiable import unsatisfiable
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
+from sqlanon.methods.unknown import unknown_notes
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.recoding import at_node
@@ -138,9 +139,11 @@ class Chosen:
             *doubts(policy, self.outcome),
             *untold(moves),
             *columns_at_the_top(table.context.lattice, levels),
+            *unknown_notes(policy, table.unknown),
             *nearly_unique_columns(kept_values),
         )
-        counts = RowCounts(source=rows, released=rows, masked=0, dropped=0)
+        unknown = table.unknown.suppressed
+        counts = RowCounts(source=rows + unknown, released=rows, masked=0, dropped=0, unknown=unknown)
         found = findings(engine, table, levels, kept_values)
         decision = Decision(
             self.outcome, self.node, masked=False, rows=counts, attained=attained, notes=notes, findings=found

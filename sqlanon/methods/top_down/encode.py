@@ -12,6 +12,7 @@ from sqlanon.methods.cuts.axes import axes_of, no_number, ranges_of, read_labels
 from sqlanon.methods.cuts.pieces import Axis
 from sqlanon.methods.cuts.queries import points as queries
 from sqlanon.methods.top_down.queries import null_counts
+from sqlanon.methods.unknown import UnknownRows, find_unknown_rows
 from sqlanon.model.policy.ranges import Range
 from sqlanon.model.policy.top_down import TopDownSpecialization
 from sqlanon.queries.kit.nodes import column
@@ -24,12 +25,14 @@ class Points:
     Attributes:
         bound: the policy, bound to it.
         axes: the predictors.
-        rows: how many there are.
+        rows: how many there are, without those that are left out.
+        unknown: the rows with values that taxonomies do not have.
     """
 
     bound: BoundPolicy
     axes: tuple[Axis, ...]
     rows: int
+    unknown: UnknownRows
 
     @property
     def settings(self) -> TopDownSpecialization:
@@ -75,6 +78,7 @@ def encode(engine: Compute, bound: BoundPolicy, *, may_be_empty: bool) -> Points
     """
     predictors, numeric = bound.policy.quasi_identifiers, settings_of(bound).numeric
     (target,) = bound.policy.sensitive
+    unknown = find_unknown_rows(engine, bound.cells)
     rows = _counted(engine, bound, target, may_be_empty=may_be_empty)
     with_taxonomy = [(at, name) for at, name in enumerate(predictors) if name not in numeric]
     if with_taxonomy:
@@ -89,7 +93,7 @@ def encode(engine: Compute, bound: BoundPolicy, *, may_be_empty: bool) -> Points
     engine.run(queries.points(bound.source, axes, ranges, target, column(target)))
     refuse_unknown(engine, bound, axes, bound.source, target)
     engine.run(queries.marginals(axes))
-    return Points(bound, axes, rows)
+    return Points(bound, axes, rows, unknown)
 
 
 def _counted(engine: Compute, bound: BoundPolicy, target: str, *, may_be_empty: bool) -> int:

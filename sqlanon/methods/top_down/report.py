@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from sqlanon.methods.cuts.noted import numbers_of_labels
 from sqlanon.methods.top_down.encode import Points
 from sqlanon.methods.top_down.specialize import Chosen
+from sqlanon.methods.unknown import unknown_notes
 from sqlanon.model.release import Measurement, Report, RowCounts
 
 RowsOfPieces = Mapping[tuple[int, int], int]
@@ -57,9 +58,16 @@ def report(
         loss=loss,
         losses={"lm": loss},
         models=measured.models,
-        rows=RowCounts(source=points.rows, released=measured.row_count, masked=0, dropped=0),
+        rows=RowCounts(
+            source=points.rows + points.unknown.suppressed,
+            released=measured.row_count,
+            masked=0,
+            dropped=0,
+            unknown=points.unknown.suppressed,
+        ),
         suppression_limit=0,
         suppressed_rows=0,
+        unknown_rows=dict(points.unknown.by_column),
         class_count=measured.class_count,
         min_class_size=measured.k or 0,
         search=points.settings.name,
@@ -69,7 +77,7 @@ def report(
         tie_count=0,
         ties=(),
         seconds=dict(seconds),
-        notes=() if chosen.is_final else (STOPPED,),
+        notes=(*(() if chosen.is_final else (STOPPED,)), *unknown_notes(bound.policy, points.unknown)),
         labels=dict(zip(names, chosen.cut.widths, strict=True)),
         specialized=tuple(names[each.piece.position] for each in chosen.specializations),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded
+from sqlanon.model.privacy import TCloseness
 
 if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
@@ -15,9 +16,15 @@ if TYPE_CHECKING:
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "pseudonyms", "insensitive")
 NAMING_COLUMNS = (
     *("method", "privacy", "quality", "minimum_levels", "maximum_levels", "row_weight", "individual"),
-    "taxonomies",
+    *("taxonomies", "unknown"),
 )
 """The fields, or those of what is in them, that name columns with a role."""
+
+
+def compared_by_taxonomy(policy: Policy) -> tuple[str, ...]:
+    """The sensitive columns whose values privacy models compare by a taxonomy, each once."""
+    models = (model for model in policy.privacy if isinstance(model, TCloseness))
+    return tuple(dict.fromkeys(model.column for model in models if model.distance == "hierarchical"))
 
 
 def column_misfits(policy: Policy, columns: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from sqlanon.model.base import RESERVED_PREFIX, did_you_mean
 from sqlanon.model.names import folded
 from sqlanon.model.policy.columns import ROLES
 from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY
+from sqlanon.model.policy.unknown import unknown_misfits
 from sqlanon.model.privacy import MConcealing, PopulationModel, PrivacyModel
 from sqlanon.model.taxonomy.rules import Columns
 
@@ -32,6 +33,7 @@ def contradictions(policy: Policy) -> Iterable[str]:
     yield from _misfits_of_method(policy)
     yield from _unused_taxonomies(policy)
     yield from _released_labels(policy)
+    yield from unknown_misfits(policy)
 
 
 def _repeated_columns(policy: Policy) -> Iterable[str]:
@@ -136,7 +138,7 @@ def _misfits_of_method(policy: Policy) -> Iterable[str]:
 
 
 def _unused_taxonomies(policy: Policy) -> Iterable[str]:
-    used = (*policy.taxonomy_columns, *policy.sensitive_taxonomies)
+    used = policy.columns_with_taxonomy
     for name in policy.taxonomies:
         if name not in used:
             reason = "is no quasi-identifier, and no sensitive column with hierarchical distances"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +21,7 @@ from pydantic_core import PydanticCustomError
 from sqlanon.errors import PolicyError
 from sqlanon.model.base import Level, NotNegative, PolicyValue, Share, failed_checks, respelled
 from sqlanon.model.criteria import Criteria
-from sqlanon.model.policy.columns import NAMING_COLUMNS, ROLES, column_misfits
+from sqlanon.model.policy.columns import NAMING_COLUMNS, ROLES, column_misfits, compared_by_taxonomy
 from sqlanon.model.policy.contradictions import contradictions
 from sqlanon.model.policy.full_domain import SETTINGS, FullDomain, Suppression
 from sqlanon.model.policy.methods import AnyMethod
@@ -39,7 +38,8 @@ from sqlanon.model.policy.spelling import (
     spelled_models,
 )
 from sqlanon.model.policy.toml import read_toml
-from sqlanon.model.privacy import AnyPrivacyModel, MConcealing, PopulationModel, PrivacyModel, TCloseness
+from sqlanon.model.policy.unknown import Action, Unknown, allowed_rows
+from sqlanon.model.privacy import AnyPrivacyModel, MConcealing, PopulationModel, PrivacyModel
 from sqlanon.model.quality import AnyQualityModel, QualityModel
 from sqlanon.model.taxonomy.rules import TaxonomyRule
 
@@ -55,22 +55,19 @@ class Policy(PolicyValue):
         insensitive: columns that are kept as they are.
         rest: ``"identifier"`` drops every column of the source that has no role; without it they are refused.
         privacy: one or more privacy models; a class must meet all of them.
-        quality: the loss that is minimized, :class:`LM` if none is given: it charges for suppressed rows, and leaves
-            the fewest columns that tell nothing (``tests/benchmarks/losses.py``). It is :class:`Entropy` for a search
-            that needs a monotonic loss, and for a private method, which minimizes none.
+        quality: the loss that is minimized: :class:`LM` by default, which charges for suppressed rows, or
+            :class:`Entropy` for a search that needs a monotonic loss, and for a private method, which minimizes none.
         method: how it is anonymized, by :class:`FullDomain` if nothing else is given; or a differentially private
             method, :class:`IPA` or :class:`Histogram`, in place of privacy models, a search and suppression.
         suppression_limit, suppression, search, objective, max_loss: as in :class:`FullDomain`; either place will do.
         minimum_levels, maximum_levels: by quasi-identifier, the least and the most general level that it may have.
-        row_weight: a column of survey weights: losses that are means or sums over rows count it instead of 1. Privacy
-            models and the suppression limit count rows.
-        individual: a column that tells whose row it is: privacy models then count distinct individuals instead of rows,
-            and private methods bound how many rows each of them owns.
-        taxonomies: by column, a rule or the file of an ARX hierarchy, for this policy alone: ``{"zip": "zip"}``,
-            ``{"age": {"kind": "intervals", "widths": [5, 10]}}``, ``{"city": "city.csv"}``; or a :class:`Taxonomy`,
-            which becomes such a rule. Kinds are intervals, cuts, dates, prefixes, zip, icd9, icd10, ipv4, flat, groups,
-            columns and rows, with the arguments of the methods of :class:`Taxonomy`. Values that are not declared are
-            read off the source. Columns without one have theirs in the warehouse.
+        row_weight: a column of survey weights: losses that are means or sums over rows count it; all else counts rows.
+        individual: a column with the owner of each row, of whom privacy models then count the distinct ones.
+        taxonomies: for this policy alone, by column: a :class:`Taxonomy`, the file of an ARX hierarchy, or a rule whose
+            kind is a method of that: ``{"zip": "zip", "age": {"kind": "intervals", "widths": [5]}, "city": "c.csv"}``.
+            Values that are not declared are read off the source. Other columns have theirs in the warehouse.
+        unknown: what becomes of rows with a value that its taxonomy lacks: ``"error"``, ``"suppress"`` or ``"top"``,
+            for all columns or by column; see :mod:`sqlanon.model.policy.unknown`.
 
     Names of columns are the same in whatever case, as to DuckDB. A release has them as the roles spell them.
 
@@ -98,6 +95,7 @@ class Policy(PolicyValue):
     row_weight: str | None = None
     individual: str | None = None
     taxonomies: dict[str, TaxonomyRule] = Field(default_factory=dict)
+    unknown: Unknown = Field(default_factory=dict)
 
     # As many parameters as fields, and by keyword alone: for editors to tell of, and to be checked like a call.
     def __init__(
@@ -121,11 +119,12 @@ class Policy(PolicyValue):
         row_weight: str | None = None,
         individual: str | None = None,
         taxonomies: Mapping[str, Any] | None = None,
+        unknown: Action | Mapping[str, Action] | None = None,
         method: MethodSettings | None = None,
-        **unknown: Any,
+        **strange: Any,
     ) -> None:
         given = {name: value for name, value in locals().items() if name in type(self).model_fields}
-        super().__init__(**given, **unknown)
+        super().__init__(**given, **strange)
 
     @model_validator(mode="before")
     @classmethod
@@ -213,8 +212,8 @@ class Policy(PolicyValue):
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that it names, by their roles, and those of weights and individuals."""
-        others = [name for name in (self.row_weight, self.individual) if name is not None]
-        return tuple(dict.fromkeys([*(name for role in ROLES for name in getattr(self, role)), *others]))
+        named = [*(name for role in ROLES for name in getattr(self, role)), self.row_weight, self.individual]
+        return tuple(dict.fromkeys(name for name in named if name is not None))
 
     @property
     def taxonomy_columns(self) -> tuple[str, ...]:
@@ -264,10 +263,12 @@ class Policy(PolicyValue):
     @property
     def sensitive_taxonomies(self) -> tuple[str, ...]:
         """The sensitive columns whose taxonomy a privacy model or a private method needs, each once."""
-        if self.method.needs_value_domain:
-            return self.sensitive
-        models = (model for model in self.privacy if isinstance(model, TCloseness))
-        return tuple(dict.fromkeys(model.column for model in models if model.distance == "hierarchical"))
+        return self.sensitive if self.method.needs_value_domain else compared_by_taxonomy(self)
+
+    @property
+    def columns_with_taxonomy(self) -> tuple[str, ...]:
+        """The columns that need a taxonomy, quasi-identifiers first."""
+        return (*self.taxonomy_columns, *self.sensitive_taxonomies)
 
     def is_monotonic(self, model: PrivacyModel) -> bool:
         """Whether every more general node meets a model within the suppression limit if a node does."""
@@ -275,10 +276,9 @@ class Policy(PolicyValue):
         adds_up = self.method.outlier_limit(self) == 0 and self.individual is None
         return model.monotonic or (adds_up and model.monotonic_without_suppression)
 
-    def allowed_rows(self, row_count: int) -> int:
-        """How many of ``row_count`` rows may be suppressed: the limit as the decimal it is written as, rounded down."""
-        exact = Decimal(repr(self.method.outlier_limit(self))) * row_count
-        return int(exact.to_integral_value(rounding=ROUND_FLOOR))
+    def allowed_rows(self, row_count: int, unknown_rows: int = 0) -> int:
+        """How many of some rows may be suppressed, besides others that were left out for unknown values."""
+        return allowed_rows(self, row_count, unknown_rows)
 
     def spelled_like(self, names: Sequence[str]) -> Policy:
         """The policy with its columns spelled as they are among some names, in whatever case."""

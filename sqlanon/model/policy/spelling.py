@@ -54,7 +54,7 @@ def default_quality(fields: Mapping[str, Any]) -> LM | Entropy:
 def hashed_form(policy: Policy) -> dict[str, Any]:
     """A policy as JSON in the words that its hash was always taken of: releases and sidecars hold such hashes."""
     # These are left out where they say nothing: there were policies before there were these fields.
-    without = {name for name in ("rest", "taxonomies", "pseudonyms") if not getattr(policy, name)}
+    without = {name for name in ("rest", "taxonomies", "pseudonyms", "unknown") if not getattr(policy, name)}
     if isinstance(policy.method, FullDomain):
         without.add("method")
     found = policy.model_dump(mode="json", exclude={"objective", *without})

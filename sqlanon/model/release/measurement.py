@@ -77,9 +77,18 @@ class Verification(Document):
 
 
 class RowCounts(Document):
-    """Rows of the source, and what became of them: ``released`` includes ``masked``; ``dropped`` is the rest."""
+    """Rows of the source, and what became of them.
+
+    Attributes:
+        source: all rows.
+        released: those that were published, masked ones included.
+        masked: those with ``*`` in all quasi-identifiers.
+        dropped: those that are in no class that meets the policy.
+        unknown: those that were left out for a value that a taxonomy does not have.
+    """
 
     source: int
     released: int
     masked: int
     dropped: int
+    unknown: int = 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pydantic import Field
+
 from sqlanon.model.budget import Budget
 from sqlanon.model.release.document import Document
 from sqlanon.model.release.findings import Findings
@@ -44,6 +46,7 @@ class Report(Document):
         rows: what became of the rows.
         suppression_limit: the share of rows that was allowed to be suppressed.
         suppressed_rows: rows in classes that violate a privacy model, dropped or masked.
+        unknown_rows: by column, rows with a value that its taxonomy does not have, left out or labelled at the top.
         class_count, min_class_size: of the release.
         search, lattice_nodes, checked_nodes: how the node was found.
         minimal_nodes: how many satisfying nodes have no satisfying node below them (the k-minimal nodes); None if the
@@ -73,6 +76,7 @@ class Report(Document):
     rows: RowCounts
     suppression_limit: float
     suppressed_rows: int
+    unknown_rows: dict[str, int] = Field(default_factory=dict)
     class_count: int
     min_class_size: int
     search: str
@@ -97,10 +101,11 @@ class Report(Document):
     def rows_in_words(self) -> str:
         """How many rows were released, and how many not."""
         rows = self.rows
-        share = 100 * self.suppressed_rows / rows.source
+        share = 100 * (self.suppressed_rows + rows.unknown) / rows.source
+        unknown = f" and {rows.unknown:,} left out for unknown values" if rows.unknown else ""
         masked = f", {rows.masked:,} of them masked" if rows.masked else ""
         return (
-            f"{rows.released:,} of {rows.source:,} rows{masked}; {self.suppressed_rows:,} suppressed "
+            f"{rows.released:,} of {rows.source:,} rows{masked}; {self.suppressed_rows:,} suppressed{unknown} "
             f"({share:.1f} %; the limit is {100 * self.suppression_limit:g} %)."
         )
 

@@ -131,9 +131,11 @@ class Encoding:
     def loss_varies(self, measure: str, position: int, depth: int) -> bool:
         """Whether labels of a level can lose different amounts: those between the values and the top can.
 
-        Values tell different amounts of information as well, though none of them loses anything.
+        Values tell different amounts of information as well, though none of them loses anything, unless the taxonomy
+        does not have it.
         """
-        least = 0 if measure == "information" else 1
+        has_root = self.spec.quasi_identifiers[position] in self.spec.roots
+        least = 0 if measure == "information" or has_root else 1
         return least <= depth < self.spec.shapes[position].height
 
     def sensitive(self, name: str) -> str:

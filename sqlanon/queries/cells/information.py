@@ -17,6 +17,7 @@ from sqlanon.queries.kit.nodes import (
     column,
     copies,
     count_rows,
+    filtered,
     grouped,
     identifier,
     left_join,
@@ -24,6 +25,7 @@ from sqlanon.queries.kit.nodes import (
     over_relations,
     same,
     select,
+    string,
     subquery,
     union_all,
 )
@@ -41,7 +43,7 @@ def encode_information(encoding: Encoding, informed: Relation) -> Step:
     """The step that makes the labels with the information that they have."""
     labels = exp.alias_(encoding.labels.table, "anon_labels", table=True)
     everything = exp.Column(this=exp.Star(), table=identifier("anon_labels"))
-    query = select([everything, aliased(_information(), INFORMATION)], labels)
+    query = select([everything, aliased(_information(encoding), INFORMATION)], labels)
     values = subquery(value_rows(encoding), "anon_values")
     return Step(informed, left_join(query, values, _same_value()), "information of labels")
 
@@ -53,13 +55,32 @@ def labelled_values(encoding: Encoding) -> exp.Select:
     return over_relations(template("labelled_values"), {"anon_values": values, "anon_labels": labels})
 
 
+def root_rows(encoding: Encoding) -> exp.Select:
+    """position, depth, and the rows (or their weight) whose label there is that of the top, and all: rows, whole."""
+    labels = exp.alias_(encoding.labels.table, "anon_labels", table=True)
+    place = [column("position", "anon_labels"), column("depth", "anon_labels")]
+    rows = exp.Sum(this=column(VALUE_ROWS, "anon_values"))
+    counts = [
+        aliased(exp.func("coalesce", filtered(rows, _is_root(encoding)), number(0)), "rows"),
+        aliased(rows.copy(), "whole"),
+    ]
+    query = select([*place, *counts], labels)
+    query = query.join(subquery(value_rows(encoding), "anon_values"), on=_same_value(), copy=False)
+    return grouped(query, copies(place))
+
+
 def value_rows(encoding: Encoding) -> exp.Select:
-    """position, value, and the rows (or their weight) of each value of every quasi-identifier that occurs."""
+    """position, value, and the rows (or their weight) of each value of every quasi-identifier that occurs.
+
+    Values that a taxonomy does not have are one: they share their key.
+    """
     words = [encoding.key(word) for word in range(encoding.keys.word_count)]
     keyed = union_all(_keyed_rows(encoding, position) for position in range(len(encoding.spec.shapes)))
     labels = exp.alias_(encoding.labels.table, "anon_labels", table=True)
-    on = [column(name, "anon_labels").eq(column(name, "anon_keyed")) for name in ("position", *words)]
+    on: list[exp.Expr] = [column(name, "anon_labels").eq(column(name, "anon_keyed")) for name in ("position", *words)]
     on.append(column("depth", "anon_labels").eq(number(0)))
+    if encoding.spec.roots:
+        on.append(same(column("label", "anon_labels"), column(VALUE, "anon_labels")))
     columns = [column("position", "anon_labels"), column(VALUE, "anon_labels"), column(VALUE_ROWS, "anon_keyed")]
     return select(columns, subquery(keyed, "anon_keyed")).join(labels, on=all_of(on), copy=False)
 
@@ -85,10 +106,27 @@ def _same_value() -> exp.Expr:
     return exp.and_(column("position", "anon_values").eq(column("position", "anon_labels")), values, copy=False)
 
 
-def _information() -> exp.Expr:
-    """That of a label; nothing where the data has no row of it."""
+def _information(encoding: Encoding) -> exp.Expr:
+    """That of a label; nothing where the data has no row of it, or it is that of the top."""
     level = [column("position", "anon_labels"), column("depth", "anon_labels")]
     rows = exp.Sum(this=column(VALUE_ROWS, "anon_values"))
     of_label = exp.Window(this=rows, partition_by=[*level, column("code", "anon_labels")])
     of_all = exp.Window(this=rows.copy(), partition_by=copies(level))
-    return exp.func("coalesce", scalar_call("label_information", of_label, of_all), number(0))
+    found = exp.func("coalesce", scalar_call("label_information", of_label, of_all), number(0))
+    if not encoding.spec.roots:
+        return found
+    return exp.Case(ifs=[exp.If(this=_is_root(encoding), true=number(0))], default=found)
+
+
+def _is_root(encoding: Encoding) -> exp.Expr:
+    """Whether a label is that of the top, where values can have it that the taxonomy does not have."""
+    names = encoding.spec.quasi_identifiers
+    found = [
+        exp.and_(
+            column("position", "anon_labels").eq(number(names.index(name))),
+            column("label", "anon_labels").eq(string(root)),
+            copy=False,
+        )
+        for name, root in encoding.spec.roots.items()
+    ]
+    return exp.Paren(this=exp.or_(*found, copy=False))

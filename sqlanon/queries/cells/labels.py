@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import VALUE, Encoding
+from sqlanon.queries.cells.unknown import with_unknown_labels
 from sqlanon.queries.kit.macros import template
 from sqlanon.queries.kit.nodes import (
     Relation,
@@ -125,7 +126,10 @@ def _coded_labels(encoding: Encoding) -> exp.Query:
         for position, (name, shape) in enumerate(zip(names, spec.shapes, strict=True))
     ]
     given = values("anon_taxonomies", ("position", "attribute", "height", "domain_size"), shapes)
-    labels = subquery(taxonomies.all_labels(spec.taxonomy, names), "anon_taxonomy_labels")
+    query = taxonomies.all_labels(spec.taxonomy, names)
+    if spec.unknown is not None and spec.unknown.roots:
+        query = with_unknown_labels(query, spec.unknown, dict(zip(names, spec.shapes, strict=True)), spec.taxonomy)
+    labels = subquery(query, "anon_taxonomy_labels")
     return over_relations(template("labels"), {"anon_taxonomies": given, labels.alias: labels})
 
 

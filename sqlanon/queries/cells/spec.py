@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from sqlanon.queries.cells.unknown import UnknownValues
 from sqlanon.queries.source import SourceColumn, TaxonomyShape
 from sqlanon.queries.tables.spelled import Taxonomies
 
@@ -31,6 +32,7 @@ class CellSpec:
         population: the population as a relation, if there are to be cells of it as well.
         released: the columns that a release has.
         pseudonyms: those of which it has pseudonyms in place of the values.
+        unknown: what is done with values that taxonomies do not have, if there may be any.
         in_key_order: whether cells are in the order of their keys, in which those of a class stand close together.
     """
 
@@ -47,4 +49,10 @@ class CellSpec:
     population: exp.Expr | None = None
     released: frozenset[str] = frozenset()
     pseudonyms: tuple[str, ...] = ()
+    unknown: UnknownValues | None = None
     in_key_order: bool = True
+
+    @property
+    def roots(self) -> Mapping[str, str]:
+        """By quasi-identifier whose unknown values have the label of the top at every level, that label."""
+        return {} if self.unknown is None else self.unknown.roots

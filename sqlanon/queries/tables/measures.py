@@ -84,6 +84,12 @@ def risks(source: exp.Expr, quasi_identifiers: tuple[str, ...]) -> exp.Query:
     return query
 
 
+def rows_without(table: exp.Expr, name: str, label: str) -> exp.Query:
+    """The rows of a table that do not have a label in a column."""
+    has_other = exp.NullSafeNEQ(this=exact_text(column(name)), expression=string(label))
+    return select([exp.Star()], table.copy()).where(has_other, copy=False)
+
+
 def foreign_labels(table: exp.Expr, node: Mapping[str, int], taxonomy: Taxonomies) -> exp.Query:
     """``anon.foreign_labels``: attribute, foreign_labels, foreign_rows."""
     return taxonomies.at(table_call("foreign_labels", table.copy(), level_map(node)), taxonomy)

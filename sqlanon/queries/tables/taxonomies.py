@@ -193,6 +193,14 @@ def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.
     return at(query, taxonomy)
 
 
+def roots(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Query:
+    """``attribute``, ``root``, ``others``: the label of the top, and the rows where it stands below another label."""
+    query = at(template("roots"), taxonomy)
+    rows = next(each for each in query.find_all(exp.Select) if isinstance(each.args["from_"].this, exp.Table))
+    rows.where(_is_one_of(column("attribute"), attributes), copy=False)
+    return query
+
+
 def origins(taxonomy: exp.Table) -> exp.Query:
     """``attribute``, ``origin``, ``sha256``: what was loaded last, and from where."""
     return at(template("taxonomy_origins"), taxonomy)

@@ -136,15 +136,15 @@ CREATE OR REPLACE MACRO anon.distinct_l_diversity(source, quasi_identifiers, sen
 SELECT min(distinct_diversity) AS l
 FROM anon.class_diversity(source, quasi_identifiers, sensitive);
 
--- Entropy l-diversity attained: the smallest exp(H) of the sensitive values in any equivalence class; NULL
--- for a table without rows. NULL counts as a value.
+-- Entropy l-diversity attained: the smallest exp(H) of the sensitive values in any equivalence class, rounded to 12
+-- decimals, within which it is computed; NULL for a table without rows. NULL counts as a value.
 --
 -- Returns: one row: l DOUBLE.
 -- Source: Machanavajjhala et al. 2007, definition 4.1.
 -- Example:
 --   FROM anon.entropy_l_diversity('visits', ['sex'], 'diagnosis');
 CREATE OR REPLACE MACRO anon.entropy_l_diversity(source, quasi_identifiers, sensitive) AS TABLE
-SELECT min(entropy_diversity) AS l
+SELECT round(min(entropy_diversity), 12) AS l
 FROM anon.class_diversity(source, quasi_identifiers, sensitive);
 
 -- Recursive (c, l)-diversity attained: the largest r_1 / (r_l + ... + r_m) of any equivalence class, see

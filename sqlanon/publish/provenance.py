@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,9 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import RowCounts
 from sqlanon.publish.policy_files import without_places
 from sqlanon.queries.kit.texts import sql_folder
+
+DECIMALS = 12
+"""The decimals to which measures are computed in floating point."""
 
 
 def provenance(
@@ -48,12 +52,16 @@ def provenance(
 
 
 def attained_bounds(policy: Policy, attained: Sequence[float]) -> list[dict[str, object]]:
-    """Every bound of a policy beside what is attained of it, told in the order of the bounds."""
+    """Every bound of a policy beside what is attained of it, rounded to what it is computed to, in their order."""
     bounds = [(str(model), each) for model in policy.privacy for each in model.bounds]
     return [
-        {"model": model, "measure": each.measure.name, "required": each.required, "attained": value}
+        {"model": model, "measure": each.measure.name, "required": each.required, "attained": _rounded(value)}
         for (model, each), value in zip(bounds, attained, strict=True)
     ]
+
+
+def _rounded(value: float | None) -> float | None:
+    return round(value, DECIMALS) if isinstance(value, float) and math.isfinite(value) else value
 
 
 def note_by_policy(policy: Policy, **facts: object) -> str:

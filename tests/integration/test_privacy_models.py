@@ -32,6 +32,31 @@ def attained(session: sa.Session, release: sa.Release) -> list[float | None]:
     return [provenance["privacy"][-1]["attained"], release.report.models[-1].attained]
 
 
+class TestEntropyDiversity:
+    """exp(H) is shown to 12 decimals, which the sum of logarithms is good for."""
+
+    @pytest.mark.parametrize("rows", [22, 23, 26])
+    def test_one_value_is_one(self, session: sa.Session, rows: int) -> None:
+        """The sum alone makes 0.9999999999999996 or 1.0000000000000004 of these."""
+        session.connection.execute(f"CREATE TABLE people AS SELECT 'a' AS q, 'b' AS s FROM range({rows})")
+        session.taxonomies.load("q", sa.Taxonomy.flat(["a"]))
+        policy = sa.Policy(quasi_identifiers=["q"], sensitive=["s"], privacy=[sa.EntropyLDiversity("s", 2)])
+        assert session.measure("people", policy).models[-1].attained == 1.0
+        session.install()
+        found = session.connection.execute("FROM anon.entropy_l_diversity('people', ['q'], 's')").fetchall()
+        assert found == [(1.0,)]
+
+    @pytest.mark.parametrize("values", [3, 5, 7])
+    def test_values_that_are_all_as_frequent(self, session: sa.Session, values: int) -> None:
+        session.connection.execute(
+            f"CREATE TABLE people AS SELECT 'a' AS q, i % {values} AS s FROM range(7 * 5 * 3) r (i)"
+        )
+        session.taxonomies.load("q", sa.Taxonomy.flat(["a"]))
+        policy = sa.Policy(quasi_identifiers=["q"], sensitive=["s"], privacy=[sa.EntropyLDiversity("s", values)])
+        release = session.anonymize("people", policy, into="published")
+        assert attained(session, release) == [values, values]
+
+
 class TestMConcealing:
     """spec/mconcealing.md (e)."""
 

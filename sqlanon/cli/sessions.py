@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -127,6 +128,8 @@ def writing(
         if is_charged and database is not None and ledger is not None:
             return _noted(database, ledger)
         return reading(database, ledger)
+    if into.kind != "table" and not os.access(cast(Path, database), os.W_OK):
+        return reading(database)  # which refuses the charge, and says to name a ledger
     if database is None:
         from sqlanon.model.destination import refuse_file_like
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Files, ResolvedSource
+from sqlanon.publish.files import cannot_be_written
 from sqlanon.publish.footers import UNKNOWN, replace_note
 
 
@@ -30,4 +31,5 @@ class ParquetTarget:
         return ResolvedSource(written, f"Parquet {self.name}")
 
     def add_note(self, note: str) -> None:
-        replace_note(self.staged, UNKNOWN, note)
+        with cannot_be_written(Path(self.name), "publish"):
+            replace_note(self.staged, UNKNOWN, note)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from sqlanon.engines.duckdb.refusals import not_opened, refusals
+from sqlanon.engines.duckdb.refusals import not_opened, refusals, remove_unfinished
 from sqlanon.engines.duckdb.resources import Resources, discard
 from sqlanon.engines.exclusion import lock_of
 from sqlanon.engines.locks import Held
@@ -116,7 +116,11 @@ def _make_file(database: str) -> None:
             from sqlanon.engines.duckdb.attaching import new_file
 
             with closing(duckdb.connect()) as connection:
-                connection.execute(new_file(database))
+                try:
+                    connection.execute(new_file(database))
+                except duckdb.Error as error:
+                    remove_unfinished(database, error)
+                    raise
 
 
 def _give_up(opened: OpenedDatabase | None, spill: Held | None) -> None:

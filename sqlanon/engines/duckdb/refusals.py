@@ -29,7 +29,7 @@ SIGNS = (
     ("TransactionException", "altered by a different transaction", Refusal.OVERTAKEN),
     (None, "could not set lock", Refusal.LOCKED),
     (None, "already attached|already exists|different configuration|file handle conflict", Refusal.OPEN),
-    (None, "permission denied|read-only", Refusal.UNWRITABLE),
+    (None, "permission denied|operation not permitted|read-only", Refusal.UNWRITABLE),
 )
 """How a refusal shows: the class of the error, any if it is None, and what its text says; the first one holds."""
 
@@ -68,6 +68,12 @@ def not_opened(path: str, error: Exception) -> EngineError:
     if found.refusal is None and _is_unfinished(path):
         found.refusal = Refusal.UNFINISHED
     return found.reworded(_why_not_opened(path, found, error), "open")
+
+
+def remove_unfinished(path: str, error: Exception) -> None:
+    """Remove a file that could not be made, unless another connection is just making it."""
+    if _refusal(error) is None and _is_unfinished(path):
+        Path(path).unlink()
 
 
 def refused(error: Exception, purpose: str, sql: str | None) -> EngineError:
@@ -116,13 +122,14 @@ def _why_not_opened(path: str, found: EngineError, error: Exception) -> str:
         "version number": f"{path} was made by a newer DuckDB; upgrade duckdb",
         "No such file or directory": f"{path} cannot be opened: no such file or folder",
         "Permission denied": f"{path} cannot be opened for writing; open it with read_only=True",
+        "Operation not permitted": f"{path} cannot be opened for writing; open it with read_only=True",
         "Read-only file system": f"{path} cannot be opened for writing; open it with read_only=True",
         "already attached": f"{path} is already open in this program; pass that connection instead",
         "different configuration": f"{path} is already open in this program; pass that connection instead",
     }
     return next(
         (reason for sign, reason in reasons.items() if sign in _unquoted(error)),
-        f"{path} cannot be opened ({type(error).__name__})",
+        f"{path} cannot be opened: {_lacking(str(error), type(error).__name__) or type(error).__name__}",
     )
 
 
@@ -160,6 +167,8 @@ def _lacking(text: str, kind: str) -> str | None:
         return "its temp_directory is full; give it one with more room, or raise memory_limit"
     if "Max expression depth" in text:
         return "a statement is nested deeper than max_expression_depth; simplify the query, or name fewer columns"
-    if kind == "OutOfMemoryException":
+    if "File too large" in text:
+        return "a file is larger than the system allows (ulimit -f, or the file system)"
+    if kind == "OutOfMemoryException" or "could not allocate" in text:
         return "it ran out of memory; raise memory_limit, or give it a temp_directory"
     return "the name of a file or folder is too long" if "File name too long" in text else None

@@ -22,6 +22,8 @@ def read_toml(path: str | Path) -> dict[str, Any]:
             values = tomllib.load(file, parse_float=WrittenFloat)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PolicyError(f"the policy file {path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise PolicyError(f"the policy file {path} is not valid TOML: its values are nested too deep") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise PolicyError(f"the policy file {path} cannot be read: {reason}") from None

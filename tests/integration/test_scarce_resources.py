@@ -1,0 +1,126 @@
+"""Too little memory, files that may not grow, and warehouses that cannot be written: in words, and nothing is left."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlanon as sa
+from sqlanon.cli.sessions import writing
+from sqlanon.engines.duckdb.refusals import not_opened, refused
+from sqlanon.model.destination import destination
+from tests.conftest import clinic_policy, open_clinic
+
+POLICY = clinic_policy(sa.KAnonymity(2), suppression_limit=0.5)
+PRIVATE = sa.Policy(
+    quasi_identifiers=["age", "sex", "zip"],
+    sensitive=["diagnosis"],
+    identifiers=["id"],
+    method=sa.IPA(budget=sa.Budget(1, "0.01"), accept_observed_domain=True),
+)
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("clinic.duckdb") as connection:
+        open_clinic(connection)
+    return tmp_path / "clinic.duckdb"
+
+
+@contextmanager
+def file_size_limit(size: int) -> Iterator[None]:
+    """No file of this process may grow beyond so many bytes; Python ignores the signal."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+class TestFilesThatMayNotGrow:
+    @pytest.mark.parametrize("size", [100, 2_000])
+    @pytest.mark.parametrize("target", ["released.parquet", "released.csv", "released/"])
+    def test_a_release(self, warehouse: Path, target: str, size: int) -> None:
+        with sa.connect(warehouse, read_only=True) as session:
+            for _ in range(2):
+                with file_size_limit(size), pytest.raises(sa.EngineError, match=r"(?i)file.* (is|too) large"):
+                    session.anonymize("visits", POLICY, target)
+                assert os.listdir() == ["clinic.duckdb"]
+            session.anonymize("visits", POLICY, target)
+
+    def test_a_table(self, warehouse: Path) -> None:
+        with sa.connect(warehouse) as session:
+            with file_size_limit(1_000), pytest.raises(sa.EngineError, match="a file is larger than the system allows"):
+                session.anonymize("visits", POLICY, "released")
+        with sa.connect(warehouse) as session:
+            assert session.connection.execute("SELECT count(*) FROM visits").fetchall() == [(12,)]
+            session.anonymize("visits", POLICY, "released")
+
+    def test_a_new_warehouse(self, tmp_path: Path) -> None:
+        with file_size_limit(8_192), pytest.raises(sa.EngineError, match=r"cannot be opened: a file is larger than"):
+            sa.connect(tmp_path / "new.duckdb")
+        assert not list(tmp_path.iterdir())
+
+    def test_a_new_ledger(self, warehouse: Path) -> None:
+        with sa.connect(warehouse, ledger="ledger.duckdb") as session:
+            for _ in range(2):
+                with file_size_limit(8_192), pytest.raises(sa.EngineError, match="ledger .* a file is larger than"):
+                    session.anonymize("visits", PRIVATE, "released.parquet")
+                assert not Path("ledger.duckdb").exists()
+                assert not Path("released.parquet").exists()
+            session.anonymize("visits", PRIVATE, "released.parquet")
+            assert session.ledger.spent("visits").epsilon == 1
+
+
+class TestMemory:
+    @pytest.mark.parametrize("limit", ["1B", "100KB", "900KB", "1MB", "2MB"])
+    def test_a_limit_that_is_too_small(self, warehouse: Path, limit: str) -> None:
+        with (
+            pytest.raises(sa.EngineError, match="ran out of memory; raise memory_limit|memory_limit is too small"),
+            sa.connect(warehouse, read_only=True, memory_limit=limit) as session,
+        ):
+            session.anonymize("visits", POLICY, "released.parquet")
+        assert os.listdir() == ["clinic.duckdb"]
+
+    def test_a_commit(self) -> None:
+        text = (
+            "TransactionContext Error: Failed to commit: could not allocate block of size 256.0 KiB (9 KiB/9 KiB used)"
+        )
+        assert "ran out of memory; raise memory_limit" in str(
+            refused(duckdb.TransactionException(text), "commit", None)
+        )
+
+
+class TestWarehousesThatCannotBeWritten:
+    def test_a_private_release_into_a_file(self, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The command would open the warehouse for its ledger; the file permissions say that it cannot."""
+        monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK or Path(path) != warehouse)
+        with (
+            writing(warehouse, destination("released.parquet"), is_charged=True) as session,
+            pytest.raises(sa.EngineError, match="open read-only.*charged to a ledger.*another file with ledger="),
+        ):
+            session.anonymize("visits", PRIVATE, "released.parquet")
+        assert os.listdir() == ["clinic.duckdb"]
+        with writing(warehouse, destination("released.parquet"), Path("l.duckdb"), is_charged=True) as session:
+            session.anonymize("visits", PRIVATE, "released.parquet")
+
+    @pytest.mark.parametrize("reason", ["Permission denied", "Operation not permitted", "Read-only file system"])
+    def test_what_the_system_says(self, reason: str) -> None:
+        error = not_opened("w.duckdb", duckdb.IOException(f'IO Error: Cannot open file "w.duckdb": {reason}'))
+        assert "cannot be opened for writing; open it with read_only=True" in str(error)
+
+
+@pytest.mark.parametrize("value", ["[" * 5_000 + "]" * 5_000, "{a=" * 5_000 + "1" + "}" * 5_000])
+def test_a_policy_that_is_nested_too_deep(tmp_path: Path, value: str) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text(f"quasi_identifiers = {value}\n")
+    with pytest.raises(sa.PolicyError, match=r"policy\.toml is not valid TOML: .*nested too deep"):
+        sa.Policy.from_toml(file)

@@ -71,8 +71,8 @@ def not_opened(path: str, error: Exception) -> EngineError:
 
 
 def remove_unfinished(path: str, error: Exception) -> None:
-    """Remove a file that could not be made, unless another connection is just making it."""
-    if _refusal(error) is None and _is_unfinished(path):
+    """Remove a new file that could not be written; after another error it may be one that another process makes."""
+    if "Could not write" in _unquoted(error) and _is_unfinished(path):
         Path(path).unlink()
 
 

@@ -31,6 +31,7 @@ class Partitions(Part):
         node: Mapping[str, int] | None = None,
         every_partition: bool = False,
         accept_observed_domain: bool = False,
+        replace: bool = False,
         progress: Progress = silent,
         time_limit: float | None = None,
         stop: Callable[[], bool] | None = None,
@@ -45,12 +46,13 @@ class Partitions(Part):
             source: what the node is to suit, such as the first partition or a sample of what is to come.
             policy: what the partitions are to guarantee. Models that compare classes with the source compare them with
                 this one for good.
-            sidecar: the path of a new file.
+            sidecar: the path of the file.
             node: the level of every quasi-identifier, if the node is known; it must meet the policy on the source.
             every_partition: whether each partition is to meet the privacy models on its own, too, so that it does no
                 harm to know which one a row is in.
             accept_observed_domain: take taxonomies whose values were read off the data: a partition with any other
                 value is refused.
+            replace: whether the file may take the place of another fit, which nothing was published with.
             progress, time_limit, stop: as in :meth:`Session.anonymize`.
 
         Raises:
@@ -59,7 +61,8 @@ class Partitions(Part):
             TaxonomyError: as :meth:`Session.anonymize`; or the values of some were observed, and that is not accepted:
                 it names what to declare.
             UnsatisfiableError: no node meets the policy, or the given one does not.
-            EngineError: the sidecar exists, or the database or the file system refused a step.
+            EngineError: the sidecar exists, something was published with it, or the database or the file system refused
+                a step.
         """
         from sqlanon.partitions.fit import fit
 
@@ -72,6 +75,7 @@ class Partitions(Part):
             node=node,
             every_partition=every_partition,
             accept_observed_domain=accept_observed_domain,
+            replace=replace,
             progress=self._opened.callback(progress),
             stopped=stopped,
         )

@@ -34,6 +34,9 @@ Levels = Annotated[list[str] | None, typer.Option("--level", hidden=True, help="
 EveryPartition = Annotated[
     bool, typer.Option("--every-partition", help="Each partition is to meet the privacy models on its own, too.")
 ]
+ReplaceFit = Annotated[
+    bool, typer.Option("--replace", help="Replace the fit that is there, if nothing was published with it.")
+]
 AcceptObserved = Annotated[
     bool,
     typer.Option(
@@ -53,6 +56,7 @@ def fit(
     level: Levels = None,
     every_partition: EveryPartition = False,
     accept_observed_domain: AcceptObserved = False,
+    replace: ReplaceFit = False,
     time_limit: TimeLimit = None,
     as_events: Events = False,
     as_json: Json = False,
@@ -75,6 +79,7 @@ def fit(
             node=levels,
             every_partition=every_partition,
             accept_observed_domain=accept_observed_domain,
+            replace=replace,
             progress=told,
             time_limit=time_limit,
         )

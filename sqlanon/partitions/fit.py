@@ -27,8 +27,8 @@ from sqlanon.model.fit import Fit, refuse_unfit
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.columns import without_missing_identifiers
 from sqlanon.model.policy.policy import Policy
+from sqlanon.partitions.new_sidecar import created, write_fit
 from sqlanon.partitions.observed import refuse_observed_domains
-from sqlanon.partitions.sidecar import created, write_fit
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select
 from sqlanon.queries.kit.values import cast_value, exact_text, text
@@ -58,6 +58,7 @@ def fit(
     node: Mapping[str, int] | None = None,
     every_partition: bool = False,
     accept_observed_domain: bool = False,
+    replace: bool = False,
     progress: Progress = silent,
     stopped: Stopped = never,
 ) -> Fit:
@@ -71,6 +72,7 @@ def fit(
         node: the level of every quasi-identifier, if there is nothing to search for.
         every_partition: whether each partition is to meet the privacy models on its own, too.
         accept_observed_domain: whether to take taxonomies whose values were read off the data.
+        replace: whether the sidecar may take the place of one that nothing was published with.
         progress: told of every stage.
         stopped: asked after every batch of nodes whether to make do with the best one so far.
 
@@ -89,7 +91,7 @@ def fit(
     present = without_missing_identifiers(policy, columns)
     with own_taxonomies(engine, source, present):
         prepared = FullDomain().prepare(engine, source, present, Request(node=node, stopped=stopped))
-        with stages.watching(engine), created(engine, sidecar), engine.transaction(), engine.scratch():
+        with stages.watching(engine), created(engine, sidecar, replace=replace), engine.transaction(), engine.scratch():
             prepared = prepared.with_present_taxonomies()
             if not accept_observed_domain:
                 refuse_observed_domains(prepared.bound)

@@ -29,17 +29,14 @@ from sqlanon.model.names import possible
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions.counts import counted_columns
 from sqlanon.partitions.places import Place, note_at
-from sqlanon.publish.files import staged_file
-from sqlanon.queries.cells.encoding import ROW_COUNT, row_sum
+from sqlanon.queries.cells.encoding import row_sum
 from sqlanon.queries.kit.nodes import aliased, cast, column, grouped, identifier, number, select, string, subquery
-from sqlanon.queries.tables.taxonomies import domains_of
 
 CATALOG = "anon_fit"
 """The name under which the file is attached."""
 
 FORMAT = 2
 
-OWNER_ONLY = 0o600
 TAXONOMY, TAXONOMY_DOMAIN = "taxonomy", "taxonomy_domain"
 RELEASE = "anon_release"
 
@@ -81,26 +78,26 @@ class Sidecar:
     @property
     def entries(self) -> list[Entry]:
         """All entries, in their order."""
-        rows = self.engine.fetch(select([exp.Star()], _table("releases")), "the entries of the sidecar")
+        rows = self.engine.fetch(select([exp.Star()], table_of("releases")), "the entries of the sidecar")
         found = [Entry(**{**row, "place": Place.model_validate_json(row["place"])}) for row in rows]
         return sorted(found, key=lambda entry: entry.number)
 
     @property
     def reference(self) -> exp.Table:
         """The counts of the values that classes are compared with."""
-        return _table("reference")
+        return table_of("reference")
 
     @property
     def taxonomies(self) -> exp.Table | None:
         """The taxonomies of the fit, beside which it says where their domains come from; None in a file of old."""
-        tables = _table(TAXONOMY), _table(TAXONOMY_DOMAIN)
+        tables = table_of(TAXONOMY), table_of(TAXONOMY_DOMAIN)
         return tables[0] if all(map(self.engine.find, tables)) else None
 
     def counts(self, numbers: Collection[int]) -> exp.Subquery:
         """The counts of some entries together: labels, protected values, ``anon_row_count``."""
         columns = [column(name) for name in counted_columns(self.fit.policy)]
         chosen = exp.In(this=column(RELEASE), expressions=[number(chosen) for chosen in numbers])
-        query = select([*columns, row_sum()], _table("counts")).where(chosen if numbers else exp.false(), copy=False)
+        query = select([*columns, row_sum()], table_of("counts")).where(chosen if numbers else exp.false(), copy=False)
         return subquery(grouped(query, [key.copy() for key in columns]), "anon_published")
 
     def announce(
@@ -128,8 +125,8 @@ class Sidecar:
         entry = exp.Select(expressions=[aliased(value, name) for name, value in values.items()])
         numbered = select([aliased(number(last + 1), RELEASE), exp.Star()], subquery(counts, "anon_kept_counts"))
         with self._written():
-            self.engine.execute(exp.Insert(this=_table("releases"), expression=entry, by_name=True), "the sidecar")
-            self.engine.execute(exp.Insert(this=_table("counts"), expression=numbered, by_name=True), "the sidecar")
+            self.engine.execute(exp.Insert(this=table_of("releases"), expression=entry, by_name=True), "the sidecar")
+            self.engine.execute(exp.Insert(this=table_of("counts"), expression=numbered, by_name=True), "the sidecar")
         return self.entries[-1]
 
     def settle(self, entry: Entry) -> bool:
@@ -147,7 +144,7 @@ class Sidecar:
                 self._drop(entry.replaces)
                 settled = exp.EQ(this=column("pending"), expression=exp.false())
                 chosen = column("number").eq(number(entry.number))
-                update = exp.Update(this=_table("releases"), expressions=[settled], where=exp.Where(this=chosen))
+                update = exp.Update(this=table_of("releases"), expressions=[settled], where=exp.Where(this=chosen))
                 self.engine.execute(update, "the sidecar")
             else:
                 self._drop(entry.number)
@@ -164,7 +161,7 @@ class Sidecar:
             return
         for table, key in (("counts", RELEASE), ("releases", "number")):
             chosen = exp.Where(this=column(key).eq(number(dropped)))
-            self.engine.execute(exp.Delete(this=_table(table), where=chosen), "the sidecar")
+            self.engine.execute(exp.Delete(this=table_of(table), where=chosen), "the sidecar")
 
     @contextmanager
     def _written(self) -> Iterator[None]:
@@ -184,72 +181,10 @@ def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
     possible(path, "sidecar")
     if not os.path.exists(path):  # noqa: PTH110 (that of a Path raises where a name is too long)
         raise EngineError(f"there is no fit at {path}; make one with `sqlanon fit` or partitions.fit", step="sidecar")
-    with _attached(engine, path):
+    with attached(engine, path):
         sidecar = Sidecar(engine, path, _read_fit(engine, path))
         sidecar.settle_all()
         yield sidecar
-
-
-@contextmanager
-def created(engine: Warehouse, path: Path) -> Iterator[None]:
-    """A new sidecar, attached and empty; it appears under its name when the block ends, not at all when it fails.
-
-    Raises:
-        EngineError: there is a file of that name, or none can be written.
-    """
-    possible(path, "sidecar")
-    if os.path.lexists(path) and not path.is_dir():
-        raise EngineError(
-            f"the file {path} exists; give another name, or remove it if nothing that is still published was "
-            "published with it",
-            step="sidecar",
-        )
-    with staged_file(path, replace=False) as staged, _attached(engine, staged, new=True):
-        staged.chmod(OWNER_ONLY)
-        yield
-
-
-def write_fit(engine: Engine, fit: Fit, counts: exp.Query, reference: exp.Query) -> None:
-    """Fill a new sidecar, within the transaction of the run.
-
-    Args:
-        engine: the database.
-        fit: the fit.
-        counts: a query of no rows with the counted columns as they are published.
-        reference: the counts of the values that classes are compared with.
-    """
-    releases = {
-        "number": "INTEGER",
-        "release": "VARCHAR",
-        "pending": "BOOLEAN",
-        "place": "VARCHAR",
-        "replaces": "INTEGER",
-        "rows": "BIGINT",
-        "released": "BIGINT",
-        "unknown": "BIGINT",
-        "fingerprint": "VARCHAR",
-    }
-    empty = exp.Select(expressions=[aliased(cast(exp.null(), kind), name) for name, kind in releases.items()])
-    extra = [aliased(cast(number(0), "INTEGER"), RELEASE), exp.Star(), aliased(cast(number(0), "BIGINT"), ROW_COUNT)]
-    document = exp.Select(
-        expressions=[aliased(number(FORMAT), "format"), aliased(string(fit.model_dump_json()), "document")]
-    )
-    queries = {
-        "fit": document,
-        "releases": empty.limit(0),
-        "counts": select(extra, subquery(counts, "anon_shape")).limit(0),
-        "reference": reference,
-        TAXONOMY: _of_fit(engine.taxonomy, fit),
-        TAXONOMY_DOMAIN: _of_fit(domains_of(engine.taxonomy), fit),
-    }
-    for name, query in queries.items():
-        engine.execute(exp.Create(this=_table(name), kind="TABLE", expression=query), "the sidecar")
-
-
-def _of_fit(table: exp.Table, fit: Fit) -> exp.Select:
-    """The rows of the taxonomies that a fit uses."""
-    used = exp.In(this=column("attribute"), expressions=[string(name) for name in fit.taxonomy_sha256])
-    return select([exp.Star()], table.copy()).where(used, copy=False)
 
 
 def release_at(engine: Engine, place: Place) -> str | None:
@@ -266,10 +201,15 @@ def release_at(engine: Engine, place: Place) -> str | None:
 
 
 @contextmanager
-def _attached(engine: Warehouse, path: Path, *, new: bool = False) -> Iterator[None]:
+def attached(engine: Warehouse, path: Path, name: str = CATALOG, *, new: bool = False) -> Iterator[None]:
+    """The file of a sidecar, attached under a name and locked within the block.
+
+    Raises:
+        EngineError: it is in use, or cannot be read or written.
+    """
     with ExitStack() as stack:
         try:
-            stack.enter_context(engine.attached(path, CATALOG, new=new))
+            stack.enter_context(engine.attached(path, name, new=new))
         except EngineError as error:
             raise _not_opened(path, error) from None
         yield
@@ -288,7 +228,7 @@ def _not_opened(path: Path, error: EngineError) -> EngineError:
 
 def _read_fit(engine: Compute, path: Path) -> Fit:
     try:
-        found = engine.fetch(select([exp.Star()], _table("fit")), "the fit")[0]
+        found = engine.fetch(select([exp.Star()], table_of("fit")), "the fit")[0]
         if found["format"] == FORMAT:
             return Fit.model_validate_json(found["document"])
     except (EngineError, KeyError, IndexError, ValidationError):
@@ -296,5 +236,6 @@ def _read_fit(engine: Compute, path: Path) -> Fit:
     raise EngineError(f"{path} was made by another version of sqlanon: take that one", step="sidecar")
 
 
-def _table(name: str) -> exp.Table:
-    return exp.Table(this=identifier(name), db=identifier("main"), catalog=identifier(CATALOG))
+def table_of(name: str, catalog: str = CATALOG) -> exp.Table:
+    """A table of a sidecar."""
+    return exp.Table(this=identifier(name), db=identifier("main"), catalog=identifier(catalog))

@@ -170,11 +170,50 @@ class TestFit:
         assert [model.k for model in fitted.policy.privacy] == [8]
         assert session.partitions.apply(HISTORY, path, tmp_path / "history.parquet").report.min_class_size == 8
 
-    def test_a_sidecar_is_never_replaced(self, session: sa.Session, sidecar: Path) -> None:
+    def test_a_sidecar_with_partitions_is_never_replaced(self, session: sa.Session, sidecar: Path) -> None:
         before = sidecar.read_bytes()
-        with pytest.raises(sa.EngineError, match="exists"):
+        with pytest.raises(sa.EngineError, match="exists; give another name, or replace=True"):
             session.partitions.fit(HISTORY, POLICY, sidecar)
+        with pytest.raises(sa.EngineError, match="holds the counts of 1 published partitions"):
+            session.partitions.fit(HISTORY, POLICY, sidecar, replace=True)
         assert sidecar.read_bytes() == before
+
+    def test_one_without_is_replaced_if_asked(self, session: sa.Session, tmp_path: Path) -> None:
+        path = tmp_path / "visits.fit"
+        for node in ({"town": 2, "age": 1}, NODE):
+            assert session.partitions.fit(HISTORY, POLICY, path, node=node, replace=True).node == node
+        before = path.read_bytes()
+        with pytest.raises(sa.UnsatisfiableError):
+            strict = POLICY.model_copy(update={"privacy": (sa.KAnonymity(100),)})
+            session.partitions.fit(HISTORY, strict, path, replace=True)
+        assert path.read_bytes() == before
+        assert [file.name for file in tmp_path.iterdir()] == ["visits.fit"]
+        assert session.partitions.apply(HISTORY, path, tmp_path / "history.parquet").node == NODE
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+    def test_what_is_no_fit_is_not_replaced(self, session: sa.Session, tmp_path: Path) -> None:
+        path = tmp_path / "notes.txt"
+        path.write_text("mine")
+        other = tmp_path / "other.duckdb"
+        duckdb.connect(str(other)).close()
+        for file in (path, other, tmp_path / "nowhere" / "a.fit", tmp_path):
+            with pytest.raises(sa.EngineError):
+                session.partitions.fit(HISTORY, POLICY, file, replace=True)
+        assert path.read_text() == "mine"
+        assert sorted(file.name for file in tmp_path.iterdir()) == ["notes.txt", "other.duckdb"]
+
+    def test_one_that_is_in_use_is_not_replaced(self, session: sa.Session, tmp_path: Path) -> None:
+        path = tmp_path / "visits.fit"
+        session.partitions.fit(HISTORY, POLICY, path, node=NODE)
+        program = f"import duckdb, sys; c = duckdb.connect({str(path)!r}); print('held', flush=True); sys.stdin.read()"
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with subprocess.Popen([sys.executable, "-c", program], **pipes) as holder:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "held\n"
+            with pytest.raises(sa.EngineError, match="is in use by another run"):
+                session.partitions.fit(HISTORY, POLICY, path, replace=True)
+            holder.communicate("")
+        session.partitions.fit(HISTORY, POLICY, path, replace=True)
 
 
 def check_promises(release: sa.PartitionRelease) -> None:

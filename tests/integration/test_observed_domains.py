@@ -64,6 +64,13 @@ def test_they_are_accepted_by_an_option(folder: Path) -> None:
     assert fitted["domains"] == dict.fromkeys(("joined", "age", "zip", "share"), "observed") | {"town": "stated"}
 
 
+def test_the_command_line_replaces_a_fit_if_asked(folder: Path) -> None:
+    first, again = (sqlanon(*COMMAND, "--accept-observed-domain", *more, folder=folder) for more in ((), ()))
+    assert (first.returncode, again.returncode) == (0, 1)
+    assert "give another name, or --replace" in again.stderr
+    assert sqlanon(*COMMAND, "--accept-observed-domain", "--replace", folder=folder).returncode == 0
+
+
 def test_declared_domains_need_no_option(folder: Path) -> None:
     policy = sa.Policy.from_toml(folder / "policy.toml")
     declared = policy.taxonomies | {

@@ -130,10 +130,11 @@ class TestRelease:
         found = published(session, "of_csv")
         assert len({*found}) == 19
         assert found == published(session, "of_parquet")
-        spelled = "SELECT anon.pseudonym(patient, CAST($1 AS BLOB)) AS patient FROM "
         session.install()
-        in_sql = session.connection.execute(f"{spelled} '{tmp_path}/rows.csv' ORDER BY ALL", [KEY]).fetchall()
-        assert [value for (value,) in in_sql] == sorted(found)
+        # DuckDB 2.0 would take the first text, that of the file, for both.
+        both = "SELECT CAST(patient AS VARCHAR), anon.pseudonym(patient, CAST($1 AS BLOB))"
+        in_sql = session.connection.execute(f"{both} FROM '{tmp_path}/rows.csv'", [KEY]).fetchall()
+        assert sorted(value for _, value in in_sql) == sorted(found)
 
     def test_nulls_stay_and_may_repeat(self, session: sa.Session) -> None:
         source = "SELECT * REPLACE (CASE WHEN age < 40 THEN NULL ELSE patient END AS patient) FROM visits"

@@ -107,7 +107,8 @@ def _story(result: Demo) -> list[RenderableType]:
     """Before, after, and what changed."""
     from rich.text import Text
 
-    from sqlanon.cli.terminal.views import count, search_sentence
+    from sqlanon.cli.terminal.tables import count
+    from sqlanon.cli.terminal.views import search_sentence
     from sqlanon.model.release import Report
 
     rows, report = count(result.before.row_count), result.release.report
@@ -130,7 +131,7 @@ def _story(result: Demo) -> list[RenderableType]:
 def _rows_table(sample: Sample) -> Table:
     from rich.text import Text
 
-    from sqlanon.cli.terminal.views import table
+    from sqlanon.cli.terminal.tables import table
 
     numbers = [place for place, value in enumerate(sample.rows[0]) if isinstance(value, int)] if sample.rows else []
     made = table(*(_folded(name) for name in sample.columns), numbers=numbers)
@@ -145,7 +146,8 @@ def _folded(name: str) -> str:
 
 
 def _comparison(result: Demo) -> Table:
-    from sqlanon.cli.terminal.views import facts_of, figure, table
+    from sqlanon.cli.terminal.tables import figure, table
+    from sqlanon.cli.terminal.views import facts_of
 
     after = result.after.measurement
     made = table("", "before", "after", numbers=(1, 2))
@@ -158,7 +160,7 @@ def _comparison(result: Demo) -> Table:
 
 def _levels(result: Demo) -> Table:
     """The level of each quasi-identifier, and how its labels look there."""
-    from sqlanon.cli.terminal.views import plain, table
+    from sqlanon.cli.terminal.tables import plain, table
 
     heights = result.release.report.heights
     labels = dict(zip(result.released.columns, result.released.rows[0], strict=True))

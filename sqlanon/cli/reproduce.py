@@ -76,7 +76,7 @@ def reproduce(
 
 
 def _summary(found: Reproduced, paths: list[str]) -> list[RenderableType]:
-    from sqlanon.cli.terminal.views import plain, table
+    from sqlanon.cli.terminal.tables import plain, table
     from sqlanon.evaluation.reproductions.files import cells
 
     made: list[RenderableType] = []

@@ -22,7 +22,7 @@ MAX_LISTED_PAIRS = 100
 MAX_COUNTED_ROWS = 1_000_000
 """Rows of a column whose values are all counted; of more they are estimated: a billion would not fit."""
 
-SIEVED_ROWS = 100_000
+SIEVED_ROWS = 50_000
 """Rows by whose values identifiers are found that repeat; of more, one value in several. Where fewer values than that
 repeat, which hardly changes what classes count, they can be missed."""
 

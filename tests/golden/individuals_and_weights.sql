@@ -383,25 +383,21 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS (
   SELECT
     "age" AS "age",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
-    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "zip",
+    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
     "patient" AS "patient",
     COUNT(*) AS "anon_row_count",
     CASE
       WHEN BOOL_AND(
-        CAST(COALESCE(
-          "nights" > 0
-          AND CAST(COALESCE("nights", NULL) AS DOUBLE) < CAST('infinity' AS DOUBLE),
-          FALSE
-        ) AS BOOLEAN)
+        CAST(COALESCE("nights" > 0 AND CAST("nights" AS DOUBLE) < CAST('infinity' AS DOUBLE), FALSE) AS BOOLEAN)
       )
-      THEN SUM(CAST(COALESCE("nights", NULL) AS DOUBLE))
+      THEN SUM(CAST("nights" AS DOUBLE))
     END AS "anon_weight"
   FROM "memory"."main"."visits"
   GROUP BY
     "age",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
-    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
+    CAST("sex" AS TEXT) COLLATE "binary",
+    CAST("zip" AS TEXT) COLLATE "binary",
     "patient"
 )
 SELECT
@@ -416,15 +412,15 @@ FROM "anon_rows"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
   ON "anon_labels_0"."position" = 0
   AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   ON "anon_labels_1"."position" = 1
   AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_2
   ON "anon_labels_2"."position" = 2
   AND "anon_labels_2"."depth" = 0
-  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."zip", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
 ORDER BY
   "anon_key_0" ASC;
 
@@ -562,10 +558,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -613,10 +613,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -669,10 +673,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -726,10 +734,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -781,10 +793,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -838,13 +854,126 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
+FROM "anon_classes_2" AS "anon_classes";
+
+PREPARE "anon_cells_counts_of_1_by_0" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & CAST($1 AS BIGINT) AS "anon_key_0",
+    "anon_individual",
+    "anon_row_count",
+    "anon_weight"
+  FROM "temp"."main"."anon_cells"
+), "anon_classes" AS (
+  SELECT
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size",
+    COUNT(DISTINCT "anon_individual") AS "anon_individuals",
+    SUM("anon_weight") AS "anon_class_weight"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_individuals" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM "anon_classes_2" AS "anon_classes";
+
+EXECUTE "anon_cells_counts_of_1_by_0" (398287092045578240);
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 8935141660703064064 AS "anon_key_0",
+    "anon_individual",
+    "anon_row_count",
+    "anon_weight"
+  FROM "temp"."main"."anon_cells"
+), "anon_keyed" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size",
+    COUNT(DISTINCT "anon_individual") AS "anon_individuals",
+    SUM("anon_weight") AS "anon_class_weight"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 6917529027641081856 AS "anon_bits_0_2_0",
+    "anon_key_0" & 288230376151711744 AS "anon_bits_2_2_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_class_size",
+    "anon_labelled"."anon_individuals",
+    "anon_labelled"."anon_class_weight",
+    (
+      0.0e0 + CASE WHEN "anon_bits_0_2_0" <= 0 THEN 0.0e0 ELSE 0.3220338983050847e0 END + CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
+    ) / 3 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_individuals" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  0 AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm,
+  (
+    SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
+  ) AS "dm_star",
+  (
+    SUM(
+      CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 12 END
+    )
+  ) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE
+        "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 2
+  ) AS "aecs"
 FROM "anon_classes_2" AS "anon_classes";
 
 WITH "anon_cells" AS (
@@ -895,10 +1024,14 @@ SELECT
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
@@ -1047,7 +1180,7 @@ SELECT
           COUNT(*)
         FROM "temp"."main"."anon_kept"
       ) AS DOUBLE),
-      CAST(APPROX_COUNT_DISTINCT(CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary") AS DOUBLE)
+      CAST(APPROX_COUNT_DISTINCT(CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary") AS DOUBLE)
     ]
   ) AS "groups"
 FROM "memory"."main"."visits" AS anon_source;
@@ -1071,13 +1204,13 @@ WITH "anon_labels_1" AS (
   SELECT
     "anon_labels_1"."anon_label_1",
     "anon_labels_2"."anon_label_2",
-    CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
     1 AS "anon_row_count"
   FROM "memory"."main"."visits" AS anon_source
   LEFT JOIN "anon_labels_1"
-    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
   LEFT JOIN "anon_labels_2"
-    ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."zip", NULL) AS TEXT) COLLATE "binary"
+    ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_source"."zip" AS TEXT) COLLATE "binary"
 ), "anon_labels_1_2" AS (
   SELECT DISTINCT
     "code" AS "anon_code_1_0",
@@ -1152,15 +1285,17 @@ WITH "anon_values" AS (
 SELECT
   0 AS "place",
   COALESCE(SUM("anon_value_rows"), 0) AS "counted",
-  COALESCE(SUM("anon_value_rows") FILTER(WHERE
-    "anon_value_rows" < 2), 0) AS "rare"
+  (
+    COALESCE(SUM("anon_value_rows") FILTER(WHERE
+      "anon_value_rows" < 2), 0)
+  ) AS "rare"
 FROM "anon_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
 WITH "anon_rows" AS (
   SELECT
-    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_value_0",
-    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "anon_value_2",
+    CAST("age" AS TEXT) COLLATE "binary" AS "anon_value_0",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "anon_value_2",
     "diagnosis" AS "anon_kept_0"
   FROM "memory"."main"."visits"
   LIMIT 5000
@@ -1244,12 +1379,12 @@ DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_pairs" AS
 SELECT
-  CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "value",
+  CAST("zip" AS TEXT) COLLATE "binary" AS "value",
   "diagnosis" AS "anon_kept_0",
   COUNT(*) AS "anon_row_count"
 FROM "memory"."main"."visits"
 GROUP BY
-  CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
+  CAST("zip" AS TEXT) COLLATE "binary",
   "diagnosis";
 
 SELECT
@@ -1309,6 +1444,133 @@ SELECT
   COALESCE(SUM("anon_class_rows"), 0) AS "rows"
 FROM "anon_classes";
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_judged_cells" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 2125699024118874112 AS "anon_key_0",
+    "anon_individual",
+    "anon_row_count",
+    "anon_weight"
+  FROM "temp"."main"."anon_cells"
+), "anon_classes" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size",
+    COUNT(DISTINCT "anon_individual") AS "anon_individuals",
+    SUM("anon_weight") AS "anon_class_weight"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0"
+), "anon_judged" AS (
+  SELECT
+    *,
+    "anon_individuals" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+), "anon_kept" AS (
+  SELECT
+    "anon_key_0",
+    TRUE AS "anon_is_kept"
+  FROM "anon_judged"
+  WHERE
+    "anon_kept"
+)
+SELECT
+  "anon_cells"."anon_key_0",
+  "anon_cells"."anon_row_count",
+  CASE WHEN "anon_kept"."anon_is_kept" THEN 0 ELSE "anon_cells"."anon_row_count" END AS "anon_suppressed_rows"
+FROM "temp"."main"."anon_cells" AS "anon_cells"
+LEFT JOIN "anon_kept"
+  ON (
+    "anon_cells"."anon_key_0" & 2125699024118874112
+  ) = "anon_kept"."anon_key_0";
+
+WITH "anon_groups" AS (
+  SELECT
+    "anon_key_0" & 7095421212922216448 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 7095421212922216448
+), "anon_labels" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 0
+), "anon_groups_2" AS (
+  SELECT
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 1729382256910270464
+), "anon_labels_2" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_groups_3" AS (
+  SELECT
+    "anon_key_0" & 398287092045578240 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 398287092045578240
+), "anon_labels_3" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 0
+)
+SELECT
+  0 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups"
+LEFT JOIN "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 7095421212922216448
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30
+UNION ALL
+SELECT
+  1 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups_2" AS "anon_groups"
+LEFT JOIN "anon_labels_2" AS "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 1729382256910270464
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30
+UNION ALL
+SELECT
+  2 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups_3" AS "anon_groups"
+LEFT JOIN "anon_labels_3" AS "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 398287092045578240
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
+
 SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows",
   COUNT(*) AS "groups"
@@ -1317,9 +1579,9 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
-    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
-    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
-    CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
+    CAST("anon_label_0" AS TEXT) AS "age",
+    CAST("anon_label_1" AS TEXT) AS "sex",
+    CAST("anon_label_2" AS TEXT) AS "zip",
     DECODE(ENCODE("diagnosis")) AS "diagnosis",
     "anon_row_count"
   FROM "temp"."main"."anon_equal_rows"
@@ -1419,9 +1681,9 @@ WITH "anon_measured" AS (
           "patient"
         FROM (
           SELECT
-            CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
-            CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
-            CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
+            CAST("anon_label_0" AS TEXT) AS "age",
+            CAST("anon_label_1" AS TEXT) AS "sex",
+            CAST("anon_label_2" AS TEXT) AS "zip",
             DECODE(ENCODE("diagnosis")) AS "diagnosis",
             "patient"
           FROM (
@@ -1435,7 +1697,7 @@ WITH "anon_measured" AS (
               SELECT
                 "anon_labels_1"."anon_label_1",
                 "anon_labels_2"."anon_label_2",
-                CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+                CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
                 1 AS "anon_row_count",
                 "anon_source"."patient"
               FROM "memory"."main"."visits" AS anon_source
@@ -1447,7 +1709,7 @@ WITH "anon_measured" AS (
                 WHERE
                   "position" = 1 AND "depth" = 0
               ) AS "anon_labels_1"
-                ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+                ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
               LEFT JOIN (
                 SELECT
                   "value",
@@ -1456,7 +1718,7 @@ WITH "anon_measured" AS (
                 WHERE
                   "position" = 2 AND "depth" = 1
               ) AS "anon_labels_2"
-                ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."zip", NULL) AS TEXT) COLLATE "binary"
+                ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_source"."zip" AS TEXT) COLLATE "binary"
             ) AS "anon_rows"
             JOIN (
               SELECT
@@ -1525,6 +1787,8 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
+
+DEALLOCATE "anon_cells_counts_of_1_by_0";
 
 DEALLOCATE "anon_cells_counts_of_any_by_0";
 

@@ -390,16 +390,16 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
   SELECT
     "age" AS "age",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
-    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "zip",
+    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
     "admission" AS "admission",
     "diagnosis" AS "diagnosis",
     COUNT(*) AS "anon_row_count"
   FROM "memory"."main"."visits"
   GROUP BY
     "age",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
-    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
+    CAST("sex" AS TEXT) COLLATE "binary",
+    CAST("zip" AS TEXT) COLLATE "binary",
     "admission",
     "diagnosis"
 ), "anon_values" AS (
@@ -424,19 +424,19 @@ FROM "anon_rows"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
   ON "anon_labels_0"."position" = 0
   AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   ON "anon_labels_1"."position" = 1
   AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_2
   ON "anon_labels_2"."position" = 2
   AND "anon_labels_2"."depth" = 0
-  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."zip", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_3
   ON "anon_labels_3"."position" = 3
   AND "anon_labels_3"."depth" = 0
-  AND "anon_labels_3"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."admission", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_3"."value" IS NOT DISTINCT FROM CAST("anon_rows"."admission" AS TEXT) COLLATE "binary"
 JOIN "anon_sensitive_0_ranks"
   ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
 ORDER BY
@@ -593,10 +593,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -670,10 +674,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -729,10 +737,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -818,10 +830,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -890,14 +906,213 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
+
+EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ('[0, 1, 2, 3, 4, 5]', '[9212113037786349568, 8707920985753387008, 9214364837600034816, 7491737980130820096, 8711087579241381888, 6987545928097857536]');
+
+EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1]', '[9214364837600034816, 8711087579241381888]');
+
+PREPARE "anon_cells_rolled_up_everything_of_any_by_0" AS
+WITH "anon_nodes" AS (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
+    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+), "anon_cells_rolled_up" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells_rolled_up"
+  CROSS JOIN "anon_nodes"
+), "anon_classes" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells_rolled_up"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
+  ) AS "dm_star",
+  (
+    SUM(
+      CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 1000 END
+    )
+  ) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE
+        "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 5
+  ) AS "aecs"
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY
+  anon_node;
+
+EXECUTE "anon_cells_rolled_up_everything_of_any_by_0" ('[0, 1]', '[8711087579241381888, 2276780717868318720]');
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 8711087579241381888),
+    (1, 2276780717868318720)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_values" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_keyed" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+    (
+      COUNT("anon_rows")
+    ) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 6945676525312147456 AS "anon_bits_0_1_0",
+    "anon_key_0" & 504403158265495552 AS "anon_bits_2_3_0",
+    "anon_key_0" & 36028797018963968 AS "anon_bits_3_3_0",
+    "anon_key_0" & 42995302692552704 AS "anon_bits_3_1_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_node",
+    "anon_labelled"."anon_class_size",
+    "anon_labelled"."anon_measure_0",
+    (
+      0.0e0 + CASE
+        WHEN "anon_node" IN (0)
+        THEN CASE WHEN "anon_bits_0_1_0" <= 0 THEN 0.0e0 ELSE 0.04040404040404041e0 END
+        ELSE 1.0e0
+      END + CASE
+        WHEN "anon_node" IN (1)
+        THEN CASE
+          WHEN "anon_bits_2_3_0" <= 0
+          THEN 0.0e0
+          WHEN "anon_bits_2_3_0" <= 72057594037927936
+          THEN 0.23376623376623376e0
+          WHEN "anon_bits_2_3_0" <= 144115188075855872
+          THEN 0.24025974025974026e0
+          ELSE 0.2532467532467532e0
+        END
+        ELSE 1.0e0
+      END + CASE
+        WHEN "anon_node" IN (0)
+        THEN CASE WHEN "anon_bits_3_3_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
+        ELSE CASE
+          WHEN "anon_bits_3_1_0" <= 0
+          THEN 0.0e0
+          WHEN "anon_bits_3_1_0" <= 36028797018963968
+          THEN 0.07417582417582418e0
+          WHEN "anon_bits_3_1_0" <= 36169534507319296
+          THEN 0.08241758241758242e0
+          WHEN "anon_bits_3_1_0" <= 38350965576826880
+          THEN 0.07967032967032966e0
+          WHEN "anon_bits_3_1_0" <= 38421334321004544
+          THEN 0.08241758241758242e0
+          WHEN "anon_bits_3_1_0" <= 40532396646334464
+          THEN 0.07967032967032966e0
+          WHEN "anon_bits_3_1_0" <= 40673134134689792
+          THEN 0.08241758241758242e0
+          WHEN "anon_bits_3_1_0" <= 42784196460019712
+          THEN 0.07967032967032966e0
+          ELSE 0.08241758241758242e0
+        END
+      END
+    ) / 4 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept",
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm,
+  (
+    SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
+  ) AS "dm_star",
+  (
+    SUM(
+      CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 1000 END
+    )
+  ) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE
+        "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 5
+  ) AS "aecs"
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY
+  anon_node;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 
@@ -961,10 +1176,14 @@ SELECT
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
@@ -1158,7 +1377,7 @@ SELECT
           COUNT(*)
         FROM "temp"."main"."anon_kept"
       ) AS DOUBLE),
-      CAST(APPROX_COUNT_DISTINCT(CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary") AS DOUBLE),
+      CAST(APPROX_COUNT_DISTINCT(CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary") AS DOUBLE),
       CAST(APPROX_COUNT_DISTINCT("anon_source"."length_of_stay") AS DOUBLE)
     ]
   ) AS "groups"
@@ -1191,16 +1410,16 @@ WITH "anon_labels_0" AS (
     "anon_labels_0"."anon_label_0",
     "anon_labels_1"."anon_label_1",
     "anon_labels_3"."anon_label_3",
-    CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
     "anon_source"."length_of_stay" AS "length_of_stay",
     1 AS "anon_row_count"
   FROM "memory"."main"."visits" AS anon_source
   LEFT JOIN "anon_labels_0"
-    ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
+    ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_source"."age" AS TEXT) COLLATE "binary"
   LEFT JOIN "anon_labels_1"
-    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
+    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
   LEFT JOIN "anon_labels_3"
-    ON "anon_labels_3"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."admission", NULL) AS TEXT) COLLATE "binary"
+    ON "anon_labels_3"."value" IS NOT DISTINCT FROM CAST("anon_source"."admission" AS TEXT) COLLATE "binary"
 ), "anon_labels_0_2" AS (
   SELECT DISTINCT
     "code" AS "anon_code_0_2",
@@ -1288,9 +1507,9 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
 WITH "anon_rows" AS (
   SELECT
-    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_value_0",
-    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "anon_value_2",
-    CAST(COALESCE("admission", NULL) AS TEXT) COLLATE "binary" AS "anon_value_3",
+    CAST("age" AS TEXT) COLLATE "binary" AS "anon_value_0",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "anon_value_2",
+    CAST("admission" AS TEXT) COLLATE "binary" AS "anon_value_3",
     "diagnosis" AS "anon_kept_0",
     "length_of_stay" AS "anon_kept_1"
   FROM "memory"."main"."visits"
@@ -1454,8 +1673,10 @@ WITH "anon_values" AS (
 SELECT
   0 AS "place",
   COALESCE(SUM("anon_value_rows"), 0) AS "counted",
-  COALESCE(SUM("anon_value_rows") FILTER(WHERE
-    "anon_value_rows" < 5), 0) AS "rare"
+  (
+    COALESCE(SUM("anon_value_rows") FILTER(WHERE
+      "anon_value_rows" < 5), 0)
+  ) AS "rare"
 FROM "anon_values";
 
 SELECT
@@ -1466,6 +1687,170 @@ SELECT
   COUNT(DISTINCT "ssn") AS "values_1"
 FROM "memory"."main"."visits";
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_judged_cells" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 8716717078775595008 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+    (
+      COUNT("anon_rows")
+    ) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY
+    "anon_key_0"
+), "anon_judged" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 5 AND "anon_measure_0" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+), "anon_kept" AS (
+  SELECT
+    "anon_key_0",
+    TRUE AS "anon_is_kept"
+  FROM "anon_judged"
+  WHERE
+    "anon_kept"
+)
+SELECT
+  "anon_cells"."anon_key_0",
+  "anon_cells"."anon_row_count",
+  CASE WHEN "anon_kept"."anon_is_kept" THEN 0 ELSE "anon_cells"."anon_row_count" END AS "anon_suppressed_rows"
+FROM "temp"."main"."anon_cells" AS "anon_cells"
+LEFT JOIN "anon_kept"
+  ON (
+    "anon_cells"."anon_key_0" & 8716717078775595008
+  ) = "anon_kept"."anon_key_0";
+
+WITH "anon_groups" AS (
+  SELECT
+    "anon_key_0" & 6945676525312147456 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 6945676525312147456
+), "anon_labels" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 1
+), "anon_groups_2" AS (
+  SELECT
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 1729382256910270464
+), "anon_labels_2" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_groups_3" AS (
+  SELECT
+    "anon_key_0" & 505247583195627520 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 505247583195627520
+), "anon_labels_3" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 1
+), "anon_groups_4" AS (
+  SELECT
+    "anon_key_0" & 42995302692552704 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 42995302692552704
+), "anon_labels_4" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 3 AND "depth" = 1
+)
+SELECT
+  0 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups"
+LEFT JOIN "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 6945676525312147456
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30
+UNION ALL
+SELECT
+  1 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups_2" AS "anon_groups"
+LEFT JOIN "anon_labels_2" AS "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 1729382256910270464
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30
+UNION ALL
+SELECT
+  2 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups_3" AS "anon_groups"
+LEFT JOIN "anon_labels_3" AS "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 505247583195627520
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30
+UNION ALL
+SELECT
+  3 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups_4" AS "anon_groups"
+LEFT JOIN "anon_labels_4" AS "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 42995302692552704
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
+
 SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows",
   COUNT(*) AS "groups"
@@ -1474,10 +1859,10 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
-    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
-    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
-    CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
-    CAST(COALESCE("anon_label_3", NULL) AS TEXT) AS "admission",
+    CAST("anon_label_0" AS TEXT) AS "age",
+    CAST("anon_label_1" AS TEXT) AS "sex",
+    CAST("anon_label_2" AS TEXT) AS "zip",
+    CAST("anon_label_3" AS TEXT) AS "admission",
     DECODE(ENCODE("diagnosis")) AS "diagnosis",
     "length_of_stay" AS "length_of_stay",
     "anon_row_count"
@@ -1607,6 +1992,8 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
+
+DEALLOCATE "anon_cells_rolled_up_everything_of_any_by_0";
 
 DEALLOCATE "anon_cells_rolled_up_counts_of_any_by_0";
 

@@ -383,16 +383,16 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
   SELECT
     "age" AS "age",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
-    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "zip",
-    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
+    CAST("diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
     COUNT(*) AS "anon_row_count"
   FROM "memory"."main"."visits"
   GROUP BY
     "age",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
-    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
-    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary"
+    CAST("sex" AS TEXT) COLLATE "binary",
+    CAST("zip" AS TEXT) COLLATE "binary",
+    CAST("diagnosis" AS TEXT) COLLATE "binary"
 ), "anon_values" AS (
   SELECT DISTINCT
     "diagnosis"
@@ -415,15 +415,15 @@ FROM "anon_rows"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
   ON "anon_labels_0"."position" = 0
   AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   ON "anon_labels_1"."position" = 1
   AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_2
   ON "anon_labels_2"."position" = 2
   AND "anon_labels_2"."depth" = 0
-  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."zip", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
 JOIN "anon_sensitive_0_ranks"
   ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
 ORDER BY
@@ -570,10 +570,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -637,10 +641,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -687,10 +695,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes";
 
 EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (7457960982925541376);
@@ -731,10 +743,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes";
 
 EXECUTE "anon_cells_counts_of_1_by_0" (7457960982925541376);
@@ -796,16 +812,66 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
 FROM "anon_classes_2" AS "anon_classes";
 
 EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (7491737980130820096);
+
+PREPARE "anon_cells_rolled_up_counts_of_any_by_0" AS
+WITH "anon_nodes" AS (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
+    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+), "anon_cells_rolled_up" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells_rolled_up"
+  CROSS JOIN "anon_nodes"
+), "anon_classes" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells_rolled_up"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY
+  anon_node;
+
+EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ('[0, 1, 2, 3]', '[9043228051759955968, 9079256848778919936, 7315816119686660096, 7383651589073928192]');
 
 DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 
@@ -867,10 +933,14 @@ SELECT
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
@@ -1108,7 +1178,7 @@ WITH "anon_labels_0" AS (
     "anon_cells"."anon_row_count",
     "anon_labels_0"."anon_label_0",
     "anon_labels_2"."anon_label_2",
-    CAST(COALESCE("anon_cells"."anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis"
+    CAST("anon_cells"."anon_raw_0" AS TEXT) COLLATE "binary" AS "diagnosis"
   FROM "temp"."main"."anon_cells" AS anon_cells
   LEFT JOIN "anon_labels_0"
     ON (
@@ -1217,16 +1287,18 @@ WITH "anon_values" AS (
 SELECT
   0 AS "place",
   COALESCE(SUM("anon_value_rows"), 0) AS "counted",
-  COALESCE(SUM("anon_value_rows") FILTER(WHERE
-    "anon_value_rows" < 2), 0) AS "rare"
+  (
+    COALESCE(SUM("anon_value_rows") FILTER(WHERE
+      "anon_value_rows" < 2), 0)
+  ) AS "rare"
 FROM "anon_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
 WITH "anon_rows" AS (
   SELECT
-    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_value_0",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_value_1",
-    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "anon_value_2",
+    CAST("age" AS TEXT) COLLATE "binary" AS "anon_value_0",
+    CAST("sex" AS TEXT) COLLATE "binary" AS "anon_value_1",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "anon_value_2",
     "diagnosis" AS "anon_kept_0"
   FROM "memory"."main"."visits"
   LIMIT 5000
@@ -1340,12 +1412,12 @@ DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_pairs" AS
 SELECT
-  CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "value",
+  CAST("zip" AS TEXT) COLLATE "binary" AS "value",
   "diagnosis" AS "anon_kept_0",
   COUNT(*) AS "anon_row_count"
 FROM "memory"."main"."visits"
 GROUP BY
-  CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
+  CAST("zip" AS TEXT) COLLATE "binary",
   "diagnosis";
 
 SELECT
@@ -1396,6 +1468,142 @@ SELECT
   COUNT(DISTINCT "nights") AS "values_2"
 FROM "memory"."main"."visits";
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_judged_cells" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 7457960982925541376 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_values" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_class_size",
+    (
+      COUNT("anon_rows")
+    ) AS "anon_measure_0"
+  FROM "anon_values"
+  GROUP BY
+    "anon_key_0"
+), "anon_judged" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AND "anon_measure_0" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+), "anon_kept" AS (
+  SELECT
+    "anon_key_0",
+    TRUE AS "anon_is_kept"
+  FROM "anon_judged"
+  WHERE
+    "anon_kept"
+)
+SELECT
+  "anon_cells"."anon_key_0",
+  "anon_cells"."anon_row_count",
+  CASE WHEN "anon_kept"."anon_is_kept" THEN 0 ELSE "anon_cells"."anon_row_count" END AS "anon_suppressed_rows"
+FROM "temp"."main"."anon_cells" AS "anon_cells"
+LEFT JOIN "anon_kept"
+  ON (
+    "anon_cells"."anon_key_0" & 7457960982925541376
+  ) = "anon_kept"."anon_key_0";
+
+WITH "anon_groups" AS (
+  SELECT
+    "anon_key_0" & 7095421212922216448 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 7095421212922216448
+), "anon_labels" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 0
+), "anon_groups_2" AS (
+  SELECT
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 1729382256910270464
+), "anon_labels_2" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_groups_3" AS (
+  SELECT
+    "anon_key_0" & 398287092045578240 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 398287092045578240
+), "anon_labels_3" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 0
+)
+SELECT
+  0 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups"
+LEFT JOIN "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 7095421212922216448
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30
+UNION ALL
+SELECT
+  1 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups_2" AS "anon_groups"
+LEFT JOIN "anon_labels_2" AS "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 1729382256910270464
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30
+UNION ALL
+SELECT
+  2 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups_3" AS "anon_groups"
+LEFT JOIN "anon_labels_3" AS "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 398287092045578240
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
+
 SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows",
   COUNT(*) AS "groups"
@@ -1404,9 +1612,9 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
-    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
-    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
-    CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
+    CAST("anon_label_0" AS TEXT) AS "age",
+    CAST("anon_label_1" AS TEXT) AS "sex",
+    CAST("anon_label_2" AS TEXT) AS "zip",
     DECODE(ENCODE("diagnosis")) AS "diagnosis",
     "anon_row_count"
   FROM "temp"."main"."anon_equal_rows"
@@ -1532,6 +1740,8 @@ DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 
 COMMIT;
+
+DEALLOCATE "anon_cells_rolled_up_counts_of_any_by_0";
 
 DEALLOCATE "anon_cells_counts_of_1_by_0";
 

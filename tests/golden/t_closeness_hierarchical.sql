@@ -448,16 +448,16 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
   SELECT
     "age" AS "age",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
-    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "zip",
-    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
+    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
+    CAST("diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
     COUNT(*) AS "anon_row_count"
   FROM "memory"."main"."visits"
   GROUP BY
     "age",
-    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
-    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
-    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary"
+    CAST("sex" AS TEXT) COLLATE "binary",
+    CAST("zip" AS TEXT) COLLATE "binary",
+    CAST("diagnosis" AS TEXT) COLLATE "binary"
 ), "anon_values" AS (
   SELECT DISTINCT
     "diagnosis"
@@ -481,19 +481,19 @@ FROM "anon_rows"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
   ON "anon_labels_0"."position" = 0
   AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   ON "anon_labels_1"."position" = 1
   AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_2
   ON "anon_labels_2"."position" = 2
   AND "anon_labels_2"."depth" = 0
-  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."zip", NULL) AS TEXT) COLLATE "binary"
+  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
 JOIN "anon_sensitive_0_ranks"
   ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
 LEFT JOIN "temp"."main"."anon_sensitive_codes_0" AS anon_sensitive_codes_0
-  ON "anon_sensitive_codes_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."diagnosis", NULL) AS TEXT) COLLATE "binary"
+  ON "anon_sensitive_codes_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."diagnosis" AS TEXT) COLLATE "binary"
 ORDER BY
   "anon_key_0" ASC;
 
@@ -748,18 +748,22 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(
-    SUM(
-      CASE
-        WHEN "anon_certainly_kept"
-        THEN CEIL("anon_class_size" * "anon_certain_share")
-        ELSE "anon_class_size"
-      END
-    ),
-    0
-  ) AS BIGINT) AS "certain_suppressed_rows"
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(
+      SUM(
+        CASE
+          WHEN "anon_certainly_kept"
+          THEN CEIL("anon_class_size" * "anon_certain_share")
+          ELSE "anon_class_size"
+        END
+      ),
+      0
+    ) AS BIGINT)
+  ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -895,21 +899,25 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
-  CAST(COALESCE(
-    SUM(
-      CASE
-        WHEN "anon_certainly_kept"
-        THEN CEIL("anon_class_size" * "anon_certain_share")
-        ELSE "anon_class_size"
-      END
-    ),
-    0
-  ) AS BIGINT) AS "certain_suppressed_rows"
+  (
+    CAST(COALESCE(
+      SUM(
+        CASE
+          WHEN "anon_certainly_kept"
+          THEN CEIL("anon_class_size" * "anon_certain_share")
+          ELSE "anon_class_size"
+        END
+      ),
+      0
+    ) AS BIGINT)
+  ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_cells_rolled_up" AS
@@ -953,10 +961,14 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes";
 
 EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (2017612633061982208);
@@ -1078,18 +1090,22 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
-  CAST(COALESCE(
-    SUM(
-      CASE
-        WHEN "anon_certainly_kept"
-        THEN CEIL("anon_class_size" * "anon_certain_share")
-        ELSE "anon_class_size"
-      END
-    ),
-    0
-  ) AS BIGINT) AS "certain_suppressed_rows"
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(
+      SUM(
+        CASE
+          WHEN "anon_certainly_kept"
+          THEN CEIL("anon_class_size" * "anon_certain_share")
+          ELSE "anon_class_size"
+        END
+      ),
+      0
+    ) AS BIGINT)
+  ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
 
 EXECUTE "anon_cells_counts_of_1_by_0" (2017612633061982208);
@@ -1226,22 +1242,339 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
-  CAST(COALESCE(
-    SUM(
-      CASE
-        WHEN "anon_certainly_kept"
-        THEN CEIL("anon_class_size" * "anon_certain_share")
-        ELSE "anon_class_size"
-      END
-    ),
-    0
-  ) AS BIGINT) AS "certain_suppressed_rows"
+  (
+    CAST(COALESCE(
+      SUM(
+        CASE
+          WHEN "anon_certainly_kept"
+          THEN CEIL("anon_class_size" * "anon_certain_share")
+          ELSE "anon_class_size"
+        END
+      ),
+      0
+    ) AS BIGINT)
+  ) AS "certain_suppressed_rows"
 FROM "anon_classes_2" AS "anon_classes";
+
+PREPARE "anon_cells_rolled_up_counts_of_any_by_0" AS
+WITH "anon_nodes" AS (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
+    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+), "anon_cells_rolled_up" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells_rolled_up"
+  CROSS JOIN "anon_nodes"
+), "anon_classes" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells_rolled_up"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY
+  anon_node;
+
+EXECUTE "anon_cells_rolled_up_counts_of_any_by_0" ('[0, 1, 2]', '[8646911284551352320, 396316767208603648, 7205759403792793600]');
+
+EXECUTE "anon_cells_counts_of_any_by_0" ('[0, 1, 2]', '[8646911284551352320, 396316767208603648, 7205759403792793600]');
+
+PREPARE "anon_cells_rolled_up_everything_of_any_by_0" AS
+WITH "anon_nodes" AS (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "anon_node",
+    UNNEST(CAST($2 AS BIGINT[])) AS "anon_mask_0"
+), "anon_cells_rolled_up" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells_rolled_up"
+  CROSS JOIN "anon_nodes"
+), "anon_classes" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+  FROM "anon_cells_rolled_up"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AS "anon_kept"
+  FROM "anon_classes"
+)
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS certain_suppressed_rows,
+  (
+    SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
+  ) AS "dm_star",
+  (
+    SUM(
+      CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 12 END
+    )
+  ) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE
+        "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 2
+  ) AS "aecs"
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY
+  anon_node;
+
+EXECUTE "anon_cells_rolled_up_everything_of_any_by_0" ('[0, 1]', '[7205759403792793600, 396316767208603648]');
+
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_cells"
+  CROSS JOIN (VALUES
+    (0, 7205759403792793600),
+    (1, 396316767208603648)) AS "anon_nodes"("anon_node", "anon_mask_0")
+), "anon_sensitive_0_rows" AS MATERIALIZED (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_sensitive_0_sizes" AS MATERIALIZED (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
+  FROM "anon_sensitive_0_rows"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_whole" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_value_size" AS "anon_class_size"
+  FROM "anon_sensitive_0_sizes"
+), "anon_sensitive_0_labelled" AS MATERIALIZED (
+  SELECT
+    "anon_values".*,
+    "anon_sizes"."anon_value_size",
+    "anon_known"."anon_sensitive_0_1",
+    "anon_known"."anon_share",
+    "anon_known"."anon_share_1"
+  FROM "anon_sensitive_0_rows" AS "anon_values"
+  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
+    ON "anon_sizes"."anon_node" = "anon_values"."anon_node"
+    AND "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+  WHERE
+    "anon_sizes"."anon_value_size" >= 2
+), "anon_labels" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    "anon_rows",
+    "anon_value_size",
+    "anon_share"
+  FROM "anon_sensitive_0_labelled"
+  UNION ALL
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    ANY_VALUE("anon_value_size") AS "anon_value_size",
+    ANY_VALUE("anon_share_1") AS "anon_share"
+  FROM "anon_sensitive_0_labelled"
+  GROUP BY
+    "anon_node",
+    "anon_key_0",
+    "anon_sensitive_0_1"
+), "anon_view_0" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    (
+      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+    ) / 2 AS "anon_measure_0",
+    (
+      (
+        CASE
+          WHEN (
+            (
+              FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+            ) / 2 - 0.40000000040000006e0
+          ) > 1e-9
+          THEN (
+            (
+              (
+                FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+              ) / 2 - 0.40000000040000006e0
+            ) - 1e-9
+          ) / (
+            (
+              1 - COALESCE(
+                SUM("anon_share") FILTER(WHERE
+                  "anon_rows" / "anon_value_size" >= "anon_share"),
+                0.0
+              ) / 2 - 0.40000000040000006e0
+            ) + 1e-9
+          )
+          ELSE 0e0
+        END
+      )
+    ) AS "anon_certain_share_0"
+  FROM "anon_labels"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+), "anon_keyed" AS (
+  SELECT
+    "anon_whole"."anon_node",
+    "anon_whole"."anon_key_0",
+    "anon_whole"."anon_class_size",
+    "anon_view_0"."anon_measure_0",
+    "anon_view_0"."anon_certain_share_0"
+  FROM "anon_whole"
+  LEFT JOIN "anon_view_0"
+    ON "anon_whole"."anon_node" = "anon_view_0"."anon_node"
+    AND "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+), "anon_labelled" AS (
+  SELECT
+    *,
+    "anon_key_0" & 6917529027641081856 AS "anon_bits_0_2_0",
+    "anon_key_0" & 288230376151711744 AS "anon_bits_2_2_0",
+    "anon_key_0" & 396316767208603648 AS "anon_bits_2_1_0"
+  FROM "anon_keyed"
+), "anon_classes" AS (
+  SELECT
+    "anon_labelled"."anon_node",
+    "anon_labelled"."anon_class_size",
+    "anon_labelled"."anon_measure_0",
+    "anon_labelled"."anon_certain_share_0",
+    (
+      1.0e0 + CASE
+        WHEN "anon_node" IN (0)
+        THEN CASE WHEN "anon_bits_0_2_0" <= 0 THEN 0.0e0 ELSE 0.3220338983050847e0 END
+        ELSE 1.0e0
+      END + CASE
+        WHEN "anon_node" IN (0)
+        THEN CASE WHEN "anon_bits_2_2_0" <= 0 THEN 0.0e0 ELSE 1.0e0 END
+        ELSE CASE
+          WHEN "anon_bits_2_1_0" <= 0
+          THEN 0.0e0
+          WHEN "anon_bits_2_1_0" <= 324259173170675712
+          THEN 0.2e0
+          ELSE 0.4e0
+        END
+      END
+    ) / 3 AS "anon_lm"
+  FROM "anon_labelled"
+), "anon_classes_2" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept",
+    "anon_class_size" >= 2 AS "anon_certainly_kept",
+    "anon_certain_share_0" AS "anon_certain_share",
+    "anon_class_size" AS "anon_class_weight"
+  FROM "anon_classes"
+)
+SELECT
+  anon_node AS node,
+  COUNT(*) AS class_count,
+  MIN(anon_class_size) AS min_class_size,
+  COUNT(*) FILTER(WHERE
+    anon_kept) AS kept_class_count,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
+  (
+    SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
+  ) AS lm,
+  (
+    CAST(COALESCE(
+      SUM(
+        CASE
+          WHEN "anon_certainly_kept"
+          THEN CEIL("anon_class_size" * "anon_certain_share")
+          ELSE "anon_class_size"
+        END
+      ),
+      0
+    ) AS BIGINT)
+  ) AS "certain_suppressed_rows",
+  (
+    SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
+  ) AS "dm_star",
+  (
+    SUM(
+      CAST("anon_class_size" AS INT128) * CASE WHEN "anon_kept" THEN "anon_class_size" ELSE 12 END
+    )
+  ) AS "dm",
+  (
+    CAST(SUM("anon_class_size") AS DOUBLE) / (
+      COUNT(*) FILTER(WHERE
+        "anon_kept") + CAST(BOOL_OR(CAST(NOT "anon_kept" AS BOOLEAN)) AS INT)
+    ) / 2
+  ) AS "aecs"
+FROM "anon_classes_2" AS "anon_classes"
+GROUP BY
+  anon_node;
 
 DROP TABLE IF EXISTS "temp"."main"."anon_cells_rolled_up";
 
@@ -1378,21 +1711,25 @@ SELECT
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  (
+    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+      NOT anon_kept), 0) AS BIGINT)
+  ) AS suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
-  CAST(COALESCE(
-    SUM(
-      CASE
-        WHEN "anon_certainly_kept"
-        THEN CEIL("anon_class_size" * "anon_certain_share")
-        ELSE "anon_class_size"
-      END
-    ),
-    0
-  ) AS BIGINT) AS "certain_suppressed_rows",
+  (
+    CAST(COALESCE(
+      SUM(
+        CASE
+          WHEN "anon_certainly_kept"
+          THEN CEIL("anon_class_size" * "anon_certain_share")
+          ELSE "anon_class_size"
+        END
+      ),
+      0
+    ) AS BIGINT)
+  ) AS "certain_suppressed_rows",
   (
     SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
   ) AS "dm_star",
@@ -1668,7 +2005,7 @@ WITH "anon_labels_1" AS (
     "anon_cells"."anon_row_count",
     "anon_labels_1"."anon_label_1",
     "anon_labels_2"."anon_label_2",
-    CAST(COALESCE("anon_cells"."anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis"
+    CAST("anon_cells"."anon_raw_0" AS TEXT) COLLATE "binary" AS "diagnosis"
   FROM "temp"."main"."anon_cells" AS anon_cells
   LEFT JOIN "anon_labels_1"
     ON (
@@ -1763,15 +2100,17 @@ WITH "anon_values" AS (
 SELECT
   0 AS "place",
   COALESCE(SUM("anon_value_rows"), 0) AS "counted",
-  COALESCE(SUM("anon_value_rows") FILTER(WHERE
-    "anon_value_rows" < 2), 0) AS "rare"
+  (
+    COALESCE(SUM("anon_value_rows") FILTER(WHERE
+      "anon_value_rows" < 2), 0)
+  ) AS "rare"
 FROM "anon_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
 WITH "anon_rows" AS (
   SELECT
-    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_value_0",
-    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "anon_value_2",
+    CAST("age" AS TEXT) COLLATE "binary" AS "anon_value_0",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "anon_value_2",
     "diagnosis" AS "anon_kept_0"
   FROM "memory"."main"."visits"
   LIMIT 5000
@@ -1855,12 +2194,12 @@ DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_pairs" AS
 SELECT
-  CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "value",
+  CAST("zip" AS TEXT) COLLATE "binary" AS "value",
   "diagnosis" AS "anon_kept_0",
   COUNT(*) AS "anon_row_count"
 FROM "memory"."main"."visits"
 GROUP BY
-  CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
+  CAST("zip" AS TEXT) COLLATE "binary",
   "diagnosis";
 
 SELECT
@@ -1911,6 +2250,191 @@ SELECT
   COUNT(DISTINCT "nights") AS "values_2"
 FROM "memory"."main"."visits";
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_judged_cells" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 2017612633061982208 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_sensitive_0_1",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+), "anon_sensitive_0_rows" AS MATERIALIZED (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
+  FROM "anon_cells"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0"
+), "anon_sensitive_0_sizes" AS MATERIALIZED (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_rows") AS BIGINT) AS "anon_value_size"
+  FROM "anon_sensitive_0_rows"
+  GROUP BY
+    "anon_key_0"
+), "anon_whole" AS (
+  SELECT
+    "anon_key_0",
+    "anon_value_size" AS "anon_class_size"
+  FROM "anon_sensitive_0_sizes"
+), "anon_sensitive_0_labelled" AS MATERIALIZED (
+  SELECT
+    "anon_values".*,
+    "anon_sizes"."anon_value_size",
+    "anon_known"."anon_sensitive_0_1",
+    "anon_known"."anon_share",
+    "anon_known"."anon_share_1"
+  FROM "anon_sensitive_0_rows" AS "anon_values"
+  JOIN "anon_sensitive_0_sizes" AS "anon_sizes"
+    ON "anon_sizes"."anon_key_0" = "anon_values"."anon_key_0"
+  JOIN "temp"."main"."anon_values_0" AS anon_known
+    ON "anon_known"."anon_sensitive_0" = "anon_values"."anon_sensitive_0"
+), "anon_labels" AS (
+  SELECT
+    "anon_key_0",
+    "anon_rows",
+    "anon_value_size",
+    "anon_share"
+  FROM "anon_sensitive_0_labelled"
+  UNION ALL
+  SELECT
+    "anon_key_0",
+    SUM("anon_rows") AS "anon_rows",
+    ANY_VALUE("anon_value_size") AS "anon_value_size",
+    ANY_VALUE("anon_share_1") AS "anon_share"
+  FROM "anon_sensitive_0_labelled"
+  GROUP BY
+    "anon_key_0",
+    "anon_sensitive_0_1"
+), "anon_view_0" AS (
+  SELECT
+    "anon_key_0",
+    (
+      FSUM(GREATEST("anon_rows" / "anon_value_size" - COALESCE("anon_share", 0.0), 0.0))
+    ) / 2 AS "anon_measure_0"
+  FROM "anon_labels"
+  GROUP BY
+    "anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_whole"."anon_key_0",
+    "anon_whole"."anon_class_size",
+    "anon_view_0"."anon_measure_0"
+  FROM "anon_whole"
+  LEFT JOIN "anon_view_0"
+    ON "anon_whole"."anon_key_0" = "anon_view_0"."anon_key_0"
+), "anon_judged" AS (
+  SELECT
+    *,
+    "anon_class_size" >= 2 AND "anon_measure_0" <= 0.40000000040000006 AS "anon_kept"
+  FROM "anon_classes"
+), "anon_kept" AS (
+  SELECT
+    "anon_key_0",
+    TRUE AS "anon_is_kept"
+  FROM "anon_judged"
+  WHERE
+    "anon_kept"
+)
+SELECT
+  "anon_cells"."anon_key_0",
+  "anon_cells"."anon_row_count",
+  CASE WHEN "anon_kept"."anon_is_kept" THEN 0 ELSE "anon_cells"."anon_row_count" END AS "anon_suppressed_rows"
+FROM "temp"."main"."anon_cells" AS "anon_cells"
+LEFT JOIN "anon_kept"
+  ON (
+    "anon_cells"."anon_key_0" & 2017612633061982208
+  ) = "anon_kept"."anon_key_0";
+
+WITH "anon_groups" AS (
+  SELECT
+    "anon_key_0" & 7095421212922216448 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 7095421212922216448
+), "anon_labels" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 0 AND "depth" = 0
+), "anon_groups_2" AS (
+  SELECT
+    "anon_key_0" & 1729382256910270464 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 1729382256910270464
+), "anon_labels_2" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 1 AND "depth" = 0
+), "anon_groups_3" AS (
+  SELECT
+    "anon_key_0" & 398287092045578240 AS "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count",
+    CAST(SUM("anon_suppressed_rows") AS BIGINT) AS "anon_suppressed_rows"
+  FROM "temp"."main"."anon_judged_cells"
+  GROUP BY
+    "anon_key_0" & 398287092045578240
+), "anon_labels_3" AS (
+  SELECT DISTINCT
+    "anon_key_0",
+    "label"
+  FROM "temp"."main"."anon_labels"
+  WHERE
+    "position" = 2 AND "depth" = 0
+)
+SELECT
+  0 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups"
+LEFT JOIN "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 7095421212922216448
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30
+UNION ALL
+SELECT
+  1 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups_2" AS "anon_groups"
+LEFT JOIN "anon_labels_2" AS "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 1729382256910270464
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30
+UNION ALL
+SELECT
+  2 AS "position",
+  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_groups"."anon_row_count" AS "rows",
+  "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
+FROM "anon_groups_3" AS "anon_groups"
+LEFT JOIN "anon_labels_3" AS "anon_labels"
+  ON (
+    "anon_groups"."anon_key_0" & 398287092045578240
+  ) = "anon_labels"."anon_key_0"
+WHERE
+  "anon_groups"."anon_row_count" >= 30;
+
+DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
+
 SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows",
   COUNT(*) AS "groups"
@@ -1919,9 +2443,9 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
-    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
-    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
-    CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
+    CAST("anon_label_0" AS TEXT) AS "age",
+    CAST("anon_label_1" AS TEXT) AS "sex",
+    CAST("anon_label_2" AS TEXT) AS "zip",
     DECODE(ENCODE("diagnosis")) AS "diagnosis",
     "anon_row_count"
   FROM "temp"."main"."anon_equal_rows"
@@ -2029,13 +2553,13 @@ WITH "anon_counts_2" AS (
         SUM(anon_is_known) AS anon_known_rows
       FROM (
         SELECT
-          CAST(COALESCE("diagnosis", NULL) AS TEXT) AS anon_text,
+          CAST("diagnosis" AS TEXT) AS anon_text,
           "diagnosis" AS anon_value,
           0 AS anon_is_known
         FROM "memory"."main"."released"
         UNION ALL
         SELECT
-          CAST(COALESCE("diagnosis", NULL) AS TEXT) AS anon_text,
+          CAST("diagnosis" AS TEXT) AS anon_text,
           "diagnosis" AS anon_value,
           1 AS anon_is_known
         FROM "memory"."main"."visits"
@@ -2053,7 +2577,7 @@ WITH "anon_counts_2" AS (
     ANY_VALUE(anon_texts.share) AS reference_share
   FROM "anon_counts_2" AS anon_counts
   INNER JOIN "anon_texts"
-    ON anon_texts.value_text IS NOT DISTINCT FROM CAST(COALESCE(anon_counts.sensitive_value, NULL) AS TEXT)
+    ON anon_texts.value_text IS NOT DISTINCT FROM CAST(anon_counts.sensitive_value AS TEXT)
   GROUP BY
     anon_counts.class,
     anon_texts.sensitive_value
@@ -2089,13 +2613,13 @@ WITH "anon_counts_2" AS (
         SUM(anon_is_known) AS anon_known_rows
       FROM (
         SELECT
-          CAST(COALESCE("diagnosis", NULL) AS TEXT) AS anon_text,
+          CAST("diagnosis" AS TEXT) AS anon_text,
           "diagnosis" AS anon_value,
           0 AS anon_is_known
         FROM "memory"."main"."released"
         UNION ALL
         SELECT
-          CAST(COALESCE("diagnosis", NULL) AS TEXT) AS anon_text,
+          CAST("diagnosis" AS TEXT) AS anon_text,
           "diagnosis" AS anon_value,
           1 AS anon_is_known
         FROM "memory"."main"."visits"
@@ -2188,7 +2712,7 @@ WITH "anon_counts_2" AS (
                 anon_null.anon_rows > 0 AND anon_null.anon_null_rows = 0
             ) AS anon_labels(anon_value, anon_label)
             WHERE
-              anon_labels.anon_value IS NOT DISTINCT FROM CAST(COALESCE(anon_shares.anon_value, NULL) AS TEXT)
+              anon_labels.anon_value IS NOT DISTINCT FROM CAST(anon_shares.anon_value AS TEXT)
           )
         ],
         LAMBDA anon_found : (
@@ -2299,6 +2823,10 @@ DROP TABLE IF EXISTS "temp"."main"."anon_labels";
 DROP TABLE IF EXISTS "temp"."main"."anon_sensitive_codes_0";
 
 COMMIT;
+
+DEALLOCATE "anon_cells_rolled_up_everything_of_any_by_0";
+
+DEALLOCATE "anon_cells_rolled_up_counts_of_any_by_0";
 
 DEALLOCATE "anon_cells_counts_of_1_by_0";
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -436,3 +438,133 @@ def test_the_numbers_of_educations_give_them_away(uci_adult: Path, tmp_path: Pat
     assert isinstance(report, sa.Report)
     assert report.findings is not None
     assert "education_num" in {each.column for each in report.findings.revealing_columns}
+
+
+# How suppression falls, and what else would do
+
+
+@pytest.fixture
+def town(session: sa.Session) -> sa.Session:
+    """Of a hundred rows each, those of ages from 40 on are spread over many jobs, and those of the old over more."""
+    session.connection.execute(
+        "CREATE OR REPLACE TABLE people AS "
+        "SELECT 20 + i // 100 * 10 AS age, CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END AS sex, "
+        "'job ' || CASE WHEN i < 200 THEN i % 5 ELSE i % 7 + hash(i) % (i // 20) END AS job, i % 3 AS grade "
+        "FROM range(400) AS numbers (i)"
+    )
+    session.taxonomies.load("age", sa.Taxonomy.intervals([10, 20, 40], minimum=0, maximum=79), source="people")
+    session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
+    jobs = [[f"job {number}", f"jobs {number // 5}", f"field {number // 20}", "*"] for number in range(60)]
+    session.taxonomies.load("job", sa.Taxonomy.from_rows(jobs), source="people")
+    return session
+
+
+def of_town(**changes: Any) -> sa.Policy:
+    fields = {
+        "quasi_identifiers": ["age", "sex", "job"],
+        "identifiers": ["grade"],
+        "sensitive": [],
+        "suppression_limit": 0.4,
+        **changes,
+    }
+    return policy(**fields)
+
+
+def test_the_most_and_the_least_suppressed_groups_are_named(town: sa.Session) -> None:
+    node = {"age": 0, "sex": 0, "job": 0}
+    wanted = of_town(minimum_levels=node, maximum_levels=node, suppression_limit=0.9)
+    found = {each.quasi_identifier: each for each in found_by(town, wanted, "people").suppression}
+    assert set(found) == {"age", "sex", "job"}
+    published = dict(town.connection.sql("SELECT age, count(*) FROM released GROUP BY age").fetchall())
+    shares = {str(age): 1 - published.get(str(age), 0) / 100 for age in (20, 30, 40, 50)}
+    assert (found["age"].level, found["age"].groups) == (0, 4)
+    assert found["age"].most.share == pytest.approx(max(shares.values()))
+    assert found["age"].least.share == pytest.approx(min(shares.values())) == 0
+    assert found["age"].most.label == max(shares, key=lambda age: shares[age])
+    # Sixty jobs are too many to compare: their twelve groups are.
+    assert found["job"].level == 1
+
+
+@pytest.mark.parametrize("suppression", ["drop", "mask"])
+def test_suppressed_rows_are_counted_at_any_node(town: sa.Session, suppression: str) -> None:
+    wanted = of_town(suppression=suppression, maximum_levels={"job": 2})
+    report = town.anonymize("people", wanted, into="released", replace=True).report
+    assert isinstance(report, sa.Report)
+    assert report.findings is not None
+    (sex,) = (each for each in report.findings.suppression if each.quasi_identifier == "sex")
+    assert sex.most.rows + sex.least.rows == 400
+    assert sex.most.suppressed_rows + sex.least.suppressed_rows == report.suppressed_rows > 0
+
+
+def test_groups_at_the_top_are_compared_at_a_finer_level(town: sa.Session) -> None:
+    node = {"age": 3, "sex": 1, "job": 0}
+    wanted = of_town(minimum_levels=node, maximum_levels=node, privacy=[sa.KAnonymity(20)], suppression_limit=0.9)
+    found = {each.quasi_identifier: each for each in found_by(town, wanted, "people").suppression}
+    assert found["age"].level == 0
+    assert {found["sex"].most.label, found["sex"].least.label} == {"f", "m"}
+
+
+def test_values_that_were_read_off_the_data_are_not_named(town: sa.Session) -> None:
+    town.taxonomies.load("sex", sa.Taxonomy.flat(), source="people")
+    wanted = of_town(maximum_levels={"job": 2})
+    (sex,) = (each for each in found_by(town, wanted, "people").suppression if each.quasi_identifier == "sex")
+    assert (sex.most.label, sex.least.label) == (None, None)
+
+
+def test_nothing_is_said_where_nothing_is_suppressed(town: sa.Session) -> None:
+    assert found_by(town, of_town(suppression_limit=0), "people").suppression == ()
+
+
+@pytest.mark.parametrize(
+    ("search", "quality"),
+    [*itertools.product(["optimal", "exhaustive"], ["lm", "entropy", "dm-star", "dm", "ncp"]), ("ola", "entropy")],
+)
+def test_finer_nodes_satisfy_and_lose_what_the_lattice_says(town: sa.Session, search: str, quality: str) -> None:
+    wanted = of_town(quality={"model": quality}, search=search, suppression_limit=0.1)
+    released = town.anonymize("people", wanted, into="released", replace=True)
+    assert isinstance(released.report, sa.Report)
+    assert released.report.findings is not None
+    found = released.report.findings.finer_nodes
+    lattice = {
+        tuple(level for _, level in row["node"]): row
+        for row in town.lattice("people", wanted).to_pylist()
+        if row["satisfies"]
+    }
+    best = tuple(released.node.values())
+    for each in found:
+        row = lattice[tuple(each.node.values())]
+        assert (each.loss, each.suppressed_rows) == (pytest.approx(row["loss"]), row["suppressed_rows"])
+        assert each.loss_difference == pytest.approx(each.loss - released.report.loss)
+        assert each.finer == {name: level for name, level in each.node.items() if level < released.node[name]} != {}
+        assert each.coarser == {name: level for name, level in each.node.items() if level > released.node[name]}
+    assert [each.loss for each in found] == sorted(each.loss for each in found)
+    # A search that checks all nodes leaves none out.
+    if search == "exhaustive":
+        for place, name in enumerate(released.node):
+            finer = [row["loss"] for node, row in lattice.items() if node[place] < best[place]]
+            named = [each.loss for each in found if name in each.finer]
+            assert (min(named) if named else None) == (pytest.approx(min(finer)) if finer else None)
+
+
+def test_a_node_that_was_given_has_no_alternatives(town: sa.Session) -> None:
+    report = town.anonymize("people", of_town(), into="r", node={"age": 3, "sex": 1, "job": 2}).report
+    assert isinstance(report, sa.Report)
+    assert report.findings is not None
+    assert report.findings.finer_nodes == ()
+
+
+def test_the_command_line_shows_how_suppression_falls(tmp_path: Path, town: sa.Session) -> None:
+    town.connection.execute(f"COPY (FROM people WHERE age < 50 OR grade = 0) TO '{tmp_path}/people.parquet'")
+    shown = {}
+    for k in (40, 60):
+        (tmp_path / f"{k}.toml").write_text(
+            'quasi_identifiers = ["age", "sex"]\nrest = "identifier"\nsuppression_limit = 0.4\n'
+            f'[[privacy]]\nmodel = "k-anonymity"\nk = {k}\n'
+            '[taxonomies]\nsex = { kind = "flat", values = ["f", "m"] }\n'
+            'age = { kind = "intervals", widths = [20, 40], minimum = 0, maximum = 79 }\n'
+        )
+        run = sqlanon("run", "people.parquet", "--policy", f"{k}.toml", "--into", f"{k}.parquet", folder=tmp_path)
+        shown[k] = " ".join(run.stdout.split())
+    assert "How suppression falls" in shown[40]
+    assert re.search(r"age 0 50 100.0 % of 3\d \d+ 0.0 % of 100", shown[40])
+    assert "of the nodes that were checked, the cheapest with a finer column has" in shown[60]

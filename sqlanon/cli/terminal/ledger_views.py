@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from rich.table import Table
 
-from sqlanon.cli.terminal.views import plain, table
+from sqlanon.cli.terminal.tables import plain, table
 from sqlanon.model.budget import spelled
 from sqlanon.model.ledger import Account, Entry
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.text import Text
 
-from sqlanon.cli.terminal.views import notes_view, plain, table
+from sqlanon.cli.terminal.tables import plain, table
+from sqlanon.cli.terminal.views import notes_view
 from sqlanon.evaluation.plan_report import reported
 from sqlanon.evaluation.plans import EpsilonSafePlan
 from sqlanon.evaluation.reproductions.files import cells

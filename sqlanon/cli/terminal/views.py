@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from sqlanon.cli.terminal.output import printable
+from sqlanon.cli.terminal.findings import findings_view
+from sqlanon.cli.terminal.tables import count, figure, percent, plain, sentence_list, table
 from sqlanon.model.budget import spelled
 from sqlanon.model.fit import Fit, PartitionRelease
 from sqlanon.model.policy.searches import INVERSE_OLA
 from sqlanon.model.release import (
-    Findings,
     Guarantee,
     Measurement,
     ModelResult,
@@ -29,42 +28,6 @@ if TYPE_CHECKING:
     from sqlanon.evaluation.audit import Audit
 
 BEST_NODES = 10
-
-
-def table(*headings: str, numbers: Iterable[int] = (), title: str | None = None) -> Table:
-    """An empty table; the columns at the positions ``numbers`` are aligned to the right."""
-    right = set(numbers)
-    made = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-        title=None if title is None else plain(title),
-        title_justify="left",
-        title_style="bold",
-    )
-    for position, heading in enumerate(headings):
-        made.add_column(plain(heading), justify="right" if position in right else "left", overflow="fold")
-    return made
-
-
-def plain(text: str, style: str = "") -> Text:
-    """A text without markup and control characters."""
-    return Text(printable(text), style=style)
-
-
-def count(number: int | None) -> str:
-    """``12,345``; a dash for nothing."""
-    return "–" if number is None else f"{number:,}"
-
-
-def percent(share: float | None) -> str:
-    """``12.3 %``; a dash for nothing."""
-    return "–" if share is None else f"{100 * share:.1f} %"
-
-
-def figure(number: float | None) -> str:
-    """A loss or an attained measure in six digits."""
-    return "–" if number is None else f"{number:,.6g}"
 
 
 def measurement_view(measurement: Measurement) -> list[RenderableType]:
@@ -81,7 +44,7 @@ def verification_view(verification: Verification) -> list[RenderableType]:
     notes = (*verification.measurement.notes, *verification.notes)
     parts = (("Notes", notes), ("Not covered", verification.not_covered))
     measured = measurement_view(verification.measurement.model_copy(update={"notes": ()}))
-    return [*measured, *(_sentences(heading, sentences) for heading, sentences in parts if sentences)]
+    return [*measured, *(sentence_list(heading, sentences) for heading, sentences in parts if sentences)]
 
 
 def facts_of(measurement: Measurement) -> list[tuple[str, str]]:
@@ -147,19 +110,13 @@ def guarantee_view(guarantee: Guarantee) -> list[RenderableType]:
         ("As long as", guarantee.conditions),
         ("Not covered", guarantee.not_covered),
     )
-    return [_sentences(heading, sentences) for heading, sentences in parts if sentences]
+    return [sentence_list(heading, sentences) for heading, sentences in parts if sentences]
 
 
 def notes_view(notes: Iterable[str]) -> list[RenderableType]:
     """What a reader should know, if there is anything."""
     sentences = list(notes)
-    return [_sentences("Notes", sentences)] if sentences else []
-
-
-def findings_view(findings: Findings | None) -> list[RenderableType]:
-    """What the policy leaves open, if there is anything."""
-    sentences = () if findings is None else findings.sentences
-    return [_sentences("Findings (for you alone: they do not travel with the release)", sentences)] if sentences else []
+    return [sentence_list("Notes", sentences)] if sentences else []
 
 
 def fit_view(fit: Fit, sidecar: str) -> list[RenderableType]:
@@ -283,10 +240,3 @@ def taxonomy_table(taxonomies: dict[str, dict[str, Any]]) -> Table:
         labels = ", ".join(count(number) for number in shape["labels"])
         made.add_row(plain(name), str(shape["height"]), count(shape["values"]), labels, str(shape["domain"]))
     return made
-
-
-def _sentences(heading: str, sentences: Iterable[str]) -> Group:
-    lines = Table.grid(padding=(0, 1))
-    for sentence in sentences:
-        lines.add_row(" •", plain(sentence))
-    return Group(Text(heading, "bold"), lines)

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.full_domain.alternatives import Satisfying, finer_nodes
 from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.methods.full_domain.sizes_first import SizesFirst
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
+from sqlanon.model.release import FinerNode
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
 
 Observer = Callable[[int, int, Inquiry], None]
@@ -36,9 +38,25 @@ def choose_node(
         the outcome, without a node if none satisfies the policy or none was found before the search was stopped.
     """
     policy = table.bound.policy
-    search = SEARCHES[policy.algorithm](SearchProblem(policy.quality, table.context, policy.max_loss))
+    problem = SearchProblem(policy.quality, table.context, policy.max_loss)
     with engine.scratch():
-        return _answered(engine, table, search, observer, stopped)
+        return _answered(SizesFirst(engine, table), problem, SEARCHES[policy.algorithm](problem), observer, stopped)
+
+
+def choose_with_alternatives(
+    engine: Compute, table: EncodedTable, observer: Observer, stopped: Callable[[], bool] = lambda: False
+) -> tuple[SearchOutcome, tuple[FinerNode, ...]]:
+    """The same, and the nodes that keep a quasi-identifier finer: none if the most private node is searched for."""
+    policy = table.bound.policy
+    problem = SearchProblem(policy.quality, table.context, policy.max_loss)
+    satisfying = Satisfying(problem)
+    with engine.scratch():
+        counter = SizesFirst(engine, table)
+        search = SEARCHES[policy.algorithm](problem)
+        outcome = _answered(counter, problem, search, observer, stopped, satisfying.add)
+        if outcome.best is None or policy.objective == "privacy" or stopped():
+            return outcome, ()
+        return outcome, finer_nodes(problem, outcome, satisfying.nodes, counter.answer)
 
 
 def settled(engine: Compute, table: EncodedTable, best: NodeSummary) -> tuple[EncodedTable, NodeSummary]:
@@ -66,19 +84,26 @@ def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
     return table.under(policy.model_copy(update={"privacy": _most_private(policy, attainable)}))
 
 
+# More than six parameters: both sides of the conversation, who is told of it, and who ends it.
 def _answered(
-    engine: Compute, table: EncodedTable, search: Search, observer: Observer, stopped: Callable[[], bool]
+    counter: SizesFirst,
+    problem: SearchProblem,
+    search: Search,
+    observer: Observer,
+    stopped: Callable[[], bool],
+    satisfying: Callable[[NodeSummary], None] = lambda _: None,
 ) -> SearchOutcome:
     """Drive a search: give it the summaries of the nodes that it asks for until it returns, or is to return."""
     checked = 0
-    counter = SizesFirst(engine, table)
     try:
         inquiry = next(search)
         while True:
-            observer(checked, table.context.lattice.size, inquiry)
+            observer(checked, problem.context.lattice.size, inquiry)
             summaries = counter.answer(inquiry)
             if inquiry.asks != "loss":
                 checked += len(inquiry.nodes)
+                for summary in filter(problem.satisfies, summaries):
+                    satisfying(summary)
             inquiry = search.send(summaries)
             if stopped():
                 search.throw(SearchStopped())

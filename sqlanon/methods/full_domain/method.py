@@ -17,7 +17,7 @@ from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.findings import findings
-from sqlanon.methods.full_domain.choice import choose_node, most_private, settled
+from sqlanon.methods.full_domain.choice import choose_with_alternatives, most_private, settled
 from sqlanon.methods.full_domain.given_node import check_given, given_levels, only_checked
 from sqlanon.methods.full_domain.guarantee import guarantee
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes, masked_rows_fall_short
@@ -28,13 +28,14 @@ from sqlanon.methods.full_domain.report import Decision, doubts, report
 from sqlanon.methods.kept_values import released_values
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
+from sqlanon.methods.suppressed import suppression
 from sqlanon.methods.unknown import refuse_too_many, unknown_notes
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.pseudonym_key import PseudonymKey
 from sqlanon.model.recoding import at_node
-from sqlanon.model.release import CUSTODIAN_FIELDS, Report, RowCounts, Verification
+from sqlanon.model.release import CUSTODIAN_FIELDS, FinerNode, Report, RowCounts, Verification
 from sqlanon.publish.provenance import provenance
 from sqlanon.queries.classes.grouping import recoded
 from sqlanon.queries.kit.nodes import Relation, subquery
@@ -111,19 +112,26 @@ class Encoded:
     def choose(self, stages: Stages) -> Chosen:
         """See :class:`sqlanon.methods.base.Paid`; also if the node that was given does not meet the policy."""
         with stages.stage("search"):
-            outcome = self._outcome(stages)
+            outcome, finer_nodes = self._outcome(stages)
             stages.concluded(outcome)
         if outcome.best is None:
             from sqlanon.methods.full_domain.relaxation import unsatisfiable
 
             with stages.stage("explain"):
                 raise unsatisfiable(self.engine, self.table, outcome, stages.counted)
-        return Chosen(self.engine, self.table, outcome, outcome.best, pseudonym_key=self.pseudonym_key)
+        return Chosen(
+            self.engine,
+            self.table,
+            outcome,
+            outcome.best,
+            pseudonym_key=self.pseudonym_key,
+            finer_nodes=finer_nodes,
+        )
 
-    def _outcome(self, stages: Stages) -> SearchOutcome:
+    def _outcome(self, stages: Stages) -> tuple[SearchOutcome, tuple[FinerNode, ...]]:
         if self.given is not None:
-            return check_given(self.engine, self.table, self.given)
-        return choose_node(self.engine, self.table, stages.checked, self.stopped)
+            return check_given(self.engine, self.table, self.given), ()
+        return choose_with_alternatives(self.engine, self.table, stages.checked, self.stopped)
 
 
 @dataclass(frozen=True)
@@ -168,6 +176,7 @@ class Chosen:
     outcome: SearchOutcome
     best: NodeSummary
     rehearsed: bool = False
+    finer_nodes: tuple[FinerNode, ...] = ()
     pseudonym_key: PseudonymKey | None = None
 
     def settled(self) -> tuple[EncodedTable, NodeSummary]:
@@ -187,7 +196,10 @@ class Chosen:
         make_rows(engine, table, recoding, self.pseudonym_key, masked=decision.masked)
         kept_values = released_values(engine, table)
         notes = (*decision.notes, *nearly_unique_columns(kept_values))
-        decision = replace(decision, notes=notes, findings=findings(engine, table, node.levels, kept_values))
+        found = findings(engine, table, node.levels, kept_values).model_copy(
+            update={"suppression": tuple(suppression(engine, table, node)), "finer_nodes": self.finer_nodes}
+        )
+        decision = replace(decision, notes=notes, findings=found)
         return Drawn(engine, table, kept, decision, self.rehearsed)
 
 

@@ -3,10 +3,13 @@
 from sqlanon.model.release.document import Document
 from sqlanon.model.release.findings import (
     Findings,
+    FinerNode,
     HomogeneousColumn,
     IdentifyingPair,
     RepeatedIdentifier,
     RevealingColumn,
+    SuppressedGroup,
+    Suppression,
 )
 from sqlanon.model.release.measurement import Measurement, ModelResult, RowCounts, Verification
 from sqlanon.model.release.published import Published, Release
@@ -25,6 +28,7 @@ __all__ = [
     "REPORTED_TIES",
     "Document",
     "Findings",
+    "FinerNode",
     "Guarantee",
     "HomogeneousColumn",
     "IdentifyingPair",
@@ -39,5 +43,7 @@ __all__ = [
     "RevealingColumn",
     "RowCounts",
     "Spent",
+    "SuppressedGroup",
+    "Suppression",
     "Verification",
 ]

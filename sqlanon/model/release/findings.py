@@ -126,6 +126,77 @@ class IdentifyingPair(Document):
         )
 
 
+class SuppressedGroup(Document):
+    """The rows of a label of a quasi-identifier.
+
+    Attributes:
+        label: the label; None if it is NULL, or a value that was read off the data.
+        rows: rows of the source.
+        suppressed_rows: those of them that are suppressed.
+    """
+
+    label: str | None
+    rows: int
+    suppressed_rows: int
+
+    @property
+    def name(self) -> str:
+        """The label, or a dash."""
+        return "–" if self.label is None else self.label
+
+    @property
+    def share(self) -> float:
+        """The share of its rows that is suppressed, in [0, 1]."""
+        return self.suppressed_rows / self.rows
+
+
+class Suppression(Document):
+    """How unevenly suppression falls on the labels of a quasi-identifier.
+
+    Attributes:
+        quasi_identifier: its name.
+        level: the finest level of at most 20 labels, whatever level is published.
+        groups: labels of it with at least 30 rows.
+        most, least: those of which the largest and the smallest share is suppressed.
+    """
+
+    quasi_identifier: str
+    level: int
+    groups: int
+    most: SuppressedGroup
+    least: SuppressedGroup
+
+
+class FinerNode(Document):
+    """A node that satisfies the policy and keeps a quasi-identifier finer than the one that was published.
+
+    Attributes:
+        node: the level of each quasi-identifier.
+        finer, coarser: the levels of those that are finer, and coarser, than published.
+        loss, loss_difference: its loss, and how much more that is.
+        suppressed_rows: rows that it suppresses.
+    """
+
+    node: dict[str, int]
+    finer: dict[str, int]
+    coarser: dict[str, int]
+    loss: float
+    loss_difference: float
+    suppressed_rows: int
+
+    @property
+    def sentence(self) -> str:
+        finer, coarser = (
+            " and ".join(f'"{name}" at level {level}' for name, level in levels.items())
+            for levels in (self.finer, self.coarser)
+        )
+        instead = f", and instead {coarser}" if coarser else ""
+        return (
+            f"of the nodes that were checked, the cheapest with a finer column has {finer}{instead}: its loss is "
+            f"{self.loss:.4g} ({self.loss_difference:+.3g}), with {self.suppressed_rows:,} rows suppressed"
+        )
+
+
 class Findings(Document):
     """What a policy leaves open. It may show facts of suppressed rows: keep it like the source.
 
@@ -134,6 +205,10 @@ class Findings(Document):
         homogeneous_columns: sensitive columns without a diversity model.
         revealing_columns: columns that show more of a quasi-identifier than its published label does.
         identifying_pairs: pairs of columns that are nearly unique together, the rarest values first.
+        suppression: how unevenly suppression falls on each quasi-identifier.
+        finer_nodes: for each quasi-identifier, of the nodes that were checked, the one of the least loss that satisfies
+            the policy and has it finer than published, each node once and the least loss first. They need not be the
+            cheapest of all nodes. There is none where no node was searched for, or the most private one was.
         unexamined_columns: columns that were not compared with the quasi-identifiers, since there are too many.
         unexamined_pairs: how many pairs of columns have values enough to be nearly unique together, and were not looked
             at, since there are too many.
@@ -144,6 +219,8 @@ class Findings(Document):
     homogeneous_columns: tuple[HomogeneousColumn, ...] = ()
     revealing_columns: tuple[RevealingColumn, ...] = ()
     identifying_pairs: tuple[IdentifyingPair, ...] = ()
+    suppression: tuple[Suppression, ...] = ()
+    finer_nodes: tuple[FinerNode, ...] = ()
     unexamined_columns: tuple[str, ...] = ()
     unexamined_pairs: int = 0
     unexamined_pairs_listed: tuple[tuple[str, str], ...] = ()
@@ -160,6 +237,7 @@ class Findings(Document):
         yield from (found.sentence for found in self.identifying_pairs[:MAX_SHOWN_PAIRS])
         if (more := len(self.identifying_pairs) - MAX_SHOWN_PAIRS) > 0:
             yield f"{more:,} more pairs of columns are nearly unique together; the report in JSON lists them"
+        yield from (found.sentence for found in self.finer_nodes[:1])
         if self.unexamined_columns:
             names = ", ".join(f'"{name}"' for name in self.unexamined_columns[:MAX_SHOWN_COLUMNS])
             count = len(self.unexamined_columns)

@@ -14,6 +14,7 @@ from sqlanon.queries.kit.nodes import (
     cast,
     column,
     count_rows,
+    exact_text,
     grouped,
     names,
     number,
@@ -21,7 +22,6 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
-from sqlanon.queries.kit.values import exact_text
 
 SOURCE = "anon_source"
 EVENTS = "anon_events"

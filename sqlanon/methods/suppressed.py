@@ -1,0 +1,64 @@
+"""How unevenly suppression falls on the values of each quasi-identifier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlanon.engines.base import Compute
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.release import SuppressedGroup, Suppression
+from sqlanon.queries.classes import suppressed as queries
+
+MAX_GROUPS = 20
+"""Labels that the level has at most at which a quasi-identifier is looked at."""
+
+MIN_GROUP_ROWS = 30
+"""Rows of a label, at least: the share of fewer says little."""
+
+
+def suppression(engine: Compute, table: EncodedTable, node: NodeSummary) -> Iterator[Suppression]:
+    """By quasi-identifier, the labels of which the largest and the smallest share of rows is suppressed at a node.
+
+    They are those of the finest level with at most ``MAX_GROUPS`` labels, whatever level is published.
+    """
+    depths = _depths(table)
+    if not node.suppressed_rows or not depths:
+        return
+    engine.run(queries.judged_cells(table.encoding, node.levels))
+    found = engine.fetch(queries.rows_by_label(table.encoding, depths, MIN_GROUP_ROWS), "suppressed rows by label")
+    engine.drop(queries.JUDGED_CELLS)
+    for position, level in depths.items():
+        groups = sorted((row for row in found if row["position"] == position), key=_share_and_rows)
+        if len(groups) > 1:
+            shape = table.bound.shapes[position]
+            # A value that was read off the data stays there.
+            is_named = level > 0 or shape.domain != "observed"
+            yield Suppression(
+                quasi_identifier=table.bound.policy.quasi_identifiers[position],
+                level=level,
+                groups=len(groups),
+                most=_group(groups[-1], is_named=is_named),
+                least=_group(groups[0], is_named=is_named),
+            )
+
+
+def _depths(table: EncodedTable) -> dict[int, int]:
+    """By position, the finest level with few labels, if it has any to compare."""
+    found: dict[int, int] = {}
+    for position, labels in enumerate(table.context.losses.distinct_labels):
+        level = next((level for level, count in enumerate(labels) if 2 <= count <= MAX_GROUPS), None)
+        if level is not None:
+            found[position] = level
+    return found
+
+
+def _share_and_rows(row: dict[str, Any]) -> tuple[float, int]:
+    return row["suppressed_rows"] / row["rows"], row["rows"]
+
+
+def _group(row: dict[str, Any], *, is_named: bool) -> SuppressedGroup:
+    return SuppressedGroup(
+        label=row["label"] if is_named else None, rows=row["rows"], suppressed_rows=row["suppressed_rows"]
+    )

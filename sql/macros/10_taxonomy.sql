@@ -213,7 +213,7 @@ FROM (
         unnest(map_values(anon_rows_by_value)) AS anon_rows
     FROM (
         UNPIVOT (
-            SELECT histogram(coalesce('=' || CAST(COLUMNS(anon.listed(column_names)) AS VARCHAR), '') COLLATE "binary")
+            SELECT histogram(coalesce('=' || anon.text_of(COLUMNS(anon.listed(column_names))), '') COLLATE "binary")
             FROM query_table(source)
         )
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_rows_by_value
@@ -237,7 +237,7 @@ WITH anon_values AS (
         anon_value,
         count(*) AS anon_rows
     FROM (
-        UNPIVOT (SELECT CAST(COLUMNS(anon.listed(quasi_identifiers)) AS VARCHAR) FROM query_table(source))
+        UNPIVOT (SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))) FROM query_table(source))
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_value
     )
     GROUP BY ALL

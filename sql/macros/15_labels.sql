@@ -27,8 +27,8 @@ CREATE OR REPLACE MACRO anon.interval_label(value, width, origin, lower, upper) 
             END) AS anon_start
         FROM (
             SELECT
-                TRY_CAST(value AS DECIMAL(38, 9)) AS anon_number,
-                CAST(floor((TRY_CAST(value AS DECIMAL(38, 9)) - origin) / width) AS BIGINT) AS anon_step
+                TRY_CAST(anon.as_read(value) AS DECIMAL(38, 9)) AS anon_number,
+                CAST(floor((TRY_CAST(anon.as_read(value) AS DECIMAL(38, 9)) - origin) / width) AS BIGINT) AS anon_step
         ) AS anon_guess
     ) AS anon_start
 );
@@ -44,10 +44,10 @@ CREATE OR REPLACE MACRO anon.bin_label(value, bounds) AS
 -- A lambda names the place of the lower bound: DuckDB 1.5 finds no column of a query around a subquery inside one.
 list_transform(
     [len(list_filter(
-        bounds, lambda anon_bound: CAST(anon_bound AS DECIMAL(38, 9)) <= TRY_CAST(value AS DECIMAL(38, 9))
+        bounds, lambda anon_bound: CAST(anon_bound AS DECIMAL(38, 9)) <= TRY_CAST(anon.as_read(value) AS DECIMAL(38, 9))
     ))],
     lambda anon_lower: CASE
-        WHEN TRY_CAST(value AS DECIMAL(38, 9)) IS NULL THEN NULL
+        WHEN TRY_CAST(anon.as_read(value) AS DECIMAL(38, 9)) IS NULL THEN NULL
         WHEN anon_lower = 0 THEN '< ' || CAST(bounds[1] AS VARCHAR)
         WHEN anon_lower = len(bounds) THEN '>= ' || CAST(bounds[anon_lower] AS VARCHAR)
         ELSE concat('[', bounds[anon_lower], ', ', bounds[anon_lower + 1], ')')
@@ -61,13 +61,16 @@ list_transform(
 -- Example:
 --   SELECT anon.date_label('2024-03-31', 'month') AS month, anon.date_label('2024-03-31', 'quarter') AS quarter;
 CREATE OR REPLACE MACRO anon.date_label(value, unit) AS CASE unit
-    WHEN 'day' THEN strftime(TRY_CAST(value AS TIMESTAMP), '%Y-%m-%d')
-    WHEN 'week' THEN isoyear(TRY_CAST(value AS TIMESTAMP)) || '-W' || lpad(CAST(week(TRY_CAST(value AS TIMESTAMP)) AS VARCHAR), 2, '0')
-    WHEN 'isoyear' THEN 'ISO ' || isoyear(TRY_CAST(value AS TIMESTAMP))
-    WHEN 'month' THEN strftime(TRY_CAST(value AS TIMESTAMP), '%Y-%m')
-    WHEN 'quarter' THEN year(TRY_CAST(value AS TIMESTAMP)) || '-Q' || quarter(TRY_CAST(value AS TIMESTAMP))
-    WHEN 'year' THEN CAST(year(TRY_CAST(value AS TIMESTAMP)) AS VARCHAR)
-    WHEN 'decade' THEN (year(TRY_CAST(value AS TIMESTAMP)) // 10 * 10) || 's'
+    WHEN 'day' THEN strftime(TRY_CAST(anon.as_read(value) AS TIMESTAMP), '%Y-%m-%d')
+    WHEN 'week' THEN
+        isoyear(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) || '-W'
+        || lpad(CAST(week(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) AS VARCHAR), 2, '0')
+    WHEN 'isoyear' THEN 'ISO ' || isoyear(TRY_CAST(anon.as_read(value) AS TIMESTAMP))
+    WHEN 'month' THEN strftime(TRY_CAST(anon.as_read(value) AS TIMESTAMP), '%Y-%m')
+    WHEN 'quarter' THEN
+        year(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) || '-Q' || quarter(TRY_CAST(anon.as_read(value) AS TIMESTAMP))
+    WHEN 'year' THEN CAST(year(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) AS VARCHAR)
+    WHEN 'decade' THEN (year(TRY_CAST(anon.as_read(value) AS TIMESTAMP)) // 10 * 10) || 's'
     ELSE error(concat('anon.date_label: no unit ', unit, '; take day, week, isoyear, month, quarter, year or decade'))
 END;
 
@@ -77,7 +80,7 @@ END;
 -- Example:
 --   SELECT anon.prefix_label('10115', 3) AS label;
 CREATE OR REPLACE MACRO anon.prefix_label(value, kept) AS
-left(CAST(value AS VARCHAR), kept) || repeat('*', greatest(length(CAST(value AS VARCHAR)) - kept, 0));
+left(anon.text_of(value), kept) || repeat('*', greatest(length(anon.text_of(value)) - kept, 0));
 
 -- The three-character category (E11) or the chapter (E00-E90) of an ICD-10 code, with or without its dot.
 --
@@ -86,30 +89,30 @@ left(CAST(value AS VARCHAR), kept) || repeat('*', greatest(length(CAST(value AS 
 -- Example:
 --   SELECT anon.icd10_label('E11.65', 'category') AS category, anon.icd10_label('E11.65', 'chapter') AS chapter;
 CREATE OR REPLACE MACRO anon.icd10_label(value, rank) AS CASE
-    WHEN NOT regexp_matches(upper(CAST(value AS VARCHAR)), '^[A-Z][0-9][0-9A-Z]([.]?[0-9A-Z-]+)?$') THEN NULL
-    WHEN rank = 'category' THEN upper(left(CAST(value AS VARCHAR), 3))
+    WHEN NOT regexp_matches(upper(anon.text_of(value)), '^[A-Z][0-9][0-9A-Z]([.]?[0-9A-Z-]+)?$') THEN NULL
+    WHEN rank = 'category' THEN upper(left(anon.text_of(value), 3))
     WHEN rank <> 'chapter' THEN error(concat('anon.icd10_label: no rank ', rank, '; take category or chapter'))
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) IN ('A', 'B') THEN 'A00-B99'
-    WHEN upper(left(CAST(value AS VARCHAR), 3)) BETWEEN 'C00' AND 'D4Z' THEN 'C00-D49'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'D' THEN 'D50-D89'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'E' THEN 'E00-E90'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'F' THEN 'F00-F99'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'G' THEN 'G00-G99'
-    WHEN upper(left(CAST(value AS VARCHAR), 3)) BETWEEN 'H00' AND 'H5Z' THEN 'H00-H59'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'H' THEN 'H60-H95'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'I' THEN 'I00-I99'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'J' THEN 'J00-J99'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'K' THEN 'K00-K95'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'L' THEN 'L00-L99'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'M' THEN 'M00-M99'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'N' THEN 'N00-N99'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'O' THEN 'O00-O9A'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'P' THEN 'P00-P96'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'Q' THEN 'Q00-Q99'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'R' THEN 'R00-R99'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) IN ('S', 'T') THEN 'S00-T98'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) IN ('V', 'W', 'X', 'Y') THEN 'V01-Y98'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'Z' THEN 'Z00-Z99'
+    WHEN upper(left(anon.text_of(value), 1)) IN ('A', 'B') THEN 'A00-B99'
+    WHEN upper(left(anon.text_of(value), 3)) BETWEEN 'C00' AND 'D4Z' THEN 'C00-D49'
+    WHEN upper(left(anon.text_of(value), 1)) = 'D' THEN 'D50-D89'
+    WHEN upper(left(anon.text_of(value), 1)) = 'E' THEN 'E00-E90'
+    WHEN upper(left(anon.text_of(value), 1)) = 'F' THEN 'F00-F99'
+    WHEN upper(left(anon.text_of(value), 1)) = 'G' THEN 'G00-G99'
+    WHEN upper(left(anon.text_of(value), 3)) BETWEEN 'H00' AND 'H5Z' THEN 'H00-H59'
+    WHEN upper(left(anon.text_of(value), 1)) = 'H' THEN 'H60-H95'
+    WHEN upper(left(anon.text_of(value), 1)) = 'I' THEN 'I00-I99'
+    WHEN upper(left(anon.text_of(value), 1)) = 'J' THEN 'J00-J99'
+    WHEN upper(left(anon.text_of(value), 1)) = 'K' THEN 'K00-K95'
+    WHEN upper(left(anon.text_of(value), 1)) = 'L' THEN 'L00-L99'
+    WHEN upper(left(anon.text_of(value), 1)) = 'M' THEN 'M00-M99'
+    WHEN upper(left(anon.text_of(value), 1)) = 'N' THEN 'N00-N99'
+    WHEN upper(left(anon.text_of(value), 1)) = 'O' THEN 'O00-O9A'
+    WHEN upper(left(anon.text_of(value), 1)) = 'P' THEN 'P00-P96'
+    WHEN upper(left(anon.text_of(value), 1)) = 'Q' THEN 'Q00-Q99'
+    WHEN upper(left(anon.text_of(value), 1)) = 'R' THEN 'R00-R99'
+    WHEN upper(left(anon.text_of(value), 1)) IN ('S', 'T') THEN 'S00-T98'
+    WHEN upper(left(anon.text_of(value), 1)) IN ('V', 'W', 'X', 'Y') THEN 'V01-Y98'
+    WHEN upper(left(anon.text_of(value), 1)) = 'Z' THEN 'Z00-Z99'
     ELSE 'U00-U99'
 END;
 
@@ -121,27 +124,27 @@ END;
 -- Example:
 --   SELECT anon.icd9_label('250.01', 'category') AS category, anon.icd9_label('V10.3', 'chapter') AS chapter;
 CREATE OR REPLACE MACRO anon.icd9_label(value, rank) AS CASE
-    WHEN NOT regexp_matches(upper(CAST(value AS VARCHAR)), '^([0-9]{3}|V[0-9]{2}|E[0-9]{3})([.]?[0-9]{1,2})?$') THEN NULL
-    WHEN rank = 'category' THEN regexp_extract(upper(CAST(value AS VARCHAR)), '^([0-9]{3}|V[0-9]{2}|E[0-9]{3})')
+    WHEN NOT regexp_matches(upper(anon.text_of(value)), '^([0-9]{3}|V[0-9]{2}|E[0-9]{3})([.]?[0-9]{1,2})?$') THEN NULL
+    WHEN rank = 'category' THEN regexp_extract(upper(anon.text_of(value)), '^([0-9]{3}|V[0-9]{2}|E[0-9]{3})')
     WHEN rank <> 'chapter' THEN error(concat('anon.icd9_label: no rank ', rank, '; take category or chapter'))
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'V' THEN 'V01-V91'
-    WHEN upper(left(CAST(value AS VARCHAR), 1)) = 'E' THEN 'E000-E999'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '139' THEN '001-139'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '239' THEN '140-239'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '279' THEN '240-279'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '289' THEN '280-289'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '319' THEN '290-319'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '389' THEN '320-389'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '459' THEN '390-459'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '519' THEN '460-519'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '579' THEN '520-579'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '629' THEN '580-629'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '679' THEN '630-679'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '709' THEN '680-709'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '739' THEN '710-739'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '759' THEN '740-759'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '779' THEN '760-779'
-    WHEN left(CAST(value AS VARCHAR), 3) <= '799' THEN '780-799'
+    WHEN upper(left(anon.text_of(value), 1)) = 'V' THEN 'V01-V91'
+    WHEN upper(left(anon.text_of(value), 1)) = 'E' THEN 'E000-E999'
+    WHEN left(anon.text_of(value), 3) <= '139' THEN '001-139'
+    WHEN left(anon.text_of(value), 3) <= '239' THEN '140-239'
+    WHEN left(anon.text_of(value), 3) <= '279' THEN '240-279'
+    WHEN left(anon.text_of(value), 3) <= '289' THEN '280-289'
+    WHEN left(anon.text_of(value), 3) <= '319' THEN '290-319'
+    WHEN left(anon.text_of(value), 3) <= '389' THEN '320-389'
+    WHEN left(anon.text_of(value), 3) <= '459' THEN '390-459'
+    WHEN left(anon.text_of(value), 3) <= '519' THEN '460-519'
+    WHEN left(anon.text_of(value), 3) <= '579' THEN '520-579'
+    WHEN left(anon.text_of(value), 3) <= '629' THEN '580-629'
+    WHEN left(anon.text_of(value), 3) <= '679' THEN '630-679'
+    WHEN left(anon.text_of(value), 3) <= '709' THEN '680-709'
+    WHEN left(anon.text_of(value), 3) <= '739' THEN '710-739'
+    WHEN left(anon.text_of(value), 3) <= '759' THEN '740-759'
+    WHEN left(anon.text_of(value), 3) <= '779' THEN '760-779'
+    WHEN left(anon.text_of(value), 3) <= '799' THEN '780-799'
     ELSE '800-999'
 END;
 
@@ -163,9 +166,9 @@ CREATE OR REPLACE MACRO anon.ipv4_label(value, bits) AS (
         FROM (
             SELECT CASE
                 WHEN regexp_matches(
-                    CAST(value AS VARCHAR),
+                    anon.text_of(value),
                     '^((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])[.]){3}(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])$'
-                ) THEN string_split(CAST(value AS VARCHAR), '.')
+                ) THEN string_split(anon.text_of(value), '.')
             END AS anon_octet
         ) AS anon_octets
     ) AS anon_network

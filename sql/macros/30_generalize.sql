@@ -121,7 +121,7 @@ list_transform(
     [(
         SELECT CASE WHEN count(*) > 0 THEN anon.marked_label(max(anon_labels.anon_label), count(*)) END
         FROM anon.taxonomy_level(attribute, level) AS anon_labels (anon_value, anon_label)
-        WHERE anon_labels.anon_value IS NOT DISTINCT FROM CAST(value AS VARCHAR)
+        WHERE anon_labels.anon_value IS NOT DISTINCT FROM anon.text_of(value)
     )],
     lambda anon_found: anon.checked_label(attribute, level, anon_found)
 )[1];
@@ -163,7 +163,7 @@ FROM (
             COLUMNS(lambda anon_column: NOT list_contains(map_keys(node), anon_column))
         FROM (
             SELECT
-                CAST(COLUMNS(map_keys(node)) AS VARCHAR),
+                anon.text_of(COLUMNS(map_keys(node))),
                 COLUMNS(lambda anon_column: NOT list_contains(map_keys(node), anon_column))
             -- COLUMNS that match nothing are an error: there is always one column beside the quasi-identifiers.
             FROM (SELECT *, NULL AS anon_other FROM query_table(source))

@@ -24,7 +24,7 @@ FROM (
             PARTITION BY anon_individual
             ORDER BY
                 list_transform(ordering, lambda anon_name: anon_keys[lower(anon_name)]) ASC,
-                create_sort_key(CAST(anon_event AS VARCHAR), 'ASC NULLS LAST') ASC
+                create_sort_key(anon.text_of(anon_event), 'ASC NULLS LAST') ASC
         ) AS anon_position
     FROM (
         SELECT anon_individual, anon_event, map_from_entries(list_value(*COLUMNS(anon.listed(ordering)))) AS anon_keys

@@ -57,7 +57,7 @@ anon.hmac_of_blocks(
 -- Example:
 --   SELECT anon.pseudonym(id, repeat(CAST('k' AS BLOB), 32)) AS pseudonym FROM visits ORDER BY id LIMIT 2;
 CREATE OR REPLACE MACRO anon.pseudonym(value, key) AS
-anon.hmac_sha256(key, encode(CAST(value AS VARCHAR)));
+anon.hmac_sha256(key, encode(anon.text_of(value)));
 
 -- What is wrong with columns of pseudonyms: rows whose value is not 64 hexadecimal digits, values that stand more than once
 -- in these columns taken together, and the rows that have one. A pseudonym that repeats links rows, also where it stands in
@@ -70,7 +70,7 @@ CREATE OR REPLACE MACRO anon.pseudonym_problems(source, column_names) AS TABLE
 WITH anon_values AS (
     SELECT lower(anon_attribute) AS anon_attribute, anon_value
     FROM (
-        UNPIVOT (SELECT CAST(COLUMNS(anon.listed(column_names)) AS VARCHAR) COLLATE "binary" FROM query_table(source))
+        UNPIVOT (SELECT anon.text_of(COLUMNS(anon.listed(column_names))) COLLATE "binary" FROM query_table(source))
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_value
     )
 ),

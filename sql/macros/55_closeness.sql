@@ -30,10 +30,10 @@ FROM (
     FROM (
         SELECT anon_text, any_value(anon_value) AS anon_value, sum(anon_is_known) AS anon_known_rows
         FROM (
-            SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_text, COLUMNS([sensitive]) AS anon_value, 0 AS anon_is_known
+            SELECT anon.text_of(COLUMNS([sensitive])) AS anon_text, COLUMNS([sensitive]) AS anon_value, 0 AS anon_is_known
             FROM query_table(source)
             UNION ALL
-            SELECT CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_text, COLUMNS([sensitive]) AS anon_value, 1 AS anon_is_known
+            SELECT anon.text_of(COLUMNS([sensitive])) AS anon_text, COLUMNS([sensitive]) AS anon_value, 1 AS anon_is_known
             FROM query_table(reference)
         )
         GROUP BY anon_text
@@ -64,7 +64,7 @@ SELECT
     any_value(anon_texts.share) AS reference_share
 FROM anon.value_counts(source, quasi_identifiers, sensitive) AS anon_counts
 INNER JOIN anon.value_texts(source, sensitive, reference) AS anon_texts
-    ON anon_texts.value_text IS NOT DISTINCT FROM CAST(anon_counts.sensitive_value AS VARCHAR)
+    ON anon_texts.value_text IS NOT DISTINCT FROM anon.text_of(anon_counts.sensitive_value)
 GROUP BY anon_counts.class, anon_texts.sensitive_value;
 
 -- Earth mover's distance between the values of one class and the reference if all values are equally far apart (an

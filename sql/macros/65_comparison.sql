@@ -36,7 +36,7 @@ CASE
     WHEN attribute IN (SELECT anon_taxonomy.anon_attribute FROM anon.taxonomy AS anon_taxonomy (
         anon_attribute, anon_level, anon_value, anon_label
     )) THEN error(concat('attribute "', attribute, '" shows a label that its taxonomy has at no level'))
-    ELSE CAST(label AS VARCHAR)
+    ELSE anon.text_of(label)
 END;
 
 -- The probability that a released label stands for a value, if all values under the label are equally likely; see
@@ -48,15 +48,15 @@ END;
 CREATE OR REPLACE MACRO anon.label_share(attribute, label, value) AS (
     SELECT CASE
         WHEN anon_found.anon_values > 0 THEN anon_found.anon_same_values / anon_found.anon_values
-        WHEN anon.value_without_taxonomy(attribute, label) IS NOT DISTINCT FROM CAST(value AS VARCHAR) THEN 1.0
+        WHEN anon.value_without_taxonomy(attribute, label) IS NOT DISTINCT FROM anon.text_of(value) THEN 1.0
         ELSE 0.0
     END
     FROM (
         SELECT
             count(*) AS anon_values,
-            count(*) FILTER (WHERE anon_labels.anon_value IS NOT DISTINCT FROM CAST(value AS VARCHAR)) AS anon_same_values
+            count(*) FILTER (WHERE anon_labels.anon_value IS NOT DISTINCT FROM anon.text_of(value)) AS anon_same_values
         FROM anon.label_values() AS anon_labels (anon_attribute, anon_label, anon_value)
-        WHERE anon_labels.anon_attribute = attribute AND anon_labels.anon_label IS NOT DISTINCT FROM CAST(label AS VARCHAR)
+        WHERE anon_labels.anon_attribute = attribute AND anon_labels.anon_label IS NOT DISTINCT FROM anon.text_of(label)
     ) AS anon_found (anon_values, anon_same_values)
 );
 
@@ -68,8 +68,8 @@ CREATE OR REPLACE MACRO anon.label_share(attribute, label, value) AS (
 CREATE OR REPLACE MACRO anon.number_of(attribute, value) AS
 CASE
     WHEN value IS NULL THEN NULL
-    WHEN TRY_CAST(value AS DOUBLE) IS NULL THEN error(concat('column "', attribute, '" has a value that is no number'))
-    ELSE TRY_CAST(value AS DOUBLE)
+    WHEN TRY_CAST(anon.as_read(value) AS DOUBLE) IS NULL THEN error(concat('column "', attribute, '" has a value that is no number'))
+    ELSE TRY_CAST(anon.as_read(value) AS DOUBLE)
 END;
 
 -- The number halfway between the smallest and the largest number that a released label may stand for; see
@@ -89,7 +89,7 @@ CREATE OR REPLACE MACRO anon.label_midpoint(attribute, label) AS (
             min(anon.number_of(attribute, anon_labels.anon_value)) AS anon_smallest,
             max(anon.number_of(attribute, anon_labels.anon_value)) AS anon_largest
         FROM anon.label_values() AS anon_labels (anon_attribute, anon_label, anon_value)
-        WHERE anon_labels.anon_attribute = attribute AND anon_labels.anon_label IS NOT DISTINCT FROM CAST(label AS VARCHAR)
+        WHERE anon_labels.anon_attribute = attribute AND anon_labels.anon_label IS NOT DISTINCT FROM anon.text_of(label)
     ) AS anon_found (anon_values, anon_smallest, anon_largest)
 );
 
@@ -106,7 +106,7 @@ CREATE OR REPLACE MACRO anon.released_ncp(released, quasi_identifiers) AS TABLE
 WITH anon_cells AS (
     SELECT row_number() OVER () AS anon_cell, *
     FROM (
-        SELECT CAST(COLUMNS(anon.listed(quasi_identifiers)) AS VARCHAR), count(*) AS anon_rows
+        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), count(*) AS anon_rows
         FROM query_table(released)
         GROUP BY ALL
     )
@@ -179,10 +179,10 @@ FROM (
     FROM (
         SELECT anon_value, sum(1 - anon_in_released) AS anon_original_rows, sum(anon_in_released) AS anon_released_rows
         FROM (
-            SELECT CAST(COLUMNS([column_name]) AS VARCHAR) AS anon_value, 0 AS anon_in_released
+            SELECT anon.text_of(COLUMNS([column_name])) AS anon_value, 0 AS anon_in_released
             FROM query_table(original)
             UNION ALL
-            SELECT CAST(COLUMNS([column_name]) AS VARCHAR) AS anon_value, 1 AS anon_in_released
+            SELECT anon.text_of(COLUMNS([column_name])) AS anon_value, 1 AS anon_in_released
             FROM query_table(released)
         )
         GROUP BY anon_value
@@ -209,13 +209,13 @@ WITH anon_cells AS (
         sum(1 - anon_in_released) AS anon_original_rows,
         sum(anon_in_released) AS anon_released_rows
     FROM (
-        SELECT COLUMNS(map_keys(node)), CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, 0 AS anon_in_released
+        SELECT COLUMNS(map_keys(node)), anon.text_of(COLUMNS([sensitive])) AS anon_value, 0 AS anon_in_released
         FROM anon.generalize(original, node)
         -- By name: COLUMNS follows the order of each table, and theirs may differ.
         UNION ALL BY NAME
         SELECT
-            CAST(COLUMNS(map_keys(node)) AS VARCHAR),
-            CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value,
+            anon.text_of(COLUMNS(map_keys(node))),
+            anon.text_of(COLUMNS([sensitive])) AS anon_value,
             1 AS anon_in_released
         FROM query_table(released)
     )

@@ -27,11 +27,11 @@ FROM (
         sum(anon_in_sample) AS anon_sample_size,
         sum(anon_in_population) AS anon_population_size
     FROM (
-        SELECT CAST(COLUMNS(anon.listed(quasi_identifiers)) AS VARCHAR), 1 AS anon_in_sample, 0 AS anon_in_population
+        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), 1 AS anon_in_sample, 0 AS anon_in_population
         FROM query_table(source)
         -- By name: COLUMNS follows the order of each table, and theirs may differ.
         UNION ALL BY NAME
-        SELECT CAST(COLUMNS(anon.listed(quasi_identifiers)) AS VARCHAR), 0 AS anon_in_sample, 1 AS anon_in_population
+        SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), 0 AS anon_in_sample, 1 AS anon_in_population
         FROM query_table(population)
     )
     GROUP BY ALL

@@ -10,7 +10,7 @@
 -- Example:
 --   SELECT anon.group_label_of(34, 5) AS age_group, anon.group_label_of('flu', NULL) AS diagnosis;
 CREATE OR REPLACE MACRO anon.group_label_of(value, width) AS
-CASE WHEN width IS NULL THEN CAST(value AS VARCHAR) ELSE anon.interval_label(value, width, 0, NULL, NULL) END;
+CASE WHEN width IS NULL THEN anon.text_of(value) ELSE anon.interval_label(value, width, 0, NULL, NULL) END;
 
 -- Where the group of a value of a column starts; NULL without a width, an error for a value that is no number.
 --
@@ -34,7 +34,7 @@ SELECT
     min(anon.group_start_of(column_name, anon_value, width)) AS group_start,
     CAST(sum(anon_rows) AS DOUBLE) AS answer
 FROM (
-    SELECT CAST(COLUMNS([column_name]) AS VARCHAR) AS anon_value, count(*) AS anon_rows
+    SELECT anon.text_of(COLUMNS([column_name])) AS anon_value, count(*) AS anon_rows
     FROM query_table(source)
     GROUP BY ALL
 )
@@ -56,8 +56,8 @@ FROM (
     SELECT anon_value, anon_rows, anon.number_of(averaged, anon_averaged) AS anon_number
     FROM (
         SELECT
-            CAST(COLUMNS([column_name]) AS VARCHAR) AS anon_value,
-            CAST(COLUMNS([averaged]) AS VARCHAR) AS anon_averaged,
+            anon.text_of(COLUMNS([column_name])) AS anon_value,
+            anon.text_of(COLUMNS([averaged])) AS anon_averaged,
             count(*) AS anon_rows
         FROM query_table(source)
         GROUP BY ALL
@@ -80,7 +80,7 @@ SELECT
         ELSE anon.value_without_taxonomy(column_name, anon_shown.anon_label)
     END AS value,
     1.0 / count(*) OVER (PARTITION BY anon_shown.anon_label) AS share
-FROM (SELECT DISTINCT CAST(COLUMNS([column_name]) AS VARCHAR) AS anon_label FROM query_table(released)) AS anon_shown
+FROM (SELECT DISTINCT anon.text_of(COLUMNS([column_name])) AS anon_label FROM query_table(released)) AS anon_shown
 LEFT JOIN (
     SELECT anon_label, anon_value, TRUE AS anon_is_known
     FROM anon.label_values() AS anon_label_values (anon_attribute, anon_label, anon_value)
@@ -110,7 +110,7 @@ SELECT
 FROM (
     SELECT anon_label, sum(anon_weight) AS anon_weight
     FROM (
-        SELECT CAST(COLUMNS([column_name]) AS VARCHAR) AS anon_label, COLUMNS([weight]) AS anon_weight
+        SELECT anon.text_of(COLUMNS([column_name])) AS anon_label, COLUMNS([weight]) AS anon_weight
         FROM query_table(released)
     )
     WHERE anon_weight > 0
@@ -142,8 +142,8 @@ FROM (
         SELECT anon_label, anon_averaged, sum(anon_weight) AS anon_weight
         FROM (
             SELECT
-                CAST(COLUMNS([column_name]) AS VARCHAR) AS anon_label,
-                CAST(COLUMNS([averaged]) AS VARCHAR) AS anon_averaged,
+                anon.text_of(COLUMNS([column_name])) AS anon_label,
+                anon.text_of(COLUMNS([averaged])) AS anon_averaged,
                 COLUMNS([weight]) AS anon_weight
             FROM query_table(released)
         )

@@ -45,13 +45,13 @@ WITH anon_cells AS (
             count(*) FILTER (WHERE anon_truth IS NULL) AS anon_rows,
             avg(anon_truth) AS anon_truth
         FROM (
-            SELECT COLUMNS(map_keys(node)), CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, NULL AS anon_truth
+            SELECT COLUMNS(map_keys(node)), anon.text_of(COLUMNS([sensitive])) AS anon_value, NULL AS anon_truth
             FROM anon.generalize(original, node)
             -- By name: COLUMNS follows the order of each table, and theirs may differ.
             UNION ALL BY NAME
             SELECT
-                CAST(COLUMNS(map_keys(node)) AS VARCHAR),
-                CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value,
+                anon.text_of(COLUMNS(map_keys(node))),
+                anon.text_of(COLUMNS([sensitive])) AS anon_value,
                 CAST(coalesce(COLUMNS([truth]), 0) AS DOUBLE) AS anon_truth
             FROM query_table(released)
         )

@@ -43,12 +43,12 @@ FROM (
         SELECT
             class_ids AS anon_group,
             unnest(class_ids) AS anon_class,
-            CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value,
+            anon.text_of(COLUMNS([sensitive])) AS anon_value,
             counterfeits AS anon_counterfeits
         FROM query_table(catalog)
     ) AS anon_listed
     LEFT JOIN (
-        SELECT class_id AS anon_class, CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value, count(*) AS anon_rows
+        SELECT class_id AS anon_class, anon.text_of(COLUMNS([sensitive])) AS anon_value, count(*) AS anon_rows
         FROM query_table(released)
         GROUP BY ALL
     ) AS anon_counts
@@ -82,7 +82,7 @@ CREATE OR REPLACE MACRO anon.row_truths(released, catalog, sensitive) AS TABLE
 SELECT
     * EXCLUDE (anon_value, anon_listed_class, anon_listed_value, anon_counterfeits, anon_group_rows),
     anon.row_truth(anon_counterfeits, anon_group_rows) AS anon_truth
-FROM (SELECT *, CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value FROM query_table(released)) AS anon_rows
+FROM (SELECT *, anon.text_of(COLUMNS([sensitive])) AS anon_value FROM query_table(released)) AS anon_rows
 LEFT JOIN (
     SELECT
         class_id AS anon_listed_class,
@@ -138,7 +138,7 @@ FROM anon.estimated_averages('anon_weighted', column_name, width, averaged, 'ano
 CREATE OR REPLACE MACRO anon.truthful_rows(released, catalog, quasi_identifiers, sensitive) AS TABLE
 SELECT
     CASE WHEN anon_place < anon_kept THEN class_id END AS class_id,
-    CASE WHEN anon_place < anon_kept THEN CAST(COLUMNS(anon.listed(quasi_identifiers)) AS VARCHAR) ELSE '*' END,
+    CASE WHEN anon_place < anon_kept THEN anon.text_of(COLUMNS(anon.listed(quasi_identifiers))) ELSE '*' END,
     COLUMNS([sensitive])
 FROM (
     -- A number for each row that is left: first those that keep their class, then those that are masked.
@@ -158,7 +158,7 @@ FROM (
                     class_id,
                     COLUMNS(anon.listed(quasi_identifiers)),
                     COLUMNS([sensitive]),
-                    CAST(COLUMNS([sensitive]) AS VARCHAR) AS anon_value,
+                    anon.text_of(COLUMNS([sensitive])) AS anon_value,
                     count(*) AS anon_rows
                 FROM query_table(released)
                 GROUP BY ALL

@@ -157,7 +157,7 @@ anon_given_sets AS NOT MATERIALIZED (
             SELECT {
                 -- Bare, it would be the name of the field.
                 'anon_attribute': concat(alias(COLUMNS(anon.listed(sets) || ['anon_set']))),
-                'anon_items': CAST(COLUMNS(anon.listed(sets) || ['anon_set']) AS VARCHAR[])
+                'anon_items': CAST(anon.as_read(COLUMNS(anon.listed(sets) || ['anon_set'])) AS VARCHAR[])
             }
             FROM (SELECT *, CAST(NULL AS VARCHAR[]) AS anon_set FROM query_table(source))
         )
@@ -193,10 +193,10 @@ SELECT
     ))
 FROM (
     SELECT
-        CAST(COLUMNS(anon.listed(categories) || ['anon_category']) AS VARCHAR),
+        anon.text_of(COLUMNS(anon.listed(categories) || ['anon_category'])),
         CASE
             WHEN COLUMNS(anon.listed(numbers) || ['anon_number']) IS NOT NULL THEN coalesce(
-                TRY_CAST(COLUMNS(anon.listed(numbers) || ['anon_number']) AS DOUBLE),
+                TRY_CAST(anon.as_read(COLUMNS(anon.listed(numbers) || ['anon_number'])) AS DOUBLE),
                 error(concat(
                     'attribute "', alias(COLUMNS(anon.listed(numbers) || ['anon_number'])),
                     '" has a value that is no number: cast it in a view'
@@ -206,7 +206,7 @@ FROM (
         -- Not the list itself: it would be no hash join.
         CASE
             WHEN COLUMNS(anon.listed(sets) || ['anon_set']) IS NOT NULL THEN create_sort_key(
-                CAST(COLUMNS(anon.listed(sets) || ['anon_set']) AS VARCHAR[]), 'ASC NULLS LAST'
+                CAST(anon.as_read(COLUMNS(anon.listed(sets) || ['anon_set'])) AS VARCHAR[]), 'ASC NULLS LAST'
             )
         END,
         COLUMNS(lambda anon_column: NOT list_contains(

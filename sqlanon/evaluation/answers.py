@@ -22,8 +22,8 @@ from sqlanon.queries.kit.nodes import (
     select,
     string,
     subquery,
-    text,
 )
+from sqlanon.queries.kit.values import text
 
 ROWS = "anon_rows"
 CHANCE = "anon_chance"

@@ -15,13 +15,11 @@ from sqlanon.model.names import folded
 from sqlanon.queries.kit.nodes import (
     aliased,
     ascending,
-    cast,
     column,
     copies,
     count_distinct,
     count_rows,
     double,
-    exact_text,
     filtered,
     grouped,
     number,
@@ -29,6 +27,7 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
+from sqlanon.queries.kit.values import cast_value, exact_text
 from sqlanon.queries.source import SourceColumn
 
 ROWS = "anon_rows"
@@ -180,7 +179,7 @@ def _value(read: SourceColumn) -> exp.Expr:
         case "numbers":
             return exp.Case(ifs=[exp.If(this=_is_finite(_double(read)), true=_double(read))])
         case "lists":
-            items = exp.Anonymous(this="list_distinct", expressions=[cast(column(read.name, ROWS), "VARCHAR[]")])
+            items = exp.Anonymous(this="list_distinct", expressions=[cast_value(column(read.name, ROWS), "VARCHAR[]")])
             return exp.Anonymous(this="list_sort", expressions=[items, string("ASC"), string("NULLS LAST")])
         case _:
             return exact_text(column(read.name, ROWS))
@@ -194,7 +193,7 @@ def _total(part: Part, roles: Roles) -> exp.Expr:
 
 
 def _double(read: SourceColumn) -> exp.Cast:
-    return cast(column(read.name, ROWS), "DOUBLE")
+    return cast_value(column(read.name, ROWS), "DOUBLE")
 
 
 def _is_finite(value: exp.Expr) -> exp.Expr:

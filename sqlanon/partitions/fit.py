@@ -30,7 +30,8 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.partitions.new_sidecar import created, write_fit
 from sqlanon.partitions.observed import refuse_observed_domains
 from sqlanon.queries.cells.encoding import ROW_COUNT
-from sqlanon.queries.kit.nodes import aliased, cast, column, count_rows, exact_text, grouped, select, text
+from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select
+from sqlanon.queries.kit.values import cast_value, exact_text, text
 from sqlanon.queries.release.kept_columns import released_value
 
 
@@ -175,7 +176,7 @@ def _store(engine: Engine, found: Found, fitted: Fit) -> None:
     labels = [aliased(text(column(name)), name) for name in fitted.policy.quasi_identifiers]
     values = [aliased(released_value(columns[name], column(name)), name) for name in fitted.policy.protected_columns]
     shape = select([*labels, *values], encoding.spec.source.copy())
-    compared = [aliased(cast(column(name), fitted.types[name]), name) for name in encoding.spec.compared]
+    compared = [aliased(cast_value(column(name), fitted.types[name]), name) for name in encoding.spec.compared]
     # Also by their texts, which the macros compare: equal values can have different ones.
     keys = [key for item in compared for key in (item.this.copy(), exact_text(item.this.copy()))]
     reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], encoding.spec.source.copy()), keys)

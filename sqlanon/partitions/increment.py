@@ -25,7 +25,6 @@ from sqlanon.queries.kit.nodes import (
     ascending,
     cast,
     column,
-    exact_text,
     grouped,
     left_join,
     number,
@@ -34,6 +33,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
+from sqlanon.queries.kit.values import exact_text
 
 COUNTS = Relation("anon_partition_counts", "cell")
 NEW_CELLS = Relation("anon_new_cells", "cell")

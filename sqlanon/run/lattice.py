@@ -25,7 +25,8 @@ from sqlanon.model.lattice import total
 from sqlanon.model.policy.policy import Policy
 from sqlanon.publish.provenance import note_by_policy
 from sqlanon.publish.targets import target_for
-from sqlanon.queries.kit.nodes import DIALECT, Relation, aliased, column, select, string, text
+from sqlanon.queries.kit.nodes import DIALECT, Relation, aliased, column, select, string
+from sqlanon.queries.kit.values import text
 from sqlanon.search import SearchProblem
 from sqlanon.search.problem import margin
 

@@ -370,24 +370,35 @@ ORDER BY
 CREATE TEMPORARY TABLE "temp"."main"."anon_points" AS
 SELECT
   CAST(LEAST(
-    CAST(FLOOR(LEAST(GREATEST(CAST("age" AS DOUBLE), CAST(0 AS DOUBLE)), CAST(120 AS DOUBLE))) AS BIGINT) - 0,
+    CAST(FLOOR(
+      LEAST(
+        GREATEST(CAST(COALESCE("age", NULL) AS DOUBLE), CAST(0 AS DOUBLE)),
+        CAST(120 AS DOUBLE)
+      )
+    ) AS BIGINT) - 0,
     119
   ) AS UTINYINT) AS "anon_value_0",
-  ENUM_CODE(TRY_CAST(CAST("sex" AS TEXT) AS anon_values_1)) AS "anon_value_1",
+  ENUM_CODE(TRY_CAST(CAST(COALESCE("sex", NULL) AS TEXT) AS anon_values_1)) AS "anon_value_1",
   CASE
     WHEN LENGTH(
       LIST_TRANSFORM(
-        LIST_FILTER(CAST("complaints" AS TEXT[]), LAMBDA anon_item : NOT anon_item IS NULL),
+        LIST_FILTER(
+          CAST(COALESCE("complaints", NULL) AS TEXT[]),
+          LAMBDA anon_item : NOT anon_item IS NULL
+        ),
         LAMBDA anon_item : ENUM_CODE(TRY_CAST(anon_item AS anon_values_2))
       )
     ) = 0
     THEN [3]
     ELSE LIST_TRANSFORM(
-      LIST_FILTER(CAST("complaints" AS TEXT[]), LAMBDA anon_item : NOT anon_item IS NULL),
+      LIST_FILTER(
+        CAST(COALESCE("complaints", NULL) AS TEXT[]),
+        LAMBDA anon_item : NOT anon_item IS NULL
+      ),
       LAMBDA anon_item : ENUM_CODE(TRY_CAST(anon_item AS anon_values_2))
     )
   END AS "anon_value_2",
-  ENUM_CODE(TRY_CAST(CAST("diagnosis" AS TEXT) AS anon_values_3)) AS "anon_class"
+  ENUM_CODE(TRY_CAST(CAST(COALESCE("diagnosis", NULL) AS TEXT) AS anon_values_3)) AS "anon_class"
 FROM "memory"."main"."complaining"
 WHERE
   NOT "age" IS NULL
@@ -1407,7 +1418,7 @@ WITH "anon_labels_0" AS (
 SELECT
   "anon_labels_0"."label" AS "age",
   "anon_labels_1"."label" AS "sex",
-  CAST("anon_labels_3"."label" AS TEXT) AS "diagnosis",
+  CAST(COALESCE("anon_labels_3"."label", NULL) AS TEXT) AS "diagnosis",
   "anon_labels_2"."label" AS "complaints",
   "anon_shown"."anon_noisy_rows" AS "anon_row_count"
 FROM "temp"."main"."anon_shown_leaves" AS anon_shown

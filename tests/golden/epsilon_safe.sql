@@ -354,12 +354,12 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS (
   SELECT
     "age" AS "age",
-    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
     COUNT(*) AS "anon_row_count"
   FROM "memory"."main"."visits"
   GROUP BY
     "age",
-    CAST("sex" AS TEXT) COLLATE "binary"
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary"
 )
 SELECT
   "anon_labels_0"."anon_key_0" | "anon_labels_1"."anon_key_0" AS "anon_key_0",
@@ -369,11 +369,11 @@ FROM "anon_rows"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
   ON "anon_labels_0"."position" = 0
   AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   ON "anon_labels_1"."position" = 1
   AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary";
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary";
 
 SELECT
   COUNT(*) AS "cells",
@@ -963,8 +963,8 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
-    CAST("anon_label_0" AS TEXT) AS "age",
-    CAST("anon_label_1" AS TEXT) AS "sex",
+    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
     "anon_row_count"
   FROM "temp"."main"."anon_equal_rows"
 ), "anon_blocks" AS (
@@ -993,8 +993,8 @@ FROM "anon_repeated";
 
 WITH "anon_drawn" AS (
   SELECT
-    CAST("anon_label_0" AS TEXT) AS "age",
-    CAST("anon_label_1" AS TEXT) AS "sex",
+    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
     "anon_row_count"
   FROM "temp"."main"."anon_equal_rows"
 ), "anon_made" AS (

@@ -381,8 +381,8 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
   SELECT
     "age" AS "age",
-    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
-    CAST("diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
     COUNT(*) AS "anon_row_count"
   FROM (
     SELECT
@@ -393,8 +393,8 @@ WITH "anon_rows" AS MATERIALIZED (
   )
   GROUP BY
     "age",
-    CAST("sex" AS TEXT) COLLATE "binary",
-    CAST("diagnosis" AS TEXT) COLLATE "binary"
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary"
 ), "anon_values" AS (
   SELECT DISTINCT
     "diagnosis"
@@ -415,11 +415,11 @@ FROM "anon_rows"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
   ON "anon_labels_0"."position" = 0
   AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   ON "anon_labels_1"."position" = 1
   AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
 JOIN "anon_sensitive_0_ranks"
   ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
 ORDER BY
@@ -662,14 +662,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes";
 
 EXECUTE "anon_cells_counts_of_1_by_0" (9214364837600034816);
@@ -1104,7 +1100,7 @@ WITH "anon_labels_0" AS (
     "anon_cells"."anon_row_count",
     "anon_labels_0"."anon_label_0",
     "anon_labels_1"."anon_label_1",
-    CAST("anon_cells"."anon_raw_0" AS TEXT) COLLATE "binary" AS "diagnosis"
+    CAST(COALESCE("anon_cells"."anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis"
   FROM "temp"."main"."anon_filled_cells" AS anon_cells
   LEFT JOIN "anon_labels_0"
     ON (
@@ -1187,8 +1183,8 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
-    CAST("anon_label_0" AS TEXT) AS "age",
-    CAST("anon_label_1" AS TEXT) AS "sex",
+    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
     DECODE(ENCODE("diagnosis")) AS "diagnosis",
     "anon_row_count"
   FROM "temp"."main"."anon_equal_rows"

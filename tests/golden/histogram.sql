@@ -381,14 +381,14 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
   SELECT
     "age" AS "age",
-    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
-    CAST("diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
     COUNT(*) AS "anon_row_count"
   FROM "memory"."main"."visits"
   GROUP BY
     "age",
-    CAST("sex" AS TEXT) COLLATE "binary",
-    CAST("diagnosis" AS TEXT) COLLATE "binary"
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary"
 ), "anon_values" AS (
   SELECT DISTINCT
     "diagnosis"
@@ -409,11 +409,11 @@ FROM "anon_rows"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
   ON "anon_labels_0"."position" = 0
   AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   ON "anon_labels_1"."position" = 1
   AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
 JOIN "anon_sensitive_0_ranks"
   ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis";
 
@@ -698,7 +698,7 @@ WITH "anon_labels_0" AS (
   SELECT
     "anon_labels_0"."anon_label_0",
     "anon_labels_1"."anon_label_1",
-    CAST("anon_cells"."anon_raw_0" AS TEXT) COLLATE "binary" AS "diagnosis",
+    CAST(COALESCE("anon_cells"."anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
     "anon_cells"."anon_noisy_rows" AS "anon_row_count"
   FROM "temp"."main"."anon_noisy_combinations" AS anon_cells
   LEFT JOIN "anon_labels_0"
@@ -734,8 +734,8 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
-    CAST("anon_label_0" AS TEXT) AS "age",
-    CAST("anon_label_1" AS TEXT) AS "sex",
+    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
     DECODE(ENCODE("diagnosis")) AS "diagnosis",
     "anon_row_count"
   FROM "temp"."main"."anon_equal_rows"
@@ -765,8 +765,8 @@ FROM "anon_repeated";
 
 WITH "anon_drawn" AS (
   SELECT
-    CAST("anon_label_0" AS TEXT) AS "age",
-    CAST("anon_label_1" AS TEXT) AS "sex",
+    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
     DECODE(ENCODE("diagnosis")) AS "diagnosis",
     "anon_row_count"
   FROM "temp"."main"."anon_equal_rows"

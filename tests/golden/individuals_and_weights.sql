@@ -383,21 +383,25 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS (
   SELECT
     "age" AS "age",
-    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
-    CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "zip",
     "patient" AS "patient",
     COUNT(*) AS "anon_row_count",
     CASE
       WHEN BOOL_AND(
-        CAST(COALESCE("nights" > 0 AND CAST("nights" AS DOUBLE) < CAST('infinity' AS DOUBLE), FALSE) AS BOOLEAN)
+        CAST(COALESCE(
+          "nights" > 0
+          AND CAST(COALESCE("nights", NULL) AS DOUBLE) < CAST('infinity' AS DOUBLE),
+          FALSE
+        ) AS BOOLEAN)
       )
-      THEN SUM(CAST("nights" AS DOUBLE))
+      THEN SUM(CAST(COALESCE("nights", NULL) AS DOUBLE))
     END AS "anon_weight"
   FROM "memory"."main"."visits"
   GROUP BY
     "age",
-    CAST("sex" AS TEXT) COLLATE "binary",
-    CAST("zip" AS TEXT) COLLATE "binary",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
     "patient"
 )
 SELECT
@@ -412,15 +416,15 @@ FROM "anon_rows"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
   ON "anon_labels_0"."position" = 0
   AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   ON "anon_labels_1"."position" = 1
   AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_2
   ON "anon_labels_2"."position" = 2
   AND "anon_labels_2"."depth" = 0
-  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
+  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."zip", NULL) AS TEXT) COLLATE "binary"
 ORDER BY
   "anon_key_0" ASC;
 
@@ -558,14 +562,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -613,14 +613,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -673,14 +669,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -734,14 +726,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -793,14 +781,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -854,14 +838,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -1024,14 +1004,10 @@ SELECT
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
@@ -1180,7 +1156,7 @@ SELECT
           COUNT(*)
         FROM "temp"."main"."anon_kept"
       ) AS DOUBLE),
-      CAST(APPROX_COUNT_DISTINCT(CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary") AS DOUBLE)
+      CAST(APPROX_COUNT_DISTINCT(CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary") AS DOUBLE)
     ]
   ) AS "groups"
 FROM "memory"."main"."visits" AS anon_source;
@@ -1204,13 +1180,13 @@ WITH "anon_labels_1" AS (
   SELECT
     "anon_labels_1"."anon_label_1",
     "anon_labels_2"."anon_label_2",
-    CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+    CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
     1 AS "anon_row_count"
   FROM "memory"."main"."visits" AS anon_source
   LEFT JOIN "anon_labels_1"
-    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
+    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
   LEFT JOIN "anon_labels_2"
-    ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_source"."zip" AS TEXT) COLLATE "binary"
+    ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."zip", NULL) AS TEXT) COLLATE "binary"
 ), "anon_labels_1_2" AS (
   SELECT DISTINCT
     "code" AS "anon_code_1_0",
@@ -1285,17 +1261,15 @@ WITH "anon_values" AS (
 SELECT
   0 AS "place",
   COALESCE(SUM("anon_value_rows"), 0) AS "counted",
-  (
-    COALESCE(SUM("anon_value_rows") FILTER(WHERE
-      "anon_value_rows" < 2), 0)
-  ) AS "rare"
+  COALESCE(SUM("anon_value_rows") FILTER(WHERE
+    "anon_value_rows" < 2), 0) AS "rare"
 FROM "anon_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
 WITH "anon_rows" AS (
   SELECT
-    CAST("age" AS TEXT) COLLATE "binary" AS "anon_value_0",
-    CAST("zip" AS TEXT) COLLATE "binary" AS "anon_value_2",
+    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_value_0",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "anon_value_2",
     "diagnosis" AS "anon_kept_0"
   FROM "memory"."main"."visits"
   LIMIT 5000
@@ -1379,12 +1353,12 @@ DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_pairs" AS
 SELECT
-  CAST("zip" AS TEXT) COLLATE "binary" AS "value",
+  CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "value",
   "diagnosis" AS "anon_kept_0",
   COUNT(*) AS "anon_row_count"
 FROM "memory"."main"."visits"
 GROUP BY
-  CAST("zip" AS TEXT) COLLATE "binary",
+  CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
   "diagnosis";
 
 SELECT
@@ -1579,9 +1553,9 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
-    CAST("anon_label_0" AS TEXT) AS "age",
-    CAST("anon_label_1" AS TEXT) AS "sex",
-    CAST("anon_label_2" AS TEXT) AS "zip",
+    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
+    CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
     DECODE(ENCODE("diagnosis")) AS "diagnosis",
     "anon_row_count"
   FROM "temp"."main"."anon_equal_rows"
@@ -1681,9 +1655,9 @@ WITH "anon_measured" AS (
           "patient"
         FROM (
           SELECT
-            CAST("anon_label_0" AS TEXT) AS "age",
-            CAST("anon_label_1" AS TEXT) AS "sex",
-            CAST("anon_label_2" AS TEXT) AS "zip",
+            CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+            CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
+            CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
             DECODE(ENCODE("diagnosis")) AS "diagnosis",
             "patient"
           FROM (
@@ -1697,7 +1671,7 @@ WITH "anon_measured" AS (
               SELECT
                 "anon_labels_1"."anon_label_1",
                 "anon_labels_2"."anon_label_2",
-                CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+                CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
                 1 AS "anon_row_count",
                 "anon_source"."patient"
               FROM "memory"."main"."visits" AS anon_source
@@ -1709,7 +1683,7 @@ WITH "anon_measured" AS (
                 WHERE
                   "position" = 1 AND "depth" = 0
               ) AS "anon_labels_1"
-                ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
+                ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
               LEFT JOIN (
                 SELECT
                   "value",
@@ -1718,7 +1692,7 @@ WITH "anon_measured" AS (
                 WHERE
                   "position" = 2 AND "depth" = 1
               ) AS "anon_labels_2"
-                ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_source"."zip" AS TEXT) COLLATE "binary"
+                ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."zip", NULL) AS TEXT) COLLATE "binary"
             ) AS "anon_rows"
             JOIN (
               SELECT

@@ -390,16 +390,16 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
   SELECT
     "age" AS "age",
-    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
-    CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "zip",
     "admission" AS "admission",
     "diagnosis" AS "diagnosis",
     COUNT(*) AS "anon_row_count"
   FROM "memory"."main"."visits"
   GROUP BY
     "age",
-    CAST("sex" AS TEXT) COLLATE "binary",
-    CAST("zip" AS TEXT) COLLATE "binary",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
     "admission",
     "diagnosis"
 ), "anon_values" AS (
@@ -424,19 +424,19 @@ FROM "anon_rows"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
   ON "anon_labels_0"."position" = 0
   AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   ON "anon_labels_1"."position" = 1
   AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_2
   ON "anon_labels_2"."position" = 2
   AND "anon_labels_2"."depth" = 0
-  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
+  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."zip", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_3
   ON "anon_labels_3"."position" = 3
   AND "anon_labels_3"."depth" = 0
-  AND "anon_labels_3"."value" IS NOT DISTINCT FROM CAST("anon_rows"."admission" AS TEXT) COLLATE "binary"
+  AND "anon_labels_3"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."admission", NULL) AS TEXT) COLLATE "binary"
 JOIN "anon_sensitive_0_ranks"
   ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
 ORDER BY
@@ -593,14 +593,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -674,14 +670,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -737,14 +729,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -830,14 +818,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -906,14 +890,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -1176,14 +1156,10 @@ SELECT
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
@@ -1377,7 +1353,7 @@ SELECT
           COUNT(*)
         FROM "temp"."main"."anon_kept"
       ) AS DOUBLE),
-      CAST(APPROX_COUNT_DISTINCT(CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary") AS DOUBLE),
+      CAST(APPROX_COUNT_DISTINCT(CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary") AS DOUBLE),
       CAST(APPROX_COUNT_DISTINCT("anon_source"."length_of_stay") AS DOUBLE)
     ]
   ) AS "groups"
@@ -1410,16 +1386,16 @@ WITH "anon_labels_0" AS (
     "anon_labels_0"."anon_label_0",
     "anon_labels_1"."anon_label_1",
     "anon_labels_3"."anon_label_3",
-    CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+    CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
     "anon_source"."length_of_stay" AS "length_of_stay",
     1 AS "anon_row_count"
   FROM "memory"."main"."visits" AS anon_source
   LEFT JOIN "anon_labels_0"
-    ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_source"."age" AS TEXT) COLLATE "binary"
+    ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
   LEFT JOIN "anon_labels_1"
-    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
+    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
   LEFT JOIN "anon_labels_3"
-    ON "anon_labels_3"."value" IS NOT DISTINCT FROM CAST("anon_source"."admission" AS TEXT) COLLATE "binary"
+    ON "anon_labels_3"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."admission", NULL) AS TEXT) COLLATE "binary"
 ), "anon_labels_0_2" AS (
   SELECT DISTINCT
     "code" AS "anon_code_0_2",
@@ -1507,9 +1483,9 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
 WITH "anon_rows" AS (
   SELECT
-    CAST("age" AS TEXT) COLLATE "binary" AS "anon_value_0",
-    CAST("zip" AS TEXT) COLLATE "binary" AS "anon_value_2",
-    CAST("admission" AS TEXT) COLLATE "binary" AS "anon_value_3",
+    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_value_0",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "anon_value_2",
+    CAST(COALESCE("admission", NULL) AS TEXT) COLLATE "binary" AS "anon_value_3",
     "diagnosis" AS "anon_kept_0",
     "length_of_stay" AS "anon_kept_1"
   FROM "memory"."main"."visits"
@@ -1673,10 +1649,8 @@ WITH "anon_values" AS (
 SELECT
   0 AS "place",
   COALESCE(SUM("anon_value_rows"), 0) AS "counted",
-  (
-    COALESCE(SUM("anon_value_rows") FILTER(WHERE
-      "anon_value_rows" < 5), 0)
-  ) AS "rare"
+  COALESCE(SUM("anon_value_rows") FILTER(WHERE
+    "anon_value_rows" < 5), 0) AS "rare"
 FROM "anon_values";
 
 SELECT
@@ -1859,10 +1833,10 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
-    CAST("anon_label_0" AS TEXT) AS "age",
-    CAST("anon_label_1" AS TEXT) AS "sex",
-    CAST("anon_label_2" AS TEXT) AS "zip",
-    CAST("anon_label_3" AS TEXT) AS "admission",
+    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
+    CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
+    CAST(COALESCE("anon_label_3", NULL) AS TEXT) AS "admission",
     DECODE(ENCODE("diagnosis")) AS "diagnosis",
     "length_of_stay" AS "length_of_stay",
     "anon_row_count"

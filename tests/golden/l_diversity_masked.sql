@@ -383,16 +383,16 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
   SELECT
     "age" AS "age",
-    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
-    CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
-    CAST("diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "zip",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
     COUNT(*) AS "anon_row_count"
   FROM "memory"."main"."visits"
   GROUP BY
     "age",
-    CAST("sex" AS TEXT) COLLATE "binary",
-    CAST("zip" AS TEXT) COLLATE "binary",
-    CAST("diagnosis" AS TEXT) COLLATE "binary"
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary"
 ), "anon_values" AS (
   SELECT DISTINCT
     "diagnosis"
@@ -415,15 +415,15 @@ FROM "anon_rows"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
   ON "anon_labels_0"."position" = 0
   AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   ON "anon_labels_1"."position" = 1
   AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_2
   ON "anon_labels_2"."position" = 2
   AND "anon_labels_2"."depth" = 0
-  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
+  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."zip", NULL) AS TEXT) COLLATE "binary"
 JOIN "anon_sensitive_0_ranks"
   ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
 ORDER BY
@@ -570,14 +570,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -641,14 +637,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -695,14 +687,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes";
 
 EXECUTE "anon_cells_rolled_up_counts_of_1_by_0" (7457960982925541376);
@@ -743,14 +731,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes";
 
 EXECUTE "anon_cells_counts_of_1_by_0" (7457960982925541376);
@@ -812,14 +796,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm
@@ -933,14 +913,10 @@ SELECT
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
@@ -1178,7 +1154,7 @@ WITH "anon_labels_0" AS (
     "anon_cells"."anon_row_count",
     "anon_labels_0"."anon_label_0",
     "anon_labels_2"."anon_label_2",
-    CAST("anon_cells"."anon_raw_0" AS TEXT) COLLATE "binary" AS "diagnosis"
+    CAST(COALESCE("anon_cells"."anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis"
   FROM "temp"."main"."anon_cells" AS anon_cells
   LEFT JOIN "anon_labels_0"
     ON (
@@ -1287,18 +1263,16 @@ WITH "anon_values" AS (
 SELECT
   0 AS "place",
   COALESCE(SUM("anon_value_rows"), 0) AS "counted",
-  (
-    COALESCE(SUM("anon_value_rows") FILTER(WHERE
-      "anon_value_rows" < 2), 0)
-  ) AS "rare"
+  COALESCE(SUM("anon_value_rows") FILTER(WHERE
+    "anon_value_rows" < 2), 0) AS "rare"
 FROM "anon_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
 WITH "anon_rows" AS (
   SELECT
-    CAST("age" AS TEXT) COLLATE "binary" AS "anon_value_0",
-    CAST("sex" AS TEXT) COLLATE "binary" AS "anon_value_1",
-    CAST("zip" AS TEXT) COLLATE "binary" AS "anon_value_2",
+    CAST(COALESCE("age", NULL) AS TEXT) COLLATE "binary" AS "anon_value_0",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "anon_value_1",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "anon_value_2",
     "diagnosis" AS "anon_kept_0"
   FROM "memory"."main"."visits"
   LIMIT 5000
@@ -1412,12 +1386,12 @@ DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_pairs" AS
 SELECT
-  CAST("zip" AS TEXT) COLLATE "binary" AS "value",
+  CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "value",
   "diagnosis" AS "anon_kept_0",
   COUNT(*) AS "anon_row_count"
 FROM "memory"."main"."visits"
 GROUP BY
-  CAST("zip" AS TEXT) COLLATE "binary",
+  CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
   "diagnosis";
 
 SELECT
@@ -1612,9 +1586,9 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
-    CAST("anon_label_0" AS TEXT) AS "age",
-    CAST("anon_label_1" AS TEXT) AS "sex",
-    CAST("anon_label_2" AS TEXT) AS "zip",
+    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
+    CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
     DECODE(ENCODE("diagnosis")) AS "diagnosis",
     "anon_row_count"
   FROM "temp"."main"."anon_equal_rows"

@@ -420,8 +420,8 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_cells" AS
 WITH "anon_rows" AS MATERIALIZED (
   SELECT
     "age" AS "age",
-    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
-    CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary" AS "sex",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "zip",
     "admission" AS "admission",
     "diagnosis" AS "diagnosis",
     COUNT(*) AS "anon_row_count"
@@ -434,8 +434,8 @@ WITH "anon_rows" AS MATERIALIZED (
   )
   GROUP BY
     "age",
-    CAST("sex" AS TEXT) COLLATE "binary",
-    CAST("zip" AS TEXT) COLLATE "binary",
+    CAST(COALESCE("sex", NULL) AS TEXT) COLLATE "binary",
+    CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
     "admission",
     "diagnosis"
 ), "anon_values" AS (
@@ -460,19 +460,19 @@ FROM "anon_rows"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_0
   ON "anon_labels_0"."position" = 0
   AND "anon_labels_0"."depth" = 0
-  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_rows"."age" AS TEXT) COLLATE "binary"
+  AND "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."age", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_1
   ON "anon_labels_1"."position" = 1
   AND "anon_labels_1"."depth" = 0
-  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_rows"."sex" AS TEXT) COLLATE "binary"
+  AND "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."sex", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_2
   ON "anon_labels_2"."position" = 2
   AND "anon_labels_2"."depth" = 0
-  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_rows"."zip" AS TEXT) COLLATE "binary"
+  AND "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."zip", NULL) AS TEXT) COLLATE "binary"
 LEFT JOIN "temp"."main"."anon_labels" AS anon_labels_3
   ON "anon_labels_3"."position" = 3
   AND "anon_labels_3"."depth" = 0
-  AND "anon_labels_3"."value" IS NOT DISTINCT FROM CAST("anon_rows"."admission" AS TEXT) COLLATE "binary"
+  AND "anon_labels_3"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_rows"."admission", NULL) AS TEXT) COLLATE "binary"
 JOIN "anon_sensitive_0_ranks"
   ON "anon_sensitive_0_ranks"."diagnosis" IS NOT DISTINCT FROM "anon_rows"."diagnosis"
 ORDER BY
@@ -1129,7 +1129,7 @@ SELECT
           COUNT(*)
         FROM "temp"."main"."anon_kept"
       ) AS DOUBLE),
-      CAST(APPROX_COUNT_DISTINCT(CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary") AS DOUBLE),
+      CAST(APPROX_COUNT_DISTINCT(CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary") AS DOUBLE),
       CAST(APPROX_COUNT_DISTINCT("anon_source"."length_of_stay") AS DOUBLE)
     ]
   ) AS "groups"
@@ -1176,7 +1176,7 @@ WITH "anon_labels_0" AS (
     "anon_labels_1"."anon_label_1",
     "anon_labels_2"."anon_label_2",
     "anon_labels_3"."anon_label_3",
-    CAST("anon_source"."diagnosis" AS TEXT) COLLATE "binary" AS "diagnosis",
+    CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
     "anon_source"."length_of_stay" AS "length_of_stay",
     1 AS "anon_row_count"
   FROM (
@@ -1187,13 +1187,13 @@ WITH "anon_labels_0" AS (
       admission >= CAST('2025-07-01' AS DATE)
   ) AS anon_source
   LEFT JOIN "anon_labels_0"
-    ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST("anon_source"."age" AS TEXT) COLLATE "binary"
+    ON "anon_labels_0"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."age", NULL) AS TEXT) COLLATE "binary"
   LEFT JOIN "anon_labels_1"
-    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST("anon_source"."sex" AS TEXT) COLLATE "binary"
+    ON "anon_labels_1"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."sex", NULL) AS TEXT) COLLATE "binary"
   LEFT JOIN "anon_labels_2"
-    ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST("anon_source"."zip" AS TEXT) COLLATE "binary"
+    ON "anon_labels_2"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."zip", NULL) AS TEXT) COLLATE "binary"
   LEFT JOIN "anon_labels_3"
-    ON "anon_labels_3"."value" IS NOT DISTINCT FROM CAST("anon_source"."admission" AS TEXT) COLLATE "binary"
+    ON "anon_labels_3"."value" IS NOT DISTINCT FROM CAST(COALESCE("anon_source"."admission", NULL) AS TEXT) COLLATE "binary"
 ), "anon_labels_0_2" AS (
   SELECT DISTINCT
     "code" AS "anon_code_0_4",
@@ -1284,10 +1284,10 @@ FROM "temp"."main"."anon_equal_rows";
 CREATE TABLE "memory"."main"."released" AS
 WITH "anon_groups" AS (
   SELECT
-    CAST("anon_label_0" AS TEXT) AS "age",
-    CAST("anon_label_1" AS TEXT) AS "sex",
-    CAST("anon_label_2" AS TEXT) AS "zip",
-    CAST("anon_label_3" AS TEXT) AS "admission",
+    CAST(COALESCE("anon_label_0", NULL) AS TEXT) AS "age",
+    CAST(COALESCE("anon_label_1", NULL) AS TEXT) AS "sex",
+    CAST(COALESCE("anon_label_2", NULL) AS TEXT) AS "zip",
+    CAST(COALESCE("anon_label_3", NULL) AS TEXT) AS "admission",
     DECODE(ENCODE("diagnosis")) AS "diagnosis",
     "length_of_stay" AS "length_of_stay",
     "anon_row_count"

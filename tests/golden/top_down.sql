@@ -363,8 +363,8 @@ ORDER BY
 
 SELECT
   COUNT(*) FILTER(WHERE
-    CAST("age" AS DOUBLE) < CAST(0 AS DOUBLE)
-    OR CAST("age" AS DOUBLE) >= CAST(120 AS DOUBLE)) AS "outside_0"
+    CAST(COALESCE("age", NULL) AS DOUBLE) < CAST(0 AS DOUBLE)
+    OR CAST(COALESCE("age", NULL) AS DOUBLE) >= CAST(120 AS DOUBLE)) AS "outside_0"
 FROM (
   SELECT
     *
@@ -376,10 +376,15 @@ FROM (
 CREATE TEMPORARY TABLE "temp"."main"."anon_points" AS
 SELECT
   CAST(LEAST(
-    CAST(FLOOR(LEAST(GREATEST(CAST("age" AS DOUBLE), CAST(0 AS DOUBLE)), CAST(120 AS DOUBLE))) AS BIGINT) - 0,
+    CAST(FLOOR(
+      LEAST(
+        GREATEST(CAST(COALESCE("age", NULL) AS DOUBLE), CAST(0 AS DOUBLE)),
+        CAST(120 AS DOUBLE)
+      )
+    ) AS BIGINT) - 0,
     119
   ) AS UTINYINT) AS "anon_value_0",
-  ENUM_CODE(TRY_CAST(CAST("sex" AS TEXT) AS anon_values_1)) AS "anon_value_1",
+  ENUM_CODE(TRY_CAST(CAST(COALESCE("sex", NULL) AS TEXT) AS anon_values_1)) AS "anon_value_1",
   "diagnosis" AS "anon_class"
 FROM (
   SELECT
@@ -1551,7 +1556,7 @@ WITH "anon_firsts_0" AS (
 SELECT
   "anon_labels_0"."label" AS "age",
   "anon_labels_1"."label" AS "sex",
-  CAST("anon_groups"."anon_class" AS TEXT) AS "diagnosis",
+  CAST(COALESCE("anon_groups"."anon_class", NULL) AS TEXT) AS "diagnosis",
   "anon_groups"."anon_row_count"
 FROM "anon_groups"
 JOIN "temp"."main"."anon_cut" AS anon_labels_0

@@ -10,7 +10,8 @@ from sqlglot import exp
 from sqlanon.engines.base import Compute, FileFormat
 from sqlanon.engines.duckdb.types import column_of, types_in
 from sqlanon.errors import EngineError
-from sqlanon.queries.kit.nodes import aliased, column, count_rows, exact_text, select, subquery
+from sqlanon.queries.kit.nodes import aliased, column, count_rows, select, subquery
+from sqlanon.queries.kit.values import exact_text
 from sqlanon.queries.source import SourceColumn
 
 NOT_IN_PARQUET = frozenset(
@@ -153,8 +154,7 @@ def _rows_altered(compute: Compute, query: exp.Query, written: exp.Expr, columns
     problems = []
     for found in columns:
         before, after = (
-            # With the value itself: DuckDB reads what is a text in the end from CSV as it is there.
-            select([column(found.name), exact_text(column(found.name))], relation)
+            select([exact_text(column(found.name))], relation)
             for relation in (subquery(query.copy(), "anon_query"), written.copy())
         )
         lost = subquery(exp.Except(this=before, expression=after, distinct=False), "anon_lost")

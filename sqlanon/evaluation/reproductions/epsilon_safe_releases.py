@@ -36,7 +36,8 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec
 from sqlanon.queries.kit.macros import table_call
-from sqlanon.queries.kit.nodes import aliased, all_of, column, count_rows, number, select, string, text
+from sqlanon.queries.kit.nodes import aliased, all_of, column, count_rows, number, select, string
+from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.labels import MASK
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.measures import level_map

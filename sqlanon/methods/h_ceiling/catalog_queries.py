@@ -27,8 +27,8 @@ from sqlanon.queries.kit.nodes import (
     same,
     select,
     subquery,
-    text,
 )
+from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.kept_columns import plain_value
 from sqlanon.queries.release.labels import labels_by_bits
 from sqlanon.queries.release.rows import EQUAL_ROWS, with_top_label

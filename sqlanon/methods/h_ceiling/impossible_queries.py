@@ -26,7 +26,6 @@ from sqlanon.queries.kit.nodes import (
     copies,
     count_rows,
     equal_in,
-    exact_text,
     grouped,
     left_join,
     number,
@@ -36,6 +35,7 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     values,
 )
+from sqlanon.queries.kit.values import exact_text
 
 ENTRY_LABELS = Relation("anon_entry_labels", "node")
 """The labels of entries: by entry, how many labels it has, and position of the quasi-identifier."""

@@ -29,7 +29,6 @@ from sqlanon.queries.kit.nodes import (
     copies,
     count_rows,
     double,
-    exact_text,
     filtered,
     grouped,
     identifier,
@@ -39,6 +38,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
+from sqlanon.queries.kit.values import exact_text
 
 RANKED = Relation("anon_ranked_classes", "class")
 """The classes of the node, those of k rows first, larger ones before smaller ones."""

@@ -32,6 +32,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
+from sqlanon.queries.kit.values import cast_value
 from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.queries.source import SourceColumn
 
@@ -141,7 +142,7 @@ def equal_rows(cut: Cut, columns: Sequence[SourceColumn]) -> Step:
     positions = {axis.name: axis.position for axis in cut.axes}
     for found in columns:
         position = positions.get(found.name)
-        shown: exp.Expr = cast(target, found.traits.released_as)
+        shown: exp.Expr = cast_value(target, found.traits.released_as)
         if position is not None:
             alias = f"anon_labels_{position}"
             on = exp.and_(

@@ -11,16 +11,15 @@ from sqlanon.queries.kit.nodes import (
     column,
     count_distinct,
     count_rows,
-    exact_text,
     filtered,
     grouped,
     number,
     select,
     string,
     subquery,
-    text,
     union_all,
 )
+from sqlanon.queries.kit.values import exact_text, text
 
 
 def anonymous_rows(source: exp.Table | exp.Subquery, individual: str) -> exp.Query:

@@ -33,7 +33,6 @@ from sqlanon.queries.kit.nodes import (
     cast,
     column,
     count_rows,
-    exact_text,
     filtered,
     grouped,
     identifier,
@@ -45,6 +44,7 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
+from sqlanon.queries.kit.values import cast_value, exact_text
 
 COMBINATIONS = "anon_rows"
 
@@ -203,13 +203,13 @@ def _weight(weight: exp.Expr) -> exp.Expr:
     """The weight of a cell; NULL where a row has a weight that cannot be one."""
     valid = exp.and_(
         exp.GT(this=weight, expression=number(0)),
-        exp.LT(this=cast(weight.copy(), "DOUBLE"), expression=cast(string("infinity"), "DOUBLE")),
+        exp.LT(this=cast_value(weight.copy(), "DOUBLE"), expression=cast(string("infinity"), "DOUBLE")),
     )
     return exp.Case(
         ifs=[
             exp.If(
                 this=exp.func("bool_and", exp.func("coalesce", valid, exp.false())),
-                true=exp.Sum(this=cast(weight.copy(), "DOUBLE")),
+                true=exp.Sum(this=cast_value(weight.copy(), "DOUBLE")),
             )
         ]
     )

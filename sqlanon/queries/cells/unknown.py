@@ -18,7 +18,6 @@ from sqlanon.queries.kit.nodes import (
     all_of,
     column,
     count_rows,
-    exact_text,
     filtered,
     grouped,
     number,
@@ -29,6 +28,7 @@ from sqlanon.queries.kit.nodes import (
     union_all,
     values,
 )
+from sqlanon.queries.kit.values import exact_text
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies

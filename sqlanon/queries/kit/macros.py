@@ -156,7 +156,7 @@ def _call_of_literals(name: str, literals: tuple[tuple[str, bool], ...]) -> exp.
 
 def scalar_call(name: str, *arguments: exp.Expr) -> exp.Expr:
     """The expression that the scalar macro ``anon.<name>`` stands for, fully expanded."""
-    return exp.paren(_substituted(macro(name), arguments), copy=False)
+    return _in_parentheses(_substituted(macro(name), arguments))
 
 
 @cache
@@ -237,7 +237,12 @@ def _replace_call(call: exp.Expr) -> None:
         relation.set("alias", alias)
         call.replace(relation)
     else:
-        call.replace(exp.paren(body, copy=False))
+        call.replace(_in_parentheses(body))
+
+
+def _in_parentheses(body: exp.Expr) -> exp.Expr:
+    """A body as one operand of whatever stands around it; a call is one already."""
+    return body if isinstance(body, exp.Cast | exp.Coalesce) else exp.paren(body, copy=False)
 
 
 def _substituted(called: Macro, arguments: Iterable[exp.Expr]) -> exp.Expr:

@@ -184,16 +184,6 @@ def _type(name: str) -> exp.DataType:
     return exp.DataType.build(name, dialect=DIALECT)
 
 
-def text(expression: exp.Expr) -> exp.Cast:
-    """The expression as text, the form in which taxonomies know values."""
-    return cast(expression, "VARCHAR")
-
-
-def exact_text(expression: exp.Expr) -> exp.Collate:
-    """The expression as text that is compared byte by byte, whatever the collation of its column."""
-    return exp.Collate(this=text(expression), expression=identifier("binary"))
-
-
 def same(left: exp.Expr, right: exp.Expr) -> exp.NullSafeEQ:
     """Equal, with NULL equal to NULL."""
     return exp.NullSafeEQ(this=left, expression=right)

@@ -29,9 +29,9 @@ from sqlanon.queries.kit.nodes import (
     select,
     string,
     subquery,
-    text,
     union_all,
 )
+from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.comparison import unlike_groups
 from sqlanon.queries.release.kept_columns import KeptColumn, kept_columns
 from sqlanon.queries.release.labels import MASK, as_label

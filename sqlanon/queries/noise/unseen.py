@@ -25,7 +25,6 @@ from sqlanon.queries.kit.nodes import (
     cast,
     column,
     copies,
-    exact_text,
     grouped,
     left_join,
     number,
@@ -33,6 +32,7 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
 )
+from sqlanon.queries.kit.values import exact_text
 from sqlanon.queries.noise.combinations import COMBINATIONS, IS_SHOWN, NOISY, PLACE_OF_VALUE, RUN
 
 VALUES = Relation("anon_domain_values", "node")

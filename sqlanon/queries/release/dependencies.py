@@ -20,7 +20,6 @@ from sqlanon.queries.kit.nodes import (
     aliased,
     column,
     count_rows,
-    exact_text,
     grouped,
     left_join,
     number,
@@ -29,6 +28,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
+from sqlanon.queries.kit.values import exact_text
 from sqlanon.queries.release.rare_values import comparable
 
 FEW_ROWS = Relation("anon_few_rows", "row")

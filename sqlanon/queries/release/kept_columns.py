@@ -13,7 +13,8 @@ from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.kit.macros import scalar_call
-from sqlanon.queries.kit.nodes import aliased, cast, column, exact_text, number
+from sqlanon.queries.kit.nodes import aliased, cast, column, number
+from sqlanon.queries.kit.values import cast_value, exact_text
 from sqlanon.queries.source import SourceColumn, Traits
 
 NO_SIGN = 0x7FFF_FFFF_FFFF_FFFF
@@ -79,7 +80,7 @@ def released_value(source_column: SourceColumn, raw: exp.Expr) -> exp.Expr:
     if source_column.traits.is_text:
         return exact_text(raw)
     released_as = source_column.traits.released_as
-    return raw if released_as == source_column.type else cast(raw, released_as)
+    return raw if released_as == source_column.type else cast_value(raw, released_as)
 
 
 def plain_value(source_column: SourceColumn) -> exp.Expr:

@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
 from sqlanon.queries.kit.macros import scalar_call
-from sqlanon.queries.kit.nodes import aliased, column, copies, grouped, number, select, subquery, text, union_all
+from sqlanon.queries.kit.nodes import aliased, column, copies, grouped, number, select, subquery, union_all
+from sqlanon.queries.kit.values import text
 
 VALUE_ROWS = "anon_value_rows"
 

@@ -27,7 +27,6 @@ from sqlanon.queries.kit.nodes import (
     cast,
     column,
     count_rows,
-    exact_text,
     grouped,
     left_join,
     number,
@@ -36,8 +35,8 @@ from sqlanon.queries.kit.nodes import (
     select,
     string,
     subquery,
-    text,
 )
+from sqlanon.queries.kit.values import exact_text, text
 from sqlanon.queries.release.kept_columns import KeptColumn, can_be_grouped, kept_columns, plain_value
 from sqlanon.queries.release.labels import MASK, as_label, labels_by_bits, labels_by_code, labels_by_value
 from sqlanon.queries.release.text_types import as_typed

@@ -9,7 +9,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
-from sqlanon.queries.kit.nodes import aliased, column, count_rows, number, select, text
+from sqlanon.queries.kit.nodes import aliased, column, count_rows, number, select
+from sqlanon.queries.kit.values import text
 from sqlanon.queries.release.labels import enum_type
 from sqlanon.queries.source import SourceColumn
 

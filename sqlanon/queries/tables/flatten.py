@@ -14,7 +14,6 @@ from sqlanon.queries.kit.nodes import (
     cast,
     column,
     count_rows,
-    exact_text,
     grouped,
     names,
     number,
@@ -22,6 +21,7 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
+from sqlanon.queries.kit.values import exact_text
 
 SOURCE = "anon_source"
 EVENTS = "anon_events"

@@ -17,15 +17,14 @@ from sqlanon.queries.kit.nodes import (
     ascending,
     cast,
     column,
-    exact_text,
     made_once,
     names,
     number,
     string,
     subquery,
-    text,
     union_all,
 )
+from sqlanon.queries.kit.values import as_read, exact_text, text
 
 LONG_COLUMNS = ("level", "value", "label")
 
@@ -105,7 +104,7 @@ def unpivoted(wide: exp.Query, columns: Sequence[str]) -> exp.Query:
 def long(query: exp.Query) -> exp.Query:
     """level, value, label from a relation that has these columns."""
     return exp.select(
-        exp.TryCast(this=column("level"), to=exp.DataType.build("INTEGER")).as_("level"),
+        exp.TryCast(this=as_read(column("level")), to=exp.DataType.build("INTEGER")).as_("level"),
         text(column("value")).as_("value"),
         text(column("label")).as_("label"),
     ).from_(subquery(query, "anon_long"))

@@ -12,12 +12,10 @@ from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import (
     aliased,
     all_of,
-    cast,
     column,
     count_distinct,
     count_rows,
     cross_join,
-    exact_text,
     names,
     number,
     select,
@@ -25,6 +23,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     values,
 )
+from sqlanon.queries.kit.values import cast_value, exact_text
 from sqlanon.queries.release.labels import MASK
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies
@@ -155,7 +154,7 @@ def as_enums(table: exp.Expr, types: Mapping[str, str]) -> exp.Expr:
     """A table with columns of text as the ENUM types that its source has for them: they tell the order of values."""
     if not types:
         return table
-    typed = [aliased(cast(column(name), type_name), name) for name, type_name in types.items()]
+    typed = [aliased(cast_value(column(name), type_name), name) for name, type_name in types.items()]
     return subquery(select([exp.Star(replace=typed)], table.copy()), "anon_typed")
 
 

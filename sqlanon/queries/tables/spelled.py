@@ -7,7 +7,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.queries.kit.nodes import DIALECT, aliased, cast, column, number, select, string, subquery, text
+from sqlanon.queries.kit.nodes import DIALECT, aliased, cast, column, number, select, string, subquery
+from sqlanon.queries.kit.values import text
 from sqlanon.queries.source import SourceColumn
 
 WHOLE = re.compile(r"-?\d+\.0+|-?\d(\.\d+)?e\+?\d{1,2}")

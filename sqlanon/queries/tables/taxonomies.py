@@ -15,7 +15,6 @@ from sqlanon.queries.kit.nodes import (
     cast,
     column,
     count_rows,
-    exact_text,
     filtered,
     grouped,
     identifier,
@@ -27,6 +26,7 @@ from sqlanon.queries.kit.nodes import (
     string,
     subquery,
 )
+from sqlanon.queries.kit.values import exact_text
 from sqlanon.queries.tables.spelled import Taxonomies
 
 Statement = TypeVar("Statement", bound=exp.Expr)

@@ -27,11 +27,11 @@ from sqlanon.queries.kit.nodes import (
     select,
     string,
     subquery,
-    text,
     union_all,
     unsigned_type,
     values,
 )
+from sqlanon.queries.kit.values import cast_value, text
 from sqlanon.queries.release.labels import enum_type
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies
@@ -186,7 +186,7 @@ def _place_in_range(name: str, given: Range) -> exp.Expr:
     spell them. Whatever is rounded is rounded alike in all tables, for it is a function of the row alone.
     """
     low, high = _double(given.low), _double(given.high)
-    within = exp.func("least", exp.func("greatest", cast(column(name), "DOUBLE"), low), high)
+    within = exp.func("least", exp.func("greatest", cast_value(column(name), "DOUBLE"), low), high)
     steps = exp.Div(this=exp.Paren(this=exp.Sub(this=within, expression=low.copy())), expression=_double(given.step))
     about: exp.Expr = cast(exp.Floor(this=steps), "BIGINT")
     if given.step != 1 or given.low % 1:
@@ -209,7 +209,7 @@ def _start(place: exp.Expr, given: Range) -> exp.Expr:
 
 
 def _is_outside(name: str, given: Range) -> exp.Expr:
-    value = cast(column(name), "DOUBLE")
+    value = cast_value(column(name), "DOUBLE")
     return exp.or_(
         exp.LT(this=value, expression=_double(given.low)),
         exp.GTE(this=value.copy(), expression=_double(given.high)),
@@ -219,7 +219,7 @@ def _is_outside(name: str, given: Range) -> exp.Expr:
 
 def _places_of_items(axis: ItemAxis) -> exp.Expr:
     """The places of the items of a list that are no NULL: that of no item if there is none, NULL for an unknown one."""
-    known = exp.Cast(this=column(axis.name), to=exp.DataType.build("VARCHAR[]", dialect=DIALECT))
+    known = cast_value(column(axis.name), "VARCHAR[]")
     item = exp.Lambda(
         this=exp.Anonymous(
             this="enum_code", expressions=[_as_value(exp.column("anon_item"), _type_name(axis.position))]

@@ -27,6 +27,7 @@ from sqlanon.queries.kit.nodes import (
     select,
     subquery,
 )
+from sqlanon.queries.kit.values import cast_value
 from sqlanon.queries.noise.combinations import NOISY
 from sqlanon.queries.noise.unseen import INDEX
 from sqlanon.queries.release.rows import EQUAL_ROWS
@@ -68,7 +69,7 @@ def equal_rows(cut: Cut, classes: int, columns: Sequence[SourceColumn], target: 
             labels = _labels(position, is_set=position in cut.partitions)
         else:
             digit, labels = _digit(1, classes), _classes(position)
-            shown = cast(shown, found.traits.released_as)
+            shown = cast_value(shown, found.traits.released_as)
         query = query.join(subquery(labels, alias), on=column("place", alias).eq(digit), copy=False)
         query = query.select(aliased(shown, found.name), copy=False)
     query = query.select(aliased(column(NOISY, "anon_shown"), ROW_COUNT), copy=False)

@@ -1,0 +1,18 @@
+-- Values of a source as their column has them.
+
+-- The value itself, in a form whose casts stay in the query.
+--
+-- DuckDB 2.0 hands the cast of a bare column to the reader of a CSV file, which casts the text in the file instead of the
+-- value: TRUE would be 'True', 20.5 would be '20.50' or the integer 21, and a TRY_CAST would be an error instead of NULL.
+-- It does so before it knows that this is the value, and casts of other sources take no longer.
+--
+-- Example:
+--   SELECT DISTINCT CAST(anon.as_read(age) AS DOUBLE) AS age FROM visits ORDER BY age ASC;
+CREATE OR REPLACE MACRO anon.as_read(value) AS coalesce(value, NULL);
+
+-- A value as text, the form in which taxonomies have values; the same whether a table, a Parquet or a CSV file holds it.
+--
+-- Returns: VARCHAR.
+-- Example:
+--   SELECT anon.text_of(DATE '2016-01-01') AS text, anon.text_of(20.50::DOUBLE) AS number;
+CREATE OR REPLACE MACRO anon.text_of(value) AS CAST(anon.as_read(value) AS VARCHAR);

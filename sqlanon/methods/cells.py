@@ -94,7 +94,7 @@ def encode_table(
     if in_pieces:
         _refuse_changed(engine, encoding, bound.description, counts["rows"])
     if counts["rows"] == 0 and not may_be_empty:
-        refuse_too_many(bound, unknown, 0)
+        refuse_too_many(engine, bound, unknown, 0)
         raise PolicyError(f"{bound.description} has no rows: there is nothing to anonymize")
     if counts["unmapped"] > 0:
         columns = dict.fromkeys((*spec.quasi_identifiers, *spec.protected_shapes), spec.source)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.unknown_values import unknown_in
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.model.lattice import LevelLosses
@@ -17,6 +18,7 @@ from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.information import root_rows
 from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.kit.nodes import Step
+from sqlanon.queries.tables import taxonomies
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,11 @@ def unknown_notes(policy: Policy, unknown: UnknownRows) -> tuple[str, ...]:
     )
 
 
-def refuse_too_many(bound: BoundPolicy, unknown: UnknownRows, known: int) -> None:
+def refuse_too_many(engine: Compute, bound: BoundPolicy, unknown: UnknownRows, known: int) -> None:
     """Refuse to leave out more rows than the policy allows to be suppressed, or all.
 
     Raises:
-        UnsatisfiableError: says how many there are in each column.
+        UnsatisfiableError: says how many there are in each column, and how to list their values.
     """
     policy, rows = bound.policy, known + unknown.suppressed
     allowed = policy.allowed_rows(known, unknown.suppressed)
@@ -69,8 +71,16 @@ def refuse_too_many(bound: BoundPolicy, unknown: UnknownRows, known: int) -> Non
         raise UnsatisfiableError(
             f"{unknown.suppressed:,} of {rows:,} rows of {bound.description} have values that their taxonomy does not "
             f"have, and would be left out{limit if allowed < 0 else ''}:",
-            [f'"{name}": {count:,} rows' for name, count in unknown.by_column.items()],
+            [*_listed(engine, bound), "what can help: taxonomies with these values, or a larger suppression_limit"],
         )
+
+
+def _listed(engine: Compute, bound: BoundPolicy) -> Iterator[str]:
+    for name in columns_with(bound.policy, "suppress"):
+        labelled = taxonomies.values_of(bound.taxonomy, name)
+        found = unknown_in(engine, bound.whole, name, labelled, bound.known.get(name))
+        if found is not None:
+            yield found
 
 
 def with_root_losses(engine: Compute, encoding: Encoding, losses: LevelLosses) -> LevelLosses:

@@ -119,7 +119,7 @@ def _examined(engine: Engine, source: ResolvedSource, policy: Policy, stages: St
         table = encode_table(
             engine, bound, label_losses=tuple(dict.fromkeys(("lm", "ncp", *policy.quality.label_losses)))
         )
-    refuse_too_many(bound, table.unknown, table.context.row_count)
+    refuse_too_many(engine, bound, table.unknown, table.context.row_count)
     batches = []
     done = 0
     with stages.stage("search"):

@@ -133,7 +133,12 @@ class TestReleases:
         assert session.anonymize("trips", fitting, into="released").report.rows.released == 11
         with pytest.raises(sa.UnsatisfiableError, match=r"5 of 16 rows .* would be left out \(4 may be") as refused:
             session.anonymize("trips", policy("suppress", suppression_limit=0.3), into="released", replace=True)
-        assert [problem.endswith(": 5 rows") for problem in refused.value.problems] == [True]
+        listed, advice = refused.value.problems
+        assert advice == "what can help: taxonomies with these values, or a larger suppression_limit"
+        values = session.connection.execute(
+            listed.partition("3 distinct values in 5 rows; list them by ")[2]
+        ).fetchall()
+        assert sorted(values) == [("Oslo", 2), ("Rom", 2), ("Wien", 1)]
         with pytest.raises(sa.UnsatisfiableError) as unmet:
             # Of the 16 rows 6 may go, 5 of which do in any case.
             session.anonymize("trips", policy("suppress", k=12, suppression_limit=0.37), into="released", replace=True)
@@ -298,6 +303,26 @@ class TestLikeAnotherRelease:
             assert sum(labels(session, "others").values()) == 10
         finally:
             session.connection.execute("DROP TABLE others")
+
+
+@pytest.mark.parametrize("unknown", ["suppress", "top"])
+@pytest.mark.parametrize(
+    ("written", "rule"),
+    [
+        ("2016/01/02", {"kind": "dates", "units": ["month"], "first": "2016-01-01", "last": "2016-12-31"}),
+        ("Yes", {"kind": "flat", "values": ["true", "false"]}),
+        ("20.50", {"kind": "flat", "values": ["20.5"]}),
+        (" 20", {"kind": "intervals", "widths": [10], "minimum": 0, "maximum": 99}),
+    ],
+)
+def test_values_of_csv_files_are_those_of_their_types(tmp_path: Path, unknown: str, written: str, rule: Any) -> None:
+    (tmp_path / "a.csv").write_text(f"a,b\n{written},x\n{written},y\n")
+    wanted = sa.Policy(
+        quasi_identifiers=["a"], rest="identifier", privacy=[sa.KAnonymity(2)], unknown=unknown, taxonomies={"a": rule}
+    )
+    with sa.connect() as session:
+        report = session.anonymize(tmp_path / "a.csv", wanted, into="released").report
+    assert (report.rows.released, report.unknown_rows) == (2, {})
 
 
 TOML = """

@@ -92,7 +92,7 @@ class Prepared:
         table = encode_table(self.engine, self.bound, label_losses=wanted, may_be_empty=self.rehearsed)
         if self.rehearsed:
             return Rehearsed(self.engine, table)
-        refuse_too_many(self.bound, table.unknown, table.context.row_count)
+        refuse_too_many(self.engine, self.bound, table.unknown, table.context.row_count)
         return Encoded(self.engine, table, self.given, self.stopped, self.pseudonym_key)
 
 

@@ -24,9 +24,9 @@ from sqlanon.queries.kit.nodes import (
     number,
     select,
     subquery,
-    text,
     union_all,
 )
+from sqlanon.queries.kit.values import text
 
 JUDGED_CELLS = Relation("anon_judged_cells", "cell")
 """The keys of the cells, with their rows and those that are suppressed."""

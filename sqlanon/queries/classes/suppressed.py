@@ -77,7 +77,7 @@ def _rows_by_label(encoding: Encoding, position: int, depth: int, fewest: int) -
     query = select(
         [
             aliased(number(position), "position"),
-            aliased(text(column("label", "anon_labels")), "label"),
+            aliased(column("label", "anon_labels"), "label"),
             aliased(column(ROW_COUNT, "anon_groups"), "rows"),
             aliased(column(SUPPRESSED_ROWS, "anon_groups"), "suppressed_rows"),
         ],

@@ -38,6 +38,7 @@ class BoundPolicy:
         population: the population as a relation, if a privacy model compares with one.
         roots: by column whose unknown values are labelled at the top, the label of the top.
         taxonomy: the table that holds the taxonomies.
+        leaves: the counts of labels of ranges that are not listed, if there are any.
         known: the values of each taxonomy as users can read them, for messages.
     """
 
@@ -52,6 +53,7 @@ class BoundPolicy:
     population: exp.Expr | None = None
     known: Mapping[str, exp.Query | None] = field(default_factory=dict)
     roots: Mapping[str, str] = field(default_factory=dict)
+    leaves: exp.Table | None = None
 
     @property
     def lattice(self) -> Lattice:
@@ -87,6 +89,7 @@ class BoundPolicy:
             released=policy.released_columns,
             pseudonyms=policy.pseudonyms,
             unknown=self.unknown,
+            leaves=self.leaves,
             in_key_order=not policy.has_private_method,  # which sorts by keys of its own
         )
 

@@ -6,7 +6,7 @@ as well. All queries of the run read taxonomies there, so that a run changes not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast
@@ -14,6 +14,7 @@ from typing import Concatenate, ParamSpec, TypeVar, cast
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
+from sqlanon.binding.large_ranges import count_ranges, large_ranges, read_in
 from sqlanon.binding.loading import load_unless_refused
 from sqlanon.binding.staging import Wanted
 from sqlanon.engines.base import Engine, ResolvedSource, Warehouse
@@ -40,7 +41,7 @@ def with_own_taxonomies(
     def with_taxonomies(
         engine: Engine, source: ResolvedSource, policy: Policy, *more: More.args, **named: More.kwargs
     ) -> Result:
-        with own_taxonomies(engine, source, policy):
+        with own_taxonomies(engine, source, policy, lists_ranges=False):
             return run(engine, source, policy, *more, **named)
 
     return cast(Callable[Concatenate[Engine, ResolvedSource, Policy, More], Result], with_taxonomies)
@@ -48,7 +49,12 @@ def with_own_taxonomies(
 
 @contextmanager
 def own_taxonomies(
-    engine: Engine, source: ResolvedSource, policy: Policy, attributes: Sequence[str] | None = None
+    engine: Engine,
+    source: ResolvedSource,
+    policy: Policy,
+    attributes: Sequence[str] | None = None,
+    *,
+    lists_ranges: bool = True,
 ) -> Iterator[None]:
     """The taxonomies that a policy carries hold within the block; nothing changes if it carries none.
 
@@ -57,6 +63,7 @@ def own_taxonomies(
         source: what values are read from that are not declared.
         policy: the policy.
         attributes: of which columns; of all if they are not given.
+        lists_ranges: whether large declared ranges are listed even if the labels of other values are not needed.
 
     Raises:
         PolicyError: the policy does not fit the source.
@@ -71,8 +78,10 @@ def own_taxonomies(
     made = _made(policy, carried)
     stored = taxonomies.shapes(engine, carried)
     known = taxonomies.attributes(engine)
-    with _apart(engine, [spelled_like(name, known) for name in policy.columns_with_taxonomy if name not in carried]):
-        _load(engine, source, made)
+    copied = [spelled_like(name, known) for name in policy.columns_with_taxonomy if name not in carried]
+    with _apart(engine, copied):
+        large = [] if lists_ranges else large_ranges(policy, made)
+        _load(engine, source, made, dict.fromkeys(large, read_in(engine, source, policy) if large else ()))
         own = taxonomies.shapes(engine, carried)
         others = [name for name, shape in stored.items() if shape.sha256 != own[name].sha256]
         if others:
@@ -117,14 +126,21 @@ def _made(policy: Policy, attributes: Sequence[str]) -> dict[str, Taxonomy]:
     return made
 
 
-def _load(engine: Engine, source: ResolvedSource, made: dict[str, Taxonomy]) -> None:
-    refused = load_unless_refused(
-        engine,
-        [Wanted(name, taxonomy, source if taxonomy.needs_source else None, name) for name, taxonomy in made.items()],
-    )
+def _load(
+    engine: Engine,
+    source: ResolvedSource,
+    made: dict[str, Taxonomy],
+    occurring: Mapping[str, tuple[exp.Expr, ...]],
+) -> None:
+    wanted = [
+        Wanted(name, taxonomy, source if taxonomy.needs_source else None, name, occurring.get(name, ()))
+        for name, taxonomy in made.items()
+    ]
+    refused = load_unless_refused(engine, wanted)
     problems = [problem for name, error in refused.items() for problem in _problems(name, error)]
     if problems:
         raise TaxonomyError("the taxonomies of the policy are not valid:", problems)
+    count_ranges(engine, [each for each in wanted if each.occurring])
 
 
 def _problems(name: str, error: TaxonomyError) -> list[str]:

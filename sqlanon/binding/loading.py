@@ -16,6 +16,7 @@ from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible
 from sqlanon.queries.kit.nodes import Relation, Step, column, number, select, string, subquery
+from sqlanon.queries.source import MadeTaxonomy
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import with_spellings
 
@@ -50,7 +51,7 @@ def load_unless_refused(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
             _load(engine, wanted)
     except _RefusedError as error:
         return error.refused
-    engine.made_by |= {each.attribute: each.taxonomy for each in wanted}
+    engine.made_by |= {each.attribute: MadeTaxonomy(each.taxonomy) for each in wanted}
     return {}
 
 

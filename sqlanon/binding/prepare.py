@@ -20,6 +20,7 @@ from sqlanon.queries.kit.spelling import spelled
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import taxonomies as queries
 from sqlanon.queries.tables.spelled import fractional_types, spelled_taxonomy
+from sqlanon.queries.tables.taxonomies import leaves_of
 
 
 def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:
@@ -38,7 +39,9 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPoli
     types = fractional_types(columns, [name for name, shape in shapes.items() if shape.domain != "observed"])
     taxonomy, roots = spelled_taxonomy(engine.taxonomy, types), _roots(engine, policy, shapes)
     bound = bind(policy, relation, source.description, columns, shapes, taxonomy, population, roots)
-    return replace(bound, known=known_values(engine, tuple(bound.all_shapes), types))
+    counted = any(name in engine.made_by and engine.made_by[name].shape for name in bound.all_shapes)
+    leaves = leaves_of(engine.taxonomy) if counted else None
+    return replace(bound, known=known_values(engine, tuple(bound.all_shapes), types), leaves=leaves)
 
 
 def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
@@ -62,9 +65,9 @@ def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
     if found == bound.all_shapes:
         return bound
     policy, shapes = bound.policy, _shapes(engine, bound.policy)
-    roots, known = _roots(engine, policy, shapes), bound.known
+    roots, known, leaves = _roots(engine, policy, shapes), bound.known, bound.leaves
     bound = bind(policy, bound.whole, bound.description, bound.columns, shapes, bound.taxonomy, bound.population, roots)
-    return replace(bound, known=known)
+    return replace(bound, known=known, leaves=leaves)
 
 
 def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:

@@ -27,12 +27,14 @@ class Wanted:
         source: if given, the taxonomy must cover the values of the column ``name`` there; a rule without a declared
             domain takes its values from it.
         name: the column of the source.
+        occurring: if there are any, the relations of whose columns ``name`` alone the values of a range are listed.
     """
 
     attribute: str
     taxonomy: Taxonomy
     source: ResolvedSource | None
     name: str
+    occurring: tuple[exp.Expr, ...] = ()
 
 
 def stage(engine: Engine, wanted: Sequence[Wanted]) -> None:
@@ -60,8 +62,11 @@ def stage(engine: Engine, wanted: Sequence[Wanted]) -> None:
             engine.execute(exp.insert(staged, STAGED.table), f'the taxonomy of "{each.attribute}"', values)
 
 
-def levels_of(engine: Engine, wanted: Wanted) -> tuple[exp.Query, Sequence[object]]:
-    """level, value, label of a taxonomy that is made by a query, columns or rules, and the values of its parameters."""
+def levels_of(engine: Engine, wanted: Wanted, *, whole: bool = False) -> tuple[exp.Query, Sequence[object]]:
+    """level, value, label of a taxonomy that is made by a query, columns or rules, and the values of its parameters.
+
+    Those of a range are its values that occur, where it is not to be listed, or the whole range.
+    """
     taxonomy = wanted.taxonomy
     if taxonomy.query is not None:
         relation = engine.resolve(taxonomy.query).relation
@@ -75,13 +80,13 @@ def levels_of(engine: Engine, wanted: Wanted) -> tuple[exp.Query, Sequence[objec
     assert taxonomy.rules is not None
     if isinstance(taxonomy.values, tuple):
         return generate.labelled(generate.given(), taxonomy.rules), ([*taxonomy.values],)
-    return generate.labelled(_domain(wanted), taxonomy.rules), ()
+    return generate.labelled(_domain(wanted, () if whole else wanted.occurring), taxonomy.rules), ()
 
 
-def _domain(wanted: Wanted) -> exp.Query:
+def _domain(wanted: Wanted, occurring: Sequence[exp.Expr]) -> exp.Query:
     match wanted.taxonomy.values:
         case IntegerRange() as numbers:
-            return generate.integers(numbers)
+            return generate.integers(numbers, [(relation, wanted.name) for relation in occurring])
         case DateRange() as dates:
             return generate.days(dates)
     assert wanted.source is not None

@@ -8,6 +8,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from sqlglot import exp
+
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import possible, spelled_like
@@ -35,8 +37,18 @@ def stored_shapes(
     """The same of a warehouse whose tables are there, but for what tells of the last loading if that is not noted."""
     rows = engine.fetch(taxonomies.shapes(engine.taxonomy, attributes), "taxonomies")
     loaded = _loaded(engine) if is_noted else {}
+    whole = {name: made.shape for name, made in engine.made_by.items() if made.shape is not None}
     return {
-        attribute: _shape(list(levels), loaded.get(attribute))
+        attribute: whole.get(attribute) or _shape(list(levels), loaded.get(attribute))
+        for attribute, levels in groupby(rows, key=lambda row: str(row["attribute"]))
+    }
+
+
+def shapes_of(engine: Engine, listing: exp.Subquery) -> dict[str, TaxonomyShape]:
+    """The shapes of taxonomies in a relation, with domains as they are stored."""
+    rows = engine.fetch(taxonomies.at(taxonomies.shapes(engine.taxonomy), listing), "taxonomies")
+    return {
+        attribute: _shape(list(levels), None)
         for attribute, levels in groupby(rows, key=lambda row: str(row["attribute"]))
     }
 

@@ -51,7 +51,7 @@ def _known_values(engine: Engine, attributes: Sequence[str]) -> Known:
     is_in_warehouse = file is not None and place.catalog == engine.warehouse.name
     made_by = {} if is_in_warehouse else engine.made_by
     return {
-        name: values_made_by(made_by[name]) if name in made_by else taxonomies.values_of(_stored(), name)
+        name: values_made_by(made_by[name].taxonomy) if name in made_by else taxonomies.values_of(_stored(), name)
         for name in attributes
     }
 

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sqlglot import exp
 
-from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, identifier
-from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.source import MadeTaxonomy, SourceColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -164,7 +163,7 @@ class Warehouse(Protocol):
     """The table that holds the taxonomies; those about it stand beside it in its schema."""
     well_formed: set[tuple[object, ...]]
     """The contents of taxonomies that were found well-formed, which they stay."""
-    made_by: dict[str, Taxonomy]
+    made_by: dict[str, MadeTaxonomy]
     """What the taxonomies there were made by, by attribute, as far as this session has loaded them."""
 
     @property

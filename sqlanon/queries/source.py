@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+
 
 @dataclass(frozen=True)
 class Traits:
@@ -50,6 +52,14 @@ class SourceColumn:
     name: str
     type: str
     traits: Traits
+
+
+@dataclass(frozen=True)
+class MadeTaxonomy:
+    """A taxonomy with what it was made by, and its shape if its table has rows for the values alone that occur."""
+
+    taxonomy: Taxonomy
+    shape: TaxonomyShape | None = None
 
 
 @dataclass(frozen=True)

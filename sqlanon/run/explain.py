@@ -45,7 +45,7 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
     """
     rehearsal = Rehearsal(engine)
     # The taxonomies of the policy are made of the values of the source itself.
-    with own_taxonomies(engine, source, policy):
+    with own_taxonomies(engine, source, policy, lists_ranges=False):
         request = Request(rehearsed=True)
         prepared = method_of(policy).prepare(cast(Engine, rehearsal), without_rows(source), policy, request)
         rehearsal.steps.clear()

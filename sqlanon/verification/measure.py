@@ -77,7 +77,10 @@ def beside_release(
         stored = taxonomies.attributes(engine)
         left_out = [name for name in columns_with(policy, "suppress") if name in stored]
         relation = known_rows(whole, left_out, spelled_taxonomy(engine.taxonomy, fractional_types(columns, left_out)))
-    return measured_beside(policy, engine.taxonomy, node or {}, relation, columns, population)
+    people = [] if population is None else engine.describe(population)
+    types = fractional_types([*people, *columns], policy.quasi_identifiers)
+    taxonomy = spelled_taxonomy(engine.taxonomy, types)
+    return measured_beside(policy, taxonomy, node or {}, relation, columns, population)
 
 
 def measured_beside(

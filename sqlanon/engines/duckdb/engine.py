@@ -20,11 +20,10 @@ from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.frames import is_frame
 from sqlanon.errors import EngineError, Refusal
-from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.macros import install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
 from sqlanon.queries.kit.texts import template_text
-from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.source import MadeTaxonomy, SourceColumn
 from sqlanon.queries.tables import taxonomies
 
 
@@ -39,7 +38,7 @@ class DuckDBEngine(DuckDBCompute):
         self._read_only = opened.is_read_only
         self.taxonomy = catalog.anon_table("memory" if self._read_only else self._name, "taxonomy")
         self.well_formed: set[tuple[object, ...]] = set()
-        self.made_by: dict[str, Taxonomy] = {}
+        self.made_by: dict[str, MadeTaxonomy] = {}
         self.shows_values = opened.shows_values
 
     @cached_property

@@ -126,7 +126,7 @@ def _coded_labels(encoding: Encoding) -> exp.Query:
         for position, (name, shape) in enumerate(zip(names, spec.shapes, strict=True))
     ]
     given = values("anon_taxonomies", ("position", "attribute", "height", "domain_size"), shapes)
-    query = taxonomies.all_labels(spec.taxonomy, names)
+    query = taxonomies.all_labels(spec.taxonomy, names, spec.leaves)
     if spec.unknown is not None and spec.unknown.roots:
         query = with_unknown_labels(query, spec.unknown, dict(zip(names, spec.shapes, strict=True)), spec.taxonomy)
     labels = subquery(query, "anon_taxonomy_labels")

@@ -33,6 +33,7 @@ class CellSpec:
         released: the columns that a release has.
         pseudonyms: those of which it has pseudonyms in place of the values.
         unknown: what is done with values that taxonomies do not have, if there may be any.
+        leaves: the counts of labels that have more leaves than their taxonomy has values under them.
         in_key_order: whether cells are in the order of their keys, in which those of a class stand close together.
     """
 
@@ -51,6 +52,7 @@ class CellSpec:
     pseudonyms: tuple[str, ...] = ()
     unknown: UnknownValues | None = None
     in_key_order: bool = True
+    leaves: exp.Table | None = None
 
     @property
     def roots(self) -> Mapping[str, str]:

@@ -29,10 +29,30 @@ from sqlanon.queries.kit.values import as_read, exact_text, text
 LONG_COLUMNS = ("level", "value", "label")
 
 
-def integers(domain: IntegerRange) -> exp.Query:
-    """The values of a declared range of integers, as text."""
+def integers(domain: IntegerRange, occurring: Sequence[tuple[exp.Expr, str]] = ()) -> exp.Query:
+    """The values of a declared range of integers, as text.
+
+    Args:
+        domain: the range.
+        occurring: relations with a column each; if there are any, only values that one of them has, and the two ends.
+    """
     source = exp.Table(this=exp.func("range", number(domain.minimum), number(domain.maximum + 1), dialect=DIALECT))
-    return exp.select(aliased(text(exp.column("anon_number")), "value")).from_(_named(source, "anon_number"))
+    value = exp.column("anon_number")
+    values = exp.select(aliased(text(value), "value")).from_(_named(source, "anon_number"))
+    if not occurring:
+        return values
+    found = union_all([_whole_numbers(relation, name) for relation, name in occurring])
+    found = exp.select(column("number")).from_(subquery(found, "anon_found"))
+    found = found.where(column("number").is_(exp.null()).not_())
+    is_end = exp.In(this=value.copy(), expressions=[number(domain.minimum), number(domain.maximum)])
+    return values.where(exp.or_(exp.In(this=value.copy(), query=exp.Subquery(this=found)), is_end))
+
+
+def _whole_numbers(relation: exp.Expr, name: str) -> exp.Select:
+    """``number``: the values of a column as whole numbers, NULL for what is none."""
+    distinct = exp.select(aliased(column(name), "anon_value")).from_(relation.copy()).distinct()
+    whole = exp.TryCast(this=text(column("anon_value")), to=exp.DataType.build("BIGINT"))
+    return exp.select(aliased(whole, "number")).from_(subquery(distinct, "anon_values"))
 
 
 def days(domain: DateRange) -> exp.Query:

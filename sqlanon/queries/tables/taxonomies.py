@@ -14,10 +14,13 @@ from sqlanon.queries.kit.nodes import (
     aliased,
     cast,
     column,
+    copies,
     count_rows,
+    equal_in,
     filtered,
     grouped,
     identifier,
+    left_join,
     made_once,
     names,
     number,
@@ -25,6 +28,7 @@ from sqlanon.queries.kit.nodes import (
     select,
     string,
     subquery,
+    union_all,
 )
 from sqlanon.queries.kit.values import exact_text
 from sqlanon.queries.tables.spelled import Taxonomies
@@ -83,9 +87,40 @@ def levels(taxonomy: Taxonomies, attribute: str) -> exp.Query:
     return at(table_call("taxonomy_levels", string(attribute)), taxonomy)
 
 
-def all_labels(taxonomy: Taxonomies, attributes: Sequence[str]) -> exp.Query:
-    """``anon.taxonomy_labels``: attribute, level, value, label, leaf_count."""
-    return at(table_call("taxonomy_labels", names(list(attributes))), taxonomy)
+def all_labels(taxonomy: Taxonomies, attributes: Sequence[str], leaves: exp.Table | None = None) -> exp.Query:
+    """``anon.taxonomy_labels``: attribute, level, value, label, leaf_count.
+
+    ``leaves`` are the counts of labels that have more leaves than the table has values under them.
+    """
+    labels = at(table_call("taxonomy_labels", names(list(attributes))), taxonomy)
+    if leaves is None:
+        return labels
+    own, counted = "anon_own_labels", "anon_counted_labels"
+    columns: list[exp.Expr] = [column(name, own) for name in ("attribute", "level", "value", "label")]
+    count = exp.func("coalesce", column("leaf_count", counted), column("leaf_count", own))
+    query = select([*columns, aliased(count, "leaf_count")], subquery(labels, own))
+    on = equal_in(("attribute", "level", "label"), own, counted)
+    return left_join(query, exp.alias_(leaves.copy(), counted, table=True), on)
+
+
+def leaf_counts(taxonomy: exp.Table, listings: Sequence[exp.Subquery]) -> exp.Select:
+    """attribute, level, label, leaf_count: how many values of whole domains are under the labels of a table."""
+    keys = [column(name) for name in ("attribute", "level", "label")]
+    rows = union_all([select([exp.Star()], listing.copy()) for listing in listings])
+    labels = exp.Tuple(expressions=copies(keys))
+    stored = select(copies(keys), taxonomy.copy()).where(_is_above_the_bottom(), copy=False)
+    is_stored = exp.In(this=labels, query=exp.Subquery(this=stored))
+    counts = select([*copies(keys), aliased(count_rows(), "leaf_count")], subquery(rows, "anon_listings"))
+    return grouped(counts.where(_is_above_the_bottom(), is_stored, copy=False), keys)
+
+
+def _is_above_the_bottom() -> exp.Expr:
+    return exp.GT(this=column("level"), expression=number(0))
+
+
+def leaves_of(taxonomy: exp.Table) -> exp.Table:
+    """The table beside that of the taxonomies with the counts of labels by whole domains."""
+    return beside(taxonomy, "taxonomy_leaves")
 
 
 def attributes(taxonomy: exp.Table) -> exp.Select:

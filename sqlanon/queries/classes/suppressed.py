@@ -26,7 +26,6 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.kit.values import text
 
 JUDGED_CELLS = Relation("anon_judged_cells", "cell")
 """The keys of the cells, with their rows and those that are suppressed."""

@@ -10,7 +10,7 @@ from sqlanon.api.opened import Part, checked
 from sqlanon.engines.exclusion import exclusive
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stopping import never, stopping
-from sqlanon.model.destination import Replace, destination, replacing
+from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Source
@@ -88,6 +88,7 @@ class Partitions(Part):
         into: str | Path,
         *,
         replace: Replace = False,
+        csv_formulas: CsvFormulas | None = None,
         progress: Progress = silent,
     ) -> PartitionRelease:
         """Publish a new partition at the node of a fit, so that all partitions together meet its policy.
@@ -105,6 +106,7 @@ class Partitions(Part):
             into: the name of a new table, or the path of a new file that ends in ``.parquet`` or ``.csv``.
             replace: as in :meth:`Session.anonymize`. The rows of a partition that was published there with this fit
                 then count no more; ``"changed"`` leaves it if it has the same rows.
+            csv_formulas: as in :meth:`Session.anonymize`.
             progress: called with the stage, and how much of it is done out of how much.
 
         Raises:
@@ -120,7 +122,7 @@ class Partitions(Part):
         from sqlanon.partitions.apply import apply
 
         may_go = replacing(replace)
-        target = destination(into)
+        target = with_csv_formulas(destination(into), csv_formulas)
         progress = self._opened.callback(progress)
         release = apply(
             self._engine, self._opened.resolve(source), Path(sidecar), target, replace=may_go, progress=progress

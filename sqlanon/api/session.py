@@ -16,7 +16,7 @@ from sqlanon.engines.exclusion import exclusive
 from sqlanon.errors import VerificationError
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stopping import stopping
-from sqlanon.model.destination import Replace, destination, replacing
+from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -155,6 +155,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         replace: Replace = False,
         rows_per_file: int | None = None,
         partition_by: str | Sequence[str] = (),
+        csv_formulas: CsvFormulas | None = None,
         progress: Progress = silent,
         time_limit: float | None = None,
         stop: Callable[[], bool] | None = None,
@@ -177,6 +178,9 @@ class Session(Preparations, AbstractContextManager["Session"]):
                 may be, whatever it is.
             rows_per_file: how many rows a file of a folder holds at most.
             partition_by: columns of the release whose values become folders ``column=value``.
+            csv_formulas: what becomes of cells of a CSV that a spreadsheet would compute, as they begin with ``=``,
+                ``+``, ``-``, ``@``, a tab or a line break: ``"keep"`` (the default) notes their number in the report,
+                ``"quote"`` writes an apostrophe before them, and ``"refuse"`` publishes nothing.
             progress: called with an :class:`sqlanon.Event` where a stage starts and finishes, and a few times a second
                 between. What it raises ends the run and leaves the target as it was, except after the last stage,
                 ``publish``, has finished.
@@ -214,6 +218,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         stopped = stopping(time_limit, self._opened.callback(stop))
         request = Request(node, stopped, dataset, random_source, self.ledger.file, tables or {}, key)
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
+        target = with_csv_formulas(target, csv_formulas)
         may_go = replacing(replace, tells_changes=method_of(wanted).is_repeatable and not wanted.pseudonyms)
         read = self._opened.resolve(source)
         progress = self._opened.callback(progress)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
 from sqlanon.cli.options import (
+    CsvFormulas,
     Events,
     GivenNode,
     Json,
@@ -98,6 +99,7 @@ def apply(
     replace: Replace = False,
     replace_if_changed: ReplaceIfChanged = False,
     replace_anything: ReplaceAnything = False,
+    csv_formulas: CsvFormulas = None,
     as_events: Events = False,
     as_json: Json = False,
 ) -> None:
@@ -117,7 +119,9 @@ def apply(
             with opened(session._engine, sidecar) as found:
                 wanted = found.fit.policy
             load_taxonomies(session, read_taxonomies(taxonomies, wanted))
-        release = session.partitions.apply(source, sidecar, into, replace=may_go, progress=told)
+        release = session.partitions.apply(
+            source, sidecar, into, replace=may_go, csv_formulas=cast("Any", csv_formulas), progress=told
+        )
     if as_json:
         write_json(release.model_dump(mode="json"))
     else:

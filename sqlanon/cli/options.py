@@ -58,6 +58,14 @@ PartitionBy = Annotated[
     list[str] | None,
     typer.Option("--partition-by", metavar="COLUMN", help="Write a folder per value of a column; repeat it."),
 ]
+CsvFormulas = Annotated[
+    str | None,
+    typer.Option(
+        "--csv-formulas",
+        metavar="keep|quote|refuse",
+        help="Cells of a CSV that a spreadsheet would compute: keep (default), quote with an apostrophe, or refuse.",
+    ),
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option("--time-limit", metavar="SECONDS", help="Make do with the best node found after so long."),

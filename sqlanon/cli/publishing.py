@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from sqlanon.cli.options import (
+    CsvFormulas,
     Dataset,
     Events,
     GivenNode,
@@ -139,6 +140,7 @@ def run(
     node: GivenNode = None,
     rows_per_file: RowsPerFile = None,
     partition_by: PartitionBy = None,
+    csv_formulas: CsvFormulas = None,
     tables: TablesBeside = None,
     pseudonym_key: PseudonymKeyFile = None,
     time_limit: TimeLimit = None,
@@ -187,6 +189,7 @@ def run(
             tables=given_tables(tables),
             pseudonym_key=pseudonym_key,
             random_source=_seeded(seed),
+            csv_formulas=cast("Any", csv_formulas),
             **layout,
         )
     if release.unchanged and not as_events:

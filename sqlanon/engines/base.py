@@ -90,12 +90,11 @@ class Files:
     """Files as they were written, nothing in them guessed.
 
     Attributes:
-        paths: a file, a glob, or several files.
-        format: of all of them.
-        columns: the types of their columns by name, in order, as the engine spells them; None for all columns that any
-            of the files has, as Parquet tells them.
+        paths, format: a file, a glob, or several files, all of one format.
+        columns: the types of their columns by name, in order; None for all columns that any of the files has.
         partition_by: those of the columns that are folders.
         by_name: whether files may differ in their columns, as those of a release that was changed since do.
+        quoted: the columns of a CSV whose formulas have an apostrophe before them, which is no part of the value.
     """
 
     paths: str | tuple[str, ...]
@@ -103,6 +102,7 @@ class Files:
     columns: Mapping[str, str] | None = None
     partition_by: tuple[str, ...] = ()
     by_name: bool = False
+    quoted: tuple[str, ...] = ()
 
 
 class Compute(Protocol):

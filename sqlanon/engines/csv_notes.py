@@ -29,14 +29,22 @@ class Entry:
     Attributes:
         columns: the types of its columns, by name and in order.
         note: where it comes from, as a document.
+        quoted: the columns whose formulas have an apostrophe before them.
     """
 
     columns: dict[str, str]
     note: dict[str, Any]
+    quoted: tuple[str, ...] = ()
+
+    @property
+    def form(self) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
+        """What is equal of files that are read together."""
+        return [*self.columns.items()], self.quoted
 
     def as_json(self) -> dict[str, Any]:
         """The document of this entry."""
-        return {"columns": self.columns, "note": self.note}
+        quoted = {"quoted_formulas": [*self.quoted]} if self.quoted else {}
+        return {"columns": self.columns, "note": self.note, **quoted}
 
 
 Entries = Mapping[str, Entry | None]
@@ -85,14 +93,14 @@ def look_at(file: str | Path) -> Found:
     return Found(is_changed=bool(entries))
 
 
-def columns_of_all(files: Iterable[str]) -> dict[str, str] | None:
-    """The types of the columns that several CSV files share, by their notes; None if any has none, or has others."""
-    shared: dict[str, str] | None = None
+def entry_of_all(files: Iterable[str]) -> Entry | None:
+    """The note of the last of several CSV files of one form; None if any has none, or another form."""
+    shared: Entry | None = None
     for file in files:
         entry = look_at(file).entry if is_csv(file) else None
-        if entry is None or (shared is not None and list(shared.items()) != list(entry.columns.items())):
+        if entry is None or (shared is not None and shared.form != entry.form):
             return None
-        shared = entry.columns
+        shared = entry
     return shared
 
 
@@ -139,4 +147,4 @@ def _entry(told: Any) -> Entry | None:
     columns, note = told["columns"], told["note"]
     if not isinstance(note, dict) or not columns or not all(isinstance(kind, str) for kind in columns.values()):
         raise ValueError(RELEASES)
-    return Entry(dict(columns), note)
+    return Entry(dict(columns), note, tuple(told.get("quoted_formulas", ())))

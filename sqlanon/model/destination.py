@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.model.names import folded, possible, spelled_like
@@ -43,6 +43,10 @@ whatever it is. A folder is only ever replaced if all that is in it is a release
 """
 
 
+CsvFormulas = Literal["keep", "quote", "refuse"]
+"""What becomes of cells of a CSV that a spreadsheet would compute: they stay, get an apostrophe, or are refused."""
+
+
 @dataclass(frozen=True)
 class Destination:
     """A target that nobody has looked at yet.
@@ -52,12 +56,14 @@ class Destination:
         kind: what it is the name of.
         rows_per_file: how many rows a file of a folder holds at most; None for any number.
         partition_by: the columns whose values are the names of nested folders (``column=value``).
+        csv_formulas: what becomes of cells of a CSV that a spreadsheet would compute.
     """
 
     name: str
     kind: Literal["table", "file", "folder"]
     rows_per_file: int | None = None
     partition_by: tuple[str, ...] = ()
+    csv_formulas: CsvFormulas = "keep"
 
     def spelled_like(self, names: Iterable[str]) -> Destination:
         """The same with the columns that it is partitioned by spelled as they are among some names."""
@@ -117,6 +123,21 @@ def destination(
             step="target",
         )
     return Destination(name, "table")
+
+
+def with_csv_formulas(into: Destination, given: str | None) -> Destination:
+    """A target with what becomes of formulas, if that is given.
+
+    Raises:
+        PolicyError: it is something else than ``CsvFormulas``, or the target is not a CSV file.
+    """
+    if given is None:
+        return into
+    if given not in get_args(CsvFormulas):
+        raise PolicyError(f'csv_formulas is "keep", "quote" or "refuse", not {given!r}')
+    if not into.is_csv:
+        raise PolicyError(f"csv_formulas is for a target that ends in {CSV_SUFFIX}")
+    return replace(into, csv_formulas=cast(CsvFormulas, given))
 
 
 def replacing(given: object, *, tells_changes: bool = True) -> Replace:

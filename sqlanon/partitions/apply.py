@@ -19,6 +19,7 @@ from sqlanon.methods.unknown import UnknownRows, unknown_notes
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement
+from sqlanon.model.release.document import with_notes
 from sqlanon.partitions import counts, kept
 from sqlanon.partitions.decision import decided
 from sqlanon.partitions.increment import PUBLISHED_CELLS, Increment, join
@@ -113,7 +114,8 @@ def _publish(
         counted = partition.sidecar.settle(entry)
     if not counted:
         raise EngineError(f'"{target.name}" was removed while it was published; it is not counted', step="sidecar")
-    return _release(partition, entry, measurement, target.name, stages, unknown)
+    release = _release(partition, entry, measurement, target.name, stages, unknown)
+    return release.model_copy(update={"report": with_notes(release.report, target.notes)})
 
 
 def _staged(

@@ -24,11 +24,13 @@ class StagedCsv:
         path: where.
         columns: the types of its columns, by name.
         note: where it comes from, as JSON.
+        quoted: the columns whose formulas have an apostrophe before them.
     """
 
     path: Path
     columns: dict[str, str] = field(default_factory=dict)
     note: str = ""
+    quoted: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -78,7 +80,7 @@ def _publish(staged: StagedCsv, target: Path, *, replace: bool) -> None:
     before, note = _standing(target), _bytes_of(note_beside(target))
     digest = sha256_of(staged.path)
     assert digest is not None
-    new = {digest: Entry(staged.columns, json.loads(staged.note))}
+    new = {digest: Entry(staged.columns, json.loads(staged.note), staged.quoted)}
     place = staged.path.stat()
     _write_note(target, {**before, **new})
     try:

@@ -47,6 +47,10 @@ class Target(Protocol):
             what was written, as a source to verify.
         """
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the report should know of what was written."""
+
     def add_note(self, note: str) -> None:
         """Tell where the rows that were written come from, once: a document of JSON that travels with them."""
 
@@ -84,15 +88,15 @@ def target_for(
             yield FolderTarget(engine, into, staged)
         else:
             _refuse_other_file(engine, into.path, replace)
-            yield _file_target(engine, into.name, staged)
+            yield _file_target(engine, into, staged)
             # Once more: the run may have taken hours.
             _refuse_other_file(engine, into.path, replace)
 
 
-def _file_target(engine: Engine, name: str, staged: Path | StagedCsv) -> Target:
+def _file_target(engine: Engine, into: Destination, staged: Path | StagedCsv) -> Target:
     if isinstance(staged, StagedCsv):
-        return CsvTarget(engine, name, staged)
-    return ParquetTarget(engine, name, staged)
+        return CsvTarget(engine, into.name, staged, into.csv_formulas)
+    return ParquetTarget(engine, into.name, staged)
 
 
 def _staged(into: Destination, replace: Replace) -> AbstractContextManager[Path | StagedCsv | StagedFolder]:

@@ -43,6 +43,10 @@ class FolderTarget:
         self.engine.refuse_altered(query, written, columns, "Parquet")
         return ResolvedSource(written, f"Parquet folder {self.into.name}")
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
     def add_note(self, note: str) -> None:
         self.staged.note = json.loads(note)
 

@@ -30,6 +30,10 @@ class ParquetTarget:
         self.engine.refuse_altered(query, written, columns, "Parquet")
         return ResolvedSource(written, f"Parquet {self.name}")
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
     def add_note(self, note: str) -> None:
         with cannot_be_written(Path(self.name), "publish"):
             replace_note(self.staged, UNKNOWN, note)

@@ -44,5 +44,9 @@ class TableTarget:
             self.engine.write_table(self.table, query, replace=bool(self.replace))
         return ResolvedSource(self.table, f'table "{self.name}"')
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
     def add_note(self, note: str) -> None:
         self.engine.comment_table(self.table, note)

@@ -134,6 +134,7 @@ class _RehearsedTarget:
         self._what = f"the {what}"
         self._relation = Relation(f"the_{what}", "row")
         self.name = self._relation.name
+        self.notes: tuple[str, ...] = ()
 
     def takes_enums(self, name: str) -> bool:
         return False

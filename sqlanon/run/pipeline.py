@@ -20,6 +20,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Release
+from sqlanon.model.release.document import with_notes
 from sqlanon.publish.beside import tables_beside
 from sqlanon.publish.provenance import note_beside
 from sqlanon.publish.targets import Target, target_for
@@ -106,7 +107,7 @@ def run(
             others = {name: beside[name].write(query) for name, query in drawn.rows_beside().items()}
         with stages.stage("verify"):
             verified = drawn.verify(written, others)
-        report = verified.report(target.name, stages.seconds)
+        report = with_notes(verified.report(target.name, stages.seconds), target.notes)
         target.add_note(drawn.note(report, inputs))
         for name, other in beside.items():
             other.add_note(note_beside(prepared.bound.policy, name, target.name))

@@ -45,6 +45,7 @@ def made_from(
         "node": None if node is None else {name: node[name] for name in bound.policy.quasi_identifiers},
         "rows_per_file": into.rows_per_file,
         "partition_by": list(into.partition_by),
+        "csv_formulas": into.csv_formulas,
     }
 
 
@@ -163,5 +164,5 @@ def _differences(found: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterabl
         yield "from a table or a query, which may have changed since"
     elif before.get("files_sha256") != inputs["files_sha256"]:
         yield "from other files, or from files that have changed since"
-    if any(before.get(name) != inputs[name] for name in ("rows_per_file", "partition_by")):
+    if any(before.get(name) != inputs[name] for name in ("rows_per_file", "partition_by", "csv_formulas")):
         yield "with its rows laid out otherwise"

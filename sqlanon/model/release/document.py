@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,6 +16,14 @@ class Document(BaseModel):
 
     def _repr_html_(self) -> str:
         return html_table(self.model_dump(mode="json"))
+
+
+Reported = TypeVar("Reported", bound=Document)
+
+
+def with_notes(report: Reported, notes: Sequence[str]) -> Reported:
+    """A report with more notes."""
+    return report.model_copy(update={"notes": (*getattr(report, "notes"), *notes)}) if notes else report  # noqa: B009
 
 
 def html_table(document: dict[str, Any]) -> str:

@@ -14,7 +14,8 @@ from sqlanon.engines.base import Files
 from sqlanon.engines.paths import is_glob
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import CSV_SUFFIXES, LOCAL, PARQUET_SUFFIXES
-from sqlanon.queries.kit.nodes import DIALECT, column, identifier, select, string
+from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.nodes import DIALECT, aliased, column, identifier, select, string
 
 PARQUET_READER = "read_parquet"
 
@@ -124,12 +125,15 @@ def plain_reader(paths: str | Sequence[str]) -> exp.Table:
     return exp.Table(this=exp.Anonymous(this=PARQUET_READER, expressions=[_paths(paths), *options]))
 
 
-def csv_reader(files: str | Sequence[str], columns: Mapping[str, str]) -> exp.Table:
+def csv_reader(
+    files: str | Sequence[str], columns: Mapping[str, str], quoted: Sequence[str] = ()
+) -> exp.Table | exp.Subquery:
     """CSV files of ours as they were released, nothing in them guessed: see :func:`sqlanon.engines.duckdb.copying.csv`.
 
     Args:
         files: one or several with the same columns.
         columns: the types of their columns, by name and in order.
+        quoted: the columns whose formulas have an apostrophe before them.
     """
     types = [exp.PropertyEQ(this=identifier(name), expression=string(kind)) for name, kind in columns.items()]
     options = {
@@ -147,7 +151,16 @@ def csv_reader(files: str | Sequence[str], columns: Mapping[str, str]) -> exp.Ta
         "parallel": exp.false(),
     }
     given = [_option(name, value) for name, value in options.items()]
-    return exp.Table(this=exp.Anonymous(this="read_csv", expressions=[_paths(files), *given]))
+    table = exp.Table(this=exp.Anonymous(this="read_csv", expressions=[_paths(files), *given]))
+    if not quoted:
+        return table
+    cells = ((name, column(name)) for name in columns)
+    return exp.Subquery(
+        this=select(
+            [aliased(scalar_call("unquoted_formula", cell), name) if name in quoted else cell for name, cell in cells],
+            table,
+        )
+    )
 
 
 def as_written(files: Files) -> exp.Table | exp.Subquery:
@@ -155,7 +168,7 @@ def as_written(files: Files) -> exp.Table | exp.Subquery:
     if files.columns is None:
         return plain_reader(files.paths)
     if files.format == "CSV":
-        return csv_reader(files.paths, files.columns)
+        return csv_reader(files.paths, files.columns, files.quoted)
     return release_reader(files.paths, files.columns, files.partition_by, by_name=files.by_name)
 
 

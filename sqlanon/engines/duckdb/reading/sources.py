@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.engines import paths
 from sqlanon.engines.base import Origins, ResolvedSource, Stored
-from sqlanon.engines.csv_notes import columns_of_all
+from sqlanon.engines.csv_notes import entry_of_all
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.engines.duckdb.reading import lake
@@ -127,10 +127,9 @@ def _files(
     files = paths.published(matched)
     kind = format_of(source, files)
     description = f"{kind.name} {folder}{source}"
-    if kind == CSV and (columns := columns_of_all(files)) is not None:
-        return _readable(
-            source, ResolvedSource(lake.csv_reader(files, columns), description, files, dataset), describe, kind
-        )
+    if kind == CSV and (entry := entry_of_all(files)) is not None:
+        written = lake.csv_reader(files, entry.columns, entry.quoted)
+        return _readable(source, ResolvedSource(written, description, files, dataset), describe, kind)
     if len(files) > 1:
         _refuse_unlike(description, files, rows, describe, kind)
     if read is None:

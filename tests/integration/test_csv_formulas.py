@@ -1,0 +1,138 @@
+"""Cells of a CSV that a spreadsheet would compute: kept, quoted or refused, and verified as they were written."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sqlanon as sa
+from tests.commands import document, sqlanon
+
+CELLS = ["=1+1", "+A1", "-2+3", "@SUM(A1)", "\tx", "\rx", "'=1", "-5", "+3.2", "-", "a=1", "'a", "", None]
+QUOTED = {cell: f"'{cell}" for cell in CELLS[:7]}
+INTO = "out.csv"
+POLICY = sa.Policy(quasi_identifiers=["zone"], insensitive=["cell", "@number"], privacy=[sa.KAnonymity(2)])
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
+    """A session on every cell twice, beside a number, in zones whose names are formulas as well."""
+    monkeypatch.chdir(tmp_path)
+    with sa.connect("w.duckdb") as session:
+        session.connection.execute(
+            "CREATE TABLE given AS SELECT ['=N', '-S'][1 + row % 2] AS zone, cell, -row AS \"@number\" "
+            "FROM (SELECT unnest(?::VARCHAR[]) AS cell), range(2) AS rows (row)",
+            [CELLS],
+        )
+        session.taxonomies.load("zone", sa.Taxonomy.flat(["=N", "-S"]))
+        yield session
+
+
+def rows() -> list[list[str]]:
+    with Path(INTO).open(newline="") as file:
+        return list(csv.reader(file))
+
+
+def released(release: sa.Release) -> list[tuple[object, ...]]:
+    return sorted((tuple(row.values()) for row in release.to_arrow().to_pylist()), key=repr)
+
+
+def test_they_are_kept_and_counted(session: sa.Session) -> None:
+    release = session.anonymize("given", POLICY, INTO)
+    note = next(note for note in release.report.notes if "spreadsheet" in note)
+    assert '28 cells of "zone", 14 cells of "cell", the name of the column "@number"' in note
+    assert 'csv_formulas="quote"' in note
+    assert not any(cell in note for cell in CELLS if cell and len(cell) > 2)
+    assert rows()[0] == ["zone", "cell", "@number"]
+    assert {row[1] for row in rows()[1:]} == {cell or "" for cell in CELLS}
+    assert session.verify(INTO, POLICY).met
+
+
+def test_they_are_quoted_and_read_as_they_were(session: sa.Session) -> None:
+    expected = released(session.anonymize("given", POLICY, "expected"))
+    release = session.anonymize("given", POLICY, INTO, csv_formulas="quote")
+    assert any("an apostrophe before them" in note for note in release.report.notes)
+    header, *written = rows()
+    assert header == ["zone", "cell", "'@number"]
+    assert {row[0] for row in written} == {"'=N", "'-S"}
+    assert {row[1] for row in written} == {QUOTED.get(cell, cell or "") for cell in CELLS}
+    assert {row[2] for row in written} == {"0", "-1"}
+    assert released(release) == expected
+    found = session.verify(INTO, POLICY)
+    assert found.met
+    assert not any("label" in note for note in found.notes)
+    with sa.connect() as other:
+        other.taxonomies.load("zone", sa.Taxonomy.flat(["=N", "-S"]))
+        assert other.verify(INTO, POLICY).met
+
+
+def test_quoted_labels_are_compared_with_their_taxonomy(session: sa.Session) -> None:
+    session.anonymize("given", POLICY, INTO, csv_formulas="quote")
+    place = Path(f"{INTO}.sqlanon.json")
+    note = json.loads(place.read_text())
+    [entry] = note["sqlanon"]["releases"].values()
+    assert entry["quoted_formulas"] == ["zone", "cell"]
+    entry["quoted_formulas"] = []
+    place.write_text(json.dumps(note))
+    with pytest.raises(sa.VerificationError, match="labels"):
+        session.verify(INTO, POLICY)
+
+
+def test_they_are_refused(session: sa.Session) -> None:
+    Path(INTO).write_text("old")
+    with pytest.raises(sa.EngineError, match=r'14 cells of "cell".*"refuse"') as error:
+        session.anonymize("given", POLICY, INTO, csv_formulas="refuse", replace="anything")
+    assert "SUM" not in str(error.value)
+    assert Path(INTO).read_text() == "old"
+    harmless = POLICY.model_copy(update={"insensitive": ["cell", "number"]})
+    source = "SELECT 'N' AS zone, cell, -1 AS number FROM given WHERE cell IN ('-5', 'a=1', '-')"
+    session.taxonomies.load("zone", sa.Taxonomy.flat(["N"]))
+    release = session.anonymize(source, harmless, INTO, csv_formulas="refuse", replace="anything")
+    assert not any("spreadsheet" in note for note in release.report.notes)
+
+
+@pytest.mark.parametrize(("target", "given"), [("out.csv", "drop"), ("out.parquet", "quote"), ("out", "keep")])
+def test_what_cannot_be_asked_for(session: sa.Session, target: str, given: str) -> None:
+    with pytest.raises(sa.PolicyError, match="csv_formulas is"):
+        session.anonymize("given", POLICY, target, csv_formulas=given)  # type: ignore[arg-type]
+
+
+def test_files_that_are_quoted_alike_are_read_together(session: sa.Session) -> None:
+    for place in ("a", "b"):
+        session.anonymize("given", POLICY, f"{place}.csv", csv_formulas="quote")
+    found = session.measure("*.csv", POLICY)
+    assert (found.row_count, found.k) == (2 * 2 * len(CELLS), 2 * len(CELLS))
+
+
+def test_another_choice_is_another_release(session: sa.Session) -> None:
+    session.connection.execute("COPY given TO 'given.parquet'")
+    session.anonymize("given.parquet", POLICY, INTO)
+    assert session.anonymize("given.parquet", POLICY, INTO, replace="changed").unchanged
+    assert not session.anonymize("given.parquet", POLICY, INTO, csv_formulas="quote", replace="changed").unchanged
+    assert rows()[0][2] == "'@number"
+
+
+def test_partitions(session: sa.Session) -> None:
+    session.partitions.fit("given", POLICY, "given.fit")
+    release = session.partitions.apply("given", "given.fit", INTO, csv_formulas="quote")
+    assert any("an apostrophe before them" in note for note in release.report.notes)
+    assert rows()[0][2] == "'@number"
+    assert session.verify(INTO, POLICY).met
+
+
+def test_by_the_command_line(session: sa.Session, tmp_path: Path) -> None:
+    session.close()
+    Path("p.toml").write_text(
+        'quasi_identifiers = ["zone"]\ninsensitive = ["cell", "@number"]\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n'
+    )
+    run = ["run", "given", "--db", "w.duckdb", "--policy", "p.toml", "--into", INTO]
+    assert sqlanon(*run, "--csv-formulas", "refuse", folder=tmp_path).returncode == 1
+    assert sqlanon(*run, "--csv-formulas", "drop", folder=tmp_path).returncode == 2
+    done = sqlanon(*run, "--csv-formulas", "quote", "--json", folder=tmp_path)
+    assert any("apostrophe" in note for note in document(done)["report"]["notes"])
+    verify = ["verify", INTO, "--policy", "p.toml", "--db", "w.duckdb"]
+    assert sqlanon(*verify, folder=tmp_path).returncode == 0

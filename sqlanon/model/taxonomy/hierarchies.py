@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from sqlanon.errors import TaxonomyError
 from sqlanon.model.taxonomy.notes import Domain, noted_domain
 
 DELIMITERS = (";", ",", "\t")
+
+MAX_FILE_MB = 1000
+"""Of a taxonomy file, which is read into memory."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain
         TaxonomyError: it cannot be read, is not UTF-8, or not a hierarchy.
     """
     try:
+        _refuse_unreadable(path)
         content = path.read_bytes()
         text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
     except UnicodeDecodeError:
@@ -36,8 +41,22 @@ def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it has characters that no name can have"
         raise TaxonomyError(f"the taxonomy file {path} cannot be read: {reason}") from None
+    if "\0" in text:
+        raise TaxonomyError(f"the taxonomy file {path} is not a text: it has NUL characters")
     domain = noted_domain(path, hashlib.sha256(content).hexdigest())
     return parse_hierarchy(text, delimiter, str(path)), domain
+
+
+def _refuse_unreadable(path: Path) -> None:
+    """Refuse what has no end, waits for a writer, or would fill the memory."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+        raise TaxonomyError(f"the taxonomy file {path} is not a file, but a device or a pipe: write it to a file first")
+    if found.st_size > MAX_FILE_MB * 1_000_000:
+        raise TaxonomyError(
+            f"the taxonomy file {path} is larger than {MAX_FILE_MB:,} MB: load it by a query over it, as with "
+            "Taxonomy.from_query or `sqlanon taxonomy make ATTRIBUTE query`"
+        )
 
 
 def parse_hierarchy(text: str, delimiter: str | None, path: str) -> Hierarchy:

@@ -874,14 +874,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes";
 
 EXECUTE "anon_cells_counts_of_1_by_0" (398287092045578240);
@@ -929,14 +925,10 @@ SELECT
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
@@ -1506,7 +1498,7 @@ WITH "anon_groups" AS (
 )
 SELECT
   0 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups"
@@ -1519,7 +1511,7 @@ WHERE
 UNION ALL
 SELECT
   1 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups_2" AS "anon_groups"
@@ -1532,7 +1524,7 @@ WHERE
 UNION ALL
 SELECT
   2 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups_3" AS "anon_groups"

@@ -936,14 +936,10 @@ SELECT
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
   ) AS "dm_star",
@@ -1065,14 +1061,10 @@ SELECT
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
@@ -1773,7 +1765,7 @@ WITH "anon_groups" AS (
 )
 SELECT
   0 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups"
@@ -1786,7 +1778,7 @@ WHERE
 UNION ALL
 SELECT
   1 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups_2" AS "anon_groups"
@@ -1799,7 +1791,7 @@ WHERE
 UNION ALL
 SELECT
   2 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups_3" AS "anon_groups"
@@ -1812,7 +1804,7 @@ WHERE
 UNION ALL
 SELECT
   3 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups_4" AS "anon_groups"

@@ -839,14 +839,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -1539,7 +1535,7 @@ WITH "anon_groups" AS (
 )
 SELECT
   0 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups"
@@ -1552,7 +1548,7 @@ WHERE
 UNION ALL
 SELECT
   1 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups_2" AS "anon_groups"
@@ -1565,7 +1561,7 @@ WHERE
 UNION ALL
 SELECT
   2 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups_3" AS "anon_groups"

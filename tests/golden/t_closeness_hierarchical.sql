@@ -1275,14 +1275,10 @@ SELECT
   COUNT(*) AS class_count,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows
 FROM "anon_classes_2" AS "anon_classes"
 GROUP BY
   anon_node;
@@ -1324,14 +1320,10 @@ SELECT
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS certain_suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS certain_suppressed_rows,
   (
     SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
   ) AS "dm_star",
@@ -1519,25 +1511,21 @@ SELECT
   MIN(anon_class_size) AS min_class_size,
   COUNT(*) FILTER(WHERE
     anon_kept) AS kept_class_count,
-  (
-    CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
-      NOT anon_kept), 0) AS BIGINT)
-  ) AS suppressed_rows,
+  CAST(COALESCE(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept), 0) AS BIGINT) AS suppressed_rows,
   (
     SUM(anon_class_weight * CASE WHEN anon_kept THEN anon_lm ELSE 1.0 END) / SUM(anon_class_weight)
   ) AS lm,
-  (
-    CAST(COALESCE(
-      SUM(
-        CASE
-          WHEN "anon_certainly_kept"
-          THEN CEIL("anon_class_size" * "anon_certain_share")
-          ELSE "anon_class_size"
-        END
-      ),
-      0
-    ) AS BIGINT)
-  ) AS "certain_suppressed_rows",
+  CAST(COALESCE(
+    SUM(
+      CASE
+        WHEN "anon_certainly_kept"
+        THEN CEIL("anon_class_size" * "anon_certain_share")
+        ELSE "anon_class_size"
+      END
+    ),
+    0
+  ) AS BIGINT) AS "certain_suppressed_rows",
   (
     SUM(CAST("anon_class_size" AS INT128) * "anon_class_size")
   ) AS "dm_star",
@@ -2370,7 +2358,7 @@ WITH "anon_groups" AS (
 )
 SELECT
   0 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups"
@@ -2383,7 +2371,7 @@ WHERE
 UNION ALL
 SELECT
   1 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups_2" AS "anon_groups"
@@ -2396,7 +2384,7 @@ WHERE
 UNION ALL
 SELECT
   2 AS "position",
-  CAST("anon_labels"."label" AS TEXT) AS "label",
+  "anon_labels"."label" AS "label",
   "anon_groups"."anon_row_count" AS "rows",
   "anon_groups"."anon_suppressed_rows" AS "suppressed_rows"
 FROM "anon_groups_3" AS "anon_groups"

@@ -84,6 +84,10 @@ APART = {
     "a glob": lambda folder: f"{folder}/files/*.parquet",
     "a folder": lambda folder: f"{folder}/files",
     "a partitioned folder": lambda folder: f"{folder}/parts",
+    "a file that is listed twice": lambda folder: f"SELECT * FROM read_parquet({[f'{folder}/one.parquet'] * 2})",
+    "files that a glob lists again": lambda folder: (
+        f"SELECT * FROM read_parquet(['{folder}/parts/part=0/*.parquet', '{folder}/parts/*/*.parquet'])"
+    ),
     "a query of files": lambda folder: f"SELECT * FROM read_parquet('{folder}/files/*.parquet')",
 }
 IN_ONE = {

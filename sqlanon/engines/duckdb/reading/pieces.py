@@ -6,6 +6,7 @@ to fit. So a GROUP BY of many rows may fail when all of them were read, where a 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import exp
@@ -119,16 +120,22 @@ def _hides(columns: Sequence[SourceColumn]) -> bool:
 
 
 def _of_files(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
-    """Files together as long as they have so few rows, and parts of larger ones."""
+    """Files together as long as they have so few rows, and parts of larger ones.
+
+    A condition on a file is true of its rows as often as the file is listed.
+    """
     paths = _paths(table.this)
     together: list[str] = []
     taken = 0
-    for file, count in rows(template_text("rows_of_files"), (paths,)) if paths else ():
+    listed = Counter(rows(template_text("rows_of_files"), (paths,)) if paths else ())
+    for (file, rows_once), times in listed.items():
+        count = rows_once * times
         if together and taken + count > most:
             yield _any_of(together)
             together, taken = [], 0
         if count > most:
-            yield from (all_of([_any_of([file]), within]) for within in _ranges(ROW_OF_FILE, count, most))
+            ranges = _ranges(ROW_OF_FILE, rows_once, max(1, most // times))
+            yield from (all_of([_any_of([file]), within]) for within in ranges)
         else:
             together.append(file)
             taken += count

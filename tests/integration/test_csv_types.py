@@ -51,9 +51,9 @@ SPELLED_AS_DECLARED = {
 COPIES = 4
 
 
-def rows_of(columns: dict[str, list[str]]) -> str:
+def rows_of(columns: dict[str, list[str]], copies: int = COPIES) -> str:
     """A CSV with the columns, every row several times."""
-    lines = [";".join(texts) for texts in zip(*columns.values(), strict=True) for _ in range(COPIES)]
+    lines = [";".join(texts) for texts in zip(*columns.values(), strict=True) for _ in range(copies)]
     return "\n".join([";".join(columns), *lines, ""])
 
 
@@ -153,6 +153,36 @@ class TestSniffedTypes:
         session.anonymize("folk.csv", given, "of_csv")
         texts = "SELECT COLUMNS(*)::VARCHAR FROM"
         assert fetched(session, f"{texts} of_csv") == fetched(session, f"{texts} of_parquet")
+
+
+TEN = ("yes_no", "true_false", "two_decimals", "mixed_numbers", "slashed_date", "dotted_date", "short_date")
+TEN += ("short_time", "leading_space", "timestamp")
+
+
+class TestFiles:
+    @pytest.mark.parametrize("name", TEN)
+    def test_a_file_is_published_as_its_parquet_twin(self, session: sa.Session, name: str) -> None:
+        """With a second quasi-identifier and a sensitive column, some rows suppressed, from file to file."""
+        texts = [SPELLED[name][place % 3] for place in range(30)]
+        ages = [str(20 + place * place % 23) for place in range(30)]
+        illnesses = [f"illness {place % 4}" for place in range(30)]
+        Path("one.csv").write_text(rows_of({name: texts, "age": ages, "illness": illnesses}, copies=1))
+        session.connection.execute("COPY (FROM 'one.csv' ORDER BY ALL) TO 'one.parquet'")
+        given = sa.Policy(
+            quasi_identifiers=[name, "age"],
+            sensitive=["illness"],
+            privacy=[sa.KAnonymity(3), sa.DistinctLDiversity("illness", 2)],
+            suppression_limit=0.1,
+        )
+        taxonomies = {name: sa.Taxonomy.flat(), "age": sa.Taxonomy.intervals([5, 10], minimum=0, maximum=99)}
+        nodes = []
+        for kind in ("csv", "parquet"):
+            session.taxonomies.load_all(taxonomies, source=f"one.{kind}")
+            nodes.append(session.anonymize(f"one.{kind}", given, f"from_{kind}.parquet").node)
+        assert nodes[0] == nodes[1]
+        released = fetched(session, "FROM 'from_csv.parquet'")
+        assert released == fetched(session, "FROM 'from_parquet.parquet'")
+        assert len(released) >= 27
 
 
 class TestSources:

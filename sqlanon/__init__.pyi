@@ -9,6 +9,7 @@ from sqlanon.api.extensions import register as register, unregister as unregiste
 from sqlanon.errors import (
     BudgetError as BudgetError,
     EngineError as EngineError,
+    TargetError as TargetError,
     PolicyError as PolicyError,
     SqlanonError as SqlanonError,
     TaxonomyError as TaxonomyError,

@@ -9,6 +9,7 @@
     ├── BudgetError          the ledger has less left than the run needs
     ├── VerificationError    a release does not meet its policy
     └── EngineError          the database or the file system refused a step
+        └── TargetError      the target has a name that cannot be that of one, or holds the release of something else
 
 A message says where, what and what next. It names columns and gives counts, never a cell value unless the user has
 asked for those that a taxonomy does not have (``show_values`` of :func:`sqlanon.connect`): the text of a database
@@ -120,3 +121,7 @@ class EngineError(SqlanonError):
     def held_by(self) -> str:
         """The process that has the file open, in brackets after a space; nothing if the database does not say it."""
         return "" if self.holder is None else f" (process {self.holder})"
+
+
+class TargetError(EngineError):
+    """The name of the target cannot be that of a release, or it is that of one of another source or policy."""

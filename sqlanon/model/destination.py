@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast, get_args
 
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import PolicyError, TargetError
 from sqlanon.model.names import folded, possible, spelled_like
 
 FILE_SUFFIX = ".parquet"
@@ -90,7 +90,7 @@ def destination(
 
     Raises:
         PolicyError: the number of rows or the columns cannot be; lists every problem.
-        EngineError: there is no name, or it is a path that is neither a file nor a folder.
+        TargetError: there is no name, or it is a path that is neither a file nor a folder.
 
     A name with a dot can be that of a table of a schema: see :func:`refuse_file_like`.
     """
@@ -98,13 +98,13 @@ def destination(
     _refuse_layout(rows_per_file, columns)
     name = possible(into, "target")
     if not name.strip():
-        raise EngineError(
+        raise TargetError(
             f"the release needs a name: of a table, of a file that ends in {FILE_SUFFIX} or {CSV_SUFFIX}, or of a "
             "folder, with a slash at its end",
             step="target",
         )
     if not name.strip("."):
-        raise EngineError(
+        raise TargetError(
             f'"{name}" is a folder, not the name of a release; give the name of a new one in it, such as '
             f'"{name}/release/"',
             step="target",
@@ -117,7 +117,8 @@ def destination(
     if name.lower().endswith((FILE_SUFFIX, CSV_SUFFIX)):
         return Destination(name, "file")
     if isinstance(into, Path) or "/" in name:
-        raise EngineError(
+        refuse_file_like(name)
+        raise TargetError(
             f"{into} does not end in {FILE_SUFFIX} or {CSV_SUFFIX}: a release goes to a table, such a file, or a "
             "folder, whose name is a text that ends in a slash",
             step="target",
@@ -167,23 +168,25 @@ def refuse_file_like(name: str) -> None:
     It is for a name that is not known to be one of a table: ``schema.json`` is, where the schema is there.
 
     Raises:
-        EngineError: it does; says what to write instead.
+        TargetError: it does; says what to write instead.
     """
     bare = _without(name, COMPRESSIONS)
     stem = _without(bare, (FILE_SUFFIX, CSV_SUFFIX, *OTHER_FORMATS))
     packed, ending = name[len(bare) :], bare[len(stem) :].lower()
     if not packed and ending in ("", FILE_SUFFIX):
         return
+    if not packed and ending in OTHER_FORMATS and ending not in DATABASES:
+        raise TargetError(
+            f'"{name}": unsupported output format {ending}; use {FILE_SUFFIX} or {CSV_SUFFIX}', step="target"
+        )
     instead = f"write {stem}{FILE_SUFFIX}"
     if ending in DATABASES:
         instead = f"to write to a table of that database, open it and give the name of the table; else {instead}"
     elif packed:
         instead += ", whose columns are compressed already"
     elif ending == CSV_SUFFIX:
-        raise EngineError(f'"{name}" is one file: to lay out the release in several, write {stem}/', step="target")
-    elif ending in TEXTS:
-        instead += f" or {stem}{CSV_SUFFIX}"
-    raise EngineError(f'"{name}" ends as files do that are no target: {instead}', step="target")
+        raise TargetError(f'"{name}" is one file: to lay out the release in several, write {stem}/', step="target")
+    raise TargetError(f'"{name}" ends as files do that are no target: {instead}', step="target")
 
 
 def _without(name: str, endings: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine, Files, ResolvedSource
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, TargetError
 from sqlanon.methods.full_domain.guarantee import guarantee
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
@@ -84,7 +84,7 @@ def published_earlier(
         replace: whether what is there may be replaced.
 
     Raises:
-        EngineError: the target holds a release that was made from something else; says what differs.
+        TargetError: the target holds a release that was made from something else; says what differs.
     """
     if replace and replace != "changed":
         return None
@@ -107,7 +107,7 @@ def published_earlier(
     if replace:
         return None
     name = f'table "{into.name}"' if into.kind == "table" else f"{into.kind} {into.name}"
-    raise EngineError(
+    raise TargetError(
         f"the {name} exists, {' and '.join(differences)}; give another name, or replace=True", step="target"
     )
 

@@ -48,7 +48,7 @@ SQL_KEYWORDS = re.compile(
 NAMES_OF_THE_ISSUE = {
     "connect Policy Taxonomy KAnonymity DistinctLDiversity EntropyLDiversity",
     "Prec DMStar Entropy LM NCP DM AECS",
-    "SqlanonError PolicyError TaxonomyError UnsatisfiableError VerificationError EngineError",
+    "SqlanonError PolicyError TaxonomyError UnsatisfiableError VerificationError EngineError TargetError",
 }
 
 

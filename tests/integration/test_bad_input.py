@@ -229,11 +229,31 @@ class TestPolicyAndSource:
         with refused(session, tmp_path, sa.EngineError, "No files found that match", "nowhere.csv"):
             session.anonymize("FROM read_csv('nowhere.csv')", policy(), into="new")
 
-    @pytest.mark.parametrize("into", ["releases/visits", "out/people.json"])
-    def test_a_path_that_is_no_target(self, session: sa.Session, tmp_path: Path, into: str) -> None:
+    @pytest.mark.parametrize(
+        ("into", "message"),
+        [
+            ("releases/visits", "does not end in .parquet"),
+            ("out/people.json", "unsupported output format .json; use .parquet or .csv"),
+            ("people.XLSX", "unsupported output format .xlsx; use .parquet or .csv"),
+            (Path("people.tsv"), "unsupported output format .tsv; use .parquet or .csv"),
+        ],
+    )
+    def test_a_path_that_is_no_target(self, session: sa.Session, tmp_path: Path, into: str, message: str) -> None:
         """And no name of a table that would be made instead."""
-        with refused(session, tmp_path, sa.EngineError, "does not end in .parquet"):
+        with refused(session, tmp_path, sa.TargetError, message):
             session.anonymize("people", policy(), into=into)
+
+    @pytest.mark.parametrize(
+        ("source", "query"),
+        [
+            ("people.xlsx", "FROM read_xlsx('people.xlsx')"),
+            ("it's/*.XLSX", "FROM read_xlsx('it''s/*.XLSX')"),
+            ("people.ndjson", "FROM read_json('people.ndjson')"),
+        ],
+    )
+    def test_a_file_that_only_a_query_reads(self, session: sa.Session, tmp_path: Path, source: str, query: str) -> None:
+        with refused(session, tmp_path, sa.EngineError, f'a query: "{query}"'):
+            session.anonymize(source, policy(), into="new")
 
 
 class TestModels:
@@ -372,7 +392,7 @@ class TestFiles:
 
     def test_target_that_exists(self, session: sa.Session, tmp_path: Path) -> None:
         for into in ("published", str(tmp_path / "published.parquet")):
-            with refused(session, tmp_path, sa.EngineError, into, "exists", "replace=True"):
+            with refused(session, tmp_path, sa.TargetError, into, "exists", "replace=True"):
                 session.anonymize("people", policy(), into=into)
 
     def test_folder_that_is_missing_or_no_folder(self, session: sa.Session, tmp_path: Path) -> None:
@@ -400,7 +420,7 @@ class TestFiles:
             session.anonymize("people", policy(), into=tmp_path / name)
 
     def test_empty_table_name(self, session: sa.Session, tmp_path: Path) -> None:
-        with refused(session, tmp_path, sa.EngineError):
+        with refused(session, tmp_path, sa.TargetError):
             session.anonymize("people", policy(), into="")
 
     def test_a_file_that_appears_during_the_run_is_not_overwritten(self, session: sa.Session, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def test_problems_are_listed(kind: type[sa.PolicyError]) -> None:
 
 
 def test_each_has_an_exit_code_of_its_own_meaning() -> None:
-    assert set(EXIT_CODES) == {*KINDS, sa.EngineError}
+    assert set(EXIT_CODES) == {*KINDS, sa.EngineError, sa.TargetError}
     assert EXIT_CODES[sa.BudgetError] == 4
 
 

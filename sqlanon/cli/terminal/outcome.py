@@ -14,6 +14,7 @@ from sqlanon.errors import (
     EngineError,
     PolicyError,
     SqlanonError,
+    TargetError,
     TaxonomyError,
     UnsatisfiableError,
     VerificationError,
@@ -34,6 +35,7 @@ EXIT_CODES: dict[type[SqlanonError], int] = {
     BudgetError: OVERSPENT,
     VerificationError: WITHDRAWN,
     EngineError: FAILED,
+    TargetError: USAGE,
 }
 
 USAGE_ERRORS = typer.BadParameter.__bases__

@@ -33,6 +33,9 @@ class Format:
         return file.lower().endswith(self.suffixes)
 
 
+QUERIED = {".xlsx": "read_xlsx", ".json": "read_json", ".jsonl": "read_json", ".ndjson": "read_json"}
+"""How the names of files end that are no sources, and the function that reads them in a query."""
+
 PARQUET = Format("Parquet", PARQUET_SUFFIXES, PARQUET_READER)
 CSV = Format("CSV", CSV_SUFFIXES, "read_csv")
 
@@ -52,6 +55,18 @@ def format_of(source: str, files: Sequence[str]) -> Format:
             step="source",
         )
     return CSV if tables or (not files and CSV.has(source)) else PARQUET
+
+
+def refuse_other_formats(source: str) -> None:
+    """Refuse a path or a glob of files that only a query reads.
+
+    Raises:
+        EngineError: it is one; has the query.
+    """
+    for ending, function in QUERIED.items():
+        if source.lower().endswith(ending):
+            query = f"FROM {function}({string(source).sql(DIALECT)})"
+            raise EngineError(f'{source} is read by a query: "{query}"', step="source")
 
 
 def unreadable_below(folder: str) -> str | None:

@@ -49,6 +49,8 @@ def resolve(source: str, rows: Rows, describe: Describe, warehouse: str) -> Reso
         return _table(source, found, rows, warehouse)
     if paths.is_folder(source):
         return _folder(source, rows, describe)
+    if not catalog.is_query(source):
+        lake.refuse_other_formats(source)
     if catalog.is_path(source):
         dataset = dataset_of_files(_at_home(source, rows))
         return _files(source, [source], rows, describe, dataset)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from sqlglot import exp
+
 from sqlanon.api.opened import OpenedEngine
 from sqlanon.model.destination import Destination
 from sqlanon.model.release import Published
+from sqlanon.queries.kit.nodes import select, subquery
 
 Written = TypeVar("Written", bound=Published)
 
@@ -25,10 +28,12 @@ class _Rows:
         self._opened = opened
         self._source = into.name if into.kind == "table" else str(into.path)
 
-    def __call__(self, form: str) -> Any:
+    def __call__(self, form: str, limit: int | None = None) -> Any:
         with self._opened.call():
-            found = self._opened.resolve(self._source)
-            return self._opened.engine.hand_out(found.relation, form)
+            rows = self._opened.resolve(self._source).relation
+            if limit is not None:
+                rows = subquery(select([exp.Star()], rows.copy()).limit(limit), "anon_rows")
+            return self._opened.engine.hand_out(rows, form)
 
     def __deepcopy__(self, _memo: object) -> _Rows:
         return self

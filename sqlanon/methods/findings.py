@@ -13,7 +13,7 @@ from sqlanon.methods.dependencies import revealing_columns
 from sqlanon.methods.kept_values import KeptValues, identifying_pairs
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import Findings, HomogeneousColumn, RepeatedIdentifier
+from sqlanon.model.release import Exposure, Findings, HomogeneousColumn, RepeatedIdentifier
 from sqlanon.queries.release import findings as queries
 
 MAX_LISTED_PAIRS = 100
@@ -40,6 +40,14 @@ def findings(engine: Compute, table: EncodedTable, levels: Levels, kept: KeptVal
         unexamined_pairs=len(pairs_left),
         unexamined_pairs_listed=tuple(pairs_left[:MAX_LISTED_PAIRS]),
     )
+
+
+def exposure(engine: Compute, table: EncodedTable) -> Exposure | None:
+    """How exposed the rows of the source are; None if cells do not have them all as they are."""
+    if table.unknown.suppressed or any(table.bound.policy.minimum_levels.values()):
+        return None
+    found = engine.fetch(queries.exposure(table.encoding), "the classes of the source")[0]
+    return Exposure(**found) if found["k"] else None
 
 
 def _repeated_identifiers(engine: Compute, table: EncodedTable) -> Iterator[RepeatedIdentifier]:

@@ -2397,6 +2397,21 @@ WHERE
 
 DROP TABLE IF EXISTS "temp"."main"."anon_judged_cells";
 
+WITH "anon_classes" AS (
+  SELECT
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0"
+)
+SELECT
+  CAST(COALESCE(SUM("anon_class_rows"), 0) AS BIGINT) AS "row_count",
+  COUNT(*) AS "class_count",
+  MIN("anon_class_rows") AS "k",
+  COUNT(*) FILTER(WHERE
+    "anon_class_rows" = 1) AS "unique_rows"
+FROM "anon_classes";
+
 SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows",
   COUNT(*) AS "groups"

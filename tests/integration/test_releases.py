@@ -861,6 +861,44 @@ class TestReport:
             assert "<b>" not in html
             well_formed(html)
 
+    def test_a_notebook_shows_a_sentence_six_figures_the_node_and_ten_rows(self, memory: sa.Session) -> None:
+        memory.connection.execute(
+            "CREATE TABLE people AS SELECT 20 + i // 5 AS age, if(i % 2 = 0, '<f>', NULL) AS sex FROM range(100) r (i) "
+            "UNION ALL SELECT 80, '<f>'"
+        )
+        policy = sa.Policy(
+            quasi_identifiers=["age", "sex"],
+            privacy=[sa.KAnonymity(10)],
+            suppression_limit=0.05,
+            taxonomies={"age": sa.Taxonomy.intervals([20], minimum=0, maximum=99), "sex": "flat"},
+        )
+        release = memory.anonymize("people", policy, into="published", node={"age": 1, "sex": 0})
+        shown = release._repr_html_()
+        well_formed(shown)
+        assert "Published published from table &quot;people&quot;: 100 of 101 rows" in shown
+        assert "Verified: k-anonymity (k = 10)." in shown
+        cells = [tuple(re.findall("<t[dh][^>]*>(.*?)</t[dh]>", line)) for line in re.findall("<tr>(.*?)</tr>", shown)]
+        assert cells[1:7] == [
+            ("rows in the smallest class (k)", "1", "50"),
+            ("rows alone in their class", "1", "0"),
+            ("highest risk of re-identification", "100 %", "2 %"),
+            ("average risk of re-identification", "40.6 %", "2 %"),
+            ("rows left out", "0", "1 (0.99 %)"),
+            ("detail lost (lm)", "0", f"{release.report.loss:.3g}"),
+        ]
+        assert cells[8:10] == [
+            ("age", "level 1 of 2", "[20, 40)"),
+            ("sex", "level 0 of 1", "&lt;f&gt;, NULL"),
+        ]
+        assert cells[10] == ("age", "sex")
+        assert len(cells[11:]) == 10
+        text = repr(release)
+        assert "rows alone in their class: 1 -> 0" in text
+        assert '"age": level 1 of 2' in text
+        assert "40.6 % -> 2 %" in str(release)
+        again = type(release).model_validate_json(release.model_dump_json())
+        assert "<table>" in again._repr_html_(), "without a session there are no rows to show"
+
     def test_progress_is_told(self, clinic: sa.Session) -> None:
         told: list[sa.Event] = []
         clinic.anonymize("visits", POLICY, into="published", progress=told.append)

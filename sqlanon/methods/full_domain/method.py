@@ -16,7 +16,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.findings import findings
+from sqlanon.methods.findings import exposure, findings
 from sqlanon.methods.full_domain.choice import choose_with_alternatives, most_private, settled
 from sqlanon.methods.full_domain.given_node import check_given, given_levels, only_checked
 from sqlanon.methods.full_domain.guarantee import guarantee
@@ -199,7 +199,7 @@ class Chosen:
         found = findings(engine, table, node.levels, kept_values).model_copy(
             update={"suppression": tuple(suppression(engine, table, node)), "finer_nodes": self.finer_nodes}
         )
-        decision = replace(decision, notes=notes, findings=found)
+        decision = replace(decision, notes=notes, findings=found, before=exposure(engine, table))
         return Drawn(engine, table, kept, decision, self.rehearsed)
 
 

@@ -11,7 +11,7 @@ from sqlanon.model.release.findings import (
     SuppressedGroup,
     Suppression,
 )
-from sqlanon.model.release.measurement import Measurement, ModelResult, RowCounts, Verification
+from sqlanon.model.release.measurement import Exposure, Measurement, ModelResult, RowCounts, Verification
 from sqlanon.model.release.published import Published, Release
 from sqlanon.model.release.reports import (
     CUSTODIAN_FIELDS,
@@ -27,6 +27,7 @@ __all__ = [
     "CUSTODIAN_FIELDS",
     "REPORTED_TIES",
     "Document",
+    "Exposure",
     "Findings",
     "FinerNode",
     "Guarantee",

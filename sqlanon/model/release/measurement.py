@@ -21,6 +21,25 @@ class ModelResult(Document):
     met: bool
 
 
+class Exposure(Document):
+    """How exposed the rows of a table are: rows, classes, rows of the smallest class, and rows alone in theirs."""
+
+    row_count: int
+    class_count: int
+    k: int
+    unique_rows: int
+
+    @property
+    def highest_risk(self) -> float:
+        """1 / k."""
+        return 1 / self.k
+
+    @property
+    def average_risk(self) -> float:
+        """The mean over rows of 1 / class size."""
+        return self.class_count / self.row_count
+
+
 class Measurement(Document):
     """What a table gives away as it is.
 
@@ -46,6 +65,13 @@ class Measurement(Document):
     unique_rows: int
     unique_share: float | None
     notes: tuple[str, ...] = ()
+
+    @property
+    def exposure(self) -> Exposure | None:
+        """How exposed its rows are; None without rows."""
+        if not self.k:
+            return None
+        return Exposure(row_count=self.row_count, class_count=self.class_count, k=self.k, unique_rows=self.unique_rows)
 
     @property
     def met(self) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr, SerializeAsAny
 
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, SqlanonError
 from sqlanon.model.release.document import Document, html_table
+from sqlanon.model.release.notebook import MAX_READ_ROWS, in_html, in_text
 from sqlanon.model.release.reports import Guarantee, PrivateGuarantee, PrivateReport, Report
 
 
@@ -19,7 +20,7 @@ class Published(Document):
     """
 
     into: str
-    _rows: Callable[[str], Any] | None = PrivateAttr(default=None)
+    _rows: Callable[..., Any] | None = PrivateAttr(default=None)
 
     def to_arrow(self) -> Any:
         """The rows that were published, as a pyarrow Table.
@@ -50,6 +51,13 @@ class Published(Document):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _first_rows(self) -> list[dict[str, Any]]:
+        """Some rows to look at; none if they cannot be read."""
+        try:
+            return [] if self._rows is None else self._rows("to_arrow_table", MAX_READ_ROWS).to_pylist()
+        except SqlanonError:
+            return []
+
     def _read(self, form: str) -> Any:
         if self._rows is None:
             raise EngineError(
@@ -77,7 +85,14 @@ class Release(Published):
     unchanged: bool = False
     tables: dict[str, str] = Field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return in_text(self.into, self.report) if isinstance(self.report, Report) else super().__repr__()
+
+    __str__ = __repr__
+
     def _repr_html_(self) -> str:
+        if isinstance(self.report, Report):
+            return in_html(self.into, self.report, self._first_rows())
         if not isinstance(self.report, PrivateReport):
             return self.report._repr_html_()
         promised = self.guarantee.model_dump(mode="json", include={"claims", "conditions", "not_covered"})

@@ -9,12 +9,12 @@ from pydantic import Field
 from sqlanon.model.budget import Budget
 from sqlanon.model.release.document import Document
 from sqlanon.model.release.findings import Findings
-from sqlanon.model.release.measurement import ModelResult, RowCounts
+from sqlanon.model.release.measurement import Exposure, ModelResult, RowCounts
 
 REPORTED_TIES = 100
 """Nodes of a tie set that a report lists; it always gives their number."""
 
-CUSTODIAN_FIELDS = frozenset({"source", "into", "findings"})
+CUSTODIAN_FIELDS = frozenset({"source", "into", "findings", "before", "after"})
 """The fields of a report that do not travel with a release: where the run took place, and facts of suppressed rows."""
 
 
@@ -60,6 +60,8 @@ class Report(Document):
         seconds: wall time of each stage.
         notes: anything that a reader should know, such as masked rows that had to be dropped, quasi-identifiers that
             are at the top level, and kept columns that are nearly unique.
+        before, after: how exposed the rows of the source are, and those of the release, for the custodian alone; None
+            where that was not counted.
         findings: what the policy leaves open, for the custodian alone; None for a release of an earlier run, with which
             they do not travel, and for a method that computes none.
     """
@@ -90,6 +92,8 @@ class Report(Document):
     ties: tuple[dict[str, int], ...]
     seconds: dict[str, float]
     notes: tuple[str, ...] = ()
+    before: Exposure | None = None
+    after: Exposure | None = None
     findings: Findings | None = None
 
     @property

@@ -12,6 +12,7 @@ from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
+    cast,
     column,
     copies,
     count_distinct,
@@ -67,6 +68,21 @@ def rows_of_some_values(count: int, one_in: int) -> exp.Query:
         select([aliased(number(place), "place"), *copies(counts)], subquery(query, "anon_hashes"))
         for place, query in enumerate(hashes)
     )
+
+
+def exposure(encoding: Encoding) -> exp.Query:
+    """One row: ``row_count``, ``class_count`` and ``k`` of the source, and ``unique_rows``, alone in their class."""
+    keys = [column(encoding.key(word)) for word in range(encoding.keys.word_count)]
+    rows = aliased(cast(exp.Sum(this=column(ROW_COUNT)), "BIGINT"), CLASS_ROWS)
+    classes = grouped(select([rows], encoding.cells.table), keys)
+    size = column(CLASS_ROWS)
+    counts = [
+        aliased(cast(_rows(), "BIGINT"), "row_count"),
+        aliased(count_rows(), "class_count"),
+        aliased(exp.Min(this=size.copy()), "k"),
+        aliased(filtered(count_rows(), size.eq(number(1))), "unique_rows"),
+    ]
+    return select(counts, subquery(classes, "anon_classes"))
 
 
 def homogeneous_rows(encoding: Encoding, names: Sequence[str]) -> exp.Query:

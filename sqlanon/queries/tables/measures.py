@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -92,6 +92,12 @@ def rows_without(table: exp.Expr, name: str, label: str) -> exp.Query:
 def foreign_labels(table: exp.Expr, node: Mapping[str, int], taxonomy: Taxonomies) -> exp.Query:
     """``anon.foreign_labels``: attribute, foreign_labels, foreign_rows."""
     return taxonomies.at(table_call("foreign_labels", table.copy(), level_map(node)), taxonomy)
+
+
+def distinct_labels(table: exp.Expr, quasi_identifiers: Iterable[str]) -> exp.Query:
+    """The combinations of labels in a table, as exact text."""
+    labels = [aliased(exact_text(column(name)), name) for name in quasi_identifiers]
+    return select(labels, table.copy()).distinct(copy=False)
 
 
 def labels_outside(

@@ -23,7 +23,7 @@ from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.exclusion import CallLock
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step
-from sqlanon.queries.source import SourceColumn
+from sqlanon.queries.source import MadeTaxonomy, SourceColumn
 from tests.conftest import clinic_policy, open_clinic
 from tests.fixed_noise import FixedNoise
 
@@ -63,6 +63,7 @@ class RecordingEngine(Compute, Warehouse, Writer):
     def __init__(self, tape: Tape) -> None:
         self.taxonomy = HERE.anon("taxonomy")
         self.well_formed: set[tuple[object, ...]] = set()
+        self.made_by: dict[str, MadeTaxonomy] = {}
         self.statements: list[str] = []
         self.values: dict[str, pa.Table] = {}
         self._tape = tape
@@ -117,6 +118,9 @@ class RecordingEngine(Compute, Warehouse, Writer):
 
     def reading_frames(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def databases(self) -> list[Database]:
+        return []
 
     # What it takes to write a release
 

@@ -23,6 +23,10 @@ FEW_ROWS = 5_000
 MIN_SUPPORT = 10
 """The least support of a dependency (``anon.dependency``): chance brings about one of 10 with at most 2 ** -20."""
 
+MIN_ROWS_PER_VALUE = 2
+"""Mean rows of a value, at least, of a quasi-identifier on which columns may depend: on times of an event, which its
+rows share, all columns of the event depend, and reveal next to nothing of them."""
+
 MAX_COLUMNS = 100
 """The most kept columns that are looked at, those of the fewest values: to refute takes a GROUP BY each."""
 
@@ -86,7 +90,8 @@ def _is_possible(table: EncodedTable, levels: Levels, kept: KeptValues, candidat
     labels = table.context.losses.distinct_labels[candidate.position]
     values, rows = kept.estimates[candidate.column], table.context.row_count
     finer = labels[levels[candidate.position] - 1]
-    depends = candidate.may_depend and labels[0] * ESTIMATE_ERROR >= values and labels[0] < rows
+    is_repeated = labels[0] * MIN_ROWS_PER_VALUE <= rows
+    depends = candidate.may_depend and labels[0] * ESTIMATE_ERROR >= values and is_repeated
     return depends or (candidate.may_determine and values * ESTIMATE_ERROR >= finer > 1)
 
 

@@ -33,8 +33,8 @@ def suppression(engine: Compute, table: EncodedTable, node: NodeSummary) -> Iter
         groups = sorted((row for row in found if row["position"] == position), key=_share_and_rows)
         if len(groups) > 1:
             shape = table.bound.shapes[position]
-            # A value that was read off the data stays there.
-            is_named = level > 0 or shape.domain != "observed"
+            # A value that was read off the data stays there unless the user wants to see values.
+            is_named = level > 0 or shape.domain != "observed" or engine.shows_values
             yield Suppression(
                 quasi_identifier=table.bound.policy.quasi_identifiers[position],
                 level=level,

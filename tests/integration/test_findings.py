@@ -310,6 +310,17 @@ def test_unique_values_determine_nothing(persons: sa.Session) -> None:
     assert revealed(found_by(persons, of_persons({"age": 2, "town": 0}), "persons")) == []
 
 
+def test_columns_of_an_event_do_not_depend_on_its_time(persons: sa.Session) -> None:
+    """Two rows in three share their value of age with one other, as those of an event share its time."""
+    persons.connection.execute(
+        "CREATE OR REPLACE TABLE persons AS "
+        "SELECT * EXCLUDE (number) REPLACE (number * 2 // 3 AS age, hash(number * 2 // 3) % 2 = 0 AS older) "
+        "FROM (SELECT *, row_number() OVER () AS number FROM persons)"
+    )
+    persons.taxonomies.load("age", sa.Taxonomy.intervals([500], minimum=0, maximum=1999), source="persons")
+    assert revealed(found_by(persons, of_persons({"age": 2, "town": 0}), "persons")) == []
+
+
 @pytest.mark.parametrize("missing", ["older", "age"])
 def test_missing_values_are_compared_as_values(persons: sa.Session, missing: str) -> None:
     persons.connection.execute(f"UPDATE persons SET {missing} = NULL WHERE age = 70")
@@ -504,11 +515,18 @@ def test_groups_at_the_top_are_compared_at_a_finer_level(town: sa.Session) -> No
     assert {found["sex"].most.label, found["sex"].least.label} == {"f", "m"}
 
 
-def test_values_that_were_read_off_the_data_are_not_named(town: sa.Session) -> None:
+def test_values_that_were_read_off_the_data_are_named_only_on_request(town: sa.Session, tmp_path: Path) -> None:
     town.taxonomies.load("sex", sa.Taxonomy.flat(), source="people")
     wanted = of_town(maximum_levels={"job": 2})
     (sex,) = (each for each in found_by(town, wanted, "people").suppression if each.quasi_identifier == "sex")
     assert (sex.most.label, sex.least.label) == (None, None)
+    source = tmp_path / "people.parquet"
+    town.connection.sql("FROM people").write_parquet(str(source))
+    carried = {"age": {"kind": "intervals", "widths": [10, 20, 40]}, "sex": "flat", "job": "flat"}
+    with sa.connect(show_values=True) as shown:
+        found = found_by(shown, of_town(taxonomies=carried), str(source))
+    (sex,) = (each for each in found.suppression if each.quasi_identifier == "sex")
+    assert {sex.most.label, sex.least.label} == {"f", "m"}
 
 
 def test_nothing_is_said_where_nothing_is_suppressed(town: sa.Session) -> None:

@@ -130,7 +130,7 @@ class SuppressedGroup(Document):
     """The rows of a label of a quasi-identifier.
 
     Attributes:
-        label: the label; None if it is NULL, or a value that was read off the data.
+        label: the label; None if it is NULL, or a value that was read off the data and values are not to be shown.
         rows: rows of the source.
         suppressed_rows: those of them that are suppressed.
     """

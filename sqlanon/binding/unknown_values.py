@@ -111,8 +111,8 @@ def unknown_values(
         ]
     return TaxonomyError(
         f"{description} has values that their taxonomy does not have. Values are compared as text: check spelling, "
-        "white space and type. Declared ranges have whole numbers or days: round numbers, or cast times to DATE, in a query. "
-        "Or have `unknown` in the policy suppress the rows, or label the values at the top:",
+        "white space and type. Declared ranges have whole numbers or days: round numbers, or cast times to DATE, in a "
+        "query. Or have `unknown` in the policy suppress the rows, or label the values at the top:",
         problems,
     )
 

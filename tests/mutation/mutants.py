@@ -1981,7 +1981,7 @@ TAMPERING = [
         "sqlanon/verification/labels.py",
         (
             "labels-not-compared",
-            "    for row in _foreign(engine, relation, known, roots):\n",
+            "    for row in _foreign_rows(engine, relation, known, roots):\n",
             "    for row in list[dict[str, Any]]():\n",
             "a raw value in place of a label is verified",
             f"{TAMPERED}::TestProvenance::test_an_age_that_was_replaced_by_a_raw_value",

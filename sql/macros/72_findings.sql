@@ -46,7 +46,7 @@ FROM (SELECT class_size, fewer_than AS anon_fewer_than FROM anon.class_sizes(sou
 
 -- How far one column determines another: it does if no row is undetermined. NULL is a value.
 --
--- The support tells a dependency from chance: a value that no other row has determines whatever its row has. It is the
+-- The support separates a dependency from chance: a value that no other row has determines whatever its row has. It is the
 -- second largest, over values of the dependent column, of the rows beyond the first of each determinant: none is repeated
 -- where determinants are unique, or where the dependent column has one value.
 --

@@ -95,7 +95,7 @@ class OpenedEngine:
         return cast("Callback", self._opened.lock.calling_back(given))
 
     def close(self) -> None:
-        """Close the connection, unless it was lent, after the calls of other threads; there is no engine any more."""
+        """Close the connection, unless it was lent, after the calls of other threads; the engine is gone then."""
         with self._opened.lock.held():
             self._is_closed = True
             self._opened.close()

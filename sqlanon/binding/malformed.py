@@ -56,7 +56,7 @@ def _heading(attribute: str, taxonomy: Taxonomy) -> str:
         return f"{name} is malformed:"
     return (
         f"{name} cannot be made, since each value must stand with one value of every column; correct the rows in a "
-        "view or a query, or tell values apart there, as by concat(state, ', ', county):"
+        "view or a query, or make values distinct there, as by concat(state, ', ', county):"
     )
 
 

@@ -25,7 +25,7 @@ MAX_SHOWN_VALUES = 10
 MAX_SHOWN_CHARACTERS = 100
 
 Known = Mapping[str, exp.Query | None]
-"""By attribute, the values of its taxonomy as a query that users can run; None if there is no such query."""
+"""By attribute, the values of its taxonomy as a query that users can run; None without such a query."""
 
 
 def known_values(engine: Engine, attributes: Sequence[str], types: Mapping[str, str]) -> Known:

@@ -94,7 +94,7 @@ class Files:
         columns: the types of their columns by name, in order; None for all columns that any of the files has.
         partition_by: those of the columns that are folders.
         by_name: whether files may differ in their columns, as those of a release that was changed since do.
-        quoted: the columns of a CSV whose formulas have an apostrophe before them, which is no part of the value.
+        quoted: the columns of a CSV whose formulas have an apostrophe before them, which does not belong to the value.
     """
 
     paths: str | tuple[str, ...]

@@ -36,7 +36,7 @@ MAX_COUNTED = 20
 
 @dataclass(frozen=True)
 class Candidate:
-    """A kept column and a quasi-identifier, by its position, neither of which was refuted to depend on the other."""
+    """A kept column and a quasi-identifier, by its position, that may depend on one another."""
 
     column: str
     position: int

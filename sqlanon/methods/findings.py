@@ -87,7 +87,7 @@ def _repeated(
 
 
 def _estimated_values(engine: Compute, table: EncodedTable, names: Sequence[str], one_in: int) -> dict[str, int]:
-    """About how many values the identifiers have of which one in several repeats."""
+    """About how many values the identifiers have, for those with repetitions among one value in several."""
     engine.run(queries.some_values(table.bound.source, names, one_in))
     found = engine.fetch(queries.rows_of_some_values(len(names), one_in), "values of identifiers")
     engine.drop(queries.SOME_VALUES)

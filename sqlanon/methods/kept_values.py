@@ -23,7 +23,7 @@ MAX_RARE_ROWS = 10
 """A value that as many rows have is not rare, whatever the k: else short lists of values were nearly unique, too."""
 
 COUNTED_ROWS = 1_000_000
-"""The most rows of which all values are counted; of more, a sample: to group ten million values takes seconds."""
+"""Up to this number of rows all values are counted, beyond it a sample: to group ten million values takes seconds."""
 
 ESTIMATE_ERROR = 2
 """The factor by which an estimated number of values may be off."""

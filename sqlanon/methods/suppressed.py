@@ -19,7 +19,7 @@ MIN_GROUP_ROWS = 30
 
 
 def suppression(engine: Compute, table: EncodedTable, node: NodeSummary) -> Iterator[Suppression]:
-    """By quasi-identifier, the labels of which the largest and the smallest share of rows is suppressed at a node.
+    """By quasi-identifier, the labels with the largest and the smallest share of rows that a node suppresses.
 
     They are those of the finest level with at most ``MAX_GROUPS`` labels, whatever level is published.
     """

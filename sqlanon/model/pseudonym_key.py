@@ -64,7 +64,7 @@ def key_for(policy: Policy, given: bytes | Path | None) -> PseudonymKey | None:
         given: the key, or the path of its file; if None, the key is in the environment variable ``VARIABLE``.
 
     Raises:
-        PolicyError: there is no key, it is refused, or it is given and there are no pseudonyms.
+        PolicyError: the key is missing or refused, or it is given and there are no pseudonyms.
     """
     if not policy.pseudonyms:
         if given is not None:

@@ -58,7 +58,7 @@ def _unused(engine: Engine, path: Path) -> Iterator[None]:
     """A sidecar that is to be replaced, locked within the block.
 
     Raises:
-        EngineError: it is no sidecar, is in use, or something was published with it.
+        EngineError: it is not a sidecar, is in use, or something was published with it.
     """
     with opened(engine, path) as replaced:  # which settles what a dead run has left
         _refuse_published(path, len(replaced.entries))

@@ -31,7 +31,7 @@ def bare_casts(tree: exp.Expr) -> list[str]:
 
 
 def test_macros_cast_no_value_itself() -> None:
-    """A list of names is no value."""
+    """A list of names is not a value."""
     found = {name: casts for name, macro in macros().items() if name != "listed" and (casts := bare_casts(macro.body))}
     assert found == {}
 

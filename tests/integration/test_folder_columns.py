@@ -44,7 +44,7 @@ def fitted(folder: Path, source: str) -> Any:
 
 
 def applied(folder: Path, source: str, into: str) -> str:
-    """What a refused part is told, nothing of one that is published."""
+    """The message about a refused part; nothing for a published one."""
     done = sqlanon("apply", source, "--fit", "club.fit", "--into", f"parts/{into}.parquet", folder=folder)
     assert done.returncode == (2 if done.stderr else 0)
     return done.stderr

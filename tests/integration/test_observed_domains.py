@@ -1,4 +1,4 @@
-"""A fit on taxonomies whose values were read off the source, which no later part could be told to keep to."""
+"""A fit on taxonomies whose values were read off the source, which later parts need not keep to."""
 
 from __future__ import annotations
 

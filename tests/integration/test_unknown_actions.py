@@ -140,7 +140,7 @@ class TestReleases:
         ).fetchall()
         assert sorted(values) == [("Oslo", 2), ("Rom", 2), ("Wien", 1)]
         with pytest.raises(sa.UnsatisfiableError) as unmet:
-            # Of the 16 rows 6 may go, 5 of which do in any case.
+            # 6 of the 16 rows may go, and 5 do in any case.
             session.anonymize("trips", policy("suppress", k=12, suppression_limit=0.37), into="released", replace=True)
         assert unmet.value.explanation is not None
         assert unmet.value.explanation.allowed_rows == 0

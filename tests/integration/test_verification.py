@@ -118,7 +118,7 @@ def test_labels_are_looked_up_in_classes_not_in_rows() -> None:
 
 
 def test_a_label_that_its_collation_hides_is_found() -> None:
-    """Classes are told apart byte by byte, whatever the collation of their columns."""
+    """Classes are distinguished byte by byte, whatever the collation of their columns."""
     with sa.connect() as session:
         session.connection.execute("CREATE TABLE people (sex VARCHAR COLLATE NOCASE)")
         session.connection.execute("INSERT INTO people SELECT 'f' FROM range(9)")

@@ -111,7 +111,7 @@ def test_what_is_no_value_of_the_range(session: sa.Session, kind: str, value: st
 
 
 def test_own_texts_come_first(session: sa.Session) -> None:
-    """A taxonomy that tells 27 and 27.0 apart is read as it is."""
+    """A taxonomy that distinguishes 27 and 27.0 is read as it is."""
     session.taxonomies.load("age", sa.Taxonomy.from_rows([("27", "text", "*"), ("27.0", "number", "*")]))
     session.anonymize(
         pa.table({"age": [27.0, 27.0]}), policy(taxonomies={}, privacy=[sa.KAnonymity(2)]), "out", node={"age": 1}

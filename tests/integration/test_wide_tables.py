@@ -21,7 +21,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Sess
 
 
 def make(session: sa.Session, columns: int) -> sa.Policy:
-    """A table of so many columns beside an age, and a policy that releases them all."""
+    """A table of this many columns beside an age, and a policy that releases them all."""
     kept = {f"column {place}": VALUES[place % 3].format(place) for place in range(columns)}
     listed = ", ".join(f'{value} AS "{name}"' for name, value in kept.items())
     session.connection.execute(f"CREATE TABLE wide AS SELECT row % 9 AS age, {listed} FROM range(90) AS rows (row)")

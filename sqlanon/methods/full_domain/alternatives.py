@@ -57,7 +57,7 @@ def finer_nodes(
         problem: what was searched for.
         outcome: of the search, which found a node.
         satisfying: nodes that were checked and satisfy.
-        answer: tells what is asked of nodes.
+        answer: gives the summaries of nodes.
     """
     assert outcome.best is not None
     assert outcome.loss is not None

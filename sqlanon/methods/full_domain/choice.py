@@ -84,7 +84,7 @@ def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
     return table.under(policy.model_copy(update={"privacy": _most_private(policy, attainable)}))
 
 
-# More than six parameters: both sides of the conversation, who is told of it, and who ends it.
+# More than six parameters: both sides of the conversation, who follows it, and who ends it.
 def _answered(
     counter: SizesFirst,
     problem: SearchProblem,

@@ -24,7 +24,7 @@ def columns_at_the_top(lattice: Lattice, levels: Levels) -> tuple[str, ...]:
 
 
 def nearly_unique_columns(kept: KeptValues, rows: str = "released rows") -> tuple[str, ...]:
-    """A note on each kept column that nearly tells some rows apart, which are named by ``rows``."""
+    """A note on each kept column that is nearly unique in some rows, which are named by ``rows``."""
     about = "about " if kept.one_in > 1 else ""
     few = "no other row has" if kept.fewer_than == 2 else f"fewer than {kept.fewer_than:,} rows have"
     return tuple(

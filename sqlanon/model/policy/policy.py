@@ -51,7 +51,7 @@ class Policy(PolicyValue):
         quasi_identifiers: columns that are generalized; each needs a taxonomy of the same name.
         sensitive: columns that are kept as they are and that diversity models may protect.
         identifiers: columns that are dropped.
-        pseudonyms: columns of which keyed hashes are published, each in one row at most; a run is given the secret key.
+        pseudonyms: columns published as keyed hashes of their values, which must not repeat; a run is given the key.
         insensitive: columns that are kept as they are.
         rest: ``"identifier"`` drops every column of the source that has no role; without it they are refused.
         privacy: one or more privacy models; a class must meet all of them.
@@ -62,7 +62,7 @@ class Policy(PolicyValue):
         suppression_limit, suppression, search, objective, max_loss: as in :class:`FullDomain`; either place will do.
         minimum_levels, maximum_levels: by quasi-identifier, the least and the most general level that it may have.
         row_weight: a column of survey weights: losses that are means or sums over rows count it; all else counts rows.
-        individual: a column with the owner of each row, of whom privacy models then count the distinct ones.
+        individual: a column with the owner of each row; privacy models then count distinct owners.
         taxonomies: for this policy alone, by column: a :class:`Taxonomy`, the file of an ARX hierarchy, or a rule whose
             kind is a method of that: ``{"zip": "zip", "age": {"kind": "intervals", "widths": [5]}, "city": "c.csv"}``.
             Values that are not declared are read off the source. Other columns have theirs in the warehouse.

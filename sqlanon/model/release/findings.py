@@ -157,7 +157,7 @@ class Suppression(Document):
         quasi_identifier: its name.
         level: the finest level of at most 20 labels, whatever level is published.
         groups: labels of it with at least 30 rows.
-        most, least: those of which the largest and the smallest share is suppressed.
+        most, least: those with the largest and the smallest share of suppressed rows.
     """
 
     quasi_identifier: str

@@ -20,7 +20,7 @@ from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
 
 def _number(value: Any) -> Any:
-    """A number, or a text that spells one; what else would be told of once as an integer, and once as a float."""
+    """A number, or a text that spells one; anything else would be reported twice, as an integer and as a float."""
     try:
         return value if isinstance(value, int | float) else exact_number(value)
     except TaxonomyError:
@@ -69,7 +69,7 @@ class _Rule(PolicyValue):
 
 
 def _refused_in_words(make: Callable[[], Taxonomy]) -> None:
-    """Have what is wrong with a taxonomy told among the other problems of a policy."""
+    """Report what is wrong with a taxonomy among the other problems of a policy."""
     try:
         make()
     except TaxonomyError as error:

@@ -31,7 +31,7 @@ class CellSpec:
         row_weight: the column of weights that cells are to sum up.
         population: the population as a relation, if there are to be cells of it as well.
         released: the columns that a release has.
-        pseudonyms: those of which it has pseudonyms in place of the values.
+        pseudonyms: those with pseudonyms in place of the values.
         unknown: what is done with values that taxonomies do not have, if there may be any.
         leaves: the counts of labels that have more leaves than their taxonomy has values under them.
         in_key_order: whether cells are in the order of their keys, in which those of a class stand close together.

@@ -44,7 +44,7 @@ def rows_per_value(source: exp.Expr, names: Sequence[str], *, counts_values: boo
 
 
 def some_values(source: exp.Expr, names: Sequence[str], one_in: int) -> Step:
-    """The step that makes :data:`SOME_VALUES`: hashes of all columns where any is among one value in so many."""
+    """The step that makes :data:`SOME_VALUES`: hashes of all columns where any is among one value in ``one_in``."""
     raw = (exp.Anonymous(this="hash", expressions=[column(name)]) for name in names)
     hashes = [
         aliased(exp.case().when(column(name).is_(exp.null()).not_(), hashed), _hash(place))

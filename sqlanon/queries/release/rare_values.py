@@ -23,7 +23,7 @@ def distinct_estimates(encoding: Encoding, names: Sequence[str], rows: exp.Expr)
     return select([*estimates, aliased(_total(ROW_COUNT), "rows")], rows)
 
 
-# More than six parameters: those of each combination, and what tells it from others.
+# More than six parameters: those of each combination, and what distinguishes it.
 def rare_rows(
     encoding: Encoding, names: Sequence[str], rows: exp.Expr, fewer_than: int, one_in: int, place: int = 0
 ) -> exp.Select:
@@ -62,7 +62,7 @@ def comparable(encoding: Encoding, name: str) -> exp.Expr:
 
 
 def is_one_in(count: int, values: Sequence[exp.Expr]) -> exp.Expr:
-    """Whether values, or combinations of them, are among one in so many."""
+    """Whether values, or combinations of them, are among one in ``one_in``."""
     place = exp.Mod(this=exp.Anonymous(this="hash", expressions=copies(values)), expression=number(count))
     return place.eq(number(0))
 

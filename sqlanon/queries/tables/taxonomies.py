@@ -51,7 +51,7 @@ def at(query: Statement, taxonomy: Taxonomies) -> Statement:
 
 
 def _over(query: Statement, taxonomy: exp.Subquery) -> Statement:
-    """The statement over a query in place of ``anon.taxonomy``, which is no other table's neighbour."""
+    """The statement over a query in place of ``anon.taxonomy``, which has no table beside it."""
     for table in list(query.find_all(exp.Table)):
         if table.db == "anon" and table.name == "taxonomy":
             relation = taxonomy.copy()

@@ -116,7 +116,7 @@ GROUP BY anon_taxonomy.attribute;
 CREATE OR REPLACE MACRO anon.taxonomy_problems(taxonomies) AS TABLE
 WITH anon_rows AS (
     SELECT attribute, level, value, label, max(level) OVER (PARTITION BY attribute) AS anon_height
-    FROM query_table(taxonomies)
+    FROM query_table(anon.as_source(taxonomies))
 ),
 anon_domain AS (
     SELECT DISTINCT attribute, value FROM anon_rows WHERE level = 0
@@ -214,7 +214,7 @@ FROM (
     FROM (
         UNPIVOT (
             SELECT histogram(coalesce('=' || anon.text_of(COLUMNS(anon.listed(column_names))), '') COLLATE "binary")
-            FROM query_table(source)
+            FROM query_table(anon.as_source(source))
         )
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_rows_by_value
     )
@@ -237,7 +237,7 @@ WITH anon_values AS (
         anon_value,
         count(*) AS anon_rows
     FROM (
-        UNPIVOT (SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))) FROM query_table(source))
+        UNPIVOT (SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))) FROM query_table(anon.as_source(source)))
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_value
     )
     GROUP BY ALL

@@ -69,7 +69,9 @@ GROUP BY anon_attribute, anon_value;
 --   SELECT id, anon.found_label('labels', sex) AS found FROM visits AS anon_rows ORDER BY id;
 CREATE OR REPLACE MACRO anon.found_label(labels, attribute) AS (
     SELECT anon_found.anon_label
-    FROM (SELECT anon_value, attribute AS anon_label FROM query_table(labels) AS anon_rows) AS anon_found
+    FROM (
+        SELECT anon_value, attribute AS anon_label FROM query_table(anon.as_source(labels)) AS anon_rows
+    ) AS anon_found
     -- IS NOT DISTINCT FROM, since = would be no hash join on DuckDB 1.5, and NULL is a value.
     WHERE anon_found.anon_value IS NOT DISTINCT FROM attribute
 );
@@ -147,7 +149,7 @@ WITH anon_node_labels AS NOT MATERIALIZED (
     SELECT anon_value, max(CASE WHEN anon_attribute = alias(COLUMNS(map_keys(node))) THEN anon_label END)
     FROM anon.node_labels(node) AS anon_labels (anon_attribute, anon_value, anon_label)
     -- No rows, but the names of the columns.
-    LEFT JOIN (SELECT COLUMNS(map_keys(node)) FROM query_table(source) LIMIT 0) AS anon_named ON TRUE
+    LEFT JOIN (SELECT COLUMNS(map_keys(node)) FROM query_table(anon.as_source(source)) LIMIT 0) AS anon_named ON TRUE
     GROUP BY anon_value
 )
 SELECT * EXCLUDE (anon_other)
@@ -166,7 +168,7 @@ FROM (
                 anon.text_of(COLUMNS(map_keys(node))),
                 COLUMNS(lambda anon_column: NOT list_contains(map_keys(node), anon_column))
             -- COLUMNS that match nothing are an error: there is always one column beside the quasi-identifiers.
-            FROM (SELECT *, NULL AS anon_other FROM query_table(source))
+            FROM (SELECT *, NULL AS anon_other FROM query_table(anon.as_source(source)))
         ) AS anon_rows
     )
 );
@@ -178,5 +180,5 @@ FROM (
 --   FROM anon.suppress('generalized', ['age', 'sex'], 3);
 CREATE OR REPLACE MACRO anon.suppress(source, quasi_identifiers, k) AS TABLE
 SELECT * EXCLUDE (anon_class)
-FROM (SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class FROM query_table(source))
+FROM (SELECT *, row(*COLUMNS(anon.listed(quasi_identifiers))) AS anon_class FROM query_table(anon.as_source(source)))
 QUALIFY count(*) OVER (PARTITION BY anon_class) >= k;

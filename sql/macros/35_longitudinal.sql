@@ -38,7 +38,7 @@ FROM (
                     anon_name := lower(alias(COLUMNS(anon.listed(ordering)))),
                     anon_key := create_sort_key([COLUMNS(anon.listed(ordering))], 'ASC NULLS LAST')
                 )
-            FROM query_table(source)
+            FROM query_table(anon.as_source(source))
         )
         WHERE anon_individual IS NOT NULL
     )

@@ -70,7 +70,10 @@ CREATE OR REPLACE MACRO anon.pseudonym_problems(source, column_names) AS TABLE
 WITH anon_values AS (
     SELECT lower(anon_attribute) AS anon_attribute, anon_value
     FROM (
-        UNPIVOT (SELECT anon.text_of(COLUMNS(anon.listed(column_names))) COLLATE "binary" FROM query_table(source))
+        UNPIVOT (
+            SELECT anon.text_of(COLUMNS(anon.listed(column_names))) COLLATE "binary"
+            FROM query_table(anon.as_source(source))
+        )
         ON COLUMNS(*) INTO NAME anon_attribute VALUE anon_value
     )
 ),

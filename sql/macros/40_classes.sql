@@ -7,7 +7,7 @@
 --   FROM anon.cells('visits', ['age', 'sex']) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.cells(source, quasi_identifiers) AS TABLE
 SELECT COLUMNS(anon.listed(quasi_identifiers)), count(*) AS row_count
-FROM query_table(source)
+FROM query_table(anon.as_source(source))
 GROUP BY ALL;
 
 -- Cells generalized to a node and merged: the equivalence classes at that node, counted without
@@ -31,7 +31,7 @@ GROUP BY ALL;
 --   FROM anon.equivalence_classes('visits', ['sex']) ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.equivalence_classes(source, quasi_identifiers) AS TABLE
 SELECT COLUMNS(anon.listed(quasi_identifiers)), count(*) AS class_size
-FROM query_table(source)
+FROM query_table(anon.as_source(source))
 GROUP BY ALL;
 
 -- The size of every equivalence class, without its labels.
@@ -43,7 +43,7 @@ CREATE OR REPLACE MACRO anon.class_sizes(source, quasi_identifiers) AS TABLE
 SELECT anon_class_size AS class_size
 FROM (
     SELECT COLUMNS(anon.listed(quasi_identifiers)), count(*) AS anon_class_size
-    FROM query_table(source)
+    FROM query_table(anon.as_source(source))
     GROUP BY ALL
 ) AS anon_classes;
 
@@ -54,7 +54,7 @@ FROM (
 --   FROM anon.class_values('visits', ['sex'], 'diagnosis') ORDER BY ALL;
 CREATE OR REPLACE MACRO anon.class_values(source, quasi_identifiers, sensitive) AS TABLE
 SELECT COLUMNS(anon.listed(quasi_identifiers)), COLUMNS([sensitive]) AS sensitive_value, count(*) AS row_count
-FROM query_table(source)
+FROM query_table(anon.as_source(source))
 GROUP BY ALL;
 
 -- The same without the labels, so that no quasi-identifier's name can clash: a row per class and sensitive value.
@@ -65,5 +65,5 @@ GROUP BY ALL;
 --   SELECT count(DISTINCT class) AS class_count FROM anon.value_counts('visits', ['sex'], 'diagnosis');
 CREATE OR REPLACE MACRO anon.value_counts(source, quasi_identifiers, sensitive) AS TABLE
 SELECT row(*COLUMNS(anon.listed(quasi_identifiers))) AS class, COLUMNS([sensitive]) AS sensitive_value, count(*) AS row_count
-FROM query_table(source)
+FROM query_table(anon.as_source(source))
 GROUP BY ALL;

@@ -31,10 +31,10 @@ FROM (
         SELECT anon_text, any_value(anon_value) AS anon_value, sum(anon_is_known) AS anon_known_rows
         FROM (
             SELECT anon.text_of(COLUMNS([sensitive])) AS anon_text, COLUMNS([sensitive]) AS anon_value, 0 AS anon_is_known
-            FROM query_table(source)
+            FROM query_table(anon.as_source(source))
             UNION ALL
             SELECT anon.text_of(COLUMNS([sensitive])) AS anon_text, COLUMNS([sensitive]) AS anon_value, 1 AS anon_is_known
-            FROM query_table(reference)
+            FROM query_table(anon.as_source(reference))
         )
         GROUP BY anon_text
     )
@@ -103,7 +103,7 @@ FROM (
         CAST(sum(row_count) OVER () AS DOUBLE) AS anon_all_rows,
         CAST(sum(position * row_count) OVER () AS DOUBLE) AS anon_all_moment,
         count(*) OVER () AS anon_positions
-    FROM query_table(reference)
+    FROM query_table(anon.as_source(reference))
 );
 
 -- The interval of shares that a share is in, of 1,024 that are equally long: a power of two, so that nothing is rounded.
@@ -134,7 +134,7 @@ FROM (
         work_below AS anon_work,
         coalesce(lag(cumulative_share) OVER (ORDER BY position ASC), 0e0) AS anon_least_share,
         cumulative_share AS anon_next_share
-    FROM query_table(work)
+    FROM query_table(anon.as_source(work))
 )
 WHERE anon_least_share < anon_next_share;
 

@@ -107,7 +107,7 @@ WITH anon_cells AS (
     SELECT row_number() OVER () AS anon_cell, *
     FROM (
         SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), count(*) AS anon_rows
-        FROM query_table(released)
+        FROM query_table(anon.as_source(released))
         GROUP BY ALL
     )
 ),
@@ -180,10 +180,10 @@ FROM (
         SELECT anon_value, sum(1 - anon_in_released) AS anon_original_rows, sum(anon_in_released) AS anon_released_rows
         FROM (
             SELECT anon.text_of(COLUMNS([column_name])) AS anon_value, 0 AS anon_in_released
-            FROM query_table(original)
+            FROM query_table(anon.as_source(original))
             UNION ALL
             SELECT anon.text_of(COLUMNS([column_name])) AS anon_value, 1 AS anon_in_released
-            FROM query_table(released)
+            FROM query_table(anon.as_source(released))
         )
         GROUP BY anon_value
     )
@@ -217,7 +217,7 @@ WITH anon_cells AS (
             anon.text_of(COLUMNS(map_keys(node))),
             anon.text_of(COLUMNS([sensitive])) AS anon_value,
             1 AS anon_in_released
-        FROM query_table(released)
+        FROM query_table(anon.as_source(released))
     )
     GROUP BY ALL
 ),

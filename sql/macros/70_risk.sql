@@ -28,11 +28,11 @@ FROM (
         sum(anon_in_population) AS anon_population_size
     FROM (
         SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), 1 AS anon_in_sample, 0 AS anon_in_population
-        FROM query_table(source)
+        FROM query_table(anon.as_source(source))
         -- By name: COLUMNS follows the order of each table, and theirs may differ.
         UNION ALL BY NAME
         SELECT anon.text_of(COLUMNS(anon.listed(quasi_identifiers))), 0 AS anon_in_sample, 1 AS anon_in_population
-        FROM query_table(population)
+        FROM query_table(anon.as_source(population))
     )
     GROUP BY ALL
 );

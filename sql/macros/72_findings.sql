@@ -68,7 +68,7 @@ FROM (
         sum(row_count) AS anon_rows
     FROM (
         SELECT dependent, row_count, count(*) OVER (PARTITION BY determinant) AS anon_dependents
-        FROM query_table(pairs)
+        FROM query_table(anon.as_source(pairs))
     )
     GROUP BY dependent
 );

@@ -35,7 +35,7 @@ SELECT
     CAST(sum(anon_rows) AS DOUBLE) AS answer
 FROM (
     SELECT anon.text_of(COLUMNS([column_name])) AS anon_value, count(*) AS anon_rows
-    FROM query_table(source)
+    FROM query_table(anon.as_source(source))
     GROUP BY ALL
 )
 GROUP BY group_label;
@@ -59,7 +59,7 @@ FROM (
             anon.text_of(COLUMNS([column_name])) AS anon_value,
             anon.text_of(COLUMNS([averaged])) AS anon_averaged,
             count(*) AS anon_rows
-        FROM query_table(source)
+        FROM query_table(anon.as_source(source))
         GROUP BY ALL
     )
 )
@@ -80,7 +80,10 @@ SELECT
         ELSE anon.value_without_taxonomy(column_name, anon_shown.anon_label)
     END AS value,
     1.0 / count(*) OVER (PARTITION BY anon_shown.anon_label) AS share
-FROM (SELECT DISTINCT anon.text_of(COLUMNS([column_name])) AS anon_label FROM query_table(released)) AS anon_shown
+FROM (
+    SELECT DISTINCT anon.text_of(COLUMNS([column_name])) AS anon_label
+    FROM query_table(anon.as_source(released))
+) AS anon_shown
 LEFT JOIN (
     SELECT anon_label, anon_value, TRUE AS anon_is_known
     FROM anon.label_values() AS anon_label_values (anon_attribute, anon_label, anon_value)
@@ -111,7 +114,7 @@ FROM (
     SELECT anon_label, sum(anon_weight) AS anon_weight
     FROM (
         SELECT anon.text_of(COLUMNS([column_name])) AS anon_label, COLUMNS([weight]) AS anon_weight
-        FROM query_table(released)
+        FROM query_table(anon.as_source(released))
     )
     WHERE anon_weight > 0
     GROUP BY anon_label
@@ -145,7 +148,7 @@ FROM (
                 anon.text_of(COLUMNS([column_name])) AS anon_label,
                 anon.text_of(COLUMNS([averaged])) AS anon_averaged,
                 COLUMNS([weight]) AS anon_weight
-            FROM query_table(released)
+            FROM query_table(anon.as_source(released))
         )
         WHERE anon_weight > 0
         GROUP BY anon_label, anon_averaged
@@ -206,10 +209,10 @@ SELECT
     CASE WHEN bool_or(anon_is_estimate) THEN max(anon_answer) FILTER (WHERE anon_is_estimate) ELSE missing END AS answer
 FROM (
     SELECT group_label AS anon_label, group_start AS anon_start, answer AS anon_answer, FALSE AS anon_is_estimate
-    FROM query_table(original_answers)
+    FROM query_table(anon.as_source(original_answers))
     UNION ALL
     SELECT group_label AS anon_label, group_start AS anon_start, answer AS anon_answer, TRUE AS anon_is_estimate
-    FROM query_table(released_answers)
+    FROM query_table(anon.as_source(released_answers))
 )
 GROUP BY anon_label;
 

@@ -43,7 +43,7 @@ WITH anon_records AS MATERIALIZED (
     SELECT row_number() OVER () AS anon_record, *
     FROM (
         SELECT COLUMNS(anon.listed(quasi_identifiers)), COLUMNS(map_keys(prior)), count(*) AS anon_row_count
-        FROM query_table(source)
+        FROM query_table(anon.as_source(source))
         GROUP BY ALL
     )
 ),

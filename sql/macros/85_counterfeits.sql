@@ -53,7 +53,7 @@ WITH anon_cells AS (
                 anon.text_of(COLUMNS(map_keys(node))),
                 anon.text_of(COLUMNS([sensitive])) AS anon_value,
                 CAST(coalesce(COLUMNS([truth]), 0) AS DOUBLE) AS anon_truth
-            FROM query_table(released)
+            FROM query_table(anon.as_source(released))
         )
         GROUP BY ALL
     )

@@ -45,11 +45,11 @@ FROM (
             unnest(class_ids) AS anon_class,
             anon.text_of(COLUMNS([sensitive])) AS anon_value,
             counterfeits AS anon_counterfeits
-        FROM query_table(catalog)
+        FROM query_table(anon.as_source(catalog))
     ) AS anon_listed
     LEFT JOIN (
         SELECT class_id AS anon_class, anon.text_of(COLUMNS([sensitive])) AS anon_value, count(*) AS anon_rows
-        FROM query_table(released)
+        FROM query_table(anon.as_source(released))
         GROUP BY ALL
     ) AS anon_counts
         ON anon_counts.anon_class = anon_listed.anon_class
@@ -82,7 +82,9 @@ CREATE OR REPLACE MACRO anon.row_truths(released, catalog, sensitive) AS TABLE
 SELECT
     * EXCLUDE (anon_value, anon_listed_class, anon_listed_value, anon_counterfeits, anon_group_rows),
     anon.row_truth(anon_counterfeits, anon_group_rows) AS anon_truth
-FROM (SELECT *, anon.text_of(COLUMNS([sensitive])) AS anon_value FROM query_table(released)) AS anon_rows
+FROM (
+    SELECT *, anon.text_of(COLUMNS([sensitive])) AS anon_value FROM query_table(anon.as_source(released))
+) AS anon_rows
 LEFT JOIN (
     SELECT
         class_id AS anon_listed_class,
@@ -160,7 +162,7 @@ FROM (
                     COLUMNS([sensitive]),
                     anon.text_of(COLUMNS([sensitive])) AS anon_value,
                     count(*) AS anon_rows
-                FROM query_table(released)
+                FROM query_table(anon.as_source(released))
                 GROUP BY ALL
             ) AS anon_cells
             LEFT JOIN (

@@ -24,7 +24,7 @@ CREATE OR REPLACE MACRO anon.specialization_scores(counts) AS TABLE
 WITH anon_classes AS (
     SELECT candidate, sum(anon.n_log_n(anon_rows)) AS anon_classes_log
     FROM (
-        SELECT candidate, sum(row_count) AS anon_rows FROM query_table(counts) GROUP BY candidate, class
+        SELECT candidate, sum(row_count) AS anon_rows FROM query_table(anon.as_source(counts)) GROUP BY candidate, class
     ) AS anon_of_classes
     GROUP BY candidate
 ),
@@ -41,7 +41,7 @@ anon_children AS (
             max(row_count) AS anon_largest,
             sum(row_count) AS anon_rows,
             sum(anon.n_log_n(row_count)) AS anon_log
-        FROM query_table(counts)
+        FROM query_table(anon.as_source(counts))
         GROUP BY candidate, child
     ) AS anon_of_children
     GROUP BY candidate
@@ -69,10 +69,12 @@ INNER JOIN anon_classes ON anon_classes.candidate = anon_children.candidate;
 --   FROM anon.split_scores('counts') ORDER BY value;
 CREATE OR REPLACE MACRO anon.split_scores(counts) AS TABLE
 WITH anon_totals AS (
-    SELECT candidate, class, sum(row_count) AS anon_total FROM query_table(counts) GROUP BY candidate, class
+    SELECT candidate, class, sum(row_count) AS anon_total
+    FROM query_table(anon.as_source(counts))
+    GROUP BY candidate, class
 ),
 anon_values AS (
-    SELECT DISTINCT candidate, value FROM query_table(counts)
+    SELECT DISTINCT candidate, value FROM query_table(anon.as_source(counts))
 ),
 anon_below AS (
     SELECT
@@ -86,7 +88,7 @@ anon_below AS (
         ) AS anon_left
     FROM anon_values
     INNER JOIN anon_totals ON anon_totals.candidate = anon_values.candidate
-    LEFT JOIN query_table(counts) AS anon_counts
+    LEFT JOIN query_table(anon.as_source(counts)) AS anon_counts
         ON anon_counts.candidate = anon_values.candidate
         AND anon_counts.value = anon_values.value
         AND anon_counts.class = anon_totals.class

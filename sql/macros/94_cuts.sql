@@ -18,7 +18,7 @@ SELECT
     anon_value AS value,
     anon.marked_label(max(anon_label), count(*)) AS label
 FROM (
-    SELECT attribute AS anon_attribute, value AS anon_value, label AS anon_label FROM query_table(cuts)
+    SELECT attribute AS anon_attribute, value AS anon_value, label AS anon_label FROM query_table(anon.as_source(cuts))
     UNION ALL
     SELECT NULL, NULL, NULL
 )
@@ -41,7 +41,7 @@ FROM (
         list(CAST(low AS DOUBLE) ORDER BY low ASC NULLS LAST) AS anon_starts,
         list(CAST(high AS DOUBLE) ORDER BY low ASC NULLS LAST) AS anon_ends,
         list(anon.marked_label(label, 1) ORDER BY low ASC NULLS LAST) AS anon_labels
-    FROM query_table(cuts)
+    FROM query_table(anon.as_source(cuts))
     WHERE low IS NOT NULL
     GROUP BY attribute
 );
@@ -76,13 +76,13 @@ FROM (
                 anon_attribute,
                 anon_items,
                 list_filter(anon_items, lambda anon_item: anon_item IS NOT NULL) AS anon_known
-            FROM query_table(sets)
+            FROM query_table(anon.as_source(sets))
         )
     ) AS anon_sets
     LEFT JOIN (
         SELECT
             attribute AS anon_attribute, value AS anon_value, max(label) AS anon_label, count(*) AS anon_rows
-        FROM query_table(cuts)
+        FROM query_table(anon.as_source(cuts))
         GROUP BY attribute, value
     ) AS anon_cut
         ON anon_cut.anon_attribute = anon_sets.anon_attribute
@@ -103,9 +103,12 @@ CREATE OR REPLACE MACRO anon.found_interval(starts, labels, attribute) AS
 CASE
     WHEN attribute IS NULL THEN chr(2)
     -- One pass over so few numbers takes a third of the time of an ASOF join with them.
-    ELSE (SELECT anon_list FROM (SELECT attribute AS anon_list FROM query_table(labels) AS anon_rows))[
+    ELSE (SELECT anon_list FROM (SELECT attribute AS anon_list FROM query_table(anon.as_source(labels)) AS anon_rows))[
         greatest(1, len(list_filter(
-            (SELECT anon_list FROM (SELECT attribute AS anon_list FROM query_table(starts) AS anon_rows)),
+            (
+                SELECT anon_list
+                FROM (SELECT attribute AS anon_list FROM query_table(anon.as_source(starts)) AS anon_rows)
+            ),
             lambda anon_start: anon_start <= attribute
         )))
     ]
@@ -124,7 +127,7 @@ END;
 CREATE OR REPLACE MACRO anon.found_cut_labels(source, cuts, categories, numbers, sets) AS TABLE
 WITH anon_named AS NOT MATERIALIZED (
     -- No rows, but the names of the columns. COLUMNS that match nothing are an error: there is one of each kind.
-    SELECT *, '' AS anon_category, 0 AS anon_number, [''] AS anon_set FROM query_table(source) LIMIT 0
+    SELECT *, '' AS anon_category, 0 AS anon_number, [''] AS anon_set FROM query_table(anon.as_source(source)) LIMIT 0
 ),
 anon_category_labels AS NOT MATERIALIZED (
     SELECT
@@ -159,7 +162,7 @@ anon_given_sets AS NOT MATERIALIZED (
                 'anon_attribute': concat(alias(COLUMNS(anon.listed(sets) || ['anon_set']))),
                 'anon_items': CAST(anon.as_read(COLUMNS(anon.listed(sets) || ['anon_set'])) AS VARCHAR[])
             }
-            FROM (SELECT *, CAST(NULL AS VARCHAR[]) AS anon_set FROM query_table(source))
+            FROM (SELECT *, CAST(NULL AS VARCHAR[]) AS anon_set FROM query_table(anon.as_source(source)))
         )
     )
 ),
@@ -219,7 +222,7 @@ FROM (
             CAST(NULL AS DOUBLE) AS anon_number,
             CAST(NULL AS VARCHAR[]) AS anon_set,
             NULL AS anon_other
-        FROM query_table(source)
+        FROM query_table(anon.as_source(source))
     )
 ) AS anon_rows;
 

@@ -248,6 +248,18 @@ def test_macros_read_only_their_parameters_and_the_taxonomies() -> None:
     assert refused(lambda macro: all(name.startswith(PREFIX) for name in read(macro) - stored)) == []
 
 
+def test_macros_read_sources_by_as_source() -> None:
+    """DuckDB 1.5 reads a relative path as a qualified name."""
+    reads = [
+        function.expressions[0].sql(DIALECT)
+        for macro in macros().values()
+        for function in macro.body.find_all(exp.Anonymous)
+        if function.name.lower() == "query_table"
+    ]
+    assert reads
+    assert [text for text in reads if not re.fullmatch(r"anon\.as_source\(\w+\)", text, re.IGNORECASE)] == []
+
+
 def catalog(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Any]]:
     """The macros that the database knows, with everything that it knows about them."""
     cursor = connection.execute(

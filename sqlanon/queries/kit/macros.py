@@ -257,12 +257,8 @@ def _substituted(called: Macro, arguments: Iterable[exp.Expr]) -> exp.Expr:
 
 def _put(column: exp.Column, value: exp.Expr) -> None:
     """Replace a parameter by its value; a relation takes the place of the ``query_table`` around the parameter."""
-    function = column.parent
-    reads = isinstance(function, exp.Anonymous) and function.name.lower() == "query_table"
-    if reads and isinstance(value, exp.Table | exp.Subquery):
-        assert isinstance(function, exp.Anonymous)
-        source = function.parent
-        assert isinstance(source, exp.Table)
+    source = column.find_ancestor(exp.Table) if isinstance(value, exp.Table | exp.Subquery) else None
+    if source is not None and isinstance(source.this, exp.Anonymous) and source.this.name.lower() == "query_table":
         value.set("alias", source.args.get("alias") or value.args.get("alias"))
         source.replace(value)
     else:

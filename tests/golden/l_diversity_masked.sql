@@ -1380,54 +1380,6 @@ FROM "anon_groups";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 
-CREATE TEMPORARY TABLE "temp"."main"."anon_pairs" AS
-SELECT
-  CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary" AS "value",
-  "diagnosis" AS "anon_kept_0",
-  COUNT(*) AS "anon_row_count"
-FROM "memory"."main"."visits"
-GROUP BY
-  CAST(COALESCE("zip", NULL) AS TEXT) COLLATE "binary",
-  "diagnosis";
-
-SELECT
-  CAST(COALESCE(SUM(anon_undetermined_rows), 0) AS BIGINT) AS undetermined_rows,
-  CAST(COALESCE(LIST_EXTRACT(MAX(anon_repeated_rows, 2), 2), 0) AS BIGINT) AS support,
-  CAST(COALESCE(SUM(anon_rows), 0) AS BIGINT) AS row_count
-FROM (
-  SELECT
-    COALESCE(SUM(row_count) FILTER(WHERE
-      anon_dependents > 1), 0) AS anon_undetermined_rows,
-    SUM(row_count) - COUNT(*) AS anon_repeated_rows,
-    SUM(row_count) AS anon_rows
-  FROM (
-    SELECT
-      dependent,
-      row_count,
-      COUNT(*) OVER (PARTITION BY determinant) AS anon_dependents
-    FROM (
-      SELECT
-        "determinant",
-        "dependent",
-        SUM("row_count") AS "row_count"
-      FROM (
-        SELECT
-          "anon_paired"."value" AS "determinant",
-          "anon_paired"."anon_kept_0" AS "dependent",
-          "anon_paired"."anon_row_count" AS "row_count"
-        FROM "temp"."main"."anon_pairs" AS anon_paired
-      ) AS "anon_sides"
-      GROUP BY
-        "determinant",
-        "dependent"
-    ) AS "anon_sides"
-  )
-  GROUP BY
-    dependent
-);
-
-DROP TABLE IF EXISTS "temp"."main"."anon_pairs";
-
 SELECT
   COUNT(*) AS "source_rows",
   COUNT("id") AS "rows_0",

@@ -76,7 +76,7 @@ def parse_hierarchy(text: str, delimiter: str | None, path: str) -> Hierarchy:
     tables.sort(key=lambda table: len({line[-1] for line in table[0]}) > 1)
     if tables:
         lines, found = tables[0]
-        return Hierarchy(tuple((line[0] or None, *line[1:]) for line in lines), found)
+        return Hierarchy(tuple(lines), found)
     raise TaxonomyError(
         f"the taxonomy file {path} is not a hierarchy: no delimiter among "
         f"{', '.join(repr(candidate) for candidate in candidates)} splits every line into the same two or more fields; "
@@ -84,11 +84,16 @@ def parse_hierarchy(text: str, delimiter: str | None, path: str) -> Hierarchy:
     )
 
 
-def _split(text: str, delimiter: str, path: str) -> list[list[str]]:
+def _split(text: str, delimiter: str, path: str) -> list[tuple[str | None, ...]]:
     """The lines of a CSV, none if they do not all have the same two or more fields."""
+    labels: dict[str, str] = {}  # each once: many values share a label
     try:
         # StringIO, not splitlines: a quoted label may hold a line break.
-        lines = [line for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if line]
+        lines = [
+            (line[0] or None, *(labels.setdefault(label, label) for label in line[1:]))
+            for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+            if line
+        ]
     except (csv.Error, TypeError) as error:
         raise TaxonomyError(f"the taxonomy file {path} cannot be read: {error}") from None
     return lines if lines and len(lines[0]) > 1 and len({len(line) for line in lines}) == 1 else []

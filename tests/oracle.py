@@ -99,6 +99,14 @@ def taxonomy_problems(rows: list[TaxonomyRow]) -> dict[tuple[str, int, str], int
     return found
 
 
+def ambiguous_labels(taxonomy: Taxonomy) -> int:
+    """How many labels, but for that of the top, are also values with another label at the same level."""
+    own = {row[0]: row for row in taxonomy}
+    labels = {(level, row[level]) for row in taxonomy for level in range(1, len(row))}
+    top = taxonomy[0][-1]
+    return len({text for level, text in labels if text in own and text != top and own[text][level] != text})
+
+
 def value_problems(pairs: Sequence[tuple[str | None, str | None]], domain: set[str | None]) -> dict[str, int]:
     """Values that lack at a level, are too many there or stand there twice, from its pairs of value and label."""
     values = Counter(value for value, _ in pairs)

@@ -191,6 +191,42 @@ SELECT attribute, CAST(level AS INTEGER) AS level, problem, problem_count FROM a
 CREATE OR REPLACE MACRO anon.malformed_taxonomies() AS TABLE
 FROM anon.taxonomy_problems('anon.taxonomy');
 
+-- How many labels of some taxonomies are also values of level 0 that have another label at the same level: who reads such
+-- a label may take it for the value. A value that is its own group is none of them, nor is the label of the top.
+--
+-- Returns: attribute VARCHAR, ambiguous_labels BIGINT, one row per attribute.
+-- Example:
+--   FROM anon.ambiguous_labels(['age', 'sex']) ORDER BY attribute;
+CREATE OR REPLACE MACRO anon.ambiguous_labels(attributes) AS TABLE
+WITH anon_rows AS (
+    SELECT anon_attribute, anon_level, anon_value, anon_label
+    FROM anon.taxonomy AS anon_taxonomy (anon_attribute, anon_level, anon_value, anon_label)
+    WHERE list_contains(anon.listed(attributes), anon_taxonomy.anon_attribute)
+),
+anon_tops AS (
+    SELECT anon_attribute, arg_max(anon_label, anon_level) AS anon_label FROM anon_rows GROUP BY anon_attribute
+),
+anon_labels AS (
+    SELECT DISTINCT anon_attribute, anon_level, anon_label
+    FROM anon_rows
+    ANTI JOIN anon_tops
+        ON anon_tops.anon_attribute = anon_rows.anon_attribute AND anon_tops.anon_label = anon_rows.anon_label
+    WHERE anon_level > 0
+),
+anon_ambiguous AS (
+    SELECT DISTINCT anon_labels.anon_attribute, anon_labels.anon_label
+    FROM anon_labels
+    INNER JOIN anon_rows
+        ON anon_rows.anon_attribute = anon_labels.anon_attribute
+        AND anon_rows.anon_level = anon_labels.anon_level
+        AND anon_rows.anon_value = anon_labels.anon_label
+    WHERE anon_rows.anon_label <> anon_labels.anon_label
+)
+SELECT anon_wanted.anon_name AS attribute, count(anon_ambiguous.anon_label) AS ambiguous_labels
+FROM unnest(anon.listed(attributes)) AS anon_wanted (anon_name)
+LEFT JOIN anon_ambiguous ON anon_ambiguous.anon_attribute = anon_wanted.anon_name
+GROUP BY anon_wanted.anon_name;
+
 -- How often each value of some columns of a source stands in its column; values are text, and NULL is one of them.
 -- Columns are found whatever their case, and named as in the list.
 --

@@ -111,21 +111,25 @@ class Taxonomies(Part):
 
     @exclusive
     def list(self) -> Shapes:
-        """The stored taxonomies by attribute: height, values, labels per level, and the domain.
+        """The stored taxonomies by attribute: height, values, labels per level, ambiguous labels, and the domain.
 
+        Ambiguous labels are also values that have another label at the same level, as ``anon.ambiguous_labels`` counts.
         The domain is ``declared``, ``stated`` by a file, or ``observed``: read off the data, or changed in SQL since it
         was loaded.
         """
-        from sqlanon.binding.taxonomies import shapes
+        from sqlanon.binding.taxonomies import ambiguous_labels, shapes
 
+        found = shapes(self._engine)
+        ambiguous = ambiguous_labels(self._engine, [*found])
         return {
             name: {
                 "height": shape.height,
                 "values": shape.domain_size,
                 "labels": [*shape.label_counts],
+                "ambiguous_labels": ambiguous[name],
                 "domain": shape.domain,
             }
-            for name, shape in shapes(self._engine).items()
+            for name, shape in found.items()
         }
 
     def _load(

@@ -13,6 +13,7 @@ from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.searches import HOLD_EVERY_NODE
 from sqlanon.model.policy.unknown import columns_with
+from sqlanon.model.taxonomy.notes import ambiguous_note
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.cells.unknown import UnknownValues, known_rows
@@ -40,6 +41,7 @@ class BoundPolicy:
         taxonomy: the table that holds the taxonomies.
         leaves: the counts of labels of ranges that are not listed, if there are any.
         known: the values of each taxonomy as users can read them, for messages.
+        ambiguous: how many labels of each taxonomy are also values with another label at the same level.
     """
 
     policy: Policy
@@ -54,6 +56,7 @@ class BoundPolicy:
     known: Mapping[str, exp.Query | None] = field(default_factory=dict)
     roots: Mapping[str, str] = field(default_factory=dict)
     leaves: exp.Table | None = None
+    ambiguous: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def lattice(self) -> Lattice:
@@ -119,6 +122,11 @@ class BoundPolicy:
     def domains(self) -> dict[str, str]:
         """Whether the values of every taxonomy that the policy uses were declared, stated by a file or observed."""
         return {name: shape.domain for name, shape in self.all_shapes.items()}
+
+    @property
+    def label_notes(self) -> tuple[str, ...]:
+        """A note on each taxonomy with ambiguous labels."""
+        return tuple(ambiguous_note(name, labels) for name, labels in self.ambiguous.items() if labels)
 
     @property
     def taxonomy_hashes(self) -> dict[str, str]:

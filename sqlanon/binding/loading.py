@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.binding.malformed import Refused, malformed
 from sqlanon.binding.staging import STAGED, Wanted, levels_of, stage
-from sqlanon.binding.taxonomies import attributes, stored_shapes
+from sqlanon.binding.taxonomies import attributes, keep_well_formed, stored_shapes
 from sqlanon.binding.unknown_values import unknown_in, values_made_by
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TaxonomyError
@@ -154,7 +154,7 @@ def _note_origins(engine: Engine, wanted: Sequence[Wanted], observed: set[str]) 
     """Store where the values of taxonomies come from: a file that equals an observed one was read off the data."""
     shapes = stored_shapes(engine, [each.attribute for each in wanted])
     # It was they that were staged and looked at.
-    engine.well_formed.update(shape.content for shape in shapes.values())
+    keep_well_formed(engine, shapes)
     observed = observed | {shapes[each.attribute].sha256 for each in wanted if each.taxonomy.domain == "observed"}
     if engine.fetch(taxonomies.has_narrow_domains(engine.taxonomy), "taxonomies")[0]["is_narrow"]:
         _widen_domains(engine)

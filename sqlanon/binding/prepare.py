@@ -41,7 +41,8 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPoli
     bound = bind(policy, relation, source.description, columns, shapes, taxonomy, population, roots)
     counted = any(name in engine.made_by and engine.made_by[name].shape for name in bound.all_shapes)
     leaves = leaves_of(engine.taxonomy) if counted else None
-    return replace(bound, known=known_values(engine, tuple(bound.all_shapes), types), leaves=leaves)
+    known = known_values(engine, tuple(bound.all_shapes), types)
+    return replace(bound, known=known, leaves=leaves, ambiguous=_ambiguous(engine, bound))
 
 
 def spelled_like_taxonomies(engine: Engine, policy: Policy) -> Policy:
@@ -67,7 +68,12 @@ def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
     policy, shapes = bound.policy, _shapes(engine, bound.policy)
     roots, known, leaves = _roots(engine, policy, shapes), bound.known, bound.leaves
     bound = bind(policy, bound.whole, bound.description, bound.columns, shapes, bound.taxonomy, bound.population, roots)
-    return replace(bound, known=known, leaves=leaves)
+    return replace(bound, known=known, leaves=leaves, ambiguous=_ambiguous(engine, bound))
+
+
+def _ambiguous(engine: Engine, bound: BoundPolicy) -> dict[str, int]:
+    """How many labels of each taxonomy, all of which are well-formed, are ambiguous."""
+    return {name: engine.well_formed[shape.content] for name, shape in bound.all_shapes.items()}
 
 
 def _shapes(engine: Engine, policy: Policy) -> dict[str, TaxonomyShape]:

@@ -81,8 +81,22 @@ def malformed_of(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> dict[st
     """The same of stored taxonomies, by their shapes; those that were found well-formed before are not looked at."""
     new = [name for name, shape in shapes.items() if shape.content not in engine.well_formed]
     found = malformed(engine, new) if new else {}
-    engine.well_formed.update(shapes[name].content for name in new if name not in found)
+    keep_well_formed(engine, {name: shapes[name] for name in new if name not in found})
     return found
+
+
+def keep_well_formed(engine: Engine, shapes: Mapping[str, TaxonomyShape]) -> None:
+    """Remember stored taxonomies that are well-formed, so that they are not looked at again."""
+    ambiguous = ambiguous_labels(engine, list(shapes))
+    engine.well_formed |= {shape.content: ambiguous[name] for name, shape in shapes.items()}
+
+
+def ambiguous_labels(engine: Engine, attributes: Sequence[str]) -> dict[str, int]:
+    """How many labels of stored taxonomies are also values with another label at the same level, by attribute."""
+    if not attributes:
+        return {}
+    rows = engine.fetch(taxonomies.ambiguous_labels(engine.taxonomy, attributes), "check a taxonomy")
+    return {str(row["attribute"]): int(row["ambiguous_labels"]) for row in rows}
 
 
 def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None:

@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -259,6 +259,8 @@ def export(
 def _store(
     database: Path, attribute: str, taxonomy: Taxonomy, source: str | None, column: str | None, *, as_json: bool
 ) -> None:
+    from sqlanon.model.taxonomy.notes import ambiguous_note
+
     if column is not None and source is None:
         raise typer.BadParameter("--column names a column of --source, which is missing")
     with existing_or_new(database) as session:
@@ -267,6 +269,8 @@ def _store(
     if as_json:
         write_json({"attribute": attribute, **shape})
     say(f'Stored the taxonomy of "{attribute}": {shape["values"]:,} values, top level {shape["height"]}.')
+    if labels := cast("int", shape["ambiguous_labels"]):
+        say(f"Note: {ambiguous_note(attribute, labels)}.")
 
 
 def _by_query(query: str, declared: bool = False) -> Taxonomy:

@@ -161,8 +161,8 @@ class Warehouse(Protocol):
 
     taxonomy: exp.Table
     """The table that holds the taxonomies; those about it stand beside it in its schema."""
-    well_formed: set[tuple[object, ...]]
-    """The contents of taxonomies that were found well-formed, which they stay."""
+    well_formed: dict[tuple[object, ...], int]
+    """The contents of taxonomies that were found well-formed, which they stay, and how many labels are ambiguous."""
     made_by: dict[str, MadeTaxonomy]
     """What the taxonomies there were made by, by attribute, as far as this session has loaded them."""
 

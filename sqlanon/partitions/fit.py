@@ -135,6 +135,7 @@ def _found(engine: Compute, policy: Policy, chosen: Chosen) -> Found:
     notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels)]
     notes += unknown_notes(policy, table.unknown)
     notes += nearly_unique_columns(source_values(engine, table), "rows")
+    notes += table.bound.label_notes
     return Found(
         table, node, found_by(policy, outcome), outcome.checked_nodes, outcome.proven_optimal, gap, tuple(notes)
     )

@@ -107,7 +107,7 @@ def run(
             others = {name: beside[name].write(query) for name, query in drawn.rows_beside().items()}
         with stages.stage("verify"):
             verified = drawn.verify(written, others)
-        report = with_notes(verified.report(target.name, stages.seconds), target.notes)
+        report = with_notes(verified.report(target.name, stages.seconds), (*prepared.bound.label_notes, *target.notes))
         target.add_note(drawn.note(report, inputs))
         for name, other in beside.items():
             other.add_note(note_beside(prepared.bound.policy, name, target.name))

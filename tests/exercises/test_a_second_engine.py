@@ -62,7 +62,7 @@ class RecordingEngine(Compute, Warehouse, Writer):
 
     def __init__(self, tape: Tape) -> None:
         self.taxonomy = HERE.anon("taxonomy")
-        self.well_formed: set[tuple[object, ...]] = set()
+        self.well_formed: dict[tuple[object, ...], int] = {}
         self.made_by: dict[str, MadeTaxonomy] = {}
         self.statements: list[str] = []
         self.values: dict[str, pa.Table] = {}

@@ -225,6 +225,54 @@ SELECT
   problem_count
 FROM anon_found;
 
+WITH anon_rows AS (
+  SELECT
+    anon_attribute,
+    anon_level,
+    anon_value,
+    anon_label
+  FROM "anon_fit"."main"."taxonomy" AS anon_taxonomy(anon_attribute, anon_level, anon_value, anon_label)
+  WHERE
+    ARRAY_CONTAINS(['admission', 'age', 'sex', 'zip'], anon_taxonomy.anon_attribute)
+), anon_tops AS (
+  SELECT
+    anon_attribute,
+    ARG_MAX(anon_label, anon_level) AS anon_label
+  FROM anon_rows
+  GROUP BY
+    anon_attribute
+), anon_labels AS (
+  SELECT DISTINCT
+    anon_attribute,
+    anon_level,
+    anon_label
+  FROM anon_rows
+  ANTI JOIN anon_tops
+    ON anon_tops.anon_attribute = anon_rows.anon_attribute
+    AND anon_tops.anon_label = anon_rows.anon_label
+  WHERE
+    anon_level > 0
+), anon_ambiguous AS (
+  SELECT DISTINCT
+    anon_labels.anon_attribute,
+    anon_labels.anon_label
+  FROM anon_labels
+  INNER JOIN anon_rows
+    ON anon_rows.anon_attribute = anon_labels.anon_attribute
+    AND anon_rows.anon_level = anon_labels.anon_level
+    AND anon_rows.anon_value = anon_labels.anon_label
+  WHERE
+    anon_rows.anon_label <> anon_labels.anon_label
+)
+SELECT
+  anon_wanted.anon_name AS attribute,
+  COUNT(anon_ambiguous.anon_label) AS ambiguous_labels
+FROM UNNEST(['admission', 'age', 'sex', 'zip']) AS anon_wanted(anon_name)
+LEFT JOIN anon_ambiguous
+  ON anon_ambiguous.anon_attribute = anon_wanted.anon_name
+GROUP BY
+  anon_wanted.anon_name;
+
 SELECT
   COUNT(*) AS "rows",
   CAST(COALESCE(

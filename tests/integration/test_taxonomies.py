@@ -493,8 +493,8 @@ class TestStore:
         assert stored(session, "x") == {"d": ("e", "*")}
         assert stored(session, "y") == {"b": ("c", "*")}
         assert session.taxonomies.list() == {
-            "x": {"height": 2, "values": 1, "labels": [1, 1, 1], "domain": "observed"},
-            "y": {"height": 2, "values": 1, "labels": [1, 1, 1], "domain": "declared"},
+            "x": {"height": 2, "values": 1, "labels": [1, 1, 1], "ambiguous_labels": 0, "domain": "observed"},
+            "y": {"height": 2, "values": 1, "labels": [1, 1, 1], "ambiguous_labels": 0, "domain": "declared"},
         }
 
     def test_a_run_checks_its_own_taxonomies_only(self, session: sa.Session) -> None:

@@ -216,6 +216,16 @@ def test_generated_taxonomies_are_well_formed(case: Case) -> None:
 
 
 @EXAMPLES
+@given(st.dictionaries(st.sampled_from([*"abc*", None]), st.tuples(*[st.sampled_from("abcd*")] * 2), min_size=1))
+def test_ambiguous_labels_in_random_rows(labels: dict[str | None, tuple[str, str]]) -> None:
+    taxonomy = [(value, *row, "*") for value, row in labels.items()]
+    connection().execute("DELETE FROM anon.taxonomy")
+    load_taxonomies(oracle.taxonomy_rows({'a"b': taxonomy}), "anon.taxonomy")
+    found = ask(table_call("ambiguous_labels", ['a"b']))
+    assert found == [{"attribute": 'a"b', "ambiguous_labels": oracle.ambiguous_labels(taxonomy)}]
+
+
+@EXAMPLES
 @given(
     st.lists(
         st.tuples(

@@ -37,7 +37,7 @@ class DuckDBEngine(DuckDBCompute):
         self._name = opened.name
         self._read_only = opened.is_read_only
         self.taxonomy = catalog.anon_table("memory" if self._read_only else self._name, "taxonomy")
-        self.well_formed: set[tuple[object, ...]] = set()
+        self.well_formed: dict[tuple[object, ...], int] = {}
         self.made_by: dict[str, MadeTaxonomy] = {}
         self.shows_values = opened.shows_values
 

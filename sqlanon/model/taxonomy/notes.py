@@ -36,3 +36,12 @@ def noted_domain(path: Path, sha256: str) -> Domain:
     if domain == "observed":
         return "observed"
     return "declared" if domain == "declared" and of_file == sha256 else "stated"
+
+
+def ambiguous_note(attribute: str, labels: int) -> str:
+    """A note on a taxonomy with labels that are also values with another label at the same level."""
+    if labels == 1:
+        are = f'1 label of the taxonomy of "{attribute}" is also a value that has another label'
+        return f"{are} at the same level: a reader may take the one for the other; rename the label"
+    are = f'{labels:,} labels of the taxonomy of "{attribute}" are also values that have another label'
+    return f"{are} at the same level: a reader may take the ones for the others; rename the labels"

@@ -149,6 +149,11 @@ def problems(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> ex
     return table_call("taxonomy_problems", subquery(rows, "anon_taxonomy"))
 
 
+def ambiguous_labels(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Query:
+    """``anon.ambiguous_labels``: attribute, ambiguous_labels."""
+    return at(table_call("ambiguous_labels", names(list(attributes))), taxonomy)
+
+
 def values_without_rule(taxonomy: exp.Table, attribute: str) -> exp.Query:
     """``value_count``, ``comma_count``: values without a label at level 1, and those with a decimal comma."""
     unlabelled = (

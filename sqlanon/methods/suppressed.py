@@ -30,7 +30,7 @@ def suppression(engine: Compute, table: EncodedTable, node: NodeSummary) -> Iter
     found = engine.fetch(queries.rows_by_label(table.encoding, depths, MIN_GROUP_ROWS), "suppressed rows by label")
     engine.drop(queries.JUDGED_CELLS)
     for position, level in depths.items():
-        groups = sorted((row for row in found if row["position"] == position), key=_share_and_rows)
+        groups = sorted((row for row in found if row["position"] == position), key=_share_rows_and_label)
         if len(groups) > 1:
             shape = table.bound.shapes[position]
             # A value that was read off the data stays there unless the user wants to see values.
@@ -54,8 +54,8 @@ def _depths(table: EncodedTable) -> dict[int, int]:
     return found
 
 
-def _share_and_rows(row: dict[str, Any]) -> tuple[float, int]:
-    return row["suppressed_rows"] / row["rows"], row["rows"]
+def _share_rows_and_label(row: dict[str, Any]) -> tuple[float, int, str]:
+    return row["suppressed_rows"] / row["rows"], row["rows"], str(row["label"])
 
 
 def _group(row: dict[str, Any], *, is_named: bool) -> SuppressedGroup:

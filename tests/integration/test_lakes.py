@@ -537,6 +537,11 @@ class TestReplacing:
         assert [path.name for path in lake.rglob(".*")] == []
 
 
+def as_published(release: sa.Release) -> Any:
+    """The report that travels with a release: what shows facts of the source alone does not."""
+    return release.report.model_copy(update=dict.fromkeys(("findings", "before", "after")))
+
+
 class TestUnchanged:
     @pytest.mark.parametrize(
         ("into", "layout"), [("release.parquet", {}), ("release/", {"partition_by": ["zip"], "rows_per_file": 50})]
@@ -553,7 +558,7 @@ class TestUnchanged:
         )
         assert again.unchanged
         assert again.model_copy(update={"unchanged": False, "report": first.report}) == first
-        assert again.report.model_copy(update={"source": first.report.source}) == first.report
+        assert again.report.model_copy(update={"source": first.report.source}) == as_published(first)
         assert stages == []
         assert {name: (lake / name).stat().st_mtime_ns for name in names_in(lake)} == before
         assert not session.anonymize("people", POLICY, into=into, replace=True, **layout).unchanged
@@ -565,7 +570,7 @@ class TestUnchanged:
             writable.taxonomies.load("zip", sa.Taxonomy.prefixes([1]), source="people")
             first = writable.anonymize("people", policy, into="release")
             again = writable.anonymize("people", policy, into="release")
-        assert again == first.model_copy(update={"unchanged": True})
+        assert again == first.model_copy(update={"unchanged": True, "report": as_published(first)})
 
     @pytest.mark.parametrize(
         "alteration",

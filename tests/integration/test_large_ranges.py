@@ -58,6 +58,18 @@ def hashes(session: sa.Session) -> str:
     return provenance[provenance.index("taxonomy_sha256") :][:400]
 
 
+def rounded(value: Any) -> Any:
+    """A value with its floats in ten digits: DuckDB adds them up in the order of its threads."""
+    match value:
+        case float():
+            return float(f"{value:.10g}")
+        case dict():
+            return {name: rounded(each) for name, each in value.items()}
+        case list() | tuple():
+            return [rounded(each) for each in value]
+    return value
+
+
 @pytest.mark.parametrize("source", ["people", "floats"])
 @pytest.mark.parametrize("more", MODELS.values(), ids=MODELS.keys())
 def test_nothing_differs(
@@ -68,7 +80,7 @@ def test_nothing_differs(
     listed = outcome(session, source, policy(**more))
     monkeypatch.setattr(large_ranges, "MAX_LISTED_VALUES", 1)
     computed = outcome(session, source, policy(**more))
-    assert computed[1:] == listed[1:]
+    assert rounded(computed[1:]) == rounded(listed[1:])
     assert len(computed[0]) == len(listed[0])
     for node, same in zip(computed[0], listed[0], strict=True):
         losses = {name: value for name, value in same.items() if isinstance(value, float)}

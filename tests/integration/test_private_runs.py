@@ -624,7 +624,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         assert session.ledger.spent("people") == sa.Budget(0)
 
     @pytest.mark.usefixtures("warehouse")
-    def test_a_ledger_that_could_not_be_written_says_what_to_do(self, tmp_path: Path) -> None:
+    def test_a_ledger_that_could_not_be_written_is_not_left(self, tmp_path: Path) -> None:
         program = """
 import resource, sqlanon as sa
 from tests.integration.test_private_runs import POLICY
@@ -640,6 +640,14 @@ with sa.connect("w.duckdb", read_only=True, ledger="l.duckdb") as session:
         )  # fmt: skip
         assert "EngineError" in failed.stderr
         assert not (tmp_path / "released.parquet").exists()
+        assert not (tmp_path / "l.duckdb").exists()
+        with sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "l.duckdb") as session:
+            session.anonymize("people", POLICY, tmp_path / "released.parquet")
+            assert session.ledger.spent("people").epsilon > 0
+
+    def test_a_ledger_that_a_killed_process_has_left_empty_says_what_to_do(self, tmp_path: Path) -> None:
+        with make_warehouse(tmp_path / "w.duckdb"):
+            (tmp_path / "l.duckdb").write_bytes(bytes(4096))
         with (
             sa.connect(tmp_path / "w.duckdb", read_only=True, ledger=tmp_path / "l.duckdb") as session,
             pytest.raises(sa.EngineError, match=r"it was never written, .* remove it"),

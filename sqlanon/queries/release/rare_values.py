@@ -8,8 +8,7 @@ from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding
 from sqlanon.queries.kit.macros import scalar_call
-from sqlanon.queries.kit.nodes import aliased, column, copies, grouped, number, select, subquery, union_all
-from sqlanon.queries.kit.values import text
+from sqlanon.queries.kit.nodes import aliased, cast, column, copies, grouped, number, select, subquery, union_all
 
 VALUE_ROWS = "anon_value_rows"
 
@@ -57,8 +56,9 @@ def rare_rows_of_pairs(
 
 def comparable(encoding: Encoding, name: str) -> exp.Expr:
     """A column to compare its values by: not all nested types can be compared, and their texts can."""
-    traits = encoding.traits[name]
-    return column(name) if traits.has_one_form or traits.is_number else text(column(name))
+    traits, value = encoding.traits[name], column(name)
+    # Without a barrier: no CSV file has such types, and DuckDB 1.5 cannot coalesce arrays.
+    return value if traits.has_one_form or traits.is_number else cast(value, "VARCHAR")
 
 
 def is_one_in(count: int, values: Sequence[exp.Expr]) -> exp.Expr:

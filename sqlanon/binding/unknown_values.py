@@ -10,6 +10,7 @@ from sqlanon.engines import paths
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.taxonomy.domains import DateRange, IntegerRange
+from sqlanon.model.taxonomy.groups import counted
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.kit.nodes import DIALECT, cast, identifier, string
 from sqlanon.queries.tables import generate, taxonomies
@@ -136,7 +137,7 @@ def unknown_in(
     value_count, row_count = int(counts["value_count"]), int(counts["row_count"])
     if not value_count:
         return None
-    found = f"{_counted(value_count, 'distinct value')} in {_counted(row_count, 'row')}"
+    found = f"{counted(value_count, 'distinct value')} in {counted(row_count, 'row')}"
     shown = f" ({_shown(engine, listed, value_count)})" if engine.shows_values else ""
     others = "" if known is not None else " among all others, which the taxonomy has,"
     return f'"{attribute or name}": {found}{shown}; list them{others} by {_printed(source, name, known)}'
@@ -145,17 +146,13 @@ def unknown_in(
 def _shown(engine: Compute, listed: exp.Select, value_count: int) -> str:
     """Up to ten values with their rows, in words."""
     found = engine.fetch(listed.copy().limit(MAX_SHOWN_VALUES), "values without a label")
-    shown = [f'"{_cut(str(row["value"]))}" in {_counted(int(row["rows"]), "row")}' for row in found]
+    shown = [f'"{_cut(str(row["value"]))}" in {counted(int(row["rows"]), "row")}' for row in found]
     others = value_count - len(found)
     return ", ".join([*shown, *([f"and {others:,} more"] if others else [])])
 
 
 def _cut(value: str) -> str:
     return value if len(value) <= MAX_SHOWN_CHARACTERS else f"{value[:MAX_SHOWN_CHARACTERS]}..."
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _printed(source: exp.Expr, name: str, known: exp.Query | None) -> str:

@@ -87,8 +87,8 @@ def identifying_pairs(
 ) -> tuple[list[IdentifyingPair], list[tuple[str, str]]]:
     """The pairs of columns that are nearly unique together, and those that were not looked at.
 
-    What is said of a pair is counted. A sieve leaves out pairs that have too few values, and those of which one pair
-    of values in several has too few rare rows by far.
+    Reported numbers are counts, estimates beyond ``COUNTED_ROWS``. A sieve leaves out pairs with too few values, and
+    pairs with far too few rare rows among one pair of values in several.
     """
     possible = list(_possible_pairs(kept))
     looked_at = min(MAX_PAIRS, max(MAX_PAIR_ROWS // max(kept.row_count, 1), 1))

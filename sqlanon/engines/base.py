@@ -142,11 +142,18 @@ class Compute(Protocol):
     def scratch(self) -> AbstractContextManager[None]:
         """A scope of temporary tables and types, which go at its end; one that fails leaves them to the transaction."""
 
+    def refuse_unfit_connection(self) -> None:
+        """Refuse a lent connection that is in a transaction, or whose default collation takes different texts for equal.
+
+        Raises:
+            EngineError: the connection is in one of these states.
+        """
+
     def transaction(self) -> AbstractContextManager[None]:
         """One snapshot for everything inside; committed at the end, rolled back on any error.
 
         Raises:
-            EngineError: the connection is in a transaction already.
+            EngineError: the connection is unfit, see :meth:`refuse_unfit_connection`.
         """
 
     def watched(self, observer: StatementObserver | None) -> AbstractContextManager[None]:

@@ -123,7 +123,7 @@ class DuckDBCompute:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        self._refuse_unfit_connection()
+        self.refuse_unfit_connection()
         with refusals("begin"):
             self.connection.begin()
         self._is_in_transaction = True
@@ -219,14 +219,8 @@ class DuckDBCompute:
             return number / count if count > 1 else None
         return (number + min(percentage / 100, 1.0)) / count
 
-    def _refuse_unfit_connection(self) -> None:
-        """Refuse a lent connection that is in a transaction, or that takes different texts for equal.
-
-        A second BEGIN would be refused too, but the database would then roll back the first.
-
-        Raises:
-            EngineError: it is one of these.
-        """
+    def refuse_unfit_connection(self) -> None:
+        # A second BEGIN would be refused, too, but the database would then roll back the first.
         state = template_text("connection_state")
         transaction, collation = self.rows(state)[0]
         if self.rows(state)[0][0] == transaction:

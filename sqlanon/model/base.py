@@ -121,12 +121,15 @@ def respelled(value: Any, known: Sequence[str]) -> Any:
             return value
 
 
-def known_names(model: type[BaseModel]) -> list[str]:
-    """Every key that may stand anywhere in a value of ``model``, for "did you mean"."""
-    names = set(model.model_fields)
-    for definition in model.model_json_schema().get("$defs", {}).values():
-        names.update(definition.get("properties", {}))
-    return sorted(names)
+def known_names(model: type[BaseModel]) -> dict[str, list[str]]:
+    """Every key that may stand anywhere in a value of ``model``, with the kinds of parts that have it."""
+    names: dict[str, list[str]] = {name: [] for name in model.model_fields}
+    for title, definition in model.model_json_schema().get("$defs", {}).items():
+        fields = definition.get("properties", {})
+        kind = fields.get("model", fields.get("kind", {})).get("const", title)
+        for name in fields:
+            names.setdefault(name, []).append(kind)
+    return dict(sorted(names.items()))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -136,11 +139,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f'; did you mean "{folded[close[0]]}"?' if close else ""
 
 
-def problems_of(error: ValidationError, known: Iterable[str]) -> list[str]:
+def problems_of(error: ValidationError, known: Mapping[str, Sequence[str]]) -> list[str]:
     """One line per problem: where, and what is wrong; the offending input itself is not repeated."""
-    names = list(known)
     found = error.errors(include_url=False, include_input=False)
-    return [line for details in found if not _follows_from_others(details, found) for line in _lines(details, names)]
+    return [line for details in found if not _follows_from_others(details, found) for line in _lines(details, known)]
 
 
 def failed_checks(problems: Sequence[str]) -> PydanticCustomError:
@@ -161,18 +163,21 @@ def _follows_from_others(details: Mapping[str, Any], found: Sequence[Mapping[str
     )
 
 
-def _lines(details: Mapping[str, Any], known: list[str]) -> list[str]:
+def _lines(details: Mapping[str, Any], known: Mapping[str, Sequence[str]]) -> list[str]:
     if details["type"] == "failed_checks":
         return list(details["ctx"]["problems"])
     where = _path(details["loc"])
     return [f"{where}: {_message(details, known)}" if where else _message(details, known)]
 
 
-def _message(details: Mapping[str, Any], known: list[str]) -> str:
+def _message(details: Mapping[str, Any], known: Mapping[str, Sequence[str]]) -> str:
     context = details.get("ctx", {})
     match details["type"]:
         case "extra_forbidden":
-            return f"unknown key{did_you_mean(str(details['loc'][-1]), known)}"
+            name = str(details["loc"][-1])
+            if owners := known.get(name):
+                return f"unknown key here; it is a key of {', '.join(owners)}"
+            return f"unknown key{did_you_mean(name, known)}"
         case "too_short":
             return "needs at least one"
         case "tuple_type":

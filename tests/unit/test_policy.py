@@ -796,7 +796,7 @@ class TestGivenPolicies:
         [
             ({"suppression_limit": 5.0}, "suppression_limit: must be a share from 0 to 1: 0.05 is 5 %"),
             ({"privacy": ()}, "privacy: needs at least one"),
-            ({"k": 1}, "k: unknown key"),
+            ({"k": 1}, "k: unknown key here; it is a key of "),
             ({"privacy": (sa.KAnonymity(2).model_copy(update={"k": 0}),)}, "privacy[0].k: input should be greater"),
             ({"insensitive": ("age",)}, 'column "age" has two roles'),
             ({"minimum_levels": {"age": -1}}, "minimum_levels.age: "),

@@ -143,7 +143,7 @@ class Compute(Protocol):
         """A scope of temporary tables and types, which go at its end; one that fails leaves them to the transaction."""
 
     def refuse_unfit_connection(self) -> None:
-        """Refuse a lent connection that is in a transaction, or whose default collation takes different texts for equal.
+        """Refuse a lent connection that is in a transaction, or that compares texts by a default collation.
 
         Raises:
             EngineError: the connection is in one of these states.

@@ -22,7 +22,7 @@ from select import select
 from tempfile import TemporaryDirectory
 from typing import NoReturn
 
-import opendp.prelude  # noqa: F401 - imported and not practised: forks are not to share the state of its chance
+import opendp.measurements  # noqa: F401 - imported and not practised: forks are not to share the state of its chance
 
 from sqlanon.cli import main
 from sqlanon.cli.terminal.interrupt import INTERRUPTS

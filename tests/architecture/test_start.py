@@ -35,6 +35,14 @@ people = "SELECT range % 10 AS age, CASE WHEN range % 2 = 0 THEN 'f' ELSE 'm' EN
 policy = sqlanon.Policy(quasi_identifiers=["age", "sex"], privacy=[sqlanon.KAnonymity(30)])
 session.anonymize(people, policy, "release.parquet")
 """
+NOISE = """
+import sqlanon
+from sqlanon.mechanisms.accountant import Charge
+
+charge = Charge("counts", sqlanon.Budget("1"), None)
+source = sqlanon.OpenDPSource()
+source.discrete_laplace(3, charge)
+"""
 
 FRAMES = {"pandas", "polars", "pyarrow"}
 TERMINAL = {"rich", "typer", "click"}
@@ -48,6 +56,7 @@ STARTS = {
         SESSION.format("'w.duckdb'") + "session.close()\n" + SESSION.format("'w.duckdb'"),
         {"pydantic", "numpy", *FRAMES, *TERMINAL},
     ),
+    "noise": (NOISE, {"sklearn", "scipy", "duckdb", "sqlglot", *FRAMES, *TERMINAL}),
     "taxonomies": (TAXONOMIES, {"numpy", "sqlanon.methods.base", "sqlanon.search", *FRAMES, *TERMINAL}),
     "run": (
         RUN,
@@ -76,7 +85,7 @@ def test_nothing_is_imported_that_is_not_used(what: str, tmp_path: Path) -> None
     program, unused = STARTS[what]
     if BINDS_BY_PANDAS and what in ("taxonomies", "run"):
         unused = unused - FRAMES - {"numpy"}
-    told = "import json, sys\nprint(json.dumps(sorted(sys.modules)))\n"
-    ran = subprocess.run([sys.executable, "-c", program + told], cwd=tmp_path, capture_output=True, text=True)
+    names = "import json, sys\nprint(json.dumps(sorted(sys.modules)))\n"
+    ran = subprocess.run([sys.executable, "-c", program + names], cwd=tmp_path, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     assert set(json.loads(ran.stdout.splitlines()[-1])) & unused == set()

@@ -779,8 +779,8 @@ class TestRefusals:
             session.anonymize("measured", POLICY, "released")
 
     def test_without_opendp(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        opendp._opendp.cache_clear()
-        monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+        opendp._require_opendp.cache_clear()
+        monkeypatch.setitem(sys.modules, "opendp.mod", None)
         monkeypatch.setitem(sys.modules, "opendp", None)
         with pytest.raises(sa.PolicyError) as error:
             session.anonymize("people", POLICY, "released")

@@ -270,7 +270,7 @@ class TestCosts:
                 draw(charge("1"))
 
     def test_without_opendp_the_error_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "opendp.prelude", None)
-        opendp._opendp.cache_clear()
+        monkeypatch.setitem(sys.modules, "opendp.mod", None)
+        opendp._require_opendp.cache_clear()
         with pytest.raises(sa.PolicyError, match=r"pip install '\.\[dp\]'"):
             sa.OpenDPSource()

@@ -29,9 +29,9 @@ def prepare(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPoli
     Raises:
         PolicyError: columns and roles do not match one to one, or the lattice is too large for its search.
         TaxonomyError: a quasi-identifier has no taxonomy, or a malformed one.
-        EngineError: the connection is in a transaction, or has a default collation.
+        EngineError: the connection has a default collation.
     """
-    engine.refuse_unfit_connection()  # before the taxonomies are checked: under a collation they look malformed
+    engine.refuse_collation()  # before the taxonomies are checked: under a collation they look malformed
     columns = engine.describe(source.relation)
     policy.check_columns([column.name for column in columns], source.description)
     policy = spelled_like_taxonomies(engine, policy)

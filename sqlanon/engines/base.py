@@ -142,18 +142,18 @@ class Compute(Protocol):
     def scratch(self) -> AbstractContextManager[None]:
         """A scope of temporary tables and types, which go at its end; one that fails leaves them to the transaction."""
 
-    def refuse_unfit_connection(self) -> None:
-        """Refuse a lent connection that is in a transaction, or that compares texts by a default collation.
+    def refuse_collation(self) -> None:
+        """Refuse a lent connection that compares texts by a default collation.
 
         Raises:
-            EngineError: the connection is in one of these states.
+            EngineError: it has one.
         """
 
     def transaction(self) -> AbstractContextManager[None]:
         """One snapshot for everything inside; committed at the end, rolled back on any error.
 
         Raises:
-            EngineError: the connection is unfit, see :meth:`refuse_unfit_connection`.
+            EngineError: the connection is in a transaction already, or has a default collation.
         """
 
     def watched(self, observer: StatementObserver | None) -> AbstractContextManager[None]:

@@ -123,7 +123,8 @@ class DuckDBCompute:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        self.refuse_unfit_connection()
+        self._refuse_open_transaction()
+        self.refuse_collation()
         with refusals("begin"):
             self.connection.begin()
         self._is_in_transaction = True
@@ -219,15 +220,21 @@ class DuckDBCompute:
             return number / count if count > 1 else None
         return (number + min(percentage / 100, 1.0)) / count
 
-    def refuse_unfit_connection(self) -> None:
-        # A second BEGIN would be refused, too, but the database would then roll back the first.
-        state = template_text("connection_state")
-        transaction, collation = self.rows(state)[0]
-        if self.rows(state)[0][0] == transaction:
-            reason = "the connection is in the middle of a transaction; commit or roll it back first"
-            raise EngineError(reason, step="begin")
+    def refuse_collation(self) -> None:
+        collation = self.rows(template_text("connection_state"))[0][1]
         if collation:
             reason = f"the connection has default_collation {collation}; reset it, as labels are compared exactly"
+            raise EngineError(reason, step="begin")
+
+    def _refuse_open_transaction(self) -> None:
+        """Refuse a second BEGIN here: the database would refuse it, too, but then roll back what was begun.
+
+        Raises:
+            EngineError: a lent connection is in a transaction.
+        """
+        state = template_text("connection_state")
+        if self.rows(state)[0][0] == self.rows(state)[0][0]:
+            reason = "the connection is in the middle of a transaction; commit or roll it back first"
             raise EngineError(reason, step="begin")
 
 

@@ -1,16 +1,36 @@
 -- Names of sources and columns as they are handed to a macro.
 
--- A source as query_table takes it: a text with a slash is the path of a file, which is put in double quotes unless
--- it has one. Without them DuckDB 1.5 reads './visits.csv' as a qualified name, with a schema before the dot. Names of
--- tables and lists stay as they are.
+-- A name as query_table takes it: a path, which is a text with a slash or with a double quote that does not enclose a
+-- part of a name, is put in double quotes; names of tables stay as they are. DuckDB 1.5 reads './visits.csv' as a qualified
+-- name otherwise, with a schema before the dot, and has no way to spell a path that contains a double quote.
+--
+-- Returns: VARCHAR.
+-- Example:
+--   SELECT anon.as_name('./visits.csv') AS path, anon.as_name('main.visits') AS table_name;
+CREATE OR REPLACE MACRO anon.as_name(name) AS
+CASE
+    WHEN regexp_full_match(name, '("([^"]|"")*"|[^"./]+)([.]("([^"]|"")*"|[^"./]+))*') OR NOT regexp_matches(name, '["/]')
+        THEN name
+    WHEN contains(name, '"') AND version() < 'v2'
+        THEN error(
+            'DuckDB 1.5 finds no path with a double quote here: make a view, CREATE VIEW visits AS FROM read_csv(''...''), '
+            'or read_parquet, and name that'
+        )
+    ELSE concat('"', replace(name, '"', '""'), '"')
+END;
+
+-- A source as query_table takes it: the name of a table or a path, or a list of them.
 --
 -- Example:
---   SELECT anon.as_source('./visits.csv') AS path, anon.as_source('main.visits') AS table_name;
+--   SELECT anon.as_source('./visits.csv') AS path, anon.as_source(['main.visits', '../visits.csv']) AS listed;
 CREATE OR REPLACE MACRO anon.as_source(source_name) AS
 CASE
-    WHEN typeof(source_name) = 'VARCHAR' AND regexp_full_match(CAST(source_name AS VARCHAR), '[^"]*/[^"]*')
-    -- A list has its own type, which this branch must share.
-    THEN cast_to_type(concat('"', CAST(source_name AS VARCHAR), '"'), source_name)
+    -- Each branch has the type of the source.
+    WHEN typeof(source_name) = 'VARCHAR' THEN cast_to_type(anon.as_name(CAST(source_name AS VARCHAR)), source_name)
+    WHEN typeof(source_name) LIKE 'VARCHAR[%'
+        THEN cast_to_type(
+            list_transform(CAST(source_name AS VARCHAR[]), lambda anon_name: anon.as_name(anon_name)), source_name
+        )
     ELSE source_name
 END;
 

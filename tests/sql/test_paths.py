@@ -27,6 +27,8 @@ SOURCES = {
     "'\"a/b\".people'": 2,
     "'a/b; DROP TABLE people --'": 2,
     "['people', 'my people', 'x.csv']": 6,
+    "['./x.csv', '../here/x.csv', '\"./x.csv\"', 'main.people', '\"a/b\".people']": 10,
+    "['../here/a.b/*.parquet']": 4,
     "'cte'": 1,
 }
 """Sources, with their numbers of rows."""
@@ -52,6 +54,21 @@ def test_macros_read_the_source(source: str, connection: duckdb.DuckDBPyConnecti
     assert connection.execute(query).fetchall() == [(SOURCES[source],)]
     expanded = expand(sqlglot.parse_one(query, read=DIALECT)).sql(DIALECT)
     assert connection.execute(expanded).fetchall() == [(SOURCES[source],)]
+
+
+WITH_A_DOUBLE_QUOTE = {"'a\"b.csv'": 2, "'./a\"b.csv'": 2, "['../here/a\"b.csv', './x.csv']": 4}
+"""Paths that contain one, with their numbers of rows."""
+
+
+@pytest.mark.parametrize("source", WITH_A_DOUBLE_QUOTE)
+def test_paths_with_a_double_quote(source: str, connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("COPY people TO 'a\"b.csv'; COPY people TO 'ab.csv'")
+    query = f"SELECT sum(class_size) FROM anon.equivalence_classes({source}, ['name'])"
+    if duckdb.__version__.startswith("1."):
+        with pytest.raises(duckdb.Error, match="no path with a double quote here: make a view"):
+            connection.execute(query)
+    else:
+        assert connection.execute(query).fetchall() == [(WITH_A_DOUBLE_QUOTE[source],)]
 
 
 def test_a_missing_file_is_an_error_with_its_whole_path(connection: duckdb.DuckDBPyConnection) -> None:

@@ -16,3 +16,19 @@ CREATE OR REPLACE MACRO anon.as_read(value) AS coalesce(value, NULL);
 -- Example:
 --   SELECT anon.text_of(DATE '2016-01-01') AS text, anon.text_of(20.50::DOUBLE) AS number;
 CREATE OR REPLACE MACRO anon.text_of(value) AS CAST(anon.as_read(value) AS VARCHAR);
+
+-- A value as text that is the same whatever the time zone of the session: a TIMESTAMP WITH TIME ZONE is spelled in UTC,
+-- others as by anon.text_of, those in lists and structs too.
+--
+-- Returns: VARCHAR.
+-- Example:
+--   SELECT anon.text_in_utc(TIMESTAMPTZ '2024-10-27 01:30:00+02') AS instant, anon.text_in_utc(20.50) AS number;
+CREATE OR REPLACE MACRO anon.text_in_utc(value) AS
+CASE typeof(value)
+    WHEN 'TIMESTAMP WITH TIME ZONE' THEN coalesce(
+        CAST(make_timestamp(epoch_us(TRY_CAST(anon.as_read(value) AS TIMESTAMPTZ))) AS VARCHAR) || '+00',
+        -- Infinity is in no time zone.
+        anon.text_of(value)
+    )
+    ELSE anon.text_of(value)
+END;

@@ -242,6 +242,36 @@ class TestTypes:
         same = "SELECT count(*) FROM published WHERE d::VARCHAR = (SELECT any_value(d)::VARCHAR FROM t)"
         assert memory.connection.execute(same).fetchall() == [(8,)]
 
+    @pytest.mark.parametrize("role", ["quasi_identifiers", "sensitive", "insensitive"])
+    def test_nested_values_in_every_role(self, memory: sa.Session, role: str) -> None:
+        kinds = {
+            "STRUCT(a BIGINT, b VARCHAR)": "{'a': i % 2, 'b': 'x'}",
+            "BIGINT[]": "[i % 2, NULL]",
+            "BIGINT[2]": "[i % 2, 1]",
+            "MAP(VARCHAR, BIGINT)": "MAP {'a': i % 2}",
+            "STRUCT(a BIGINT[2])": "{'a': [i % 2, 1]}",
+            "BIGINT[2][]": "[[i % 2, 1], NULL]",
+            "UNION(a BIGINT, b VARCHAR)": "i % 2",
+        }
+        names = [f"d{place}" for place, _ in enumerate(kinds)]
+        columns = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
+        memory.connection.execute(f"CREATE TABLE t (q BIGINT, {columns})")
+        memory.connection.execute(
+            f"INSERT INTO t SELECT i // 12 % 2, {', '.join(kinds.values())} FROM range(48) AS r (i)"
+        )
+        memory.connection.execute("INSERT INTO t (q) SELECT i % 2 FROM range(8) AS r (i)")
+        roles = {"quasi_identifiers": ["q"], role: names if role != "quasi_identifiers" else ["q", *names]}
+        models = [sa.KAnonymity(2)]
+        models += [sa.DistinctLDiversity(name, 2) for name in names if role == "sensitive"]
+        taxonomies = {name: {"kind": "flat"} for name in roles["quasi_identifiers"]}
+        policy = sa.Policy(**roles, privacy=models, taxonomies=taxonomies)
+        node = dict.fromkeys(roles["quasi_identifiers"], 0)
+        memory.anonymize("t", policy, into="released", node=node)
+        assert memory.verify("released", policy, source="t").met
+        texts = "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM {} ORDER BY ALL"
+        found, expected = (memory.connection.execute(texts.format(name)).fetchall() for name in ("released", "t"))
+        assert found == expected
+
     @pytest.mark.parametrize("kind", ["ENUM ('flu', 'unheardof')", "VARCHAR"])
     @pytest.mark.parametrize(
         ("into", "options"),

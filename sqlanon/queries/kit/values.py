@@ -18,6 +18,16 @@ def exact_text(value: exp.Expr) -> exp.Collate:
     return exp.Collate(this=text(value), expression=identifier("binary"))
 
 
+def exact_text_in_memory(value: exp.Expr) -> exp.Collate:
+    """The same of a relation that is made once, whose casts no reader takes; DuckDB 1.5 cannot coalesce its arrays."""
+    return exp.Collate(this=cast(value, "VARCHAR"), expression=identifier("binary"))
+
+
+def exact_text_in_utc(value: exp.Expr) -> exp.Collate:
+    """The exact text, which is the same in sessions of whatever time zone."""
+    return exp.Collate(this=scalar_call("text_in_utc", value), expression=identifier("binary"))
+
+
 def cast_value(value: exp.Expr, type_name: str) -> exp.Cast:
     """The value in a type of DuckDB."""
     return cast(as_read(value), type_name)

@@ -37,11 +37,14 @@ def spelled_taxonomy(taxonomy: exp.Table, types: Mapping[str, str]) -> Taxonomie
     return subquery(select(columns, taxonomy.copy()), "anon_spelled_taxonomy")
 
 
-def with_spellings(known: exp.Query, type_name: str) -> exp.Query:
-    """Values, and beside them their whole numbers as a column of a type has them."""
-    spelled = select([aliased(_number(column("value"), type_name), "value")], subquery(known.copy(), "anon_whole"))
-    spelled.where(_is_whole(column("value"), type_name), copy=False)
-    return exp.Union(this=known, expression=spelled, distinct=False)
+def with_spellings(known: exp.Query, type_name: str) -> exp.Select:
+    """Values, and beside each whole number how a column of a type has it; beside others NULL."""
+    value = column("value")
+    whole = exp.TryCast(this=_try_cast(value, type_name), to=exp.DataType.build("HUGEINT", dialect=DIALECT))
+    spelled = cast(_try_cast(value, type_name), "VARCHAR")
+    number_of = exp.Case(ifs=[exp.If(this=cast(whole, "VARCHAR").eq(value.copy()), true=spelled)])
+    both = exp.Unnest(expressions=[exp.Array(expressions=[value.copy(), number_of])])
+    return select([aliased(both, "value")], subquery(known, "anon_whole"))
 
 
 def with_whole_numbers(relation: exp.Expr, names: Sequence[str], taxonomy: exp.Table) -> exp.Expr:

@@ -30,7 +30,7 @@ from sqlanon.queries.kit.nodes import (
     subquery,
     union_all,
 )
-from sqlanon.queries.kit.values import exact_text
+from sqlanon.queries.kit.values import exact_text_in_memory
 from sqlanon.queries.tables.spelled import Taxonomies
 
 Statement = TypeVar("Statement", bound=exp.Expr)
@@ -199,15 +199,16 @@ def values_without_label(source: exp.Expr, name: str, known: exp.Query | None = 
     Texts are taken behind a barrier: a CSV would give those that stand in it, whatever the type of the column.
     """
     held = made_once("anon_source", select([aliased(column(name), "value")], source.copy()))
-    value = exact_text(column("value"))
-    listed = select([aliased(value, "value"), aliased(count_rows(), "rows")], exp.Table(this=identifier("anon_source")))
+    text = exact_text_in_memory(column("value"))
+    texts = subquery(select([aliased(text, "value")], exp.Table(this=identifier("anon_source"))), "anon_texts")
+    listed = select([column("value"), aliased(count_rows(), "rows")], texts)
     listed.set("with_", exp.With(expressions=[held]))
     listed.where(exp.not_(column("value").is_(exp.null())), copy=False)
     if known is not None:
         labelled = select([column("value")], subquery(known, "anon_known"))
         labelled.where(exp.not_(column("value").is_(exp.null())), copy=False)
-        listed.where(exp.not_(exp.In(this=value.copy(), query=exp.Subquery(this=labelled))), copy=False)
-    grouped(listed, [value.copy()])
+        listed.where(exp.not_(exp.In(this=column("value"), query=exp.Subquery(this=labelled))), copy=False)
+    grouped(listed, [column("value")])
     most_first = exp.Ordered(this=column("rows"), desc=True, nulls_first=False)
     text_next = exp.Ordered(this=column("value"), desc=False, nulls_first=False)
     listed.set("order", exp.Order(expressions=[most_first, text_next]))

@@ -46,8 +46,8 @@ anon.hmac_of_blocks(
     anon.hmac_block(key, CAST('\x36' AS BLOB)), anon.hmac_block(key, CAST('\x5C' AS BLOB)), message
 );
 
--- The pseudonym of a value: HMAC-SHA-256 of its text in UTF-8, as 64 hexadecimal digits. The same value has the same
--- pseudonym wherever the key is the same. Who has the key can find the value of a pseudonym by trying values.
+-- The pseudonym of a value: HMAC-SHA-256 of its text (anon.text_in_utc) in UTF-8, as 64 hexadecimal digits. The same value
+-- has the same pseudonym wherever the key is the same. Who has the key can find the value of a pseudonym by trying values.
 --
 -- key: BLOB, a secret of 32 random bytes or more. Keep it in a variable: a statement that spells it shows it to whoever can
 -- read a log of statements. What `sqlanon run --pseudonym-key FILE` takes for the key is the file without its line break:
@@ -57,7 +57,7 @@ anon.hmac_of_blocks(
 -- Example:
 --   SELECT anon.pseudonym(id, repeat(CAST('k' AS BLOB), 32)) AS pseudonym FROM visits ORDER BY id LIMIT 2;
 CREATE OR REPLACE MACRO anon.pseudonym(value, key) AS
-anon.hmac_sha256(key, encode(anon.text_of(value)));
+anon.hmac_sha256(key, encode(anon.text_in_utc(value)));
 
 -- What is wrong with columns of pseudonyms: rows whose value is not 64 hexadecimal digits, values that stand more than once
 -- in these columns taken together, and the rows that have one. A pseudonym that repeats links rows, also where it stands in

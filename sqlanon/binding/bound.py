@@ -152,6 +152,7 @@ def bind(
         TaxonomyError: a column has no taxonomy, or a sensitive one a taxonomy that tells no distances.
     """
     _refuse_misfits(policy, shapes)
+    _refuse_pseudonyms_of_nested_instants(policy, columns)
     bound = BoundPolicy(
         policy=policy,
         source=known_rows(source, columns_with(policy, "suppress"), taxonomy),
@@ -169,6 +170,21 @@ def bind(
         what = 'the objective "privacy"' if is_inverse else f'the search "{policy.search}"'
         refuse_wide(bound.lattice, what, "" if is_inverse else 'take the search "optimal", which can; or ')
     return bound
+
+
+def _refuse_pseudonyms_of_nested_instants(policy: Policy, columns: Sequence[SourceColumn]) -> None:
+    """Refuse pseudonyms that another time zone of the session would change; an instant itself is hashed in UTC."""
+    problems = [
+        f'"{found.name}" ({found.type})'
+        for found in columns
+        if found.name in policy.pseudonyms and found.traits.depends_on_time_zone and not found.traits.is_instant
+    ]
+    if problems:
+        raise PolicyError(
+            "pseudonyms of these columns would depend on the time zone of the session; take a column of type TIMESTAMP "
+            "WITH TIME ZONE itself, which is hashed in UTC, or cast them to VARCHAR in a view:",
+            problems,
+        )
 
 
 def with_root(shape: TaxonomyShape) -> TaxonomyShape:

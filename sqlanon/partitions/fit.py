@@ -28,7 +28,7 @@ from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.columns import without_missing_identifiers
 from sqlanon.model.policy.policy import Policy
 from sqlanon.partitions.new_sidecar import created, write_fit
-from sqlanon.partitions.observed import refuse_observed_domains
+from sqlanon.partitions.observed import refuse_observed_domains, refuse_zoned_columns
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select
 from sqlanon.queries.kit.values import cast_value, exact_text, text
@@ -93,6 +93,7 @@ def fit(
         prepared = FullDomain().prepare(engine, source, present, Request(node=node, stopped=stopped))
         with stages.watching(engine), created(engine, sidecar, replace=replace), engine.transaction(), engine.scratch():
             prepared = prepared.with_present_taxonomies()
+            refuse_zoned_columns(prepared.bound)
             if not accept_observed_domain:
                 refuse_observed_domains(prepared.bound)
             with stages.stage("encode"):

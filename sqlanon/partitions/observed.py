@@ -1,9 +1,9 @@
-"""Taxonomies whose values were read off the source of a fit: later partitions will have values that they lack."""
+"""Taxonomies that later partitions will not match: of values read off the source, or of texts in its time zone."""
 
 from __future__ import annotations
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.errors import TaxonomyError
+from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.model.taxonomy.rules import Dates, Intervals
 from sqlanon.queries.source import SourceColumn
 
@@ -25,6 +25,22 @@ def refuse_observed_domains(bound: BoundPolicy) -> None:
             "loaded. A later partition with any other value could not be published. Declare the values, or accept "
             "that with --accept-observed-domain (accept_observed_domain=True):",
             [f'"{name}": declare {_settings(bound, columns[name])}' for name in observed],
+        )
+
+
+def refuse_zoned_columns(bound: BoundPolicy) -> None:
+    """Refuse taxonomies of columns whose texts depend on the time zone of the session.
+
+    Raises:
+        PolicyError: names each of them: where an apply runs in another time zone, it would find other values.
+    """
+    zoned = [found for found in bound.columns if found.name in bound.all_shapes and found.traits.depends_on_time_zone]
+    if zoned:
+        raise PolicyError(
+            "the texts of these columns depend on the time zone of the session, so that a partition that is read in "
+            "another would have other values than the fit; cast them in a view, for example by "
+            "CAST(timezone('UTC', seen_at) AS DATE):",
+            [f'"{found.name}" ({found.type})' for found in zoned],
         )
 
 

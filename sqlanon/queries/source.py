@@ -20,6 +20,8 @@ class Traits:
         is_fractional: they are numbers that need not be whole, and are written so.
         is_date: they are dates, or points in time.
         is_list: they are lists, of whatever length.
+        is_instant: they are points in time, whatever the time zone, to the microsecond.
+        depends_on_time_zone: the texts of its values depend on the time zone of the session.
         has_one_text: two values are equal just when their texts are.
         has_one_form: two values are equal just when their bytes are, with texts compared by these.
         has_name: values have an exact name, by which a folder can be called.
@@ -34,6 +36,8 @@ class Traits:
     is_fractional: bool
     is_date: bool
     is_list: bool
+    is_instant: bool
+    depends_on_time_zone: bool
     has_one_text: bool
     has_one_form: bool
     has_name: bool

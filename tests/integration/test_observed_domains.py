@@ -50,6 +50,21 @@ REFUSED = (
 COMMAND = ("fit", "january.parquet", "--policy", "policy.toml", "--fit", "club.fit", "--db", "club.duckdb")
 
 
+def test_columns_whose_texts_depend_on_the_time_zone_are_refused(folder: Path) -> None:
+    rows = f"SELECT CAST(joined AS TIMESTAMPTZ) AS joined, town FROM ({ROWS})"
+    policy = sa.Policy(
+        quasi_identifiers=["joined", "town"],
+        privacy=[sa.KAnonymity(2)],
+        taxonomies={"joined": {"kind": "flat"}, "town": str(folder / "town.csv")},
+    )
+    with sa.connect() as session:
+        for source in (rows, f"SELECT * REPLACE ([joined] AS joined) FROM ({rows})"):
+            with pytest.raises(sa.PolicyError, match=r'in a view, .*\n.*"joined" \(TIMESTAMP WITH TIME ZONE'):
+                session.partitions.fit(source, policy, folder / "club.fit", accept_observed_domain=True)
+        in_utc = f"SELECT * REPLACE (CAST(timezone('UTC', joined) AS DATE) AS joined) FROM ({rows})"
+        session.partitions.fit(in_utc, policy, folder / "club.fit", accept_observed_domain=True)
+
+
 def test_all_observed_domains_are_refused_with_what_to_declare(folder: Path) -> None:
     refused = sqlanon(*COMMAND, folder=folder)
     assert (refused.returncode, refused.stdout) == (2, "")

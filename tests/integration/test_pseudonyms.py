@@ -136,6 +136,25 @@ class TestRelease:
         in_sql = session.connection.execute(f"{both} FROM '{tmp_path}/rows.csv'", [KEY]).fetchall()
         assert sorted(value for _, value in in_sql) == sorted(found)
 
+    @pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Kolkata"])
+    def test_instants_are_hashed_as_their_text_in_utc(self, session: sa.Session, zone: str) -> None:
+        session.connection.execute(f"SET TimeZone = '{zone}'")
+        session.connection.execute("""
+            CREATE TABLE births (patient TIMESTAMPTZ, age INTEGER);
+            INSERT INTO births SELECT unnest(['1850-01-01 00:00:00+00', '2024-10-27 00:30:00.5+00', 'infinity']), 30
+        """)
+        session.anonymize("births", policy(sensitive=[], privacy=[sa.KAnonymity(2)]), "released", pseudonym_key=KEY)
+        texts = ["1850-01-01 00:00:00+00", "2024-10-27 00:30:00.5+00", "infinity"]
+        assert sorted(published(session, "released")) == sorted(map(pseudonym, texts))
+        session.install()
+        in_sql = session.connection.execute("SELECT anon.pseudonym(patient, CAST($1 AS BLOB)) FROM births", [KEY])
+        assert [value for (value,) in in_sql.fetchall()] == [*map(pseudonym, texts)]
+
+    def test_instants_inside_other_values_are_refused(self, session: sa.Session) -> None:
+        source = "SELECT * REPLACE ([TIMESTAMPTZ '2024-01-01 00:00:00+00'] AS patient) FROM visits"
+        message = refused(session, source, policy())
+        assert '"patient" (TIMESTAMP WITH TIME ZONE[])' in message
+
     def test_nulls_stay_and_may_repeat(self, session: sa.Session) -> None:
         source = "SELECT * REPLACE (CASE WHEN age < 40 THEN NULL ELSE patient END AS patient) FROM visits"
         session.anonymize(source, policy(), "released", pseudonym_key=KEY)

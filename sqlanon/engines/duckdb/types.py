@@ -26,6 +26,10 @@ ONE_TEXT_PER_VALUE = EXACT_NUMBERS | frozenset(
 ONE_FORM_PER_VALUE = ONE_TEXT_PER_VALUE | {"VARCHAR", "BLOB", "TIMESTAMP WITH TIME ZONE"}
 """Types in which two values are equal just when their bytes are, with texts compared by these."""
 
+INSTANT = "TIMESTAMP WITH TIME ZONE"
+INSTANTS = frozenset((INSTANT, "TIMESTAMPTZ_NS"))
+"""Types whose texts depend on the time zone of the session."""
+
 NAMELESS = re.compile(r"\[|^(STRUCT|MAP|UNION|LIST|BLOB|BIT|VARIANT|GEOMETRY)\b", re.IGNORECASE)
 """Types whose values have no exact name."""
 
@@ -51,6 +55,8 @@ def _traits(type_name: str) -> Traits:
         is_fractional=kind in FLOATS | {"DECIMAL"} and not is_list,
         is_date=kind.startswith(("DATE", "TIMESTAMP")) and not is_list,
         is_list=is_list,
+        is_instant=type_name.upper() == INSTANT,
+        depends_on_time_zone=not types_in(type_name).isdisjoint(INSTANTS),
         has_one_text=kind in ONE_TEXT_PER_VALUE,
         has_one_form=kind in ONE_FORM_PER_VALUE,
         has_name=NAMELESS.search(type_name) is None,

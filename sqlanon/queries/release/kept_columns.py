@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import aliased, cast, column, number
-from sqlanon.queries.kit.values import cast_value, exact_text
+from sqlanon.queries.kit.values import cast_value, exact_text, exact_text_in_utc
 from sqlanon.queries.source import SourceColumn, Traits
 
 NO_SIGN = 0x7FFF_FFFF_FFFF_FFFF
@@ -64,7 +64,7 @@ def kept_columns(encoding: Encoding, *, of_cells: bool) -> list[KeptColumn]:
 def pseudonym(raw: exp.Expr) -> exp.Expr:
     """The pseudonym of a value; the blocks of the key are the first two parameters of the statement."""
     blocks = (cast(exp.Parameter(this=number(place)), "BLOB") for place in (1, 2))
-    return scalar_call("hmac_of_blocks", *blocks, exp.Anonymous(this="encode", expressions=[exact_text(raw)]))
+    return scalar_call("hmac_of_blocks", *blocks, exp.Anonymous(this="encode", expressions=[exact_text_in_utc(raw)]))
 
 
 def can_be_grouped(shown: Sequence[KeptColumn]) -> bool:

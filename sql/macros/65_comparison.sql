@@ -68,14 +68,14 @@ CREATE OR REPLACE MACRO anon.label_share(attribute, label, value) AS (
 CREATE OR REPLACE MACRO anon.number_of(attribute, value) AS
 CASE
     WHEN value IS NULL THEN NULL
-    WHEN TRY_CAST(anon.as_read(value) AS DOUBLE) IS NULL THEN error(concat('column "', attribute, '" has a value that is no number'))
+    WHEN TRY_CAST(anon.as_read(value) AS DOUBLE) IS NULL THEN error(concat('column "', attribute, '" has a value that is not a number'))
     ELSE TRY_CAST(anon.as_read(value) AS DOUBLE)
 END;
 
 -- The number halfway between the smallest and the largest number that a released label may stand for; see
 -- anon.label_values and anon.value_without_taxonomy.
 --
--- Returns: DOUBLE; NULL for a label of nothing but NULL, an error for a value that is no number.
+-- Returns: DOUBLE; NULL for a label of nothing but NULL, an error for a value that is not a number.
 -- Example:
 --   SELECT anon.label_midpoint('age', '[30, 40)') AS decade, anon.label_midpoint('age', '*') AS domain;
 CREATE OR REPLACE MACRO anon.label_midpoint(attribute, label) AS (

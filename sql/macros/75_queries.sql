@@ -12,7 +12,7 @@
 CREATE OR REPLACE MACRO anon.group_label_of(value, width) AS
 CASE WHEN width IS NULL THEN anon.text_of(value) ELSE anon.interval_label(value, width, 0, NULL, NULL) END;
 
--- Where the group of a value of a column starts; NULL without a width, an error for a value that is no number.
+-- Where the group of a value of a column starts; NULL without a width, an error for a value that is not a number.
 --
 -- Returns: DOUBLE.
 -- Example:

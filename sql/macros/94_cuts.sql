@@ -202,7 +202,7 @@ FROM (
                 TRY_CAST(anon.as_read(COLUMNS(anon.listed(numbers) || ['anon_number'])) AS DOUBLE),
                 error(concat(
                     'attribute "', alias(COLUMNS(anon.listed(numbers) || ['anon_number'])),
-                    '" has a value that is no number: cast it in a view'
+                    '" has a value that is not a number: cast it in a view'
                 ))
             )
         END,

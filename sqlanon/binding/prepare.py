@@ -74,7 +74,7 @@ def with_present_taxonomies(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
 
 
 def _ambiguous(engine: Engine, bound: BoundPolicy) -> dict[str, int]:
-    """How many labels of each taxonomy, all of which are well-formed, are ambiguous."""
+    """The number of ambiguous labels of each taxonomy; all of them are well-formed."""
     return {name: engine.well_formed[shape.content] for name, shape in bound.all_shapes.items()}
 
 

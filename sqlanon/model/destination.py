@@ -90,7 +90,7 @@ def destination(
 
     Raises:
         PolicyError: the number of rows or the columns cannot be; lists every problem.
-        TargetError: there is no name, or it is a path of neither a file nor a folder.
+        TargetError: the name is empty, or a path that neither a file nor a folder can have.
 
     A name with a dot can be that of a table of a schema: see :func:`refuse_file_like`.
     """

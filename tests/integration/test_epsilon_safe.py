@@ -40,13 +40,13 @@ UNNOTED = {"source", "into", "seconds", "diagnostics"}
 """What a report tells, and the note of its release does not."""
 
 
-def numbers(told: Any) -> set[float]:
+def numbers(document: Any) -> set[float]:
     """The numbers of a document."""
-    if isinstance(told, dict):
-        return numbers(list(told.values()))
-    if isinstance(told, list):
-        return set().union(*map(numbers, told))
-    return {told} if isinstance(told, int | float) and not isinstance(told, bool) else set()
+    if isinstance(document, dict):
+        return numbers(list(document.values()))
+    if isinstance(document, list):
+        return set().union(*map(numbers, document))
+    return {document} if isinstance(document, int | float) and not isinstance(document, bool) else set()
 
 
 def fill(session: sa.Session, rows: int = 400, name: str = "age") -> None:
@@ -236,9 +236,9 @@ class TestReleases:
         release = session.anonymize("people", POLICY, tmp_path / "r.parquet")
         note = json.loads(session.provenance(tmp_path / "r.parquet") or "")["sqlanon"]
         assert note["report"].keys() == release.report.model_dump().keys() - UNNOTED
-        for told in (note, release.model_dump(mode="json")):
-            assert 400 not in numbers(told)
-            assert 400 - release.report.released_rows not in numbers(told)
+        for document in (note, release.model_dump(mode="json")):
+            assert 400 not in numbers(document)
+            assert 400 - release.report.released_rows not in numbers(document)
         rows = session.connection.execute("FROM read_parquet(?)", [str(tmp_path / "r.parquet")])
         assert [name for name, *_ in rows.description] == ["age", "sex"]
         counts = session.connection.execute(

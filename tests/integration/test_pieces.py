@@ -162,13 +162,13 @@ def test_the_release_is_the_same(session: sa.Session, folder: Path, source: str,
     whole = session.anonymize(source, policy, into="whole")
     with reading_in_pieces(PER_PIECE):
         apart = session.anonymize(source, policy, into="apart")
-    assert told(apart) == told(whole)
+    assert rounded_report(apart) == rounded_report(whole)
     assert apart.guarantee == whole.guarantee
     differences = "SELECT * FROM (FROM whole EXCEPT ALL FROM apart) UNION ALL (FROM apart EXCEPT ALL FROM whole)"
     assert session.connection.sql(differences).fetchall() == []
 
 
-def told(release: sa.Release) -> dict[str, object]:
+def rounded_report(release: sa.Release) -> dict[str, object]:
     """The report, with sums to as many digits as do not depend on their order."""
     report = release.report.model_dump(mode="json", exclude={"into", "seconds"})
     found: dict[str, object] = json.loads(json.dumps(report), parse_float=lambda digits: round(float(digits), 9))

@@ -25,10 +25,10 @@ DECIMALS = 9
 MAX_DIGITS = 29
 """The digits of such a number before its decimals."""
 
-MOST_VALUES = 2_000_000
-"""The most values of a declared range: each is a row of the taxonomy at every level.
+MAX_RANGE_VALUES = 2_000_000
+"""The largest number of values of a declared range: each is a row of the taxonomy at every level.
 
-So many, with three levels above them, take 2.3 GB to be loaded.
+With three levels above them, it takes 2.3 GB to load that number.
 """
 
 
@@ -38,11 +38,11 @@ def misfits_of_range(minimum: int | None, maximum: int | None) -> list[str]:
         return [] if minimum is maximum else ["minimum and maximum go together"]
     if minimum > maximum:
         return [f"minimum {minimum} is greater than maximum {maximum}"]
-    if maximum - minimum < MOST_VALUES:
+    if maximum - minimum < MAX_RANGE_VALUES:
         return []
     return [
         f"minimum {minimum} to maximum {maximum} are {maximum - minimum + 1:,} values, and a taxonomy lists "
-        f"all of its values, {MOST_VALUES:,} at most: declare a smaller domain, round the column in a query "
+        f"all of its values, {MAX_RANGE_VALUES:,} at most: declare a smaller domain, round the column in a query "
         "first, or give no minimum and maximum, so that the values are read off the column"
     ]
 

@@ -131,8 +131,8 @@ class Encoding:
     def loss_varies(self, measure: str, position: int, depth: int) -> bool:
         """Whether labels of a level can lose different amounts: those between the values and the top can.
 
-        Values tell different amounts of information as well, though none of them loses anything, unless the taxonomy
-        does not have it.
+        Values carry different amounts of information as well. They lose none of it, but for those that the taxonomy
+        does not have.
         """
         has_root = self.spec.quasi_identifiers[position] in self.spec.roots
         least = 0 if measure == "information" or has_root else 1

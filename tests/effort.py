@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-EFFORT = float(os.environ.get("SQLANON_EFFORT", "0.25"))
+EFFORT = float(os.environ.get("SQLANON_EFFORT", "0.12"))
 """Of the examples that a test asks for, the share that is tried: 1 in the deep tests of .ci/run."""
 
 

@@ -196,7 +196,7 @@ class TestResult:
             wanted = sa.Policy(
                 quasi_identifiers=[name, other],
                 sensitive=["state"],
-                method=sa.DiffGen(numeric={other: (15, 95)}, budget=sa.Budget(60)),
+                method=sa.DiffGen(numeric={other: (15, 95)}, budget=sa.Budget(60), specializations=2),
             )
             source = f"SELECT job AS {quoted[0]}, age AS {quoted[1]}, state FROM patients"
             session.anonymize(source, wanted, "hostile", random_source=FixedNoise(0), replace=True)

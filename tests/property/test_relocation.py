@@ -110,6 +110,7 @@ def test_releases(case: Case, k: int, limit: float) -> None:
     assert min(oracle.class_sizes(released, names)) == report.min_class_size >= k
 
 
+@pytest.mark.one_line
 def test_keys_of_several_words() -> None:
     """Nine quasi-identifiers of 1,000 values, whose labels take more bits than a word has."""
     draws = np.random.default_rng(5)

@@ -17,7 +17,7 @@ from sqlanon.model.taxonomy.notes import ambiguous_note
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.cells.unknown import UnknownValues, known_rows
-from sqlanon.queries.source import SourceColumn, TaxonomyShape
+from sqlanon.queries.source import SourceColumn, TaxonomyShape, Traits
 from sqlanon.queries.tables.spelled import Taxonomies
 
 MAXIMUM_NODES = 4_000_000
@@ -112,6 +112,11 @@ class BoundPolicy:
         """The shape of every taxonomy that the policy uses, by the column that it is for."""
         named = zip(self.policy.taxonomy_columns, self.shapes, strict=True)
         return {**dict(named), **self.sensitive_shapes}
+
+    @property
+    def traits(self) -> dict[str, Traits]:
+        """What is to be known of the types of the columns, by name."""
+        return {found.name: found.traits for found in self.columns}
 
     @property
     def published_columns(self) -> list[SourceColumn]:

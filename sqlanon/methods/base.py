@@ -24,6 +24,7 @@ from sqlanon.model.release import Guarantee, PrivateGuarantee, PrivateReport, Re
 
 if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
+    from sqlanon.methods.publication import Publication
     from sqlanon.model.pseudonym_key import PseudonymKey
 
 AnyReport: TypeAlias = Report | PrivateReport
@@ -139,6 +140,10 @@ class Chosen(Protocol):
 
 class Drawn(Protocol):
     """What is to be published."""
+
+    @property
+    def publication(self) -> Publication | None:
+        """What the findings of a run are made from; None of a private method, outside whose budget they would be."""
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
         """The rows, in the order in which they are written."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlanon.engines.base import Compute
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.kept_values import ESTIMATE_ERROR, KeptValues
+from sqlanon.methods.publication import PublishedNode
 from sqlanon.model.lattice import Levels
 from sqlanon.model.release import RevealingColumn
 from sqlanon.queries.release import dependencies as queries
@@ -45,9 +46,10 @@ class Candidate:
 
 
 def revealing_columns(
-    engine: Compute, table: EncodedTable, levels: Levels, kept: KeptValues
+    engine: Compute, node: PublishedNode, kept: KeptValues
 ) -> tuple[list[RevealingColumn], list[str]]:
     """The columns that show more of a quasi-identifier than a node does, and those that were not looked at."""
+    table, levels = node.table, node.summary.levels
     positions = [position for position, level in enumerate(levels) if level > 0]
     # What is nearly unique determines all, and says so elsewhere; a constant shows nothing.
     by_values = sorted(kept.estimates, key=lambda name: kept.estimates[name])

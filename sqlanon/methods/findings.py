@@ -3,46 +3,67 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.dependencies import revealing_columns
-from sqlanon.methods.kept_values import KeptValues, identifying_pairs
-from sqlanon.model.lattice import Levels
+from sqlanon.methods.kept_values import identifying_pairs, nearly_unique_columns, released_values
+from sqlanon.methods.publication import Publication
+from sqlanon.methods.suppressed import suppression
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Exposure, Findings, HomogeneousColumn, RepeatedIdentifier
+from sqlanon.model.release.document import Reported
+from sqlanon.queries.kit.nodes import select
 from sqlanon.queries.release import findings as queries
 
 MAX_LISTED_PAIRS = 100
 """The most pairs of columns that are listed where they were not looked at; their number is always given."""
 
-MAX_COUNTED_ROWS = 1_000_000
-"""Rows of a column whose values are all counted; of more they are estimated: a billion would not fit."""
 
-SIEVED_ROWS = 50_000
-"""Rows by whose values identifiers are found that repeat; of more, one value in several. Where fewer values than that
-repeat, which hardly changes what classes count, they can be missed."""
+@dataclass(frozen=True)
+class Examined:
+    """What was found of a publication.
+
+    Attributes:
+        findings: what the policy leaves open.
+        notes: on columns that are nearly unique.
+        before: how exposed the rows of the source are; None if that was not counted.
+    """
+
+    findings: Findings
+    notes: tuple[str, ...]
+    before: Exposure | None
 
 
-def findings(engine: Compute, table: EncodedTable, levels: Levels, kept: KeptValues) -> Findings:
-    """What the policy of a run leaves open at a node, once its published rows are grouped (``EQUAL_ROWS``)."""
-    revealing, columns_left = revealing_columns(engine, table, levels, kept)
-    pairs, pairs_left = identifying_pairs(engine, table, kept)
-    return Findings(
-        repeated_identifiers=tuple(_repeated_identifiers(engine, table)),
-        homogeneous_columns=tuple(_homogeneous_columns(engine, table)),
+def examine(engine: Compute, publication: Publication) -> Examined:
+    """What the policy of a run leaves open, once its published rows are grouped (``EQUAL_ROWS``)."""
+    node, kept = publication.node, released_values(engine, publication.bound)
+    pairs, pairs_left = identifying_pairs(engine, kept)
+    revealing, columns_left = ([], []) if node is None else revealing_columns(engine, node, kept)
+    findings = Findings(
+        repeated_identifiers=tuple(_repeated_identifiers(engine, publication)),
+        homogeneous_columns=tuple(_homogeneous_columns(engine, publication)),
         revealing_columns=tuple(revealing),
         identifying_pairs=tuple(pairs),
+        suppression=() if node is None else tuple(suppression(engine, node)),
+        finer_nodes=() if node is None else node.finer,
         unexamined_columns=tuple(columns_left),
         unexamined_pairs=len(pairs_left),
         unexamined_pairs_listed=tuple(pairs_left[:MAX_LISTED_PAIRS]),
     )
+    return Examined(findings, nearly_unique_columns(kept), None if node is None else _exposure(engine, node.table))
 
 
-def exposure(engine: Compute, table: EncodedTable) -> Exposure | None:
+def with_findings(report: Reported, examined: Examined) -> Reported:
+    """A report with what was found."""
+    return report.model_copy(update={"findings": examined.findings, "before": examined.before})
+
+
+def _exposure(engine: Compute, table: EncodedTable) -> Exposure | None:
     """How exposed the rows of the source are; None if cells do not have them all as they are."""
     if table.unknown.suppressed or any(table.bound.policy.minimum_levels.values()):
         return None
@@ -50,23 +71,18 @@ def exposure(engine: Compute, table: EncodedTable) -> Exposure | None:
     return Exposure(**found) if found["k"] else None
 
 
-def _repeated_identifiers(engine: Compute, table: EncodedTable) -> Iterator[RepeatedIdentifier]:
-    bound, rows = table.bound, table.context.row_count
-    names = () if bound.policy.individual is not None else bound.policy.identifiers
-    one_in = max(rows // SIEVED_ROWS, 1)
-    estimates: dict[str, int] = {}
-    if one_in > 1 and names:
-        estimates = _estimated_values(engine, table, names, one_in)
-        names = tuple(estimates)
+def _repeated_identifiers(engine: Compute, publication: Publication) -> Iterator[RepeatedIdentifier]:
+    bound, names, one_in = publication.bound, publication.counted_identifiers, publication.one_in
     if not names:
         return
-    is_exact = rows <= MAX_COUNTED_ROWS
-    query = queries.rows_per_value(bound.source, names, counts_values=is_exact)
-    found = engine.fetch(query, "values of identifiers")[0]
+    found = publication.identifier_counts
+    if found is None:
+        counts = select(queries.identifier_counts(names, one_in), bound.source.copy())
+        found = engine.fetch(counts, "values of identifiers")[0]
     for place, name in enumerate(names):
-        filled, values = found[f"rows_{place}"], found[f"values_{place}"] if is_exact else estimates[name]
-        if values < filled:
-            yield _repeated(bound.policy, name, filled, found["source_rows"], values, is_exact=is_exact)
+        values, filled = found[f"values_{place}"] * one_in, found[f"filled_{place}"]
+        if found[f"values_{place}"] < found[f"rows_{place}"]:
+            yield _repeated(bound.policy, name, filled, found["source_rows"], values, is_exact=one_in == 1)
 
 
 # More than six parameters: what was counted of a column.
@@ -86,21 +102,14 @@ def _repeated(
     )
 
 
-def _estimated_values(engine: Compute, table: EncodedTable, names: Sequence[str], one_in: int) -> dict[str, int]:
-    """About how many values the identifiers have, for those with repetitions among one value in several."""
-    engine.run(queries.some_values(table.bound.source, names, one_in))
-    found = engine.fetch(queries.rows_of_some_values(len(names), one_in), "values of identifiers")
-    engine.drop(queries.SOME_VALUES)
-    return {names[row["place"]]: row["values"] * one_in for row in found if row["values"] < row["rows"]}
-
-
-def _homogeneous_columns(engine: Compute, table: EncodedTable) -> Iterator[HomogeneousColumn]:
-    policy = table.bound.policy
+def _homogeneous_columns(engine: Compute, publication: Publication) -> Iterator[HomogeneousColumn]:
+    policy = publication.bound.policy
     protected = {column for model in policy.privacy for column in model.columns}
     names = [name for name in policy.sensitive if name not in protected]
     if not names:
         return
-    found = engine.fetch(queries.homogeneous_rows(table.encoding, names), "classes with a single value")[0]
+    query = queries.homogeneous_rows(publication.labels, publication.bound.traits, names)
+    found = engine.fetch(query, "classes with a single value")[0]
     if not found["rows"]:
         return
     for place, name in enumerate(names):

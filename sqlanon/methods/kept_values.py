@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlglot import exp
-
+from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
-from sqlanon.methods.cells import EncodedTable
 from sqlanon.model.release import IdentifyingPair
-from sqlanon.queries.cells.encoding import ROW_COUNT
-from sqlanon.queries.kit.nodes import aliased, column, number, select, subquery
 from sqlanon.queries.release import rare_values
-from sqlanon.queries.release.rows import EQUAL_ROWS
+from sqlanon.queries.source import Traits
 
 NEARLY_UNIQUE = 0.5
 """Columns are nearly unique if this share of the rows, or more, have values that few rows have."""
@@ -46,14 +42,14 @@ class KeptValues:
     """The values of kept columns.
 
     Attributes:
-        rows: the rows, or groups of equal ones with their number.
-        row_count: how many there are.
+        traits: the types of the columns of the source, by name.
+        row_count: how many published rows there are.
         estimates: by column, about how many values it has.
         fewer_than: a value is rare if fewer rows have it.
         rare_shares: by column that is nearly unique, the share of rows with a rare value.
     """
 
-    rows: exp.Expr
+    traits: Mapping[str, Traits]
     row_count: int
     estimates: dict[str, int]
     fewer_than: int
@@ -70,21 +66,40 @@ class KeptValues:
         return max(NEARLY_UNIQUE * self.row_count / (self.fewer_than - 1), 1)
 
 
-def released_values(engine: Compute, table: EncodedTable) -> KeptValues:
-    """Those of the published rows."""
-    return _kept_values(engine, table, EQUAL_ROWS.table)
+def released_values(engine: Compute, bound: BoundPolicy) -> KeptValues:
+    """Those of the published rows.
+
+    A value is rare if fewer rows have it than a class has, which protects nobody who is known by the value.
+    """
+    policy, traits = bound.policy, bound.traits
+    names, fewer_than = [*policy.sensitive, *policy.insensitive], min(max(policy.criteria.k, 2), MAX_RARE_ROWS)
+    if not names:
+        return KeptValues(traits, 0, {}, fewer_than, {})
+    found = engine.fetch(rare_values.distinct_estimates(traits, names), "values of kept columns")[0]
+    estimates = {name: int(found[f"values_{place}"]) for place, name in enumerate(names)}
+    kept = KeptValues(traits, int(found["rows"]), estimates, fewer_than, {})
+    for name, values in estimates.items():
+        if values >= max(kept.least_values / ESTIMATE_ERROR, 1):
+            query = rare_values.rare_rows(traits, [name], fewer_than, kept.one_in)
+            counts = engine.fetch(query, "rows of rare values")[0]
+            if counts["rare"] >= NEARLY_UNIQUE * counts["counted"] > 0:
+                kept.rare_shares[name] = counts["rare"] / counts["counted"]
+    return kept
 
 
-def source_values(engine: Compute, table: EncodedTable) -> KeptValues:
-    """Those of the rows of the source."""
-    kept = [column(name) for name in _kept_columns(table)]
-    rows = select([*kept, aliased(number(1), ROW_COUNT)], table.bound.source.copy())
-    return _kept_values(engine, table, subquery(rows, "anon_rows"))
+def nearly_unique_columns(kept: KeptValues) -> tuple[str, ...]:
+    """A note on each column that is nearly unique in the published rows."""
+    about = "about " if kept.one_in > 1 else ""
+    few = "no other row has" if kept.fewer_than == 2 else f"fewer than {kept.fewer_than:,} rows have"
+    return tuple(
+        f'"{name}" is published as it is and nearly unique: {about}{100 * share:.1f} % of the released rows have a '
+        f"value there that {few}; who knows it finds them, whatever the privacy models say of their class: drop it, or "
+        "make it a quasi-identifier"
+        for name, share in kept.rare_shares.items()
+    )
 
 
-def identifying_pairs(
-    engine: Compute, table: EncodedTable, kept: KeptValues
-) -> tuple[list[IdentifyingPair], list[tuple[str, str]]]:
+def identifying_pairs(engine: Compute, kept: KeptValues) -> tuple[list[IdentifyingPair], list[tuple[str, str]]]:
     """The pairs of columns that are nearly unique together, and those that were not looked at.
 
     Reported numbers are counts, estimates beyond ``COUNTED_ROWS``. A sieve leaves out pairs with too few values, and
@@ -95,9 +110,9 @@ def identifying_pairs(
     pairs, others = possible[:looked_at], possible[looked_at:]
     sieve = max(kept.row_count // SIEVED_ROWS, 1)
     if sieve > kept.one_in:
-        shares = _rare_shares(engine, table, kept, pairs, sieve)
+        shares = _rare_shares(engine, kept, pairs, sieve)
         pairs = [pair for pair, share in zip(pairs, shares, strict=True) if share >= NEARLY_UNIQUE - SIEVE_ERROR]
-    shares = _rare_shares(engine, table, kept, pairs, kept.one_in)
+    shares = _rare_shares(engine, kept, pairs, kept.one_in)
     found = [
         IdentifyingPair(
             columns=pair,
@@ -112,23 +127,6 @@ def identifying_pairs(
     return sorted(found, key=lambda pair: -pair.rare_rows), others
 
 
-def _kept_values(engine: Compute, table: EncodedTable, rows: exp.Expr) -> KeptValues:
-    """A value is rare if fewer rows have it than a class has, which protects nobody who is known by the value."""
-    names, fewer_than = _kept_columns(table), min(max(table.bound.policy.criteria.k, 2), MAX_RARE_ROWS)
-    if not names:
-        return KeptValues(rows, 0, {}, fewer_than, {})
-    found = engine.fetch(rare_values.distinct_estimates(table.encoding, names, rows), "values of kept columns")[0]
-    estimates = {name: int(found[f"values_{place}"]) for place, name in enumerate(names)}
-    kept = KeptValues(rows, int(found["rows"]), estimates, fewer_than, {})
-    for name, values in estimates.items():
-        if values >= max(kept.least_values / ESTIMATE_ERROR, 1):
-            query = rare_values.rare_rows(table.encoding, [name], rows, fewer_than, kept.one_in)
-            counts = engine.fetch(query, "rows of rare values")[0]
-            if counts["rare"] >= NEARLY_UNIQUE * counts["counted"] > 0:
-                kept.rare_shares[name] = counts["rare"] / counts["counted"]
-    return kept
-
-
 def _possible_pairs(kept: KeptValues) -> Iterator[tuple[str, str]]:
     """The pairs of other columns that can have as many values as nearly unique ones have, most values first."""
     values = {name: estimate for name, estimate in kept.estimates.items() if name not in kept.rare_shares}
@@ -137,17 +135,10 @@ def _possible_pairs(kept: KeptValues) -> Iterator[tuple[str, str]]:
     yield from (pair for pair in sorted(products, key=lambda pair: -products[pair]) if products[pair] >= max(least, 2))
 
 
-def _rare_shares(
-    engine: Compute, table: EncodedTable, kept: KeptValues, pairs: Sequence[tuple[str, str]], one_in: int
-) -> list[float]:
+def _rare_shares(engine: Compute, kept: KeptValues, pairs: Sequence[tuple[str, str]], one_in: int) -> list[float]:
     """Of each pair, the share of all rows that have a rare pair of values; it errs if not all values are counted."""
     if not pairs:
         return []
-    query = rare_values.rare_rows_of_pairs(table.encoding, pairs, kept.rows, kept.fewer_than, one_in)
+    query = rare_values.rare_rows_of_pairs(kept.traits, pairs, kept.fewer_than, one_in)
     found = {row["place"]: row["rare"] for row in engine.fetch(query, "rows of rare pairs of values")}
     return [min(found[place] * one_in / kept.row_count, 1.0) for place in range(len(pairs))]
-
-
-def _kept_columns(table: EncodedTable) -> list[str]:
-    policy = table.bound.policy
-    return [*policy.sensitive, *policy.insensitive]

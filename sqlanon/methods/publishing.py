@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.publication import Publication
 from sqlanon.model.recoding import Recoding
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.cells.recoding import cut_misfits, cut_step, cuts
 from sqlanon.queries.kit.nodes import Step
+from sqlanon.queries.release.findings import identifier_counts
 from sqlanon.queries.release.labels import label_types
 from sqlanon.queries.release.rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
 from sqlanon.queries.release.text_types import group_sizes, published_texts, text_counts, text_type
@@ -62,15 +66,17 @@ def other_rows(engine: Compute, unlike: exp.Query) -> list[str]:
     return [f"{found:,} groups of equal rows differ in their number of rows"] if found else []
 
 
+# More than six parameters: which rows a recoding shows, and what a method adds to them.
 def group_rows(
     engine: Compute,
     table: EncodedTable,
     recoding: Recoding,
     *,
     masked: bool,
+    is_examined: bool = True,
     with_added: Callable[[exp.Query], exp.Query] = lambda groups: groups,
     parameters: Sequence[object] = (),
-) -> None:
+) -> Publication:
     """Make the table of the rows that a recoding publishes, of the classes that are kept and of the others if masked.
 
     They are written from a table because they come from it in their order without a sort: to repeat rows while they are
@@ -81,13 +87,21 @@ def group_rows(
         table: the cells.
         recoding: what was chosen.
         masked: whether the rows of classes that are not kept stay, masked.
+        is_examined: whether findings are to be made of them, for which identifiers are counted.
         with_added: gives the groups of equal rows the columns that are added to those of the source.
         parameters: the blocks of the key, if there are pseudonyms.
+
+    Returns:
+        what findings need to know of these rows.
     """
     make_labels(engine, table.encoding, recoding)
-    is_grouped = _has_equal_rows(engine, table)
+    labels = tuple(table.encoding.label(position) for position in range(len(recoding.parts)))
+    publication = Publication(table.bound, table.context.row_count, labels)
+    counts = identifier_counts(publication.counted_identifiers, publication.one_in) if is_examined else []
+    is_grouped, counted = _has_equal_rows(engine, table, counts)
     groups = equal_rows(table.encoding, recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
     engine.run(Step(EQUAL_ROWS, with_added(groups), "equal rows"), parameters)
+    return replace(publication, identifier_counts=counted)
 
 
 def released_rows(engine: Compute, encoding: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:
@@ -120,10 +134,16 @@ def _typed(engine: Compute, encoding: Encoding, names: list[str]) -> list[str]:
     ]
 
 
-def _has_equal_rows(engine: Compute, table: EncodedTable) -> bool:
-    """Whether grouping the rows of a release is likely to save more than it takes; they come out the same."""
-    query = expected_groups(table.encoding, KEPT_CLASSES)
+def _has_equal_rows(
+    engine: Compute, table: EncodedTable, beside: Sequence[exp.Alias]
+) -> tuple[bool, dict[str, Any] | None]:
+    """Whether grouping the rows of a release is likely to save more than it takes; they come out the same.
+
+    Returns:
+        that, and the aggregates that were counted ``beside``, if it takes a scan of the source.
+    """
+    query = expected_groups(table.encoding, KEPT_CLASSES, beside)
     if query is None:
-        return True
-    groups = engine.fetch(query, "expected groups")[0]["groups"]
-    return bool(groups <= GROUPED * table.context.row_count)
+        return True, None
+    found = engine.fetch(query, "expected groups")[0]
+    return bool(found["groups"] <= GROUPED * table.context.row_count), found

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.cells import EncodedTable
-from sqlanon.model.lattice import NodeSummary
+from sqlanon.methods.publication import PublishedNode
 from sqlanon.model.release import SuppressedGroup, Suppression
 from sqlanon.queries.classes import suppressed as queries
 
@@ -18,13 +18,14 @@ MIN_GROUP_ROWS = 30
 """Rows of a label, at least: the share of fewer says little."""
 
 
-def suppression(engine: Compute, table: EncodedTable, node: NodeSummary) -> Iterator[Suppression]:
+def suppression(engine: Compute, published: PublishedNode) -> Iterator[Suppression]:
     """By quasi-identifier, the labels with the largest and the smallest share of rows that a node suppresses.
 
     They are those of the finest level with at most ``MAX_GROUPS`` labels, whatever level is published.
     """
+    table, node = published.table, published.summary
     depths = _depths(table)
-    if not node.suppressed_rows or not depths:
+    if not (published.suppresses and node.suppressed_rows and depths):
         return
     engine.run(queries.judged_cells(table.encoding, node.levels))
     found = engine.fetch(queries.rows_by_label(table.encoding, depths, MIN_GROUP_ROWS), "suppressed rows by label")

@@ -7,7 +7,7 @@ from pydantic import Field
 from sqlanon.errors import PolicyError
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import MConcealing, PopulationModel, TCloseness
-from sqlanon.model.release import Document, Guarantee, ModelResult, Published, RowCounts
+from sqlanon.model.release import Document, Findings, Guarantee, ModelResult, Published, RowCounts
 
 
 class Fit(Document):
@@ -30,6 +30,8 @@ class Fit(Document):
         version: the version of this package.
         seconds: wall time of each stage.
         notes: anything that a reader should know.
+        findings: what the policy leaves open on the source, as in :class:`Report`; they are not kept in the file of the
+            fit.
     """
 
     source: str
@@ -54,6 +56,7 @@ class Fit(Document):
     version: str
     seconds: dict[str, float]
     notes: tuple[str, ...] = ()
+    findings: Findings | None = None
 
 
 class PartitionReport(Document):

@@ -175,7 +175,7 @@ def _written(
         "rows": partition.union(rows).model_dump(),
     }
     node = table.bound.lattice.named(increment.levels)
-    publishing.group_rows(engine, table, increment.recoding, masked=False)
+    publishing.group_rows(engine, table, increment.recoding, masked=False, is_examined=False)
     query = publishing.released_rows(engine, table.encoding, target.takes_enums)
     written = target.write(query, streamed=True)
     target.add_note(provenance(partition.fit.policy, table.bound.taxonomy_hashes, node, attained, rows, fit=beside))

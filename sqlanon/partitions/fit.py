@@ -13,20 +13,19 @@ from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Request
 from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.findings import examine
 from sqlanon.methods.full_domain.method import Chosen, FullDomain
-from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
-from sqlanon.methods.full_domain.report import doubts, found_by
-from sqlanon.methods.kept_values import source_values
+from sqlanon.methods.full_domain.report import found_by
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
-from sqlanon.methods.unknown import unknown_notes
 from sqlanon.model.events import proven_gap
 from sqlanon.model.extras import installed_version
 from sqlanon.model.fit import Fit, refuse_unfit
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.columns import without_missing_identifiers
 from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release import Findings
 from sqlanon.partitions.new_sidecar import created, write_fit
 from sqlanon.partitions.observed import refuse_observed_domains, refuse_zoned_columns
 from sqlanon.queries.cells.encoding import ROW_COUNT
@@ -46,6 +45,7 @@ class Found:
     proven_optimal: bool
     gap: float | None = None
     notes: tuple[str, ...] = ()
+    findings: Findings | None = None
 
 
 # More than six parameters: those of a run, and the sidecar in place of a target.
@@ -130,15 +130,19 @@ def refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
 
 
 def _found(engine: Compute, policy: Policy, chosen: Chosen) -> Found:
-    """The node that was chosen, with what the columns of the source tell of the rows of partitions."""
-    outcome, (table, node) = chosen.outcome, chosen.settled()
+    """The node that was chosen, with what is found of the rows that a run on the source would publish."""
+    drawn = chosen.draw()
+    outcome, table, examined = chosen.outcome, drawn.table, examine(engine, drawn.publication)
     gap = proven_gap(outcome.loss, outcome.lower_bound)
-    notes = [*doubts(policy, outcome), *columns_at_the_top(table.context.lattice, node.levels)]
-    notes += unknown_notes(policy, table.unknown)
-    notes += nearly_unique_columns(source_values(engine, table), "rows")
-    notes += table.bound.label_notes
     return Found(
-        table, node, found_by(policy, outcome), outcome.checked_nodes, outcome.proven_optimal, gap, tuple(notes)
+        table,
+        drawn.decision.node,
+        found_by(policy, outcome),
+        outcome.checked_nodes,
+        outcome.proven_optimal,
+        gap,
+        (*drawn.decision.notes, *examined.notes, *table.bound.label_notes),
+        examined.findings,
     )
 
 
@@ -168,6 +172,7 @@ def _fit(found: Found, identifiers: tuple[str, ...], *, every_partition: bool, s
         version=installed_version(),
         seconds=dict(seconds),
         notes=found.notes,
+        findings=found.findings,
     )
 
 

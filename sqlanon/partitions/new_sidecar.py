@@ -99,9 +99,8 @@ def write_fit(engine: Engine, fit: Fit, counts: exp.Query, reference: exp.Query)
     }
     empty = exp.Select(expressions=[aliased(cast(exp.null(), kind), name) for name, kind in releases.items()])
     extra = [aliased(cast(number(0), "INTEGER"), RELEASE), exp.Star(), aliased(cast(number(0), "BIGINT"), ROW_COUNT)]
-    document = exp.Select(
-        expressions=[aliased(number(FORMAT), "format"), aliased(string(fit.model_dump_json()), "document")]
-    )
+    kept = string(fit.model_dump_json(exclude={"findings"}))
+    document = exp.Select(expressions=[aliased(number(FORMAT), "format"), aliased(kept, "document")])
     queries = {
         "fit": document,
         "releases": empty.limit(0),

@@ -14,6 +14,7 @@ from sqlanon.binding.folders import refuse_columns
 from sqlanon.binding.prepare import read_by
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.methods.base import Prepared, Request
+from sqlanon.methods.findings import examine, with_findings
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.registry import method_of
 from sqlanon.methods.stages import Stages
@@ -103,11 +104,14 @@ def run(
         chosen = encoded.charge().choose(stages)
         with stages.stage("release"):
             drawn = chosen.draw()
+            examined = None if drawn.publication is None else examine(engine, drawn.publication)
             written = target.write(drawn.released_rows(target.takes_enums), streamed=True)
             others = {name: beside[name].write(query) for name, query in drawn.rows_beside().items()}
         with stages.stage("verify"):
             verified = drawn.verify(written, others)
-        report = with_notes(verified.report(target.name, stages.seconds), (*prepared.bound.label_notes, *target.notes))
+        notes = (*(() if examined is None else examined.notes), *prepared.bound.label_notes, *target.notes)
+        report = with_notes(verified.report(target.name, stages.seconds), notes)
+        # Findings come after that: no method can have them travel with a release.
         target.add_note(drawn.note(report, inputs))
         for name, other in beside.items():
             other.add_note(note_beside(prepared.bound.policy, name, target.name))
@@ -117,5 +121,5 @@ def run(
         tables={name: other.name for name, other in beside.items()},
         node=report.node,
         guarantee=verified.guarantee(report),
-        report=report,
+        report=report if examined is None else with_findings(report, examined),
     )

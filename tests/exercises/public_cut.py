@@ -22,6 +22,7 @@ from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.guarantee import guarantee
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes
+from sqlanon.methods.publication import Publication
 from sqlanon.methods.stages import Stages
 from sqlanon.model.base import Level
 from sqlanon.model.policy.settings import MethodSettings
@@ -118,7 +119,7 @@ class Encoded:
         publishing.make_cuts(engine, table.encoding, recoding)
         keep_classes(engine, table, recoding)
         attained = attained_measures(engine, recoded(table.encoding, recoding))
-        publishing.group_rows(engine, table, recoding, masked=False)
+        publication = publishing.group_rows(engine, table, recoding, masked=False)
         released = int(engine.fetch(group_sizes(EQUAL_ROWS.table), "published rows")[0]["rows"])
         source = table.context.row_count
         rows = RowCounts(source=source, released=released, masked=0, dropped=source - released)
@@ -127,7 +128,7 @@ class Encoded:
                 "the labels of the policy do not meet it:",
                 [f"{rows.dropped:,} of {source:,} rows are in classes that fall short"],
             )
-        return Drawn(self.run, table, rows, attained)
+        return Drawn(self.run, table, rows, attained, publication)
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,7 @@ class Drawn:
     table: EncodedTable
     rows: RowCounts
     attained: list[float]
+    publication: Publication
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
         return publishing.released_rows(self.run.engine, self.table.encoding, takes_enums)

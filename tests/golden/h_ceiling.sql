@@ -1224,6 +1224,49 @@ SELECT
 FROM "temp"."main"."anon_equal_rows";
 
 SELECT
+  COUNT(*) AS "source_rows",
+  COUNT("patient_id") AS "filled_0",
+  COUNT("patient_id") AS "rows_0",
+  COUNT(DISTINCT "patient_id") AS "values_0",
+  COUNT("ssn") AS "filled_1",
+  COUNT("ssn") AS "rows_1",
+  COUNT(DISTINCT "ssn") AS "values_1",
+  COUNT("zip") AS "filled_2",
+  COUNT("zip") AS "rows_2",
+  COUNT(DISTINCT "zip") AS "values_2",
+  COUNT("admission") AS "filled_3",
+  COUNT("admission") AS "rows_3",
+  COUNT(DISTINCT "admission") AS "values_3",
+  COUNT("length_of_stay") AS "filled_4",
+  COUNT("length_of_stay") AS "rows_4",
+  COUNT(DISTINCT "length_of_stay") AS "values_4"
+FROM (
+  SELECT
+    *
+  FROM visits
+  WHERE
+    NOT diagnosis IS NULL
+);
+
+WITH "anon_classes" AS (
+  SELECT
+    (
+      MIN("diagnosis") IS NOT DISTINCT FROM MAX("diagnosis")
+      AND COUNT("diagnosis") IN (0, COUNT(*))
+    ) AS "anon_is_homogeneous_0",
+    SUM("anon_row_count") AS "anon_class_rows"
+  FROM "temp"."main"."anon_equal_rows"
+  GROUP BY
+    "anon_label_0",
+    "anon_label_1"
+)
+SELECT
+  COALESCE(SUM("anon_class_rows") FILTER(WHERE
+    "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
+  COALESCE(SUM("anon_class_rows"), 0) AS "rows"
+FROM "anon_classes";
+
+SELECT
   COALESCE(SUM("anon_row_count"), 0) AS "rows",
   COUNT(*) AS "groups"
 FROM "temp"."main"."anon_equal_rows";

@@ -1198,7 +1198,8 @@ SELECT
       ) AS DOUBLE),
       CAST(APPROX_COUNT_DISTINCT(CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary") AS DOUBLE)
     ]
-  ) AS "groups"
+  ) AS "groups",
+  COUNT(*) AS "source_rows"
 FROM "memory"."main"."visits" AS anon_source;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS

@@ -1396,7 +1396,14 @@ SELECT
       CAST(APPROX_COUNT_DISTINCT(CAST(COALESCE("anon_source"."diagnosis", NULL) AS TEXT) COLLATE "binary") AS DOUBLE),
       CAST(APPROX_COUNT_DISTINCT("anon_source"."length_of_stay") AS DOUBLE)
     ]
-  ) AS "groups"
+  ) AS "groups",
+  COUNT(*) AS "source_rows",
+  COUNT("patient_id") AS "filled_0",
+  COUNT("patient_id") AS "rows_0",
+  COUNT(DISTINCT "patient_id") AS "values_0",
+  COUNT("ssn") AS "filled_1",
+  COUNT("ssn") AS "rows_1",
+  COUNT(DISTINCT "ssn") AS "values_1"
 FROM "memory"."main"."visits" AS anon_source;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_equal_rows" AS
@@ -1519,6 +1526,21 @@ SELECT
   APPROX_COUNT_DISTINCT("length_of_stay") AS "values_1",
   COALESCE(SUM("anon_row_count"), 0) AS "rows"
 FROM "temp"."main"."anon_equal_rows";
+
+WITH "anon_values" AS (
+  SELECT
+    SUM("anon_row_count") AS "anon_value_rows"
+  FROM "temp"."main"."anon_equal_rows"
+  GROUP BY
+    "diagnosis",
+    "length_of_stay"
+)
+SELECT
+  0 AS "place",
+  COALESCE(SUM("anon_value_rows"), 0) AS "counted",
+  COALESCE(SUM("anon_value_rows") FILTER(WHERE
+    "anon_value_rows" < 5), 0) AS "rare"
+FROM "anon_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_few_rows" AS
 WITH "anon_rows" AS (
@@ -1677,29 +1699,6 @@ SELECT
 FROM "anon_groups_2" AS "anon_groups";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
-
-WITH "anon_values" AS (
-  SELECT
-    SUM("anon_row_count") AS "anon_value_rows"
-  FROM "temp"."main"."anon_equal_rows"
-  GROUP BY
-    "diagnosis",
-    "length_of_stay"
-)
-SELECT
-  0 AS "place",
-  COALESCE(SUM("anon_value_rows"), 0) AS "counted",
-  COALESCE(SUM("anon_value_rows") FILTER(WHERE
-    "anon_value_rows" < 5), 0) AS "rare"
-FROM "anon_values";
-
-SELECT
-  COUNT(*) AS "source_rows",
-  COUNT("patient_id") AS "rows_0",
-  COUNT(DISTINCT "patient_id") AS "values_0",
-  COUNT("ssn") AS "rows_1",
-  COUNT(DISTINCT "ssn") AS "values_1"
-FROM "memory"."main"."visits";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_judged_cells" AS
 WITH "anon_cells" AS (

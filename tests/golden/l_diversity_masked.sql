@@ -1430,10 +1430,13 @@ DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 
 SELECT
   COUNT(*) AS "source_rows",
+  COUNT("id") AS "filled_0",
   COUNT("id") AS "rows_0",
   COUNT(DISTINCT "id") AS "values_0",
+  COUNT("patient") AS "filled_1",
   COUNT("patient") AS "rows_1",
   COUNT(DISTINCT "patient") AS "values_1",
+  COUNT("nights") AS "filled_2",
   COUNT("nights") AS "rows_2",
   COUNT(DISTINCT "nights") AS "values_2"
 FROM "memory"."main"."visits";

@@ -1309,14 +1309,19 @@ DROP TABLE IF EXISTS "temp"."main"."anon_few_rows";
 
 SELECT
   COUNT(*) AS "source_rows",
+  COUNT("patient_id") AS "filled_0",
   COUNT("patient_id") AS "rows_0",
   COUNT(DISTINCT "patient_id") AS "values_0",
+  COUNT("ssn") AS "filled_1",
   COUNT("ssn") AS "rows_1",
   COUNT(DISTINCT "ssn") AS "values_1",
+  COUNT("zip") AS "filled_2",
   COUNT("zip") AS "rows_2",
   COUNT(DISTINCT "zip") AS "values_2",
+  COUNT("admission") AS "filled_3",
   COUNT("admission") AS "rows_3",
   COUNT(DISTINCT "admission") AS "values_3",
+  COUNT("length_of_stay") AS "filled_4",
   COUNT("length_of_stay") AS "rows_4",
   COUNT(DISTINCT "length_of_stay") AS "values_4"
 FROM "memory"."main"."visits";
@@ -1337,6 +1342,21 @@ SELECT
   COALESCE(SUM("anon_class_rows") FILTER(WHERE
     "anon_is_homogeneous_0"), 0) AS "homogeneous_0",
   COALESCE(SUM("anon_class_rows"), 0) AS "rows"
+FROM "anon_classes";
+
+WITH "anon_classes" AS (
+  SELECT
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_rows"
+  FROM "temp"."main"."anon_cells"
+  GROUP BY
+    "anon_key_0"
+)
+SELECT
+  CAST(COALESCE(SUM("anon_class_rows"), 0) AS BIGINT) AS "row_count",
+  COUNT(*) AS "class_count",
+  MIN("anon_class_rows") AS "k",
+  COUNT(*) FILTER(WHERE
+    "anon_class_rows" = 1) AS "unique_rows"
 FROM "anon_classes";
 
 SELECT

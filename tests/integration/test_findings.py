@@ -12,9 +12,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from typer.testing import CliRunner
 
 import sqlanon as sa
-from sqlanon.methods import dependencies, findings, kept_values
+from sqlanon.cli.app import app
+from sqlanon.methods import dependencies, kept_values, publication
+from sqlanon.run import pipeline
 from tests.adult import uci_policy
 from tests.commands import document, sqlanon
 from tests.conftest import open_clinic
@@ -114,11 +117,7 @@ def test_hostile_names_are_proposed_as_they_are(session: sa.Session) -> None:
 
 
 def test_of_many_rows_one_value_in_several_is_counted(session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(findings, "SIEVED_ROWS", 200)
-    found = {each.column: each for each in found_by(session, policy()).repeated_identifiers}
-    assert "stay" not in found
-    assert (found["patient"].rows, found["patient"].values, found["patient"].is_exact) == (600, 200, True)
-    monkeypatch.setattr(findings, "MAX_COUNTED_ROWS", 300)
+    monkeypatch.setattr(publication, "SIEVED_ROWS", 200)
     found = {each.column: each for each in found_by(session, policy()).repeated_identifiers}
     assert "stay" not in found
     assert not found["patient"].is_exact
@@ -189,16 +188,116 @@ def test_an_unchanged_release_has_none(session: sa.Session, tmp_path: Path) -> N
     assert (again.unchanged, again.report.findings) == (True, None)
 
 
-def test_private_methods_report_none(session: sa.Session) -> None:
-    wanted = sa.Policy(
-        quasi_identifiers=["age", "sex"],
-        identifiers=["stay", "patient", "is_vip", "ward"],
-        sensitive=["diagnosis"],
-        method=sa.Histogram(accept_observed_domain=True),
-    )
+PRIVATE = {
+    "histogram": sa.Histogram(accept_observed_domain=True),
+    "ipa": sa.IPA(budget=sa.Budget(2, "0.001"), accept_observed_domain=True),
+    "ipa as published": sa.IPA(variant="paper"),
+    "diffgen": sa.DiffGen(budget=sa.Budget(2, 0), target="diagnosis", specializations=1, accept_observed_domain=True),
+    "epsilon-safe": sa.EpsilonSafe(k=10, beta="1/2", epsilon_sampling=1, accept_observed_domain=True),
+}
+
+
+@pytest.mark.parametrize("method", PRIVATE.values(), ids=PRIVATE)
+def test_private_methods_count_nothing_for_the_custodian(
+    session: sa.Session, method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "examine", lambda *_: pytest.fail("rows were counted outside the budget"))
     session.taxonomies.load("diagnosis", sa.Taxonomy.flat(), source="stays")
+    columns = {"quasi_identifiers": ["age", "sex", "diagnosis"], "sensitive": []}
+    wanted = policy(privacy=[], method=method, **(columns if method.model == "epsilon-safe" else {}))
     released = session.anonymize("stays", wanted, into="private", random_source=sa.SeededSource(1))
-    assert "findings" not in released.report.model_dump()
+    assert {"findings", "before", "after"}.isdisjoint(released.report.model_dump())
+    assert not any("unique" in note for note in released.report.notes)
+    explained = " ".join(step.sql for step in session.explain("stays", wanted))
+    assert not any(f'"{name}"' in explained for name in ("patient", "is_vip", "ward"))
+
+
+# Other methods, and fits
+
+
+def test_h_ceiling_examines_the_release_with_its_counterfeits(session: sa.Session) -> None:
+    session.connection.execute("DELETE FROM stays WHERE age = 21 AND stay > 100")
+    wanted = policy(privacy=[], method=sa.HCeiling(12, h=0))
+    release = session.anonymize("stays", wanted, into="released", random_source=sa.SeededSource(1))
+    found, counted = release.report.findings, release.report.model_dump()["counterfeits"]
+    assert found is not None
+    assert counted > 0
+    (patient,) = (each for each in found.repeated_identifiers if each.is_person)
+    by_hand = session.connection.sql("SELECT count(*), count(DISTINCT patient) FROM stays").fetchall()
+    assert [(patient.rows, patient.values)] == by_hand
+    (homogeneous,) = found.homogeneous_columns
+    session.install()
+    query = "FROM anon.homogeneous_rows('released', ['age', 'sex'], 'diagnosis')"
+    released = session.connection.sql(query).fetchall()
+    assert [(homogeneous.homogeneous_rows, homogeneous.released_rows)] == released
+    assert homogeneous.released_rows == by_hand[0][0] + counted
+    assert '"findings"' not in (session.provenance("released") or "")
+
+
+def test_h_ceiling_names_no_dependency_that_counterfeits_break(persons: sa.Session) -> None:
+    node = {"age": 2, "town": 0}
+    columns = {"quasi_identifiers": ["age", "town"], "sensitive": ["older"], "rest": "identifier"}
+    bounds = {"minimum_levels": node, "maximum_levels": node}
+    assert revealed(found_by(persons, policy(identifiers=[], **columns, **bounds), "persons"))
+    found = found_by(persons, policy(identifiers=[], privacy=[], **columns, method=sa.HCeiling(5)), "persons")
+    assert (found.revealing_columns, found.suppression, found.finer_nodes) == ((), (), ())
+
+
+def test_top_down_specialization_has_findings(session: sa.Session) -> None:
+    session.connection.execute("UPDATE stays SET diagnosis = CASE WHEN sex = 'f' OR age < 30 THEN 'a' ELSE 'b' END")
+    wanted = policy(privacy=[], method=sa.TopDownSpecialization(5, target="diagnosis"))
+    found = found_by(session, wanted)
+    assert [each.column for each in found.repeated_identifiers] == ["patient", "is_vip", "ward"]
+    (column,) = found.homogeneous_columns
+    session.install()
+    query = "FROM anon.homogeneous_rows('released', ['age', 'sex'], 'diagnosis')"
+    assert [(column.homogeneous_rows, column.released_rows)] == session.connection.sql(query).fetchall()
+    assert column.homogeneous_rows > 0
+
+
+@pytest.mark.parametrize("search", ["optimal", "exhaustive"])
+def test_a_fit_finds_what_a_run_finds(town: sa.Session, tmp_path: Path, search: str) -> None:
+    wanted = of_town(search=search, sensitive=["grade"], identifiers=[], suppression_limit=0.1)
+    expected = found_by(town, wanted, "people")
+    fitted = town.partitions.fit("people", wanted, tmp_path / "people.fit", accept_observed_domain=True)
+    assert fitted.findings == expected
+    assert expected.homogeneous_columns
+    assert expected.suppression
+    assert expected.finer_nodes
+    assert b"homogeneous_columns" not in (tmp_path / "people.fit").read_bytes()
+    report = town.partitions.apply("people", tmp_path / "people.fit", "part").report
+    assert "findings" not in report.model_dump()
+
+
+def test_the_command_line_shows_those_of_a_fit(tmp_path: Path, session: sa.Session) -> None:
+    session.connection.execute(f"COPY stays TO '{tmp_path}/stays.parquet'")
+    (tmp_path / "policy.toml").write_text(
+        'quasi_identifiers = ["age", "sex"]\nidentifiers = ["stay", "patient", "is_vip", "ward"]\n'
+        'sensitive = ["diagnosis"]\n[[privacy]]\nmodel = "k-anonymity"\nk = 5\n'
+        '[taxonomies]\nsex = { kind = "flat", values = ["f", "m"] }\n'
+        'age = { kind = "intervals", widths = [10], minimum = 20, maximum = 59 }\n'
+    )
+    given = [
+        "fit",
+        f"{tmp_path}/stays.parquet",
+        "--policy",
+        f"{tmp_path}/policy.toml",
+        "--fit",
+        f"{tmp_path}/stays.fit",
+    ]
+    shown = " ".join(CliRunner().invoke(app, given).stdout.split())
+    assert "150 of 600 released rows (25.0 %) are in classes with a single value" in shown
+
+
+# What is read
+
+
+def test_identifiers_are_counted_where_rows_are_read_anyway(session: sa.Session) -> None:
+    """A run reads its source for cells, for the number of groups, and for the rows: findings add no scan."""
+    steps = session.explain("stays", policy())
+    assert [step.purpose for step in steps if '"stays"' in step.sql] == ["cells", "expected groups", "equal rows"]
+    (counted,) = (step.sql for step in steps if '"patient"' in step.sql)
+    assert "groups" in counted
 
 
 def test_the_command_line_shows_them(tmp_path: Path) -> None:

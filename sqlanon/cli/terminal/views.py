@@ -131,6 +131,7 @@ def fit_view(fit: Fit, sidecar: str) -> list[RenderableType]:
         ),
         node_table(fit.node, fit.heights),
         *notes_view(fit.notes),
+        *findings_view(fit.findings),
     ]
 
 

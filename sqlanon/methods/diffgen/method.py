@@ -155,6 +155,8 @@ class Chosen:
 class Drawn:
     """The rows that noisy counts stand for."""
 
+    publication: ClassVar[None] = None
+
     run: Run
     points: Points
     published: Published

@@ -16,19 +16,17 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.findings import exposure, findings
 from sqlanon.methods.full_domain.choice import choose_with_alternatives, most_private, settled
 from sqlanon.methods.full_domain.given_node import check_given, given_levels, only_checked
 from sqlanon.methods.full_domain.guarantee import guarantee
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes, masked_rows_fall_short
 from sqlanon.methods.full_domain.node_counter import node_summaries
-from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
+from sqlanon.methods.full_domain.notes import columns_at_the_top
 from sqlanon.methods.full_domain.pseudonyms import make_rows
 from sqlanon.methods.full_domain.report import Decision, doubts, report
-from sqlanon.methods.kept_values import released_values
+from sqlanon.methods.publication import Publication, PublishedNode
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
-from sqlanon.methods.suppressed import suppression
 from sqlanon.methods.unknown import refuse_too_many, unknown_notes
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
@@ -193,14 +191,9 @@ class Chosen:
         recoding = at_node(node.levels)
         kept = keep_classes(engine, table, recoding)
         decision = _decide(engine, table, self.outcome, node)
-        make_rows(engine, table, recoding, self.pseudonym_key, masked=decision.masked)
-        kept_values = released_values(engine, table)
-        notes = (*decision.notes, *nearly_unique_columns(kept_values))
-        found = findings(engine, table, node.levels, kept_values).model_copy(
-            update={"suppression": tuple(suppression(engine, table, node)), "finer_nodes": self.finer_nodes}
-        )
-        decision = replace(decision, notes=notes, findings=found, before=exposure(engine, table))
-        return Drawn(engine, table, kept, decision, self.rehearsed)
+        publication = make_rows(engine, table, recoding, self.pseudonym_key, masked=decision.masked)
+        published = PublishedNode(table, node, suppresses=True, finer=self.finer_nodes)
+        return Drawn(engine, table, kept, decision, replace(publication, node=published), self.rehearsed)
 
 
 @dataclass(frozen=True)
@@ -211,6 +204,7 @@ class Drawn:
     table: EncodedTable
     kept: Relation
     decision: Decision
+    publication: Publication
     rehearsed: bool
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:

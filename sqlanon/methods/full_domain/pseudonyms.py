@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.publication import Publication
 from sqlanon.methods.publishing import group_rows
 from sqlanon.model.pseudonym_key import BLOCK_BYTES, PseudonymKey
 from sqlanon.model.recoding import Recoding
@@ -17,7 +18,7 @@ NO_KEY = (bytes(BLOCK_BYTES), bytes(BLOCK_BYTES))
 
 def make_rows(
     engine: Compute, table: EncodedTable, recoding: Recoding, key: PseudonymKey | None, *, masked: bool
-) -> None:
+) -> Publication:
     """Make the table of the rows that a recoding publishes, as :func:`sqlanon.methods.publishing.group_rows` does.
 
     Raises:
@@ -25,7 +26,7 @@ def make_rows(
     """
     columns = table.bound.policy.pseudonyms
     blocks = () if not columns else NO_KEY if key is None else key.blocks
-    group_rows(engine, table, recoding, masked=masked, parameters=blocks)
+    publication = group_rows(engine, table, recoding, masked=masked, parameters=blocks)
     if problems := list(pseudonym_problems(engine, EQUAL_ROWS.table, columns)):
         raise PolicyError(
             "the release would have several rows with the same pseudonym, so that what is known of each can be put "
@@ -33,3 +34,4 @@ def make_rows(
             "identifiers:",
             problems,
         )
+    return publication

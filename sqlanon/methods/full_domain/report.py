@@ -10,7 +10,7 @@ from sqlanon.methods.full_domain.given_node import GIVEN, NOT_COMPARED
 from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import NodeSummary, total
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import REPORTED_TIES, Exposure, Findings, Measurement, Report, RowCounts
+from sqlanon.model.release import REPORTED_TIES, Measurement, Report, RowCounts
 from sqlanon.search import SearchOutcome
 
 
@@ -24,8 +24,6 @@ class Decision:
     rows: RowCounts
     attained: list[float]
     notes: tuple[str, ...]
-    findings: Findings | None = None
-    before: Exposure | None = None
 
 
 def report(
@@ -70,9 +68,7 @@ def report(
         ties=tuple(lattice.named(levels) for levels in outcome.ties[:REPORTED_TIES]),
         seconds=dict(seconds),
         notes=decision.notes,
-        before=decision.before,
         after=measurement.exposure,
-        findings=decision.findings,
     )
 
 

@@ -21,7 +21,7 @@ from sqlanon.methods.cells import EncodedTable, encode_table
 from sqlanon.methods.full_domain.given_node import only_checked
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes
 from sqlanon.methods.full_domain.node_counter import node_summaries
-from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
+from sqlanon.methods.full_domain.notes import columns_at_the_top
 from sqlanon.methods.h_ceiling.candidates import Candidate, best_with_catalog
 from sqlanon.methods.h_ceiling.catalog_queries import catalog as catalog_rows
 from sqlanon.methods.h_ceiling.catalog_queries import invented_rows, with_class_ids
@@ -33,7 +33,7 @@ from sqlanon.methods.h_ceiling.guarantee import guarantee
 from sqlanon.methods.h_ceiling.impossible import put_entries, values_of_no_row
 from sqlanon.methods.h_ceiling.refusals import refuse_request, refuse_rows
 from sqlanon.methods.h_ceiling.report import Decision, Facts, note, report
-from sqlanon.methods.kept_values import released_values
+from sqlanon.methods.publication import Publication
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.lattice import NodeSummary
@@ -179,10 +179,12 @@ class Chosen:
         recoding = at_node(self.filled.levels)
         keep_classes(engine, table, recoding)
         attained = attained_measures(engine, recoded(table.encoding, recoding))
-        publishing.group_rows(engine, table, recoding, masked=False, with_added=self._with_added)
+        # Of no node: what depends on a quasi-identifier in true rows alone tells the counterfeits, which break it.
+        publication = publishing.group_rows(engine, table, recoding, masked=False, with_added=self._with_added)
         at_top = columns_at_the_top(table.context.lattice, self.filled.levels)
-        notes = (*at_top, *nearly_unique_columns(released_values(engine, table)), *values_of_no_row(engine, table))
-        return Drawn(self.run, self.filled, Decision(self.facts, self.filled.levels, tuple(attained), notes))
+        notes = (*at_top, *values_of_no_row(engine, table))
+        decision = Decision(self.facts, self.filled.levels, tuple(attained), notes)
+        return Drawn(self.run, self.filled, decision, publication)
 
     def _with_added(self, groups: exp.Query) -> exp.Query:
         """Groups of equal rows, with the ids of classes if a catalog names these."""
@@ -196,6 +198,7 @@ class Drawn:
     run: Run
     filled: Filled
     decision: Decision
+    publication: Publication
 
     @property
     def table(self) -> EncodedTable:

@@ -145,6 +145,8 @@ class Chosen:
 class Drawn:
     """The rows that drawn counts stand for."""
 
+    publication: ClassVar[None] = None
+
     run: Run
     bound: BoundPolicy
     table: EncodedTable

@@ -16,14 +16,13 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.findings import findings
 from sqlanon.methods.full_domain.choice import choose_node, settled
 from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes
 from sqlanon.methods.full_domain.method import Rehearsed
 from sqlanon.methods.full_domain.node_counter import node_summaries
-from sqlanon.methods.full_domain.notes import columns_at_the_top, nearly_unique_columns
+from sqlanon.methods.full_domain.notes import columns_at_the_top
 from sqlanon.methods.full_domain.report import Decision, doubts
-from sqlanon.methods.kept_values import released_values
+from sqlanon.methods.publication import Publication, PublishedNode
 from sqlanon.methods.relocation.guarantee import guarantee
 from sqlanon.methods.relocation.moving import Moves, changed_values, move, stay
 from sqlanon.methods.relocation.report import PRIVATE, report, untold
@@ -133,22 +132,19 @@ class Chosen:
         keep_classes(engine, moved, recoding)
         attained = attained_measures(engine, recoded(moved.encoding, recoding))
         (published,) = node_summaries(engine, moved.without_values(), [levels])
-        publishing.group_rows(engine, moved, recoding, masked=False)
-        rows, kept_values = table.context.row_count, released_values(engine, moved)
+        publication = publishing.group_rows(engine, moved, recoding, masked=False)
+        rows = table.context.row_count
         notes = (
             *doubts(policy, self.outcome),
             *untold(moves),
             *columns_at_the_top(table.context.lattice, levels),
             *unknown_notes(policy, table.unknown),
-            *nearly_unique_columns(kept_values),
         )
         unknown = table.unknown.suppressed
         counts = RowCounts(source=rows + unknown, released=rows, masked=0, dropped=0, unknown=unknown)
-        found = findings(engine, table, levels, kept_values)
-        decision = Decision(
-            self.outcome, self.node, masked=False, rows=counts, attained=attained, notes=notes, findings=found
-        )
-        return Drawn(self.run, table, moved, decision, moves, published)
+        decision = Decision(self.outcome, self.node, masked=False, rows=counts, attained=attained, notes=notes)
+        publication = replace(publication, node=PublishedNode(table, self.node, suppresses=False))
+        return Drawn(self.run, table, moved, decision, moves, published, publication)
 
 
 @dataclass(frozen=True)
@@ -159,6 +155,7 @@ class Drawn:
         table: the cells of the source.
         moved: those of the node, as its rows were moved.
         published: the node by these.
+        publication: the rows.
     """
 
     run: Run
@@ -167,6 +164,7 @@ class Drawn:
     decision: Decision
     moves: Moves
     published: NodeSummary
+    publication: Publication
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
         return publishing.released_rows(self.run.engine, self.moved.encoding, takes_enums)

@@ -16,6 +16,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.cuts.noted import NotedCut, noted_cut
 from sqlanon.methods.cuts.queries import labels, released
+from sqlanon.methods.publication import Publication
 from sqlanon.methods.publishing import other_rows
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
@@ -111,7 +112,8 @@ class Chosen:
         engine.put(labels.GIVEN, labels.given_pieces(self.chosen.cut, points.ranges))
         engine.run(labels.labelled_cut())
         engine.run(queries.equal_rows(self.chosen.cut, points.bound.published_columns))
-        return Drawn(self.run, points, self.chosen, noted_cut(engine))
+        publication = Publication(points.bound, points.rows, points.bound.policy.quasi_identifiers)
+        return Drawn(self.run, points, self.chosen, noted_cut(engine), publication)
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,7 @@ class Drawn:
     points: Points
     chosen: ChosenCut
     cut: NotedCut
+    publication: Publication
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
         return released.released(self.points.bound.published_columns)

@@ -63,7 +63,7 @@ class Report(Document):
         before, after: how exposed the rows of the source are, and those of the release, for the custodian alone; None
             where that was not counted.
         findings: what the policy leaves open, for the custodian alone; None for a release of an earlier run, with which
-            they do not travel, and for a method that computes none.
+            they do not travel.
     """
 
     source: str

@@ -43,7 +43,7 @@ Side = Literal["value", "kept"] | int
 
 def few_rows(encoding: Encoding, levels: Mapping[int, int], names: Sequence[str], limit: int) -> Step:
     """The step that makes :data:`FEW_ROWS`; ``levels`` are those of the labels that are looked up, by position."""
-    kept = [aliased(comparable(encoding, name), _kept(place)) for place, name in enumerate(names)]
+    kept = [aliased(comparable(encoding.traits, name), _kept(place)) for place, name in enumerate(names)]
     values = [aliased(_text(encoding, position), _value(position)) for position in levels]
     rows = select([*values, *kept], encoding.spec.source.copy()).limit(limit, copy=False)
     query = select([column(name, "anon_rows") for name in rows.named_selects], subquery(rows, "anon_rows"))
@@ -68,7 +68,7 @@ def kept_that_may_determine(positions: Sequence[int], count: int) -> exp.Query:
 
 def pairs(encoding: Encoding, position: int, name: str) -> Step:
     """The step that makes :data:`PAIRS`."""
-    value, kept = _text(encoding, position), comparable(encoding, name)
+    value, kept = _text(encoding, position), comparable(encoding.traits, name)
     columns = [aliased(value, VALUE), aliased(kept, _kept(0)), aliased(count_rows(), ROW_COUNT)]
     query = grouped(select(columns, encoding.spec.source.copy()), [value.copy(), kept.copy()])
     return Step(PAIRS, query, f'pairs of values of "{encoding.spec.quasi_identifiers[position]}" and "{name}"')

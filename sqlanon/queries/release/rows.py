@@ -82,8 +82,11 @@ def equal_rows(
     return query
 
 
-def expected_groups(encoding: Encoding, kept: Relation) -> exp.Query | None:
-    """One row, ``groups``: how many there would be if values were independent of classes; None if cells tell more."""
+def expected_groups(encoding: Encoding, kept: Relation, beside: Sequence[exp.Alias] = ()) -> exp.Query | None:
+    """One row, ``groups``: how many there would be if values were independent of classes; None if cells tell more.
+
+    The rows of the source are read for it, and aggregates of them that are asked for ``beside`` come in the same row.
+    """
     columns = kept_columns(encoding, of_cells=False)
     if encoding.holds_release or not columns or not can_be_grouped(columns):
         return None
@@ -92,7 +95,7 @@ def expected_groups(encoding: Encoding, kept: Relation) -> exp.Query | None:
     # Of a list: DuckDB refuses products that are nested a thousand deep.
     groups = exp.func("list_product", exp.Array(expressions=[cast(count, "DOUBLE") for count in counts]))
     source = exp.alias_(encoding.spec.source.copy(), "anon_source", table=True)
-    return select([aliased(groups, "groups")], source)
+    return select([aliased(groups, "groups"), *beside], source)
 
 
 def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:

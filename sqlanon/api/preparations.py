@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlanon.api.opened import Part
 from sqlanon.engines.exclusion import exclusive
-from sqlanon.model.destination import Replace, destination, replacing
+from sqlanon.model.destination import CsvFormulas, Replace, destination, replacing, with_csv_formulas
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Source
@@ -31,6 +31,7 @@ class Preparations(Part):
         first: int,
         keep: str | Sequence[str] = (),
         count: str | None = None,
+        csv_formulas: CsvFormulas | None = None,
         replace: Replace = False,
     ) -> Flattened:
         """Turn events into a table with a row per individual, with first events as columns (Mazzone 2019, section 4.2).
@@ -48,6 +49,7 @@ class Preparations(Part):
             first: how many events of an individual become columns, at least 1.
             keep: columns that are the same in all rows of an individual.
             count: the name of a new column for the number of events of an individual, those left out included.
+            csv_formulas: as in :meth:`anonymize`, with the note in the ``notes`` of the result.
             replace: as in :meth:`anonymize`, but ``"changed"``.
 
         Returns:
@@ -62,12 +64,18 @@ class Preparations(Part):
         from sqlanon.run.flatten import flatten
 
         flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)
-        may_go, target = replacing(replace, tells_changes=False), destination(into)
+        may_go, target = replacing(replace, tells_changes=False), with_csv_formulas(destination(into), csv_formulas)
         return flatten(self._engine, self._opened.resolve(source), flattening, target, replace=may_go)
 
     @exclusive
     def generalize(
-        self, source: Source, release: str | Path, into: str | Path, *, replace: Replace = False
+        self,
+        source: Source,
+        release: str | Path,
+        into: str | Path,
+        *,
+        csv_formulas: CsvFormulas | None = None,
+        replace: Replace = False,
     ) -> Generalized:
         """Give new rows the labels of a release, such as the test part of data whose training part was released.
 
@@ -80,6 +88,7 @@ class Preparations(Part):
             source: the rows.
             release: the name of a table, file or folder that a method with a cut, such as :class:`DiffGen`, published.
             into: the target.
+            csv_formulas: as in :meth:`anonymize`, with the note in the ``notes`` of the result.
             replace: as in :meth:`anonymize`, but ``"changed"``.
 
         Returns:
@@ -93,6 +102,6 @@ class Preparations(Part):
         """
         from sqlanon.run.generalize import generalize
 
-        may_go, target = replacing(replace, tells_changes=False), destination(into)
+        may_go, target = replacing(replace, tells_changes=False), with_csv_formulas(destination(into), csv_formulas)
         read, released = self._opened.resolve(source), self._opened.resolve(release)
         return generalize(self._engine, read, released, destination(release), target, replace=may_go)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
 from sqlanon.cli.options import (
+    CsvFormulas,
     Json,
     OptionalDatabase,
     Replace,
@@ -33,6 +34,7 @@ def generalize(
     into: Target,
     database: OptionalDatabase = None,
     taxonomies: TaxonomyFiles = None,
+    csv_formulas: CsvFormulas = None,
     replace: Replace = False,
     replace_anything: ReplaceAnything = False,
     as_json: Json = False,
@@ -48,7 +50,13 @@ def generalize(
     read = taxonomies_of_files(taxonomies)
     with writing(database, destination(into)) as session:
         load_taxonomies(session, read)
-        done = session.generalize(source, like, into, replace=replacing(replace, anything=replace_anything))
+        done = session.generalize(
+            source,
+            like,
+            into,
+            csv_formulas=cast("Any", csv_formulas),
+            replace=replacing(replace, anything=replace_anything),
+        )
     if as_json:
         write_json(done.model_dump(mode="json"))
     labelled = len(done.generalized)
@@ -56,3 +64,5 @@ def generalize(
     say(
         f"Wrote {done.rows:,} rows to {into}, {labelled} of whose {len(done.columns)} columns are generalized.{unknown}"
     )
+    for note in done.notes:
+        say(f"Note: {note}.")

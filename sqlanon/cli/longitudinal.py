@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
-from sqlanon.cli.options import Json, OptionalDatabase, Replace, ReplaceAnything, Source, Target, replacing
+from sqlanon.cli.options import CsvFormulas, Json, OptionalDatabase, Replace, ReplaceAnything, Source, Target, replacing
 from sqlanon.cli.sessions import writing
 from sqlanon.cli.terminal.output import say, write_json
 
@@ -28,6 +28,7 @@ def flatten(
         str | None, typer.Option(metavar="NAME", help="The name of a new column for the number of events.")
     ] = None,
     database: OptionalDatabase = None,
+    csv_formulas: CsvFormulas = None,
     replace: Replace = False,
     replace_anything: ReplaceAnything = False,
     as_json: Json = False,
@@ -51,6 +52,7 @@ def flatten(
             first=first,
             keep=keep or (),
             count=count,
+            csv_formulas=cast("Any", csv_formulas),
             replace=replacing(replace, anything=replace_anything),
         )
     if as_json:
@@ -59,3 +61,5 @@ def flatten(
         f"Wrote {done.individuals:,} individuals to {into}; {done.cut_events:,} of {done.events:,} events are beyond "
         f"the first {first:,} of {done.cut_individuals:,} individuals and were left out."
     )
+    for note in done.notes:
+        say(f"Note: {note}.")

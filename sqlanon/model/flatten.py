@@ -106,6 +106,7 @@ class Flattened(BaseModel):
         events: rows of the source.
         cut_individuals: individuals with more events than were kept.
         cut_events: events that were left out.
+        notes: anything that a reader should know of what was written.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -117,3 +118,4 @@ class Flattened(BaseModel):
     events: int
     cut_individuals: int
     cut_events: int
+    notes: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ class Generalized(BaseModel):
         generalized: those of them that have labels.
         rows: how many there are.
         unknown_rows: how many were left out for a value that a taxonomy does not have, by the policy of the release.
+        notes: anything that a reader should know of what was written.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -25,3 +26,4 @@ class Generalized(BaseModel):
     generalized: tuple[str, ...]
     rows: int
     unknown_rows: int = 0
+    notes: tuple[str, ...] = ()

@@ -56,6 +56,7 @@ def _run(
         events=counts["events"],
         cut_individuals=counts["cut_individuals"],
         cut_events=counts["cut_events"],
+        notes=target.notes,
     )
 
 

@@ -103,6 +103,7 @@ def _run(engine: Engine, source: ResolvedSource, record: Record, release: str, t
         generalized=tuple(name for name in names if name in predictors.all),
         rows=rows,
         unknown_rows=whole - rows,
+        notes=target.notes,
     )
 
 

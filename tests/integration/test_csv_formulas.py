@@ -124,6 +124,81 @@ def test_partitions(session: sa.Session) -> None:
     assert session.verify(INTO, POLICY).met
 
 
+FLATTENED = {"individual": "row", "event": "cell", "order": "place", "first": len(CELLS), "keep": "zone"}
+
+
+@pytest.fixture
+def events(session: sa.Session) -> sa.Session:
+    """Two individuals, each with an event for every cell."""
+    session.connection.execute(
+        "CREATE TABLE events AS SELECT row, ['=N', '-S'][1 + row] AS zone, cell, place "
+        "FROM (SELECT unnest(?::VARCHAR[]) AS cell, unnest(range(?)) AS place), range(2) AS rows (row)",
+        [CELLS, len(CELLS)],
+    )
+    return session
+
+
+def test_tables_of_individuals(events: sa.Session) -> None:
+    kept = events.flatten("events", INTO, **FLATTENED)
+    assert '2 cells of "zone", 2 cells of "cell_1"' in " ".join(kept.notes)
+    assert rows()[1][1:] in [["=N", *(cell or "" for cell in CELLS)], ["-S", *(cell or "" for cell in CELLS)]]
+    quoted = events.flatten("events", INTO, **FLATTENED, csv_formulas="quote", replace=True)
+    assert "an apostrophe before them" in " ".join(quoted.notes)
+    assert {row[1] for row in rows()[1:]} == {"'=N", "'-S"}
+    assert rows()[1][2:] == [QUOTED.get(cell, cell or "") for cell in CELLS]
+    events.flatten("events", "flat", **FLATTENED)
+    events.flatten(INTO, "again", **{**FLATTENED, "event": "cell_1", "order": "row", "first": 1})
+    read, expected = (events.connection.table(name).fetchall() for name in ("again", "flat"))
+    assert sorted(row[:3] for row in read) == sorted(row[:3] for row in expected)
+    with pytest.raises(sa.EngineError, match=r'"zone".*csv_formulas="refuse"'):
+        events.flatten("events", INTO, **FLATTENED, csv_formulas="refuse", replace=True)
+    with pytest.raises(sa.PolicyError, match="csv_formulas is for"):
+        events.flatten("events", "flat", **FLATTENED, csv_formulas="quote", replace=True)
+
+
+def test_rows_like_a_release(session: sa.Session) -> None:
+    method = sa.DiffGen("zone", specializations=1, accept_observed_domain=True)
+    session.connection.execute("CREATE TABLE learnt AS SELECT zone, if(\"@number\" = 0, 'a', 'b') AS side FROM given")
+    session.taxonomies.load("side", sa.Taxonomy.flat(["a", "b"]))
+    session.anonymize(
+        "learnt",
+        sa.Policy(quasi_identifiers=["side"], sensitive=["zone"], method=method),
+        "released",
+        random_source=sa.SeededSource(1),
+    )
+    session.connection.execute("CREATE TABLE new AS SELECT 'a' AS side, cell, 1 AS \"@number\" FROM given")
+    kept = session.generalize("new", "released", INTO)
+    assert '14 cells of "cell", the name of the column "@number"' in " ".join(kept.notes)
+    quoted = session.generalize("new", "released", INTO, csv_formulas="quote", replace=True)
+    assert "an apostrophe before them" in " ".join(quoted.notes)
+    assert rows()[0] == ["side", "cell", "'@number"]
+    with pytest.raises(sa.EngineError, match=r'14 cells of "cell".*csv_formulas="refuse"'):
+        session.generalize("new", "released", INTO, csv_formulas="refuse", replace=True)
+
+
+def test_a_lattice_has_none(session: sa.Session) -> None:
+    """Whatever columns are called: their names stand behind a word there."""
+    session.connection.execute('ALTER TABLE given RENAME COLUMN zone TO "=zone"')
+    session.taxonomies.load("=zone", sa.Taxonomy.flat(["=N", "-S"]))
+    privacy = [sa.KAnonymity(20), sa.DistinctLDiversity("cell", 90)]
+    wanted = sa.Policy(quasi_identifiers=["=zone"], sensitive=["cell"], rest="identifier", privacy=privacy)
+    session.lattice("given", wanted, into=INTO)
+    starts = {cell[:1] for row in rows() for cell in row}
+    assert starts.isdisjoint("=+@\t\r\n")
+    assert not any(cell.startswith("-") for row in rows() for cell in row if not cell.strip("-").isdigit())
+    assert rows()[0][0] == "node.=zone"
+
+
+def test_commands_that_prepare_tables(events: sa.Session, tmp_path: Path) -> None:
+    events.close()
+    roles = [f"--{role}={name}" for role, name in FLATTENED.items()]
+    flatten = ["flatten", "events", "--db", "w.duckdb", "--into", INTO, *roles]
+    assert "a spreadsheet takes 2 cells" in sqlanon(*flatten, folder=tmp_path).stderr
+    assert sqlanon(*flatten, "--replace", "--csv-formulas", "refuse", folder=tmp_path).returncode == 1
+    done = sqlanon(*flatten, "--replace", "--csv-formulas", "quote", "--json", folder=tmp_path)
+    assert "apostrophe" in document(done)["notes"][0]
+
+
 def test_by_the_command_line(session: sa.Session, tmp_path: Path) -> None:
     session.close()
     Path("p.toml").write_text(

@@ -48,10 +48,10 @@ def demo(
     with _new_files(database) as (warehouse, policy_file):
         with (
             closing(open_database(warehouse)) as opened,
-            progress(as_events=False, quiet=as_json) as told,
+            progress(as_events=False, quiet=as_json) as observer,
             interruptible(opened.connection.interrupt),
         ):
-            result = demonstrate(opened.engine(), rows=rows, seed=seed, progress=told)
+            result = demonstrate(opened.engine(), rows=rows, seed=seed, progress=observer)
         _write_policy(policy_file)
     if as_json:
         write_json(_document(result, database))

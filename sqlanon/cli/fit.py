@@ -71,7 +71,7 @@ def fit(
 
     wanted, levels = Policy.from_toml(policy), given_node([*(node or ()), *(level or ())])
     read = read_taxonomies(taxonomies, wanted)
-    with progress(as_events=as_events, quiet=as_json) as told, reading(database) as session:
+    with progress(as_events=as_events, quiet=as_json) as observer, reading(database) as session:
         load_taxonomies(session, read)
         fitted = session.partitions.fit(
             source,
@@ -81,7 +81,7 @@ def fit(
             every_partition=every_partition,
             accept_observed_domain=accept_observed_domain,
             replace=replace,
-            progress=told,
+            progress=observer,
             time_limit=time_limit,
         )
     if as_json:
@@ -114,13 +114,13 @@ def apply(
     from sqlanon.partitions.sidecar import opened
 
     may_go = replacing(replace, replace_if_changed, replace_anything)
-    with progress(as_events=as_events, quiet=as_json) as told, writing(database, destination(into)) as session:
+    with progress(as_events=as_events, quiet=as_json) as observer, writing(database, destination(into)) as session:
         if taxonomies:
             with opened(session._engine, sidecar) as found:
                 wanted = found.fit.policy
             load_taxonomies(session, read_taxonomies(taxonomies, wanted))
         release = session.partitions.apply(
-            source, sidecar, into, replace=may_go, csv_formulas=cast("Any", csv_formulas), progress=told
+            source, sidecar, into, replace=may_go, csv_formulas=cast("Any", csv_formulas), progress=observer
         )
     if as_json:
         write_json(release.model_dump(mode="json"))

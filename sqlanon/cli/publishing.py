@@ -90,11 +90,11 @@ def lattice(
         raise typer.BadParameter("give one of --into and --out, its older spelling")
     into = into or (None if out is None else nodes.as_target(out))
     with (
-        progress(as_events=as_events, quiet=as_json) as told,
+        progress(as_events=as_events, quiet=as_json) as observer,
         reading(database) if into is None else writing(database, destination(into)) as session,
     ):
         load_taxonomies(session, read)
-        found = session.lattice(source, wanted, into=into, replace=may_go, progress=told)
+        found = session.lattice(source, wanted, into=into, replace=may_go, progress=observer)
     if into is not None and as_events:
         write_event({"event": "written", "into": into, "lattice_nodes": found.num_rows})
     elif into is not None:
@@ -173,7 +173,7 @@ def run(
     may_go = replacing(replace, replace_if_changed, replace_anything)
     is_charged = wanted.method.claims_privacy and seed is None
     with (
-        progress(as_events=as_events, quiet=as_json) as told,
+        progress(as_events=as_events, quiet=as_json) as observer,
         writing(database, destination(into, **layout), ledger, is_charged=is_charged) as session,
     ):
         load_taxonomies(session, read)
@@ -183,7 +183,7 @@ def run(
             into,
             node=levels,
             replace=may_go,
-            progress=told,
+            progress=observer,
             time_limit=time_limit,
             dataset=dataset,
             tables=given_tables(tables),

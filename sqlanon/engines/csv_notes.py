@@ -19,12 +19,12 @@ from sqlanon.model.destination import CSV_SUFFIX
 from sqlanon.model.taxonomy.notes import note_beside
 
 RELEASES = "releases"
-"""The key of what a note tells, by the SHA-256 of the bytes of a CSV."""
+"""The key of the entries of a note, by the SHA-256 of the bytes of the CSV that each is about."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a note tells about a CSV.
+    """The entry of a CSV in a note.
 
     Attributes:
         columns: the types of its columns, by name and in order.
@@ -48,7 +48,7 @@ class Entry:
 
 
 Entries = Mapping[str, Entry | None]
-"""What a note tells, by hash; None of a file that is not ours, which is there until it has been replaced."""
+"""The entries of a note, by hash; None for a file that is not ours, which is there until it has been replaced."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Found:
     """A CSV as it is found beside its note.
 
     Attributes:
-        entry: what the note tells about it; None without a note, or if the note is about another content.
+        entry: its entry; None without a note, or if the note is about another content.
         is_changed: whether there is a note, and it is about another content.
     """
 
@@ -105,7 +105,7 @@ def entry_of_all(files: Iterable[str]) -> Entry | None:
 
 
 def read_note(path: Path) -> Entries:
-    """What the note of a CSV tells; nothing if there is none, or if it is that of an exported taxonomy.
+    """The entries of the note of a CSV; none without a note, or if it is that of an exported taxonomy.
 
     Raises:
         EngineError: it is not what sqlanon writes.
@@ -117,7 +117,7 @@ def read_note(path: Path) -> Entries:
         return {}
     try:
         document = json.loads(text)[NOTE_KEY]
-        return {digest: _entry(told) for digest, told in document.get(RELEASES, {}).items()}
+        return {digest: _entry(entry) for digest, entry in document.get(RELEASES, {}).items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise EngineError(
             f"{place} is not what sqlanon writes beside a CSV, so the types of its columns are not known; bring it "
@@ -128,8 +128,8 @@ def read_note(path: Path) -> Entries:
 
 def note_text(entries: Entries) -> str:
     """The text of a note."""
-    told = {digest: None if entry is None else entry.as_json() for digest, entry in entries.items()}
-    return json.dumps({NOTE_KEY: {RELEASES: told}}) + "\n"
+    releases = {digest: None if entry is None else entry.as_json() for digest, entry in entries.items()}
+    return json.dumps({NOTE_KEY: {RELEASES: releases}}) + "\n"
 
 
 def sha256_of(path: Path) -> str | None:
@@ -141,10 +141,10 @@ def sha256_of(path: Path) -> str | None:
         return None
 
 
-def _entry(told: Any) -> Entry | None:
-    if told is None:
+def _entry(document: Any) -> Entry | None:
+    if document is None:
         return None
-    columns, note = told["columns"], told["note"]
+    columns, note = document["columns"], document["note"]
     if not isinstance(note, dict) or not columns or not all(isinstance(kind, str) for kind in columns.values()):
         raise ValueError(RELEASES)
-    return Entry(dict(columns), note, tuple(told.get("quoted_formulas", ())))
+    return Entry(dict(columns), note, tuple(document.get("quoted_formulas", ())))

@@ -1,4 +1,4 @@
-"""What reports say of columns that tell nothing any more, and of those that tell too much."""
+"""What reports say of columns whose labels say nothing any more, and of those whose values say too much."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_columns_of_one_label_are_named_together(people: sa.Session) -> None:
         for note in people.anonymize("people", policy(21), into="released").report.notes
         if "nearly unique" not in note
     )
-    assert note.startswith('"age" and "sex" are at the top level, where all rows have one label, so that they tell')
+    assert note.startswith('"age" and "sex" are at the top level, where all rows have one label, so that they say')
 
 
 def test_a_column_that_was_to_be_at_the_top_is_not_named(people: sa.Session) -> None:
@@ -123,7 +123,7 @@ def test_missing_values_have_the_label_of_the_top_too(people: sa.Session) -> Non
 def test_a_fit_says_it_of_its_source(people: sa.Session, tmp_path: Path) -> None:
     fitted = people.partitions.fit("people", policy(21), tmp_path / "people.fit", accept_observed_domain=True)
     assert columns_of(fitted.notes) == ["account", "town", "list"]
-    assert "100.0 % of the rows have" in unique_notes(fitted.notes)[0]
+    assert "100.0 % of the released rows have" in unique_notes(fitted.notes)[0]
     assert any("at the top level" in note for note in fitted.notes)
 
 

@@ -22,7 +22,7 @@ PUBLISHED = "interrupted after it was published"
 
 @contextmanager
 def progress(*, as_events: bool, quiet: bool) -> Iterator[Callable[[Event], None]]:
-    """What a run tells its progress.
+    """The observer of the progress of a run.
 
     Args:
         as_events: whether each event is written as a line of JSON.
@@ -34,12 +34,12 @@ def progress(*, as_events: bool, quiet: bool) -> Iterator[Callable[[Event], None
     latest: list[Event] = []
     with _shown(as_events=as_events, quiet=quiet) as show:
 
-        def told(event: Event) -> None:
+        def observer(event: Event) -> None:
             latest[:] = [event]
             show(event)
 
         try:
-            yield told
+            yield observer
         except KeyboardInterrupt:
             raise KeyboardInterrupt(_what_became(latest)) from None
 

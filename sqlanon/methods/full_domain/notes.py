@@ -8,15 +8,15 @@ from sqlanon.model.lattice import Lattice, Levels
 
 
 def columns_at_the_top(lattice: Lattice, levels: Levels) -> tuple[str, ...]:
-    """A note on the quasi-identifiers of which one label is left for all rows, unless the policy demanded it."""
+    """A note on the quasi-identifiers that have one label for all rows, unless the policy demanded it."""
     places = zip(lattice.quasi_identifiers, levels, lattice.heights, lattice.bottom, strict=True)
-    told_nothing = [name for name, level, height, least in places if level == height > least]
-    if not told_nothing:
+    at_top = [name for name, level, height, least in places if level == height > least]
+    if not at_top:
         return ()
-    columns = _listed(told_nothing)
-    reached, tells = ("is", "it tells") if len(told_nothing) == 1 else ("are", "they tell")
+    columns = _listed(at_top)
+    reached, say = ("is", "it says") if len(at_top) == 1 else ("are", "they say")
     return (
-        f"{columns} {reached} at the top level, where all rows have one label, so that {tells} nothing any more; what "
+        f"{columns} {reached} at the top level, where all rows have one label, so that {say} nothing any more; what "
         "can help: maximum_levels below the top, more levels in between, fewer quasi-identifiers, a larger "
         "suppression_limit, or another quality model",
     )

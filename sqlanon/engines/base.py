@@ -1,8 +1,7 @@
 """What sqlanon asks of a database: to compute, to keep tables, and to write files. Rows never come to Python.
 
 An engine implements three protocols. Queries come as trees of sqlglot over relations that it has made or found itself,
-and stay as they are, for they may be part of others. Wherever the database refuses, it raises
-:class:`sqlanon.EngineError` in words that quote no value of a table.
+and are not changed. Where the database refuses, it raises :class:`sqlanon.EngineError`, which quotes no value.
 """
 
 from __future__ import annotations
@@ -37,10 +36,9 @@ FileFormat = Literal["Parquet", "CSV"]
 class ResolvedSource:
     """A source that exists: as a relation for FROM, in words for messages, and the files that it consists of.
 
-    ``files`` is empty for tables and queries; ``read`` are the files that a query or a view reads, as far as it spells
-    them. ``dataset`` is what its rows are called in a ledger; None where they may be known by another name, too: in
-    views, queries, temporary tables and those of other databases. ``defined_by`` is the query of what the catalog does
-    not tell it of: a relation of DuckDB in Python.
+    ``files`` is empty for tables and queries; ``read`` are the files that a query or a view spells. ``dataset`` is the
+    name of its rows in a ledger; None where they may have another one, too: in views, queries, temporary tables and
+    those of other databases. ``defined_by`` is the query of a relation of DuckDB in Python, which no catalog has.
     """
 
     relation: exp.Table | exp.Subquery
@@ -143,11 +141,7 @@ class Compute(Protocol):
         """A scope of temporary tables and types, which go at its end; one that fails leaves them to the transaction."""
 
     def refuse_collation(self) -> None:
-        """Refuse a lent connection that compares texts by a default collation.
-
-        Raises:
-            EngineError: it has one.
-        """
+        """Refuse, by an :class:`EngineError`, a lent connection that compares texts by a default collation."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """One snapshot for everything inside; committed at the end, rolled back on any error.

@@ -12,7 +12,7 @@ from sqlanon.binding.bound import BoundPolicy, bind
 from sqlanon.binding.unknown_values import known_values
 from sqlanon.engines.base import Engine, ResolvedSource, Warehouse
 from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.model.base import did_you_mean
+from sqlanon.model.base import unknown_names
 from sqlanon.model.names import spelled_like
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.unknown import columns_with
@@ -134,11 +134,11 @@ def resolve_population(engine: Engine, policy: Policy) -> exp.Expr | None:
     resolved = engine.resolve(policy.population)
     relation, described = spelled(resolved.relation, engine.describe(resolved.relation), policy.quasi_identifiers)
     columns = [column.name for column in described]
-    missing = [wanted for wanted in policy.quasi_identifiers if wanted not in columns]
+    missing = [*unknown_names(policy.quasi_identifiers, columns)]
     if missing:
         raise PolicyError(
             f"the population, {resolved.description}, does not fit the policy:",
-            [f'quasi-identifier "{name}" is not there{did_you_mean(name, columns)}' for name in missing],
+            [f'quasi-identifier "{name}" is not there{meant}' for name, meant in missing],
         )
     return relation
 

@@ -164,11 +164,10 @@ def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxono
     Raises:
         typer.BadParameter: one is not spelled so, or is for a column whose taxonomy the policy does not use.
     """
-    from sqlanon.model.base import did_you_mean
+    from sqlanon.model.base import unknown_names
 
     files = dict(_attribute_and_file(text) for text in given or ())
-    used = policy.columns_with_taxonomy
-    unused = [f'"{name}"{did_you_mean(name, used)}' for name in files if name not in used]
+    unused = [f'"{name}"{meant}' for name, meant in unknown_names(files, policy.columns_with_taxonomy)]
     if unused:
         reason = f"the policy uses no taxonomy of {', '.join(unused)}: only quasi-identifiers have one, and sensitive"
         raise typer.BadParameter(f"{reason} columns with hierarchical distances", param_hint="--taxonomy")

@@ -10,7 +10,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.classifiers import CLASSIFIERS
 from sqlanon.evaluation.combinations import Combinations, Part, Roles, contents, kind_of
-from sqlanon.model.base import did_you_mean
+from sqlanon.model.base import did_you_mean, unknown_names
 from sqlanon.model.names import folded
 
 HEADING = "the accuracy cannot be measured:"
@@ -53,9 +53,8 @@ def refuse_arguments(asked: Asked, pairs: Sequence[Pair]) -> None:
         PolicyError: listing all of it.
     """
     problems = [
-        f'there is no model "{name}", only {", ".join(CLASSIFIERS)}{did_you_mean(name, CLASSIFIERS)}'
-        for name in asked.models
-        if name not in CLASSIFIERS
+        f'there is no model "{name}", only {", ".join(CLASSIFIERS)}{meant}'
+        for name, meant in unknown_names(asked.models, CLASSIFIERS)
     ]
     problems += [] if asked.models else ["no model is given"]
     problems += [] if asked.seeds else ["no seed is given"]

@@ -15,7 +15,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.evaluation import answers
 from sqlanon.evaluation.answers import Tables
 from sqlanon.evaluation.workload import AverageQuery, CountQuery, GroupQuery, stroke_queries
-from sqlanon.model.base import did_you_mean
+from sqlanon.model.base import unknown_names
 from sqlanon.model.policy.h_ceiling import CLASS_ID, CLASS_IDS, COUNTERFEITS
 from sqlanon.queries.tables import taxonomies
 
@@ -176,8 +176,4 @@ def sensitive_column(engine: Compute, catalog: ResolvedSource) -> str:
 
 def _missing(engine: Compute, table: ResolvedSource, names: Iterable[str]) -> list[str]:
     columns = [column.name for column in engine.describe(table.relation)]
-    return [
-        f'{table.description} has no column "{name}"{did_you_mean(name, columns)}'
-        for name in names
-        if name not in columns
-    ]
+    return [f'{table.description} has no column "{name}"{meant}' for name, meant in unknown_names(names, columns)]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, model_validator
 
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import PolicyValue, did_you_mean, failed_checks
+from sqlanon.model.base import PolicyValue, failed_checks, unknown_names
 from sqlanon.model.names import folded
 
 MAXIMUM_COLUMNS = 1_000
@@ -84,9 +84,7 @@ class Flattening(PolicyValue):
             raise PolicyError(f"{source} cannot be flattened:", problems)
 
     def _missing(self, columns: Sequence[str]) -> Iterable[str]:
-        for name in self.named:
-            if name not in columns:
-                yield f'column "{name}" is not there{did_you_mean(name, columns)}'
+        return (f'column "{name}" is not there{meant}' for name, meant in unknown_names(self.named, columns))
 
     def _clashes(self) -> Iterable[str]:
         """Names that stand in the result more than once when case is ignored."""

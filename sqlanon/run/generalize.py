@@ -12,7 +12,7 @@ from sqlanon.binding import taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.cuts.axes import no_list, no_number
-from sqlanon.model.base import did_you_mean
+from sqlanon.model.base import unknown_names
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.generalized import Generalized
 from sqlanon.model.policy.ranges import as_text, interval_label
@@ -119,9 +119,10 @@ def _predictors(record: Record) -> Predictors:
 
 def _misfits(columns: Sequence[SourceColumn], predictors: Predictors) -> Iterator[str]:
     found = {column.name: column for column in columns}
+    unknown = dict(unknown_names(predictors.all, found))
     for name in predictors.all:
-        if name not in found:
-            yield f'column "{name}" is not there{did_you_mean(name, list(found))}'
+        if name in unknown:
+            yield f'column "{name}" is not there{unknown[name]}'
         elif name in predictors.numbers and not found[name].traits.is_number:
             yield no_number(found[name])
         elif name in predictors.sets and not found[name].traits.is_list:

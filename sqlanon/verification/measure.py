@@ -13,7 +13,7 @@ from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.binding.prepare import refuse_method, resolve_population, spelled_like_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.model.base import did_you_mean, respelled
+from sqlanon.model.base import respelled, unknown_names
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.unknown import columns_with
 from sqlanon.model.privacy import CLASS_SIZE, Bound, PrivacyModel
@@ -173,11 +173,11 @@ def _spelled(engine: Compute, table: ResolvedSource, policy: Policy) -> tuple[Re
     """
     relation, columns = spelled(table.relation, engine.describe(table.relation), policy.columns)
     names = [column.name for column in columns]
-    missing = [name for name in (*policy.quasi_identifiers, *policy.protected_columns) if name not in names]
+    missing = [*unknown_names((*policy.quasi_identifiers, *policy.protected_columns), names)]
     if missing:
         raise PolicyError(
             f"{table.description} cannot be measured by this policy:",
-            [f'column "{name}" is not there{did_you_mean(name, names)}' for name in missing],
+            [f'column "{name}" is not there{meant}' for name, meant in missing],
         )
     return replace(table, relation=relation), names
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 import sqlanon as sa
+from sqlanon.model import base
 from sqlanon.model.base import PolicyValue
 from sqlanon.model.policy.given import policy_of
 from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY
@@ -919,3 +920,23 @@ class TestColumns:
             '(which are dropped), as in identifiers = ["snn", "ssn", "ward"]; or write rest = "identifier" to drop all '
             "without a role",
         )
+
+    def test_a_policy_for_another_wide_table_compares_few_names(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        close_matches = base.difflib.get_close_matches
+        compared = []
+
+        def counted(name: str, known: Iterable[str], **options: Any) -> list[str]:
+            compared.append(len([*known]))
+            return close_matches(name, known, **options) if len(compared) == 1 else []
+
+        monkeypatch.setattr(base.difflib, "get_close_matches", counted)
+        there = [f"column_{number}" for number in range(3_000)]
+        with pytest.raises(sa.PolicyError) as caught:
+            policy(rest="identifier", insensitive=[f"colum_{number}" for number in range(3_000)]).check_columns(
+                ["diagnosis", "age", *there], "table"
+            )
+        assert caught.value.problems[0].endswith(
+            '"colum_0" has a role but is not in the source; did you mean "column_0"?'
+        )
+        assert len(caught.value.problems) == 3_000
+        assert sum(compared) <= base.MAX_COMPARED_PAIRS + len(there)

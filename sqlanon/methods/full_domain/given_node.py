@@ -10,7 +10,7 @@ from sqlanon.errors import PolicyError, UnsatisfiableError
 from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.full_domain.examination import examine_nodes
 from sqlanon.methods.full_domain.node_counter import node_summaries
-from sqlanon.model.base import did_you_mean, respelled
+from sqlanon.model.base import respelled, unknown_names
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search import SearchOutcome, SearchProblem
 
@@ -31,7 +31,7 @@ def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
     names = bound.policy.quasi_identifiers
     node = respelled(dict(node), names)
     problems = [f'"{name}" has no level' for name in names if name not in node]
-    problems += [f'"{name}" is not a quasi-identifier{did_you_mean(name, names)}' for name in node if name not in names]
+    problems += [f'"{name}" is not a quasi-identifier{meant}' for name, meant in unknown_names(node, names)]
     lattice = bound.lattice
     problems += [
         f'"{name}" has levels {least} to {most}, so not {node[name]}'

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sqlanon.model.base import did_you_mean
+from sqlanon.model.base import did_you_mean, unknown_names
 from sqlanon.model.names import folded
 from sqlanon.model.privacy import TCloseness
 
@@ -33,9 +33,8 @@ def column_misfits(policy: Policy, columns: Sequence[str]) -> list[str]:
     there, given = ({folded(name): name for name in names} for names in (columns, roles))
     free = [name for key, name in there.items() if key not in given]
     problems = [
-        f'column "{name}" has a role but is not in the source{did_you_mean(name, free)}'
-        for key, name in given.items()
-        if key not in there
+        f'column "{name}" has a role but is not in the source{meant}'
+        for name, meant in unknown_names((name for key, name in given.items() if key not in there), free)
     ]
     problems += [
         f'{field} "{name}" is not in the source{did_you_mean(name, columns)}'

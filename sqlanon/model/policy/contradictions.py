@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sqlanon.model.base import RESERVED_PREFIX, did_you_mean
+from sqlanon.model.base import RESERVED_PREFIX, unknown_names
 from sqlanon.model.names import folded
 from sqlanon.model.policy.columns import ROLES
 from sqlanon.model.policy.searches import NEED_MONOTONIC_PRIVACY, NEED_MONOTONIC_QUALITY
@@ -99,9 +99,8 @@ def _foreign_weights(policy: Policy) -> Iterable[str]:
 
 
 def _not_quasi_identifiers(policy: Policy, field: str, names: Iterable[str]) -> Iterable[str]:
-    for name in names:
-        if name not in policy.quasi_identifiers:
-            yield f'{field}: "{name}" is not a quasi-identifier{did_you_mean(name, policy.quasi_identifiers)}'
+    for name, meant in unknown_names(names, policy.quasi_identifiers):
+        yield f'{field}: "{name}" is not a quasi-identifier{meant}'
 
 
 def _mixed_populations(policy: Policy) -> Iterable[str]:
@@ -138,11 +137,9 @@ def _misfits_of_method(policy: Policy) -> Iterable[str]:
 
 
 def _unused_taxonomies(policy: Policy) -> Iterable[str]:
-    used = policy.columns_with_taxonomy
-    for name in policy.taxonomies:
-        if name not in used:
-            reason = "is no quasi-identifier, and no sensitive column with hierarchical distances"
-            yield f'taxonomies: "{name}" {reason}{did_you_mean(name, used)}'
+    for name, meant in unknown_names(policy.taxonomies, policy.columns_with_taxonomy):
+        reason = "is no quasi-identifier, and no sensitive column with hierarchical distances"
+        yield f'taxonomies: "{name}" {reason}{meant}'
 
 
 def _released_labels(policy: Policy) -> Iterable[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from sqlanon.model.base import NotNegative, PolicyValue, did_you_mean
+from sqlanon.model.base import NotNegative, PolicyValue, unknown_names
 from sqlanon.model.budget import Budget
 from sqlanon.model.names import folded
 from sqlanon.model.policy.private import PaidMethod
@@ -154,8 +154,8 @@ class DiffGen(PaidMethod):
     def _predictors_that_misfit(self, policy: Policy) -> Iterable[str]:
         predictors = policy.quasi_identifiers
         yield from numbers_that_misfit(self.numeric, policy)
+        for name, meant in unknown_names(self.sets, predictors):
+            yield f'method.sets: "{name}" is no quasi-identifier{meant}'
         for name in self.sets:
-            if name not in predictors:
-                yield f'method.sets: "{name}" is no quasi-identifier{did_you_mean(name, predictors)}'
             if name in self.numeric:
                 yield f'"{name}" cannot be both numeric and a set'

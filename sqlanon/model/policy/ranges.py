@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from sqlanon.model.base import PolicyValue, did_you_mean
+from sqlanon.model.base import PolicyValue, unknown_names
 from sqlanon.model.budget import WrittenFloat
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ Ranges = Annotated[dict[str, Range], BeforeValidator(_spelled_out)]
 
 def numbers_that_misfit(numeric: Mapping[str, Range], policy: Policy) -> Iterable[str]:
     """What numeric predictors are not, a sentence each."""
+    for name, meant in unknown_names(numeric, policy.quasi_identifiers):
+        yield f'method.numeric: "{name}" is no quasi-identifier{meant}'
     for name in numeric:
-        if name not in policy.quasi_identifiers:
-            yield f'method.numeric: "{name}" is no quasi-identifier{did_you_mean(name, policy.quasi_identifiers)}'
         if name in policy.taxonomies:
             yield f'taxonomies: "{name}" is numeric, and becomes intervals: it has no taxonomy'

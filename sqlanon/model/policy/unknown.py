@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
-from sqlanon.model.base import did_you_mean
+from sqlanon.model.base import unknown_names
 from sqlanon.model.policy.full_domain import FullDomain
 from sqlanon.model.quality import Prec
 
@@ -64,9 +64,8 @@ def allowed_rows(policy: Policy, row_count: int, unknown_rows: int) -> int:
 def unknown_misfits(policy: Policy) -> Iterable[str]:
     """The actions that a policy cannot take, a line each."""
     columns = policy.columns_with_taxonomy
-    for name in policy.unknown:
-        if name not in (OTHERS, *columns):
-            yield f'unknown: the policy uses no taxonomy of "{name}"{did_you_mean(name, columns)}'
+    for name, meant in unknown_names((name for name in policy.unknown if name != OTHERS), columns):
+        yield f'unknown: the policy uses no taxonomy of "{name}"{meant}'
     if policy.has_private_method and any(action_for(policy.unknown, name) != "error" for name in columns):
         yield f'unknown: the {policy.method} is private for values that its taxonomies have; take "error"'
     elif columns_with(policy, "top"):

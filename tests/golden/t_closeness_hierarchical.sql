@@ -55,64 +55,87 @@ WITH "anon_taxonomy" AS (
     attribute,
     level,
     value,
-    label,
-    MAX(level) OVER (PARTITION BY attribute) AS anon_height
+    label
   FROM "anon_taxonomy"
-), anon_domain AS (
-  SELECT DISTINCT
-    attribute,
-    value
-  FROM anon_rows
-  WHERE
-    level = 0
-), anon_levels AS (
+), anon_level_sets AS (
   SELECT
     attribute,
-    UNNEST(RANGE(0, MAX(anon_height) + 1)) AS level
-  FROM anon_rows
+    anon_levels,
+    COUNT(*) AS anon_value_count
+  FROM (
+    SELECT
+      attribute,
+      value,
+      LIST_SORT(ARRAY_AGG(level)) AS anon_levels
+    FROM anon_rows
+    GROUP BY
+      attribute,
+      value
+  )
+  GROUP BY
+    attribute,
+    anon_levels
+), anon_heights AS (
+  SELECT
+    attribute,
+    MAX(LIST_MAX(anon_levels)) AS anon_height
+  FROM anon_level_sets
   GROUP BY
     attribute
+), anon_counts AS (
+  SELECT
+    attribute,
+    anon_levels,
+    anon_value_count,
+    level,
+    COUNT(*) AS anon_row_count
+  FROM (
+    SELECT
+      attribute,
+      anon_levels,
+      anon_value_count,
+      UNNEST(anon_levels) AS level
+    FROM anon_level_sets
+  )
+  GROUP BY ALL
 ), anon_found AS (
   SELECT
-    anon_levels.attribute,
-    anon_levels.level,
+    attribute,
+    level,
     'missing level' AS problem,
-    COUNT(*) AS problem_count
-  FROM anon_levels
-  INNER JOIN anon_domain
-    ON anon_domain.attribute = anon_levels.attribute
-  ANTI JOIN anon_rows
-    ON anon_rows.attribute = anon_levels.attribute
-    AND anon_rows.level = anon_levels.level
-    AND anon_rows.value IS NOT DISTINCT FROM anon_domain.value
+    SUM(anon_value_count) AS problem_count
+  FROM (
+    SELECT
+      anon_level_sets.*,
+      UNNEST(RANGE(0, anon_heights.anon_height + 1)) AS level
+    FROM anon_level_sets
+    INNER JOIN anon_heights
+      ON anon_heights.attribute = anon_level_sets.attribute
+    WHERE
+      ARRAY_CONTAINS(anon_level_sets.anon_levels, 0)
+  )
+  WHERE
+    NOT ARRAY_CONTAINS(anon_levels, level)
   GROUP BY ALL
   UNION ALL
   SELECT
-    anon_rows.attribute,
-    anon_rows.level,
+    attribute,
+    level,
     'value outside the domain',
-    COUNT(*)
-  FROM anon_rows
-  ANTI JOIN anon_domain
-    ON anon_domain.attribute = anon_rows.attribute
-    AND anon_domain.value IS NOT DISTINCT FROM anon_rows.value
+    SUM(anon_value_count * anon_row_count)
+  FROM anon_counts
+  WHERE
+    NOT ARRAY_CONTAINS(anon_levels, 0)
   GROUP BY ALL
   UNION ALL
   SELECT
     attribute,
     level,
     'several labels',
-    COUNT(*)
-  FROM (
-    SELECT
-      attribute,
-      level,
-      value
-    FROM anon_rows
-    GROUP BY ALL
-    HAVING
-      COUNT(*) > 1
-  )
+    SUM(anon_value_count)
+  FROM anon_counts
+  WHERE
+    anon_row_count > 1
   GROUP BY ALL
   UNION ALL
   SELECT
@@ -154,30 +177,31 @@ WITH "anon_taxonomy" AS (
       AND anon_next.level = anon_rows.level + 1
       AND anon_next.value IS NOT DISTINCT FROM anon_rows.value
     WHERE
-      anon_rows.level > 0
+      anon_rows.level > 0 AND anon_next.level > 1
     GROUP BY ALL
     HAVING
-      COUNT(DISTINCT anon_next.label) > 1
+      MIN(anon_next.label) <> MAX(anon_next.label)
   )
   GROUP BY ALL
   UNION ALL
   SELECT
-    attribute,
-    level,
+    anon_rows.attribute,
+    anon_rows.level,
     'several top labels',
-    COUNT(DISTINCT label)
+    COUNT(DISTINCT anon_rows.label)
   FROM anon_rows
-  WHERE
-    level = anon_height
+  INNER JOIN anon_heights
+    ON anon_heights.attribute = anon_rows.attribute
+    AND anon_heights.anon_height = anon_rows.level
   GROUP BY ALL
   HAVING
-    COUNT(DISTINCT label) > 1
+    COUNT(DISTINCT anon_rows.label) > 1
 )
 SELECT
   attribute,
   CAST(level AS INT) AS level,
   problem,
-  problem_count
+  CAST(problem_count AS BIGINT) AS problem_count
 FROM anon_found;
 
 WITH anon_rows AS (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import itemgetter
 
 from sqlglot import exp
 
@@ -15,6 +17,9 @@ from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, sel
 from sqlanon.queries.tables import generate
 
 STAGED = Relation("anon_staged", "node")
+
+MAX_STAGED_ROWS = 50_000
+"""Of one statement, whose parameters are Python objects. Fewer take longer: see tests.benchmarks.hierarchies."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +44,11 @@ class Wanted:
 
 def stage(engine: Engine, wanted: Sequence[Wanted]) -> None:
     """Put the rows of taxonomies in a temporary table shaped like ``anon.taxonomy``."""
-    given = [
-        (each.attribute, depth, labels)
-        for each in wanted
-        if each.taxonomy.rows is not None
-        for depth, labels in enumerate(zip(*each.taxonomy.rows, strict=True))
-    ]
-    parameters = [list(values) for values in zip(*given, strict=True)] or [[], [], []]
-    engine.run(Step(STAGED, template("given_taxonomies"), "the taxonomies that are given"), parameters)
+    batches = _batches(wanted)
+    purpose, rows = "the taxonomies that are given", template("given_taxonomies")
+    engine.run(Step(STAGED, rows, purpose), next(batches, [[], [], []]))
+    for batch in batches:
+        engine.execute(exp.insert(rows, STAGED.table), purpose, batch)
     for each in wanted:
         if each.taxonomy.rows is None:
             levels, values = levels_of(engine, each)
@@ -60,6 +62,18 @@ def stage(engine: Engine, wanted: Sequence[Wanted]) -> None:
                 subquery(levels, "anon_levels"),
             )
             engine.execute(exp.insert(staged, STAGED.table), f'the taxonomy of "{each.attribute}"', values)
+
+
+def _batches(wanted: Sequence[Wanted]) -> Iterator[list[list[object]]]:
+    """The parameters of ``given_taxonomies``, for some of the rows that are given after the other."""
+    rows = ((each.attribute, row) for each in wanted if each.taxonomy.rows is not None for row in each.taxonomy.rows)
+    while batch := list(islice(rows, MAX_STAGED_ROWS)):
+        levels = [
+            (attribute, depth, labels)
+            for attribute, found in groupby(batch, key=itemgetter(0))
+            for depth, labels in enumerate(zip(*map(itemgetter(1), found), strict=True))
+        ]
+        yield [list(values) for values in zip(*levels, strict=True)]
 
 
 def levels_of(engine: Engine, wanted: Wanted, *, whole: bool = False) -> tuple[exp.Query, Sequence[object]]:

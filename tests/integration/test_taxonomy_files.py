@@ -1,17 +1,58 @@
-"""What is named as the file of a taxonomy and is none: refused in words, at once, before anything is read."""
+"""Files of taxonomies: large ones are read in batches, and what is none is refused in words before it is read."""
 
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 import sqlanon as sa
+from sqlanon.binding import staging
 from sqlanon.model.taxonomy import hierarchies
 from tests.commands import sqlanon
 
 POLICY = 'quasi_identifiers = ["a"]\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n[taxonomies]\na = "{}"\n'
+
+
+@pytest.mark.one_line
+def test_python_never_holds_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("".join(f"{code:06};group {code // 100};*\n" for code in range(20_000)))
+    monkeypatch.setattr(staging, "MAX_STAGED_ROWS", 500)
+    tracemalloc.start()
+    try:
+        taxonomy = sa.Taxonomy.from_csv(path)
+        batches = staging._batches([staging.Wanted("a", taxonomy, None, "a")])
+        staged = sum(len(labels) for _, _, (labels, *_) in batches)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert staged == 20_000
+    assert peak < 4 * path.stat().st_size
+
+
+def test_batches_are_stored_and_checked_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "MAX_STAGED_ROWS", 2)
+    path = tmp_path / "a.csv"
+    path.write_text('\ufeffx;X;*\n\n;missing;*\n\'y;Y;*\r\n"z;\n";Z;*\n', encoding="utf-8")
+    rows = [("x", "X", "*"), (None, "missing", "*"), ("'y", "Y", "*"), ("z;\n", "Z", "*")]
+    pairs = [("1", "*"), ("2", "*"), ("3", "*")]
+    with sa.connect() as session:
+        session.taxonomies.load_all({"a": path, "b": sa.Taxonomy.from_rows(pairs)})
+        rows_of = "SELECT attribute, level, value, label FROM anon.taxonomy"
+        stored = session.connection.execute(rows_of).fetchall()
+        expected = [("a", level, row[0], label) for row in rows for level, label in enumerate(row)]
+        expected += [("b", level, row[0], label) for row in pairs for level, label in enumerate(row)]
+        assert sorted(stored, key=str) == sorted(expected, key=str)
+        path.write_text("x;X;*\ny;X;*\nz;Z;*\nx;Z;*\n")  # the same value in two batches
+        with pytest.raises(sa.TaxonomyError) as caught:
+            session.taxonomies.load("a", path)
+        assert {'"a" level 0: several labels (1)', '"a" level 1: several labels (1)'} <= {*caught.value.problems}
+        assert (
+            session.connection.execute("SELECT attribute, level, value, label FROM anon.taxonomy").fetchall() == stored
+        )
 
 
 def test_devices_and_pipes(tmp_path: Path) -> None:

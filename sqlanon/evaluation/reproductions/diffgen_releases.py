@@ -188,4 +188,4 @@ def _table(name: str) -> exp.Table:
 def _level_below_top(taxonomy: Taxonomy) -> int:
     """The highest level that tells anything apart."""
     rows = taxonomy.rows
-    return 1 if rows is None else len(rows[0]) - 2
+    return 1 if rows is None else len(next(iter(rows))) - 2

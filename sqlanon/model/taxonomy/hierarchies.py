@@ -6,7 +6,9 @@ import csv
 import hashlib
 import io
 import stat
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 
 from sqlanon.errors import TaxonomyError
@@ -20,14 +22,27 @@ MAX_FILE_MB = 1000
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The labels of every line, and what separates them; an empty value is None."""
+    """The text of a file and what separates its labels; iterating reads the labels of each line.
 
-    rows: tuple[tuple[str | None, ...], ...]
+    Rows are made when they are wanted: as Python objects they take 17 times the memory of the text.
+    """
+
+    content: bytes = field(repr=False)
     delimiter: str
+
+    def __iter__(self) -> Iterator[tuple[str | None, ...]]:
+        """The labels of each line; an empty value is None."""
+        # A file, not splitlines: a quoted label may hold a line break.
+        lines = io.TextIOWrapper(io.BytesIO(self.content), encoding="utf-8-sig")
+        return ((line[0] or None, *line[1:]) for line in csv.reader(lines, delimiter=self.delimiter) if line)
 
 
 def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain]:
     """What is in a file, and where its values come from.
+
+    Args:
+        path: the file.
+        delimiter: between labels; if it is not given, one that splits every line into the same number of them.
 
     Raises:
         TaxonomyError: it cannot be read, is not UTF-8, or not a hierarchy.
@@ -35,16 +50,16 @@ def read_hierarchy(path: Path, delimiter: str | None) -> tuple[Hierarchy, Domain
     try:
         _refuse_unreadable(path)
         content = path.read_bytes()
-        text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
+        is_text = "\0" not in content.decode()
     except UnicodeDecodeError:
         raise TaxonomyError(f"the taxonomy file {path} is not UTF-8 text") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it has characters that no name can have"
         raise TaxonomyError(f"the taxonomy file {path} cannot be read: {reason}") from None
-    if "\0" in text:
+    if not is_text:
         raise TaxonomyError(f"the taxonomy file {path} is not a text: it has NUL characters")
     domain = noted_domain(path, hashlib.sha256(content).hexdigest())
-    return parse_hierarchy(text, delimiter, str(path)), domain
+    return _split(content, [delimiter] if delimiter else DELIMITERS, path), domain
 
 
 def _refuse_unreadable(path: Path) -> None:
@@ -59,41 +74,30 @@ def _refuse_unreadable(path: Path) -> None:
         )
 
 
-def parse_hierarchy(text: str, delimiter: str | None, path: str) -> Hierarchy:
-    """Read the text of a hierarchy.
-
-    Args:
-        text: of the file.
-        delimiter: between labels; if it is not given, one that splits every line into the same number of them.
-        path: what errors call the file.
-
-    Raises:
-        TaxonomyError: no delimiter does, or the text is no CSV.
-    """
-    candidates = [delimiter] if delimiter else list(DELIMITERS)
-    tables = [(lines, candidate) for candidate in candidates if (lines := _split(text, candidate, path))]
-    # Labels such as "[1;2)" can make two delimiters fit: the right one gives one top label.
-    tables.sort(key=lambda table: len({line[-1] for line in table[0]}) > 1)
-    if tables:
-        lines, found = tables[0]
-        return Hierarchy(tuple(lines), found)
+def _split(content: bytes, delimiters: Sequence[str], path: Path) -> Hierarchy:
+    """The content of a file with the delimiter that makes a hierarchy of it."""
+    candidates = [Hierarchy(content, delimiter) for delimiter in delimiters]
+    fitting = [(has_one_top, each) for each in candidates if (has_one_top := _has_one_top(each, path)) is not None]
+    if fitting:
+        # Labels such as "[1;2)" can make two delimiters fit: the right one gives one top label.
+        return max(fitting, key=itemgetter(0))[1]
     raise TaxonomyError(
         f"the taxonomy file {path} is not a hierarchy: no delimiter among "
-        f"{', '.join(repr(candidate) for candidate in candidates)} splits every line into the same two or more fields; "
+        f"{', '.join(map(repr, delimiters))} splits every line into the same two or more fields; "
         'quote a field with a delimiter in it, as "1,5"'
     )
 
 
-def _split(text: str, delimiter: str, path: str) -> list[tuple[str | None, ...]]:
-    """The lines of a CSV, none if they do not all have the same two or more fields."""
-    labels: dict[str, str] = {}  # each once: many values share a label
+def _has_one_top(hierarchy: Hierarchy, path: Path) -> bool | None:
+    """Whether all lines have the same last label; None if they do not all have the same two or more fields."""
     try:
-        # StringIO, not splitlines: a quoted label may hold a line break.
-        lines = [
-            (line[0] or None, *(labels.setdefault(label, label) for label in line[1:]))
-            for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-            if line
-        ]
+        rows = iter(hierarchy)
+        first = next(rows, ())
+        has_one_top = True
+        for row in rows:
+            if len(row) != len(first):
+                return None
+            has_one_top &= row[-1] == first[-1]
     except (csv.Error, TypeError) as error:
         raise TaxonomyError(f"the taxonomy file {path} cannot be read: {error}") from None
-    return lines if lines and len(lines[0]) > 1 and len({len(line) for line in lines}) == 1 else []
+    return has_one_top if len(first) > 1 else None

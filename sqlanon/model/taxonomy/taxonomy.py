@@ -22,7 +22,7 @@ from sqlanon.model.taxonomy import arguments
 from sqlanon.model.taxonomy.arguments import exact_number
 from sqlanon.model.taxonomy.domains import DateRange, IntegerRange, LabelRule
 from sqlanon.model.taxonomy.groups import grouped_rows, text_of
-from sqlanon.model.taxonomy.hierarchies import read_hierarchy
+from sqlanon.model.taxonomy.hierarchies import Hierarchy, read_hierarchy
 from sqlanon.model.taxonomy.notes import Domain
 
 TOP = "*"
@@ -38,7 +38,8 @@ class Taxonomy:
     Exactly one of ``rows``, ``query``, ``coarser`` and ``rules`` is given.
 
     Attributes:
-        rows: one tuple per value: the value, then its label at every level above; None stands for NULL.
+        rows: one tuple per value: the value, then its label at every level above; None stands for NULL. Those of a file
+            are read from its text each time.
         query: a SQL query whose result is such rows (wide), or has the columns level, value, label (long).
         coarser: the columns of the source that have the labels of each level between the values and the top ``*``.
         rules: how to label each level between the values and the top ``*``.
@@ -48,7 +49,7 @@ class Taxonomy:
         file, delimiter: the hierarchy that the rows were read from.
     """
 
-    rows: tuple[tuple[str | None, ...], ...] | None = None
+    rows: tuple[tuple[str | None, ...], ...] | Hierarchy | None = None
     query: str | None = None
     coarser: tuple[str, ...] | None = None
     rules: tuple[LabelRule, ...] | None = None
@@ -88,7 +89,7 @@ class Taxonomy:
             TaxonomyError: the file cannot be read, or its lines do not all have the same two or more fields.
         """
         found, domain = read_hierarchy(Path(path), delimiter)
-        return cls(rows=found.rows, rows_domain=domain, origin=str(path), file=str(path), delimiter=found.delimiter)
+        return cls(rows=found, rows_domain=domain, origin=str(path), file=str(path), delimiter=found.delimiter)
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[object]]) -> Taxonomy:

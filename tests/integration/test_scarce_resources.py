@@ -101,9 +101,19 @@ class TestMemory:
         text = (
             "TransactionContext Error: Failed to commit: could not allocate block of size 256.0 KiB (9 KiB/9 KiB used)"
         )
-        assert "ran out of memory; raise memory_limit" in str(
+        assert "ran out of memory; raise memory_limit, which is 9 KiB, or" in str(
             refused(duckdb.TransactionException(text), "commit", None)
         )
+
+    def test_a_taxonomy_file_that_is_too_large(self, warehouse: Path) -> None:
+        Path("codes.csv").write_text(
+            "".join(f"a code of many letters {code};group {code // 9};*\n" for code in range(99_999))
+        )
+        with sa.connect(warehouse, memory_limit="30MB") as session:
+            before = session.taxonomies.list()
+            with pytest.raises(sa.EngineError, match=r"raise memory_limit, which is 28\.6 MiB, or"):
+                session.taxonomies.load("code", "codes.csv")
+            assert session.taxonomies.list() == before
 
 
 class TestWarehousesThatCannotBeWritten:

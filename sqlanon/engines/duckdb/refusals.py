@@ -42,6 +42,9 @@ IN_USE_BY_THREAD = (
     "connection.cursor()"
 )
 
+MEMORY_LIMIT = re.compile(r"/([\d.]+ \w+) used\)")
+"""How an error says how much memory there may be."""
+
 CSV_LINE = re.compile(r"[^\n]*\bCSV Error on Line: (\d+)")
 """How an error begins that tells of a line of a CSV file, and goes on by quoting it."""
 
@@ -170,5 +173,6 @@ def _lacking(text: str, kind: str) -> str | None:
     if "File too large" in text:
         return "a file is larger than the system allows (ulimit -f, or the file system)"
     if kind == "OutOfMemoryException" or "could not allocate" in text:
-        return "it ran out of memory; raise memory_limit, or give it a temp_directory"
+        limit = f", which is {found[1]}," if (found := MEMORY_LIMIT.search(text)) else ","
+        return f"it ran out of memory; raise memory_limit{limit} or give it a temp_directory"
     return "the name of a file or folder is too long" if "File name too long" in text else None

@@ -8,7 +8,7 @@ import numpy as np
 
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.probability import Probability
-from sqlanon.mechanisms.source import Integers
+from sqlanon.mechanisms.source import Floats, Integers
 
 
 class FixedNoise:
@@ -50,6 +50,9 @@ class FixedNoise:
 
     def sampled(self, weights: Integers, size: int) -> Integers:
         return np.full(size, weights.argmax())
+
+    def uniform(self, size: int) -> Floats:
+        return np.full(size, 0.5)
 
     def seed(self) -> int:
         return 1

@@ -956,6 +956,81 @@ def barred_values(
     }
 
 
+class BackOff:
+    """Which values are expected of a class by the rows of all others (spec/hceiling_fill.md, steps 1 to 4).
+
+    Args:
+        rows: the true rows.
+        taxonomies: those of the quasi-identifiers.
+        node: the node, whose order is that of the policy.
+        sensitive: the column whose values they are.
+    """
+
+    PRIOR_ROWS = 10
+
+    def __init__(self, rows: Rows, taxonomies: Taxonomies, node: Node, sensitive: str) -> None:
+        self.names, self._node, self._rows = list(node), node, rows
+        self._labels = {
+            (name, level): {row[name]: label_of(taxonomies[name], level, row[name]) for row in rows}
+            for name in node
+            for level in range(height(taxonomies[name]) + 1)
+        }
+        self._column = [text(row[sensitive]) for row in rows]
+        self.values = sorted({value for value in self._column if value is not None})
+        self.entropies = {name: self._entropy(name) for name in self.names}
+        tops = {name: height(taxonomies[name]) for name in self.names}
+        self.order = [name for name in sorted(self.names, key=self._place) if node[name] < tops[name]]
+        self.chain = [tops]
+        for name in self.order:
+            while self.chain[-1][name] > node[name]:
+                self.chain.append({**self.chain[-1], name: self.chain[-1][name] - 1})
+        self._counts = [Counter(zip(self._tuples(each), self._column, strict=True)) for each in self.chain]
+        self.members = {labels: place for place, labels in enumerate(self._tuples(node))}
+        self._seen = {
+            (name, self._labels[name, node[name]][row[name]], value)
+            for row, value in zip(rows, self._column, strict=True)
+            for name in self.names
+        }
+
+    def own(self, labels: tuple[Value, ...]) -> Counter[str]:
+        """The values of a class."""
+        return Counter({value: self._counts[-1][labels, value] for value in self.values})
+
+    def before_support(self, labels: tuple[Value, ...]) -> dict[str, float]:
+        """The chances of a class, of values that no row has with one of its labels, too."""
+        member, own = self._rows[self.members[labels]], self.own(labels)
+        chances = dict.fromkeys(self.values, 1 / len(self.values))
+        for node, counts in zip(self.chain, self._counts, strict=True):
+            above = tuple(self._labels[name, node[name]][member[name]] for name in self.names)
+            others = {value: counts[above, value] - own[value] for value in self.values}
+            whole = sum(others.values()) + self.PRIOR_ROWS
+            chances = {value: (others[value] + self.PRIOR_ROWS * chances[value]) / whole for value in self.values}
+        return chances
+
+    def chances(self, labels: tuple[Value, ...], barred: Iterable[str] = ()) -> dict[str, float]:
+        """The chances of a class: nothing for what it never gets; empty if that is all."""
+        left = {value: chance for value, chance in self.before_support(labels).items() if value not in barred}
+        seen = {value: chance for value, chance in left.items() if self.is_seen(labels, value)} or left
+        return {value: chance / sum(seen.values()) for value, chance in seen.items()}
+
+    def is_seen(self, labels: tuple[Value, ...], value: str) -> bool:
+        """Whether for every label of a class there is a row that has both the label and the value."""
+        return all((name, label, value) in self._seen for name, label in zip(self.names, labels, strict=True))
+
+    def _tuples(self, node: Node) -> list[tuple[Value, ...]]:
+        return [tuple(self._labels[name, node[name]][row[name]] for name in self.names) for row in self._rows]
+
+    def _entropy(self, name: str) -> float:
+        labels = [self._labels[name, self._node[name]][row[name]] for row in self._rows]
+        pairs, rows = Counter(zip(labels, self._column, strict=True)), Counter(labels)
+        return -math.fsum(
+            count / len(labels) * math.log(count / rows[label]) for (label, _), count in sorted(pairs.items(), key=str)
+        )
+
+    def _place(self, name: str) -> tuple[float, int]:
+        return round(self.entropies[name], 9), self.names.index(name)
+
+
 # Catalogs of counterfeits
 
 

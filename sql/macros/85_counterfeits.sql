@@ -8,6 +8,17 @@
 --   SELECT sum(anon.missing_rows(class_size, 4)) AS counterfeits FROM anon.class_sizes('visits', ['age', 'sex']);
 CREATE OR REPLACE MACRO anon.missing_rows(class_size, k) AS greatest(k - class_size, 0);
 
+-- The share of rows with a value, as expected from few rows and from what was expected before these were seen.
+--
+-- value_rows, row_count: how many rows have the value, of how many; prior: the share as expected before, which weighs
+-- as much as prior_rows rows.
+-- Returns: DOUBLE in [0, 1].
+-- Source: MacKay and Peto 1995, a hierarchical Dirichlet model: with the prior of one more label, and that of another.
+-- Example:
+--   SELECT anon.backed_off(3, 10, 0.25, 10) AS share;
+CREATE OR REPLACE MACRO anon.backed_off(value_rows, row_count, prior, prior_rows) AS
+(value_rows + prior_rows * prior) / (row_count + prior_rows);
+
 -- Reconstruction error of a value that is published as one of `leaf_count` equally likely values, in a row that is real
 -- with a probability of `truth`: the squared distance between what is known of the value and the value itself.
 --

@@ -1,5 +1,5 @@
 -- What a run of tests/golden/plans.py sends to the database, written by `python -m tests.golden`: review it as a diff.
--- It publishes 1175 rows; the SHA-256 of them is 9f8016aa097b60196377e4f9e8985df2b15051688597174fe857dec2d46f0df4.
+-- It publishes 1175 rows; the SHA-256 of them is c8ce01615ba5da16e69932cde8168159e2d5cff5df5ab1488592c56112b1c482.
 
 SELECT DISTINCT
   "attribute"
@@ -782,6 +782,417 @@ FROM "anon_classes"
 WHERE
   "anon_missing" > 0;
 
+CREATE TEMPORARY TABLE "temp"."main"."anon_class_values" AS
+WITH "anon_cells" AS (
+  SELECT
+    "anon_key_0" & 9214364837600034816 AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_cells"
+)
+SELECT
+  "anon_key_0",
+  "anon_sensitive_0",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_cells"
+GROUP BY
+  "anon_key_0",
+  "anon_sensitive_0";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_label_values" AS
+WITH "anon_class_values" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_class_values"
+  CROSS JOIN (VALUES
+    (0, 7484982580689764352),
+    (1, 1729382256910270464)) AS "anon_nodes"("anon_node", "anon_mask_0")
+)
+SELECT
+  "anon_node",
+  "anon_key_0",
+  "anon_sensitive_0",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_class_values"
+GROUP BY
+  "anon_node",
+  "anon_key_0",
+  "anon_sensitive_0";
+
+WITH "anon_labels_of_node" AS (
+  SELECT
+    "anon_node",
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size",
+    LN(
+      (
+        EXP(
+          LN(SUM("anon_row_count")) - SUM("anon_row_count" * LN("anon_row_count")) / SUM("anon_row_count")
+        )
+      )
+    ) AS "entropy"
+  FROM "temp"."main"."anon_label_values"
+  GROUP BY
+    "anon_node",
+    "anon_key_0"
+)
+SELECT
+  "anon_node" AS "node",
+  FSUM("anon_class_size" * "entropy") / SUM("anon_class_size") AS "entropy"
+FROM "anon_labels_of_node"
+GROUP BY
+  "anon_node";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_ancestor_values" AS
+WITH "anon_class_values" AS (
+  SELECT
+    "anon_key_0" & "anon_nodes"."anon_mask_0" AS "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count",
+    "anon_nodes"."anon_node"
+  FROM "temp"."main"."anon_class_values"
+  CROSS JOIN (VALUES
+    (0, 0),
+    (1, 6917529027641081856),
+    (2, 7205759403792793600),
+    (3, 7349874591868649472),
+    (4, 7421932185906577408),
+    (5, 7484982580689764352)) AS "anon_nodes"("anon_node", "anon_mask_0")
+)
+SELECT
+  "anon_node",
+  "anon_key_0",
+  "anon_sensitive_0",
+  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+FROM "anon_class_values"
+GROUP BY
+  "anon_node",
+  "anon_key_0",
+  "anon_sensitive_0";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_urns" AS
+WITH "anon_above_0" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "temp"."main"."anon_ancestor_values"
+  WHERE
+    "anon_node" = 0
+  GROUP BY
+    "anon_key_0"
+), "anon_above_1" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "temp"."main"."anon_ancestor_values"
+  WHERE
+    "anon_node" = 1
+  GROUP BY
+    "anon_key_0"
+), "anon_above_2" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "temp"."main"."anon_ancestor_values"
+  WHERE
+    "anon_node" = 2
+  GROUP BY
+    "anon_key_0"
+), "anon_above_3" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "temp"."main"."anon_ancestor_values"
+  WHERE
+    "anon_node" = 3
+  GROUP BY
+    "anon_key_0"
+), "anon_above_4" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "temp"."main"."anon_ancestor_values"
+  WHERE
+    "anon_node" = 4
+  GROUP BY
+    "anon_key_0"
+), "anon_above_5" AS (
+  SELECT
+    "anon_key_0",
+    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FROM "temp"."main"."anon_ancestor_values"
+  WHERE
+    "anon_node" = 5
+  GROUP BY
+    "anon_key_0"
+), "anon_classes" AS (
+  SELECT
+    "anon_lacking"."anon_key_0",
+    "anon_lacking"."anon_class_size",
+    "anon_lacking"."anon_missing",
+    "anon_lacking"."anon_class_size" AS "anon_own_rows",
+    "anon_above_0"."anon_row_count" AS "anon_above_0",
+    "anon_above_1"."anon_row_count" AS "anon_above_1",
+    "anon_above_2"."anon_row_count" AS "anon_above_2",
+    "anon_above_3"."anon_row_count" AS "anon_above_3",
+    "anon_above_4"."anon_row_count" AS "anon_above_4",
+    "anon_above_5"."anon_row_count" AS "anon_above_5"
+  FROM "temp"."main"."anon_lacking" AS anon_lacking
+  LEFT JOIN "anon_above_0"
+    ON (
+      "anon_lacking"."anon_key_0" & 0
+    ) = "anon_above_0"."anon_key_0"
+  LEFT JOIN "anon_above_1"
+    ON (
+      "anon_lacking"."anon_key_0" & 6917529027641081856
+    ) = "anon_above_1"."anon_key_0"
+  LEFT JOIN "anon_above_2"
+    ON (
+      "anon_lacking"."anon_key_0" & 7205759403792793600
+    ) = "anon_above_2"."anon_key_0"
+  LEFT JOIN "anon_above_3"
+    ON (
+      "anon_lacking"."anon_key_0" & 7349874591868649472
+    ) = "anon_above_3"."anon_key_0"
+  LEFT JOIN "anon_above_4"
+    ON (
+      "anon_lacking"."anon_key_0" & 7421932185906577408
+    ) = "anon_above_4"."anon_key_0"
+  LEFT JOIN "anon_above_5"
+    ON (
+      "anon_lacking"."anon_key_0" & 7484982580689764352
+    ) = "anon_above_5"."anon_key_0"
+)
+SELECT
+  *,
+  CAST((
+    SUM("anon_missing") OVER (ORDER BY "anon_own_rows" ASC, "anon_missing" ASC, "anon_key_0" ASC) - "anon_missing"
+  ) AS BIGINT) AS "anon_missing_before"
+FROM "anon_classes";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_chances" AS
+WITH "anon_label_0" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_label_values"
+  WHERE
+    "anon_node" = 0
+), "anon_label_1" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_label_values"
+  WHERE
+    "anon_node" = 1
+), "anon_above_0" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_ancestor_values"
+  WHERE
+    "anon_node" = 0
+), "anon_above_1" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_ancestor_values"
+  WHERE
+    "anon_node" = 1
+), "anon_above_2" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_ancestor_values"
+  WHERE
+    "anon_node" = 2
+), "anon_above_3" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_ancestor_values"
+  WHERE
+    "anon_node" = 3
+), "anon_above_4" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_ancestor_values"
+  WHERE
+    "anon_node" = 4
+), "anon_above_5" AS (
+  SELECT
+    "anon_key_0",
+    "anon_sensitive_0",
+    "anon_row_count"
+  FROM "temp"."main"."anon_ancestor_values"
+  WHERE
+    "anon_node" = 5
+), "anon_expected" AS (
+  SELECT
+    "anon_urns"."anon_key_0",
+    "anon_known"."anon_sensitive_0",
+    (
+      (
+        (
+          COALESCE("anon_above_5"."anon_row_count", 0) - COALESCE("anon_own"."anon_row_count", 0)
+        ) + 10 * (
+          (
+            (
+              COALESCE("anon_above_4"."anon_row_count", 0) - COALESCE("anon_own"."anon_row_count", 0)
+            ) + 10 * (
+              (
+                (
+                  COALESCE("anon_above_3"."anon_row_count", 0) - COALESCE("anon_own"."anon_row_count", 0)
+                ) + 10 * (
+                  (
+                    (
+                      COALESCE("anon_above_2"."anon_row_count", 0) - COALESCE("anon_own"."anon_row_count", 0)
+                    ) + 10 * (
+                      (
+                        (
+                          COALESCE("anon_above_1"."anon_row_count", 0) - COALESCE("anon_own"."anon_row_count", 0)
+                        ) + 10 * (
+                          (
+                            (
+                              COALESCE("anon_above_0"."anon_row_count", 0) - COALESCE("anon_own"."anon_row_count", 0)
+                            ) + 10 * (
+                              1 / (
+                                (
+                                  SELECT
+                                    COUNT(*)
+                                  FROM "temp"."main"."anon_known_values"
+                                )
+                              )
+                            )
+                          ) / (
+                            (
+                              "anon_urns"."anon_above_0" - "anon_urns"."anon_class_size"
+                            ) + 10
+                          )
+                        )
+                      ) / (
+                        (
+                          "anon_urns"."anon_above_1" - "anon_urns"."anon_class_size"
+                        ) + 10
+                      )
+                    )
+                  ) / (
+                    (
+                      "anon_urns"."anon_above_2" - "anon_urns"."anon_class_size"
+                    ) + 10
+                  )
+                )
+              ) / (
+                (
+                  "anon_urns"."anon_above_3" - "anon_urns"."anon_class_size"
+                ) + 10
+              )
+            )
+          ) / (
+            (
+              "anon_urns"."anon_above_4" - "anon_urns"."anon_class_size"
+            ) + 10
+          )
+        )
+      ) / (
+        (
+          "anon_urns"."anon_above_5" - "anon_urns"."anon_class_size"
+        ) + 10
+      )
+    ) AS "anon_chance"
+  FROM "temp"."main"."anon_urns" AS anon_urns
+  CROSS JOIN "temp"."main"."anon_known_values" AS anon_known
+  JOIN "anon_label_0"
+    ON (
+      "anon_urns"."anon_key_0" & 7484982580689764352
+    ) = "anon_label_0"."anon_key_0"
+    AND "anon_label_0"."anon_sensitive_0" = "anon_known"."anon_sensitive_0"
+  JOIN "anon_label_1"
+    ON (
+      "anon_urns"."anon_key_0" & 1729382256910270464
+    ) = "anon_label_1"."anon_key_0"
+    AND "anon_label_1"."anon_sensitive_0" = "anon_known"."anon_sensitive_0"
+  LEFT JOIN "anon_above_0"
+    ON (
+      "anon_urns"."anon_key_0" & 0
+    ) = "anon_above_0"."anon_key_0"
+    AND "anon_above_0"."anon_sensitive_0" = "anon_known"."anon_sensitive_0"
+  LEFT JOIN "anon_above_1"
+    ON (
+      "anon_urns"."anon_key_0" & 6917529027641081856
+    ) = "anon_above_1"."anon_key_0"
+    AND "anon_above_1"."anon_sensitive_0" = "anon_known"."anon_sensitive_0"
+  LEFT JOIN "anon_above_2"
+    ON (
+      "anon_urns"."anon_key_0" & 7205759403792793600
+    ) = "anon_above_2"."anon_key_0"
+    AND "anon_above_2"."anon_sensitive_0" = "anon_known"."anon_sensitive_0"
+  LEFT JOIN "anon_above_3"
+    ON (
+      "anon_urns"."anon_key_0" & 7349874591868649472
+    ) = "anon_above_3"."anon_key_0"
+    AND "anon_above_3"."anon_sensitive_0" = "anon_known"."anon_sensitive_0"
+  LEFT JOIN "anon_above_4"
+    ON (
+      "anon_urns"."anon_key_0" & 7421932185906577408
+    ) = "anon_above_4"."anon_key_0"
+    AND "anon_above_4"."anon_sensitive_0" = "anon_known"."anon_sensitive_0"
+  LEFT JOIN "anon_above_5"
+    ON (
+      "anon_urns"."anon_key_0" & 7484982580689764352
+    ) = "anon_above_5"."anon_key_0"
+    AND "anon_above_5"."anon_sensitive_0" = "anon_known"."anon_sensitive_0"
+  LEFT JOIN "temp"."main"."anon_class_values" AS anon_own
+    ON "anon_own"."anon_key_0" = "anon_urns"."anon_key_0"
+    AND "anon_own"."anon_sensitive_0" = "anon_known"."anon_sensitive_0"
+)
+SELECT
+  "anon_key_0",
+  "anon_sensitive_0",
+  CAST(ROUND(
+    "anon_chance" / MAX("anon_chance") OVER (PARTITION BY "anon_key_0") * 4503599627370496
+  ) AS BIGINT) AS "anon_chance"
+FROM "anon_expected";
+
+CREATE TEMPORARY TABLE "temp"."main"."anon_urn_bounds" AS
+WITH "anon_copied" AS (
+  SELECT
+    "anon_urns"."anon_key_0",
+    "anon_own"."anon_sensitive_0",
+    "anon_own"."anon_row_count"
+  FROM "temp"."main"."anon_urns" AS anon_urns
+  JOIN "temp"."main"."anon_class_values" AS anon_own
+    ON "anon_own"."anon_key_0" = "anon_urns"."anon_key_0"
+)
+SELECT
+  "anon_key_0",
+  "anon_sensitive_0",
+  CAST((
+    SUM("anon_row_count") OVER (PARTITION BY "anon_key_0" ORDER BY "anon_sensitive_0" ASC) - "anon_row_count"
+  ) AS DOUBLE) AS "anon_low"
+FROM "anon_copied"
+UNION ALL
+SELECT
+  "anon_key_0",
+  "anon_sensitive_0",
+  CAST((
+    SUM("anon_chance") OVER (PARTITION BY "anon_key_0" ORDER BY "anon_sensitive_0" ASC) - "anon_chance"
+  ) AS DOUBLE) / SUM("anon_chance") OVER (PARTITION BY "anon_key_0") - 1 AS "anon_low"
+FROM "temp"."main"."anon_chances"
+WHERE
+  "anon_chance" > 0;
+
 SELECT
   COUNT(*) AS "classes",
   COALESCE(CAST(SUM("anon_missing") AS BIGINT), 0) AS "missing",
@@ -789,202 +1200,207 @@ SELECT
 FROM "temp"."main"."anon_lacking";
 
 SELECT
-  "anon_sensitive_0" AS "value",
-  "anon_row_count" AS "rows"
-FROM "temp"."main"."anon_known_values"
+  "anon_own_rows" AS "own",
+  "anon_missing" AS "missing",
+  COUNT(*) AS "classes"
+FROM "temp"."main"."anon_urns"
+GROUP BY
+  "anon_own_rows",
+  "anon_missing"
 ORDER BY
-  "value" ASC;
+  "own" ASC,
+  "missing" ASC;
 
 CREATE TEMPORARY TABLE "anon_drawn_values_values" AS
 SELECT
   CAST(v0 AS BIGINT) AS "anon_place",
-  CAST(v1 AS UINTEGER) AS "anon_drawn_value"
+  CAST(v1 AS DOUBLE) AS "anon_drawn_value"
 FROM (VALUES
-  (0, 10),
-  (1, 10),
-  (2, 10),
-  (3, 10),
-  (4, 10),
-  (5, 10),
-  (6, 10),
-  (7, 10),
-  (8, 10),
-  (9, 10),
-  (10, 10),
-  (11, 10),
-  (12, 10),
-  (13, 10),
-  (14, 10),
-  (15, 10),
-  (16, 10),
-  (17, 10),
-  (18, 10),
-  (19, 10),
-  (20, 10),
-  (21, 10),
-  (22, 10),
-  (23, 10),
-  (24, 10),
-  (25, 10),
-  (26, 10),
-  (27, 10),
-  (28, 10),
-  (29, 10),
-  (30, 10),
-  (31, 10),
-  (32, 10),
-  (33, 10),
-  (34, 10),
-  (35, 10),
-  (36, 10),
-  (37, 10),
-  (38, 10),
-  (39, 10),
-  (40, 10),
-  (41, 10),
-  (42, 10),
-  (43, 10),
-  (44, 10),
-  (45, 10),
-  (46, 10),
-  (47, 10),
-  (48, 10),
-  (49, 10),
-  (50, 10),
-  (51, 10),
-  (52, 10),
-  (53, 10),
-  (54, 10),
-  (55, 10),
-  (56, 10),
-  (57, 10),
-  (58, 10),
-  (59, 10),
-  (60, 10),
-  (61, 10),
-  (62, 10),
-  (63, 10),
-  (64, 10),
-  (65, 10),
-  (66, 10),
-  (67, 10),
-  (68, 10),
-  (69, 10),
-  (70, 10),
-  (71, 10),
-  (72, 10),
-  (73, 10),
-  (74, 10),
-  (75, 10),
-  (76, 10),
-  (77, 10),
-  (78, 10),
-  (79, 10),
-  (80, 10),
-  (81, 10),
-  (82, 10),
-  (83, 10),
-  (84, 10),
-  (85, 10),
-  (86, 10),
-  (87, 10),
-  (88, 10),
-  (89, 10),
-  (90, 10),
-  (91, 10),
-  (92, 10),
-  (93, 10),
-  (94, 10),
-  (95, 10),
-  (96, 10),
-  (97, 10),
-  (98, 10),
-  (99, 10),
-  (100, 10),
-  (101, 10),
-  (102, 10),
-  (103, 10),
-  (104, 10),
-  (105, 10),
-  (106, 10),
-  (107, 10),
-  (108, 10),
-  (109, 10),
-  (110, 10),
-  (111, 10),
-  (112, 10),
-  (113, 10),
-  (114, 10),
-  (115, 10),
-  (116, 10),
-  (117, 10),
-  (118, 10),
-  (119, 10),
-  (120, 10),
-  (121, 10),
-  (122, 10),
-  (123, 10),
-  (124, 10),
-  (125, 10),
-  (126, 10),
-  (127, 10),
-  (128, 10),
-  (129, 10),
-  (130, 10),
-  (131, 10),
-  (132, 10),
-  (133, 10),
-  (134, 10),
-  (135, 10),
-  (136, 10),
-  (137, 10),
-  (138, 10),
-  (139, 10),
-  (140, 10),
-  (141, 10),
-  (142, 10),
-  (143, 10),
-  (144, 10),
-  (145, 10),
-  (146, 10),
-  (147, 10),
-  (148, 10),
-  (149, 10),
-  (150, 10),
-  (151, 10),
-  (152, 10),
-  (153, 10),
-  (154, 10),
-  (155, 10),
-  (156, 10),
-  (157, 10),
-  (158, 10),
-  (159, 10),
-  (160, 10),
-  (161, 10),
-  (162, 10),
-  (163, 10),
-  (164, 10),
-  (165, 10),
-  (166, 10),
-  (167, 10),
-  (168, 10),
-  (169, 10),
-  (170, 10),
-  (171, 10),
-  (172, 10),
-  (173, 10),
-  (174, 10),
-  (175, 10),
-  (176, 10),
-  (177, 10),
-  (178, 10),
-  (179, 10),
-  (180, 10),
-  (181, 10),
-  (182, 10),
-  (183, 10),
-  (184, 10)) AS given(v0, v1);
+  (0, -0.5),
+  (1, -0.5),
+  (2, -0.5),
+  (3, -0.5),
+  (4, -0.5),
+  (5, -0.5),
+  (6, -0.5),
+  (7, -0.5),
+  (8, -0.5),
+  (9, -0.5),
+  (10, -0.5),
+  (11, -0.5),
+  (12, -0.5),
+  (13, -0.5),
+  (14, -0.5),
+  (15, -0.5),
+  (16, -0.5),
+  (17, -0.5),
+  (18, -0.5),
+  (19, -0.5),
+  (20, -0.5),
+  (21, -0.5),
+  (22, -0.5),
+  (23, -0.5),
+  (24, -0.5),
+  (25, -0.5),
+  (26, -0.5),
+  (27, -0.5),
+  (28, -0.5),
+  (29, -0.5),
+  (30, -0.5),
+  (31, -0.5),
+  (32, -0.5),
+  (33, -0.5),
+  (34, -0.5),
+  (35, -0.5),
+  (36, -0.5),
+  (37, -0.5),
+  (38, -0.5),
+  (39, -0.5),
+  (40, -0.5),
+  (41, -0.5),
+  (42, -0.5),
+  (43, -0.5),
+  (44, -0.5),
+  (45, -0.5),
+  (46, -0.5),
+  (47, -0.5),
+  (48, -0.5),
+  (49, -0.5),
+  (50, -0.5),
+  (51, -0.5),
+  (52, -0.5),
+  (53, -0.5),
+  (54, -0.5),
+  (55, -0.5),
+  (56, -0.5),
+  (57, -0.5),
+  (58, -0.5),
+  (59, -0.5),
+  (60, -0.5),
+  (61, -0.5),
+  (62, -0.5),
+  (63, -0.5),
+  (64, -0.5),
+  (65, -0.5),
+  (66, -0.5),
+  (67, -0.5),
+  (68, -0.5),
+  (69, -0.5),
+  (70, -0.5),
+  (71, -0.5),
+  (72, -0.5),
+  (73, -0.5),
+  (74, -0.5),
+  (75, -0.5),
+  (76, -0.5),
+  (77, -0.5),
+  (78, -0.5),
+  (79, -0.5),
+  (80, -0.5),
+  (81, -0.5),
+  (82, -0.5),
+  (83, -0.5),
+  (84, -0.5),
+  (85, -0.5),
+  (86, -0.5),
+  (87, -0.5),
+  (88, -0.5),
+  (89, -0.5),
+  (90, -0.5),
+  (91, -0.5),
+  (92, -0.5),
+  (93, -0.5),
+  (94, -0.5),
+  (95, -0.5),
+  (96, -0.5),
+  (97, -0.5),
+  (98, -0.5),
+  (99, -0.5),
+  (100, -0.5),
+  (101, -0.5),
+  (102, -0.5),
+  (103, -0.5),
+  (104, -0.5),
+  (105, -0.5),
+  (106, -0.5),
+  (107, -0.5),
+  (108, -0.5),
+  (109, -0.5),
+  (110, -0.5),
+  (111, -0.5),
+  (112, -0.5),
+  (113, -0.5),
+  (114, -0.5),
+  (115, -0.5),
+  (116, -0.5),
+  (117, -0.5),
+  (118, -0.5),
+  (119, -0.5),
+  (120, -0.5),
+  (121, -0.5),
+  (122, -0.5),
+  (123, -0.5),
+  (124, -0.5),
+  (125, -0.5),
+  (126, -0.5),
+  (127, -0.5),
+  (128, -0.5),
+  (129, -0.5),
+  (130, -0.5),
+  (131, -0.5),
+  (132, -0.5),
+  (133, -0.5),
+  (134, -0.5),
+  (135, -0.5),
+  (136, -0.5),
+  (137, -0.5),
+  (138, -0.5),
+  (139, -0.5),
+  (140, -0.5),
+  (141, -0.5),
+  (142, -0.5),
+  (143, -0.5),
+  (144, -0.5),
+  (145, -0.5),
+  (146, -0.5),
+  (147, -0.5),
+  (148, -0.5),
+  (149, -0.5),
+  (150, -0.5),
+  (151, -0.5),
+  (152, -0.5),
+  (153, -0.5),
+  (154, -0.5),
+  (155, -0.5),
+  (156, -0.5),
+  (157, -0.5),
+  (158, -0.5),
+  (159, -0.5),
+  (160, -0.5),
+  (161, -0.5),
+  (162, -0.5),
+  (163, -0.5),
+  (164, -0.5),
+  (165, -0.5),
+  (166, -0.5),
+  (167, -0.5),
+  (168, -0.5),
+  (169, -0.5),
+  (170, -0.5),
+  (171, -0.5),
+  (172, -0.5),
+  (173, -0.5),
+  (174, -0.5),
+  (175, -0.5),
+  (176, -0.5),
+  (177, -0.5),
+  (178, -0.5),
+  (179, -0.5),
+  (180, -0.5),
+  (181, -0.5),
+  (182, -0.5),
+  (183, -0.5),
+  (184, -0.5)) AS given(v0, v1);
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_drawn_values" AS
 SELECT
@@ -994,22 +1410,30 @@ FROM "anon_drawn_values_values";
 DROP TABLE "anon_drawn_values_values";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_counterfeits" AS
-WITH "anon_places" AS (
+WITH "anon_missing_rows" AS (
   SELECT
     "anon_key_0",
     UNNEST(RANGE("anon_missing_before", "anon_missing_before" + "anon_missing")) AS "anon_place"
-  FROM "temp"."main"."anon_lacking"
+  FROM "temp"."main"."anon_urns"
+), "anon_places" AS (
+  SELECT
+    "anon_missing_rows"."anon_key_0",
+    "anon_drawn"."anon_drawn_value"
+  FROM "anon_missing_rows"
+  JOIN "temp"."main"."anon_drawn_values" AS anon_drawn
+    ON "anon_drawn"."anon_place" = "anon_missing_rows"."anon_place"
 )
 SELECT
   "anon_places"."anon_key_0",
-  "anon_drawn"."anon_drawn_value" AS "anon_sensitive_0",
+  "anon_bounds"."anon_sensitive_0",
   CAST(COUNT(*) AS BIGINT) AS "anon_row_count"
 FROM "anon_places"
-JOIN "temp"."main"."anon_drawn_values" AS anon_drawn
-  ON "anon_drawn"."anon_place" = "anon_places"."anon_place"
+ASOF JOIN "temp"."main"."anon_urn_bounds" AS anon_bounds
+  ON "anon_places"."anon_key_0" = "anon_bounds"."anon_key_0"
+  AND "anon_places"."anon_drawn_value" >= "anon_bounds"."anon_low"
 GROUP BY
   "anon_places"."anon_key_0",
-  "anon_drawn"."anon_drawn_value";
+  "anon_bounds"."anon_sensitive_0";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_filled_cells" AS
 WITH "anon_cells" AS (
@@ -1391,6 +1815,18 @@ DROP TABLE IF EXISTS "temp"."main"."anon_filled_cells";
 DROP TABLE IF EXISTS "temp"."main"."anon_counterfeits";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_drawn_values";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_urn_bounds";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_chances";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_urns";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_ancestor_values";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_label_values";
+
+DROP TABLE IF EXISTS "temp"."main"."anon_class_values";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_lacking";
 

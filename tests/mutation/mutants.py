@@ -63,6 +63,8 @@ NODES = "tests/integration/test_node_audits.py::TestExactly"
 RELEASES = "tests/property/test_private_releases.py"
 CEILINGS = "tests/property/test_h_ceiling.py"
 IMPOSSIBLE = "tests/property/test_impossible_pairs.py"
+HIDDEN = "tests/property/test_hidden_counterfeits.py"
+URN = "tests/unit/h_ceiling/test_urn.py"
 RELOCATIONS = "tests/integration/test_relocation.py::TestRelease"
 LEDGERS = "tests/integration/test_ledger.py"
 RUNS = "tests/integration/test_private_runs.py"
@@ -1174,7 +1176,7 @@ CEILING = [
         "sqlanon/methods/h_ceiling/counterfeits.py",
         (
             "ceiling-uniform-as-marginal",
-            'rows if settings.fill == "marginal" else np.ones_like(rows)',
+            'rows if settings_of(table).fill == "marginal" else np.ones_like(rows)',
             "rows",
             "a uniform fill is none",
             "tests/integration/test_h_ceiling.py::TestAdult::test_values_are_drawn_as_in_the_whole_table",
@@ -1185,6 +1187,50 @@ CEILING = [
             "weights",
             "counterfeits have impossible combinations",
             f"{IMPOSSIBLE}::test_no_counterfeit_has_one_and_others_are_drawn_by_their_weights",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/urn.py",
+        (
+            "urn-of-true-rows",
+            "[1] * size + [PRIOR_ROWS]",
+            "[1] * own + [0] * (size - own) + [PRIOR_ROWS]",
+            "no counterfeit copies another, so that the values that are alone in a class are likelier to be invented",
+            f"{URN}::TestLinks::test_every_set_of_rows_is_as_likely_to_be_true",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/hidden.py",
+        (
+            "back-off-by-policy",
+            "key=lambda at: (entropies.get(at, 0.0), at)",
+            "key=lambda at: at",
+            "what is expected of a class is that of classes that say little of it",
+            f"{HIDDEN}::test_chances_are_those_of_other_rows",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/h_ceiling/hidden_queries.py",
+        (
+            "back-off-with-own-rows",
+            'own = exp.func("coalesce", column(ROW_COUNT, "anon_own"), number(0))',
+            "own = number(0)",
+            "what is expected of a class depends on its own rows",
+            f"{HIDDEN}::test_chances_are_those_of_other_rows",
+        ),
+        (
+            "counterfeits-never-seen",
+            '"LEFT" if has_barred else None',
+            '"LEFT"',
+            "counterfeits have values that no true row has with their labels",
+            f"{HIDDEN}::test_chances_are_those_of_other_rows",
+        ),
+        (
+            "impossible-is-copied",
+            '_is_barred(column(code, "anon_own")).not_()',
+            "exp.true()",
+            "counterfeits copy impossible combinations",
+            f"{HIDDEN}::test_counterfeits_copy_rows_or_are_drawn_by_chances",
         ),
     ),
     *_of(

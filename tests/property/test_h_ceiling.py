@@ -32,6 +32,7 @@ from tests.strategies import Case, cases
 
 EXAMPLES = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 MORE_EXAMPLES = settings(EXAMPLES, max_examples=examples(30))
+FILLS = ["hidden", "marginal", "uniform"]
 FAST = settings(max_examples=examples(100), deadline=None)
 
 
@@ -50,7 +51,7 @@ def filled_cases(draw: st.DrawFn) -> Case:
     return replace(case, rows=rows)
 
 
-def policy_of(case: Case, k: int, h: float | None, fill: str = "marginal", catalog: str = "none") -> sa.Policy:
+def policy_of(case: Case, k: int, h: float | None, fill: str = "hidden", catalog: str = "none") -> sa.Policy:
     return sa.Policy(
         quasi_identifiers=case.quasi_identifiers,
         sensitive=[case.sensitive],
@@ -65,7 +66,13 @@ def nodes_of(case: Case) -> list[dict[str, int]]:
 
 
 @EXAMPLES
-@given(filled_cases(), st.integers(2, 4), ceilings(), st.sampled_from(["marginal", "uniform"]), st.integers(0, 99))
+@given(
+    filled_cases(),
+    st.integers(2, 4),
+    ceilings(),
+    st.sampled_from(FILLS),
+    st.integers(0, 99),
+)
 def test_releases(case: Case, k: int, h: float | None, fill: str, seed: int) -> None:
     k = min(k, len(case.rows))
     wanted = {}
@@ -121,16 +128,17 @@ def concealing_cases(draw: st.DrawFn) -> Case:
     st.sampled_from([0.0, 0.2, 0.5, 0.75]),
     st.sampled_from(["paper", "strict"]),
     st.sampled_from([None, None, lambda: True]),
+    st.sampled_from(["hidden", "marginal", "marginal"]),
     st.integers(0, 99),
 )
 def test_with_a_catalog_the_least_reconstruction_error_decides(
-    case: Case, k: int, h: float, kind: str, stop: Callable[[], bool] | None, seed: int
+    case: Case, k: int, h: float, kind: str, stop: Callable[[], bool] | None, fill: str, seed: int
 ) -> None:
     seen: list[Candidate] = []
     with session_of(case) as session, pytest.MonkeyPatch.context() as patched:
         judged = candidates._candidate
         patched.setattr(candidates, "_candidate", lambda *given: seen.append(judged(*given)) or seen[-1])
-        source, policy = sa.SeededSource(seed), policy_of(case, k, h, catalog=kind)
+        source, policy = sa.SeededSource(seed), policy_of(case, k, h, fill, kind)
         try:
             release = session.anonymize(
                 "given", policy, "released", tables={"catalog": "told"}, random_source=source, stop=stop

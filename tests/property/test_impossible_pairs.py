@@ -133,7 +133,7 @@ def test_values_of_a_class_are_drawn_as_often_to_one_another() -> None:
         )
         session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
         rule = {"id": {"kind": "intervals", "widths": [10], "minimum": 0, "maximum": 11999}}
-        method = sa.HCeiling(3, h=0, impossible=[{"sex": "m", "illness": "birth"}])
+        method = sa.HCeiling(3, h=0, fill="marginal", impossible=[{"sex": "m", "illness": "birth"}])
         policy = sa.Policy(quasi_identifiers=["id", "sex"], sensitive=["illness"], taxonomies=rule, method=method)
         session.anonymize("people", policy, "released", tables=INVENTED, random_source=sa.SeededSource(3))
         told = session.connection.sql("SELECT sex, illness, sum(counterfeits) FROM invented GROUP BY ALL").fetchall()

@@ -1,4 +1,4 @@
-"""Counterfeits: how many a node needs is counted in SQL, their values are drawn here, and rows are rebuilt in SQL.
+"""Counterfeits: how many a node needs is counted in SQL, chance comes from here, and rows are rebuilt in SQL.
 
 Nothing but their number tells counterfeits: they are counted together with true rows of the same class and value before
 any row is written, and rows are in the order of their own columns.
@@ -6,8 +6,9 @@ any row is written, and rows are in the order of their own columns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,15 +16,16 @@ from numpy.typing import NDArray
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.mechanisms.source import RandomSource
+from sqlanon.mechanisms.source import Floats, RandomSource
 from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.h_ceiling import queries
+from sqlanon.methods.h_ceiling import hidden, hidden_queries, queries
 from sqlanon.methods.h_ceiling.impossible import place_by_barred_values
 from sqlanon.methods.h_ceiling.impossible_queries import PLACED, barred_sets
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.h_ceiling import HCeiling
 
-Codes = NDArray[np.uint32]
+Drawn = NDArray[np.uint32] | Floats
+"""What was drawn for all counterfeits, in their places: the codes of values, or of what hides as urns have it."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,13 @@ class Filled:
         table: its cells, counterfeits among them.
         levels: the node.
         added: what was added.
-        drawn: the codes of the values of the counterfeits, in the order of the classes that they are in.
+        drawn: what was drawn for its counterfeits.
     """
 
     table: EncodedTable
     levels: Levels
     added: Added
-    drawn: Codes
+    drawn: Drawn
 
     @property
     def settings(self) -> HCeiling:
@@ -75,7 +77,7 @@ def rows_without_value(engine: Compute, table: EncodedTable) -> int:
 
 
 def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSource) -> Filled:
-    """Fill up the classes of a node, the value of every counterfeit drawn on its own (spec/hceiling.md (b) 3).
+    """Fill up the classes of a node with counterfeits (spec/hceiling.md (b) 3, spec/hceiling_fill.md).
 
     Raises:
         UnsatisfiableError: the policy leaves no value for the counterfeits of some classes.
@@ -100,27 +102,44 @@ def fill_again(engine: Compute, table: EncodedTable, filled: Filled) -> None:
 def _find_lacking(engine: Compute, table: EncodedTable, levels: Levels) -> None:
     for step in (queries.known_values(table.encoding), queries.lacking(table.encoding, levels, settings_of(table).k)):
         engine.run(step)
-    if settings_of(table).impossible:
+    settings = settings_of(table)
+    if settings.impossible:
         place_by_barred_values(engine, table, levels)
+    if settings.fill == "hidden":
+        hidden.put_urns(engine, table, levels, has_barred=bool(settings.impossible))
 
 
-def _put_in(engine: Compute, table: EncodedTable, levels: Levels, drawn: Codes) -> None:
+def _put_in(engine: Compute, table: EncodedTable, levels: Levels, drawn: Drawn) -> None:
     """Put drawn values in their places, and make the cells that they are in."""
     engine.put(queries.DRAWN, pa.table({queries.PLACE: np.arange(len(drawn)), queries.DRAWN_VALUE: drawn}))
-    lacking = PLACED if settings_of(table).impossible else queries.LACKING
-    for step in (queries.counterfeits(table.encoding, levels, lacking), queries.filled(table.encoding, levels)):
-        engine.run(step)
+    encoding, settings = table.encoding, settings_of(table)
+    if settings.fill == "hidden":
+        engine.run(hidden_queries.counterfeits(encoding, levels))
+    else:
+        engine.run(queries.counterfeits(encoding, levels, PLACED if settings.impossible else queries.LACKING))
+    engine.run(queries.filled(encoding, levels))
 
 
 def _drawn(
     engine: Compute, table: EncodedTable, levels: Levels, totals: Mapping[str, int], source: RandomSource
-) -> Codes:
-    """The codes of the values of all counterfeits, in their places: for each set of barred values from what is left."""
+) -> Drawn:
+    """What is drawn for all counterfeits, in their places."""
     settings = settings_of(table)
+    if settings.fill == "hidden":
+        if settings.impossible:
+            _refuse_without_values(levels, hidden.classes_without_values(engine, table, levels))
+        return hidden.draws(engine, source)
+    sets = engine.fetch(barred_sets(), "sets of values that classes never get") if settings.impossible else [totals]
+    return _drawn_from_all(engine, table, levels, sets, source)
+
+
+def _drawn_from_all(
+    engine: Compute, table: EncodedTable, levels: Levels, sets: Sequence[Mapping[str, Any]], source: RandomSource
+) -> Drawn:
+    """The codes of values that are drawn from those of all rows: for each set of barred values from what is left."""
     known = engine.fetch(queries.value_counts(table.encoding), "sensitive values")
     codes, rows = (np.array([row[name] for row in known], dtype=np.int64) for name in ("value", "rows"))
-    weights = rows if settings.fill == "marginal" else np.ones_like(rows)
-    sets = engine.fetch(barred_sets(), "sets of values that classes never get") if settings.impossible else [totals]
+    weights = rows if settings_of(table).fill == "marginal" else np.ones_like(rows)
     drawn, classes = [np.empty(0, dtype=np.uint32)], 0
     for each in sets:
         left = np.where(np.isin(codes, each.get("barred", [])), 0, weights)
@@ -128,9 +147,14 @@ def _drawn(
             drawn.append(codes[source.sampled(left, int(each["missing"]))].astype(np.uint32))
         elif each["missing"]:
             classes += int(each["classes"])
+    _refuse_without_values(levels, classes)
+    return np.concatenate(drawn)
+
+
+def _refuse_without_values(levels: Levels, classes: int) -> None:
+    """Refuse a node with classes that may get no value."""
     if classes:
         raise UnsatisfiableError(
             "impossible leaves counterfeits no value:",
             [f"at {tuple(levels)} {classes:,} classes that lack rows never get any value that the table has"],
         )
-    return np.concatenate(drawn)

@@ -21,6 +21,7 @@ from sqlanon.queries.kit.nodes import (
     column,
     copies,
     count_rows,
+    equal_in,
     grouped,
     number,
     select,
@@ -150,14 +151,22 @@ def rows_without_value(encoding: Encoding) -> exp.Query:
 def counterfeits(encoding: Encoding, levels: Levels, lacking: Relation) -> Step:
     """The step that makes :data:`COUNTERFEITS`, from what classes lack and the values drawn in their order."""
     keys = [column(key, "anon_places") for key in by_key(encoding, levels).keys]
+    value = aliased(column(DRAWN_VALUE, "anon_places"), value_column(encoding))
+    columns = [*keys, value, aliased(cast(count_rows(), "BIGINT"), ROW_COUNT)]
+    query = select(columns, subquery(drawn_for_classes(encoding, levels, lacking), "anon_places"))
+    return Step(COUNTERFEITS, grouped(query, [*copies(keys), value.this.copy()]), "counterfeits")
+
+
+def drawn_for_classes(encoding: Encoding, levels: Levels, lacking: Relation) -> exp.Select:
+    """The key of the class of each counterfeit, and what was drawn for it."""
+    keys = by_key(encoding, levels).keys
     last = exp.Add(this=column(BEFORE), expression=column(MISSING))
     each = aliased(exp.func("unnest", exp.func("range", column(BEFORE), last)), PLACE)
-    places = select([*(column(key.name) for key in keys), each], lacking.table)
-    value = aliased(column(DRAWN_VALUE, "anon_drawn"), value_column(encoding))
-    query = select([*keys, value, aliased(cast(count_rows(), "BIGINT"), ROW_COUNT)], subquery(places, "anon_places"))
-    on = column(PLACE, "anon_drawn").eq(column(PLACE, "anon_places"))
-    query = query.join(exp.alias_(DRAWN.table, "anon_drawn", table=True), on=on, copy=False)
-    return Step(COUNTERFEITS, grouped(query, [*copies(keys), value.this.copy()]), "counterfeits")
+    places = select([*map(column, keys), each], lacking.table)
+    columns = [*(column(key, "anon_missing_rows") for key in keys), column(DRAWN_VALUE, "anon_drawn")]
+    query = select(columns, subquery(places, "anon_missing_rows"))
+    drawn = exp.alias_(DRAWN.table, "anon_drawn", table=True)
+    return query.join(drawn, on=equal_in([PLACE], "anon_drawn", "anon_missing_rows"), copy=False)
 
 
 def filled(encoding: Encoding, levels: Levels) -> Step:

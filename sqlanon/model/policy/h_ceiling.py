@@ -24,7 +24,7 @@ def _as_text(value: Any) -> Any:
 Text = Annotated[str, BeforeValidator(_as_text)]
 """A label or a value as text, the form in which taxonomies know them; whole numbers may be written as such."""
 
-Fill = Literal["marginal", "uniform"]
+Fill = Literal["hidden", "marginal", "uniform"]
 CatalogKind = Literal["none", "strict", "paper"]
 
 EFFECTIVE = 0.8
@@ -60,9 +60,10 @@ class HCeiling(MethodSettings):
         h: the ceiling, in [0, 1]: the mean over the quasi-identifiers of (leaves - 1) / (domain - 1) that the labels of
             no row may exceed. Without one no counterfeits are needed: it is then plain k-anonymity, as general as it
             has to be.
-        fill: how the sensitive values of counterfeits are drawn: ``"marginal"`` as they are in the whole table, or
-            ``"uniform"`` from the values that occur, as published; the latter makes counterfeits of rare values easy to
-            tell (spec/hceiling.md, H8).
+        fill: how the sensitive values of counterfeits are drawn. ``"hidden"`` draws them as they are expected in a
+            class: from its own rows, and from those of the classes around it, so that who expects the same cannot tell
+            them from true rows. ``"marginal"`` draws them as they are in the whole table, ``"uniform"`` from all values
+            that occur: both can be recognized, by what is usual in larger classes (spec/hceiling_fill.md).
         catalog: whether a second table tells how many counterfeits of each value there are in groups of classes, for
             recipients to correct for them. It makes it easier to find persons, too. ``"none"`` is safest. ``"strict"``
             groups classes so that none is sure to have a counterfeit, and that the effective k of each group, the
@@ -83,7 +84,7 @@ class HCeiling(MethodSettings):
     model: Literal["h-ceiling"] = "h-ceiling"
     k: Annotated[int, Field(ge=2, strict=True)]
     h: Share | None = None
-    fill: Fill = "marginal"
+    fill: Fill = "hidden"
     catalog: CatalogKind = "none"
     effective_k: NotNegative | None = None
     impossible: tuple[dict[str, Text], ...] = ()
@@ -93,7 +94,7 @@ class HCeiling(MethodSettings):
         k: int | None = None,
         *,
         h: float | None = None,
-        fill: Fill = "marginal",
+        fill: Fill = "hidden",
         catalog: CatalogKind = "none",
         effective_k: float | None = None,
         impossible: Sequence[Mapping[str, str | int]] = (),

@@ -1,0 +1,80 @@
+"""The conversation about counterfeits that hide: counts of classes go up, what is drawn for them comes down."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sqlanon.engines.base import Compute
+from sqlanon.mechanisms.source import Floats, RandomSource
+from sqlanon.methods.cells import EncodedTable
+from sqlanon.methods.h_ceiling import hidden_queries as queries
+from sqlanon.methods.h_ceiling.ancestors import Ancestors, class_values
+from sqlanon.methods.h_ceiling.urn import drawn_from_urns
+from sqlanon.model.lattice import Levels
+
+DIGITS = 12
+"""Digits to which entropies are compared: a database adds in any order, and equal runs are to choose equal chains."""
+
+
+def put_urns(engine: Compute, table: EncodedTable, levels: Levels, *, has_barred: bool) -> None:
+    """Make the tables that counterfeits are drawn by, for the classes of a node that lack rows.
+
+    They have a row for each of these classes and each value that it may get.
+
+    Args:
+        engine: the database.
+        table: the cells of true rows.
+        levels: the node.
+        has_barred: whether there are values that classes never get.
+    """
+    encoding = table.encoding
+    engine.run(class_values(encoding, levels))
+    labels = Ancestors(encoding, _alone(table, levels), queries.LABEL_VALUES)
+    engine.run(labels.step("values of labels"))
+    chain = Ancestors(encoding, _chain(engine, table, levels, labels), queries.ANCESTOR_VALUES)
+    engine.run(chain.step("values of more general classes"))
+    engine.run(queries.urns(encoding, levels, chain, has_barred=has_barred))
+    engine.run(queries.chances(encoding, levels, labels, chain, has_barred=has_barred))
+    engine.run(queries.bounds(encoding, levels, has_barred=has_barred))
+
+
+def classes_without_values(engine: Compute, table: EncodedTable, levels: Levels) -> int:
+    """How many classes that lack rows may get no value."""
+    query = queries.without_chances(table.encoding, levels)
+    return int(engine.fetch(query, "classes without a value")[0]["classes"])
+
+
+def draws(engine: Compute, source: RandomSource) -> Floats:
+    """What is drawn for all counterfeits, in their places."""
+    sizes = engine.fetch(queries.urn_sizes(), "classes by what they lack", "class")
+    drawn = [drawn_from_urns(each["own"], each["missing"], each["classes"], source) for each in sizes]
+    return np.concatenate([np.empty(0), *drawn])
+
+
+def _alone(table: EncodedTable, levels: Levels) -> list[Levels]:
+    """For each quasi-identifier below its top, the node at which it alone is so, in its own level."""
+    heights = table.context.lattice.heights
+    return [
+        (*heights[:place], level, *heights[place + 1 :])
+        for place, (level, height) in enumerate(zip(levels, heights, strict=True))
+        if level < height
+    ] or [heights]
+
+
+def _chain(engine: Compute, table: EncodedTable, levels: Levels, labels: Ancestors) -> list[Levels]:
+    """The nodes from the top of the lattice down to a node, without it: each is one level lower than the one before.
+
+    Quasi-identifiers are lowered one after the other to their level: first the one whose labels leave least uncertain
+    of the sensitive value, of equal ones the first of the policy.
+    """
+    heights = table.context.lattice.heights
+    lowered = [place for place, (level, height) in enumerate(zip(levels, heights, strict=True)) if level < height]
+    found = engine.fetch(queries.entropies(labels), "entropies of values by label", "node")
+    entropies = {row["node"]: round(row["entropy"], DIGITS) for row in found}
+    order = sorted(range(len(lowered)), key=lambda at: (entropies.get(at, 0.0), at))
+    chain = [heights]
+    for place in (lowered[at] for at in order):
+        for level in reversed(range(levels[place], heights[place])):
+            chain.append((*chain[-1][:place], level, *chain[-1][place + 1 :]))
+    # The class without its own rows is empty at the node itself, which then says nothing.
+    return chain[:-1] or chain

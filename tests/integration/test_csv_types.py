@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import sqlanon as sa
+from sqlanon.cli.app import app
 
 SPELLED = {
     "yes_no": ["Yes", "No", "Yes"],
@@ -159,30 +161,38 @@ TEN = ("yes_no", "true_false", "two_decimals", "mixed_numbers", "slashed_date", 
 TEN += ("short_time", "leading_space", "timestamp")
 
 
+POLICY = """
+quasi_identifiers = ["{0}", "age"]
+sensitive = ["illness"]
+suppression_limit = 0.1
+privacy = [{{ model = "k-anonymity", k = 3 }}, {{ model = "distinct-l-diversity", column = "illness", l = 2 }}]
+
+[taxonomies]
+{0} = {{ kind = "flat" }}
+age = {{ kind = "intervals", widths = [5, 10], minimum = 0, maximum = 99 }}
+"""
+
+
 class TestFiles:
     @pytest.mark.parametrize("name", TEN)
     def test_a_file_is_published_as_its_parquet_twin(self, session: sa.Session, name: str) -> None:
-        """With a second quasi-identifier and a sensitive column, some rows suppressed, from file to file."""
+        """With a second quasi-identifier and a sensitive column, some rows suppressed, in Python and by command."""
         texts = [SPELLED[name][place % 3] for place in range(30)]
         ages = [str(20 + place * place % 23) for place in range(30)]
         illnesses = [f"illness {place % 4}" for place in range(30)]
         Path("one.csv").write_text(rows_of({name: texts, "age": ages, "illness": illnesses}, copies=1))
         session.connection.execute("COPY (FROM 'one.csv' ORDER BY ALL) TO 'one.parquet'")
-        given = sa.Policy(
-            quasi_identifiers=[name, "age"],
-            sensitive=["illness"],
-            privacy=[sa.KAnonymity(3), sa.DistinctLDiversity("illness", 2)],
-            suppression_limit=0.1,
-        )
-        taxonomies = {name: sa.Taxonomy.flat(), "age": sa.Taxonomy.intervals([5, 10], minimum=0, maximum=99)}
-        nodes = []
-        for kind in ("csv", "parquet"):
-            session.taxonomies.load_all(taxonomies, source=f"one.{kind}")
-            nodes.append(session.anonymize(f"one.{kind}", given, f"from_{kind}.parquet").node)
+        Path("policy.toml").write_text(POLICY.format(name))
+        nodes = [
+            session.anonymize(f"one.{kind}", "policy.toml", f"from_{kind}.parquet").node for kind in ("csv", "parquet")
+        ]
         assert nodes[0] == nodes[1]
         released = fetched(session, "FROM 'from_csv.parquet'")
         assert released == fetched(session, "FROM 'from_parquet.parquet'")
         assert len(released) >= 27
+        done = CliRunner().invoke(app, ["run", "one.csv", "--policy", "policy.toml", "--into", "by_command.parquet"])
+        assert (done.exit_code, done.exception) == (0, None), done.output
+        assert fetched(session, "FROM 'by_command.parquet'") == released
 
 
 class TestSources:

@@ -9,10 +9,11 @@ from sqlglot import exp
 from sqlanon.engines import paths
 from sqlanon.engines.base import Compute, Engine
 from sqlanon.errors import TaxonomyError
+from sqlanon.model.names import folded
 from sqlanon.model.taxonomy.domains import DateRange, IntegerRange
 from sqlanon.model.taxonomy.groups import counted
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries.kit.nodes import DIALECT, cast, identifier, string
+from sqlanon.queries.kit.nodes import DIALECT, cast, column, identifier, string
 from sqlanon.queries.tables import generate, taxonomies
 from sqlanon.queries.tables.spelled import Taxonomies, with_spellings
 
@@ -112,8 +113,8 @@ def unknown_values(
         ]
     return TaxonomyError(
         f"{description} has values that their taxonomy does not have. Values are compared as text: check spelling, "
-        "white space and type. Declared ranges have whole numbers or days: round numbers, or cast times to DATE, in a "
-        "query. Or have `unknown` in the policy suppress the rows, or label the values at the top:",
+        "white space and type. Declared ranges have whole numbers or days: round other numbers in a query. Or have "
+        "`unknown` in the policy suppress the rows, or label the values at the top:",
         problems,
     )
 
@@ -140,7 +141,18 @@ def unknown_in(
     found = f"{counted(value_count, 'distinct value')} in {counted(row_count, 'row')}"
     shown = f" ({_shown(engine, listed, value_count)})" if engine.shows_values else ""
     others = "" if known is not None else " among all others, which the taxonomy has,"
-    return f'"{attribute or name}": {found}{shown}; list them{others} by {_printed(source, name, known)}'
+    days = _days_of_times(engine, source, name)
+    return f'"{attribute or name}": {found}{shown}{days}; list them{others} by {_printed(source, name, known)}'
+
+
+def _days_of_times(engine: Compute, relation: exp.Expr, name: str) -> str:
+    """The query that reads days in place of points in time; nothing for other columns."""
+    types = {folded(found.name): found.type for found in engine.describe(relation)}
+    if not types.get(folded(name), "").startswith("TIMESTAMP"):
+        return ""
+    day = exp.alias_(cast(column(name), "DATE"), name, quoted=True)
+    query = exp.select(exp.Star(replace=[day])).from_(relation.copy().transform(_named)).sql(DIALECT)
+    return "" if len(query) > MAX_QUERY_CHARACTERS else f"; for days in place of times, take the source {query}"
 
 
 def _shown(engine: Compute, listed: exp.Select, value_count: int) -> str:

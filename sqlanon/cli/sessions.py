@@ -114,6 +114,8 @@ def reading(database: Path | None, ledger: Path | None = None) -> Iterator[Sessi
     except EngineError as error:
         if error.step == "source":
             raise typer.BadParameter(f"{error}; a table needs --db, the file that it is in") from None
+        if error.step == "format":
+            raise typer.BadParameter(str(error)) from None
         raise
 
 

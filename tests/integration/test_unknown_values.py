@@ -35,6 +35,24 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP WITH TIME ZONE"])
+def test_times_where_days_are_declared_are_refused_with_a_source_of_days(folder: Path, kind: str) -> None:
+    rows = f"SELECT CAST('2026-01-0' || 1 + i % 3 || ' 10:30:00' AS {kind}) AS \"seen at\" FROM range(9) AS rows (i)"
+    days = {"kind": "dates", "units": ["month"], "first": "2026-01-01", "last": "2026-12-31"}
+    policy = sa.Policy(quasi_identifiers=["seen at"], privacy=[sa.KAnonymity(3)], taxonomies={"seen at": days})
+    with sa.connect(folder / "club.duckdb") as session:
+        session.connection.execute(f"CREATE TABLE visits AS {rows}")
+        for source in ("visits", rows):
+            with pytest.raises(sa.TaxonomyError, match="seen at") as caught:
+                session.anonymize(source, policy, "days", replace=True)
+            found = re.search(r"for days in place of times, take the source (.*); list them by (.*)", str(caught.value))
+            assert found is not None
+            assert len(session.connection.execute(found[2]).fetchall()) == 3
+            session.anonymize(found[1], policy, "days", replace=True)
+            texts = session.connection.execute('SELECT DISTINCT "seen at" FROM days ORDER BY ALL').fetchall()
+            assert texts == [("2026-01-01",), ("2026-01-02",), ("2026-01-03",)]
+
+
 def listed(problems: list[str], connection: Any) -> dict[str, list[tuple[Any, ...]]]:
     """What the query of each problem returns, by its column; the counts beside it are those of its rows."""
     found = {}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import duckdb
 import pytest
 
 import sqlanon as sa
 from sqlanon.cli.terminal.outcome import EXIT_CODES
+from sqlanon.engines.duckdb.refusals import refused
 
 KINDS = [sa.PolicyError, sa.TaxonomyError, sa.UnsatisfiableError, sa.BudgetError, sa.VerificationError]
 
@@ -22,6 +24,15 @@ def test_problems_are_listed(kind: type[sa.PolicyError]) -> None:
 def test_each_has_an_exit_code_of_its_own_meaning() -> None:
     assert set(EXIT_CODES) == {*KINDS, sa.EngineError, sa.TargetError}
     assert EXIT_CODES[sa.BudgetError] == 4
+
+
+def test_a_missing_extension_says_how_to_install_it() -> None:
+    said = (
+        "An error occurred while trying to automatically install the required extension 'excel:\n"
+        'Failed to download extension "excel" at URL "http://extensions.duckdb.org/x"'
+    )
+    with pytest.raises(sa.EngineError, match=r"run INSTALL excel in DuckDB once.* or save the data as CSV"):
+        raise refused(duckdb.Error(said), "the columns of the source", None)
 
 
 def test_what_the_database_said_is_kept_apart() -> None:

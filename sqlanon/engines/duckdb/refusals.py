@@ -48,6 +48,9 @@ MEMORY_LIMIT = re.compile(r"/([\d.]+ \w+) used\)")
 CSV_LINE = re.compile(r"[^\n]*\bCSV Error on Line: (\d+)")
 """How an error begins that tells of a line of a CSV file, and goes on by quoting it."""
 
+MISSING_EXTENSION = re.compile(r"install the required extension '(\w+)")
+"""How an error says which extension it lacks."""
+
 
 @contextmanager
 def refusals(purpose: str, sql: str | None = None) -> Iterator[None]:
@@ -149,6 +152,11 @@ def _reason(error: Exception) -> str:
         return (
             f"line {line[1]} of a CSV file does not fit the columns and types that its first rows tell; mend it, or "
             "read it by a query with options, such as FROM read_csv('file.csv', types = {'column': 'VARCHAR'})"
+        )
+    if missing := MISSING_EXTENSION.search(text):
+        return (
+            f'DuckDB could not download its extension "{missing[1]}"; run INSTALL {missing[1]} in DuckDB once, as this '
+            "user and with access to the internet, or save the data as CSV or Parquet"
         )
     if kind in TOLD:
         return text.partition(" Error: ")[2].partition("\n")[0] or kind

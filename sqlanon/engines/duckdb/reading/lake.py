@@ -52,7 +52,7 @@ def format_of(source: str, files: Sequence[str]) -> Format:
         raise EngineError(
             f"{source} stands for files of several kinds, such as {others[0]} and {tables[0]}; give a path or a glob "
             "of Parquet files alone, or of CSV files alone",
-            step="source",
+            step="format",
         )
     return CSV if tables or (not files and CSV.has(source)) else PARQUET
 
@@ -66,7 +66,7 @@ def refuse_other_formats(source: str) -> None:
     for ending, function in QUERIED.items():
         if source.lower().endswith(ending):
             query = f"FROM {function}({string(source).sql(DIALECT)})"
-            raise EngineError(f'{source} is read by a query: "{query}"', step="source")
+            raise EngineError(f'{source} is read by a query: "{query}"', step="format")
 
 
 def unreadable_below(folder: str) -> str | None:

@@ -236,7 +236,8 @@ def refuse_inexact(bound: BoundPolicy) -> None:
 def _refuse_misfits(policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> None:
     """Refuse columns without a taxonomy, and levels and distances that their taxonomies do not have, all at once."""
     needed = dict.fromkeys([*policy.taxonomy_columns, *policy.sensitive_taxonomies])
-    missing = [f'"{name}" has no taxonomy' for name in needed if name not in shapes]
+    absent = [name for name in needed if name not in shapes]
+    missing = [f'"{name}" has no taxonomy' for name in absent]
     flat = [
         f'"{name}" needs a taxonomy with a level above the values for hierarchical distances'
         for name in policy.sensitive_taxonomies
@@ -252,7 +253,8 @@ def _refuse_misfits(policy: Policy, shapes: Mapping[str, TaxonomyShape]) -> None
     if missing:
         raise TaxonomyError(
             "columns are without a taxonomy; give each a file, or a kind of labels, in [taxonomies] of the policy "
-            f"({', '.join(RULES)}), or store one with session.taxonomies.load or `sqlanon taxonomy`:",
+            f'({", ".join(RULES)}), such as "{absent[0]}" = {{ kind = "flat" }}, or store one with '
+            "session.taxonomies.load or `sqlanon taxonomy`:",
             problems,
         )
     if problems:

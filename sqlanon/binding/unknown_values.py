@@ -150,8 +150,10 @@ def _days_of_times(engine: Compute, relation: exp.Expr, name: str) -> str:
     types = {folded(found.name): found.type for found in engine.describe(relation)}
     if not types.get(folded(name), "").startswith("TIMESTAMP"):
         return ""
+    if _has_frame(relation):
+        return "; for days in place of times, make dates of them in the frame"
     day = exp.alias_(cast(column(name), "DATE"), name, quoted=True)
-    query = exp.select(exp.Star(replace=[day])).from_(relation.copy().transform(_named)).sql(DIALECT)
+    query = exp.select(exp.Star(replace=[day])).from_(relation.copy()).sql(DIALECT)
     return "" if len(query) > MAX_QUERY_CHARACTERS else f"; for days in place of times, take the source {query}"
 
 
@@ -173,10 +175,14 @@ def _printed(source: exp.Expr, name: str, known: exp.Query | None) -> str:
     It is over ``the_source`` if that is a list of many files, or a frame, which has its name during the run alone.
     """
     query = taxonomies.values_without_label(source, name, known).sql(DIALECT)
-    if len(query) > MAX_QUERY_CHARACTERS or any(table.catalog == "temp" for table in source.find_all(exp.Table)):
+    if len(query) > MAX_QUERY_CHARACTERS or _has_frame(source):
         source = source.copy().transform(_named) if len(query) <= MAX_QUERY_CHARACTERS else exp.to_table("the_source")
         query = taxonomies.values_without_label(source, name, known).sql(DIALECT)
     return query
+
+
+def _has_frame(source: exp.Expr) -> bool:
+    return any(table.catalog == "temp" for table in source.find_all(exp.Table))
 
 
 def _named(node: exp.Expr) -> exp.Expr:

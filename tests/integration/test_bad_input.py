@@ -359,6 +359,7 @@ class TestModels:
             'minimum_levels: "age" has levels 0 to 2, so not 7',
         )
         assert "[taxonomies]" in caught.value.heading
+        assert '"city" = { kind = "flat" }' in caught.value.heading
         assert all(kind in caught.value.heading for kind in RULES)
 
     def test_nobody_would_be_protected(self, session: sa.Session, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,13 @@ def test_times_where_days_are_declared_are_refused_with_a_source_of_days(folder:
             session.anonymize(found[1], policy, "days", replace=True)
             texts = session.connection.execute('SELECT DISTINCT "seen at" FROM days ORDER BY ALL').fetchall()
             assert texts == [("2026-01-01",), ("2026-01-02",), ("2026-01-03",)]
+
+
+def test_times_of_a_frame_are_refused_without_a_query_over_it(folder: Path) -> None:
+    days = {"kind": "dates", "units": ["month"], "first": "2026-01-01", "last": "2026-12-31"}
+    policy = sa.Policy(quasi_identifiers=["seen"], privacy=[sa.KAnonymity(2)], taxonomies={"seen": days})
+    with sa.connect() as session, pytest.raises(sa.TaxonomyError, match="times, make dates of them in the frame; list"):
+        session.anonymize(pa.table({"seen": [datetime(2026, 1, 1)]}), policy, folder / "days.parquet")
 
 
 def listed(problems: list[str], connection: Any) -> dict[str, list[tuple[Any, ...]]]:

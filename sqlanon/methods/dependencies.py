@@ -44,6 +44,11 @@ class Candidate:
     may_depend: bool
     may_determine: bool
 
+    @property
+    def pair(self) -> tuple[int, str]:
+        """Its quasi-identifier, by the position, and its column."""
+        return self.position, self.column
+
 
 def revealing_columns(
     engine: Compute, node: PublishedNode, kept: KeptValues
@@ -60,7 +65,7 @@ def revealing_columns(
     candidates = _candidates(engine, table, levels, positions, looked_at)
     possible = [each for each in candidates if _is_possible(table, levels, kept, each)]
     counted, uncounted = possible[:MAX_COUNTED], possible[MAX_COUNTED:]
-    found = [finding for each in counted for finding in _counted(engine, table, levels, each)]
+    found = list(_counted(engine, node, counted)) if counted else []
     return found, [*dict.fromkeys([*(each.column for each in uncounted), *others])]
 
 
@@ -97,36 +102,40 @@ def _is_possible(table: EncodedTable, levels: Levels, kept: KeptValues, candidat
     return depends or (candidate.may_determine and values * ESTIMATE_ERROR >= finer > 1)
 
 
-def _counted(engine: Compute, table: EncodedTable, levels: Levels, candidate: Candidate) -> Iterator[RevealingColumn]:
-    """What holds of a candidate in all rows: the finest label that it determines, or else that it depends."""
-    position, encoding = candidate.position, table.encoding
-    published = levels[position]
-    engine.run(queries.pairs(encoding, position, candidate.column))
+def _counted(engine: Compute, node: PublishedNode, candidates: Sequence[Candidate]) -> Iterator[RevealingColumn]:
+    """What holds of candidates in all rows: the finest label that each determines, or else that it depends."""
+    table = node.table
+    counts = queries.PairCounts(table.encoding, [each.pair for each in candidates])
+    engine.run(counts.step())
+    for candidate in candidates:
+        published = node.summary.levels[candidate.position]
+        revealed, rows = _revealed(engine, counts, candidate, published)
+        if rows:
+            yield RevealingColumn(
+                column=candidate.column,
+                quasi_identifier=table.encoding.spec.quasi_identifiers[candidate.position],
+                published_level=published,
+                revealed_level=revealed,
+                rows=rows,
+                source_rows=table.context.row_count,
+            )
+    engine.drop(queries.PAIRS)
+
+
+def _revealed(
+    engine: Compute, counts: queries.PairCounts, candidate: Candidate, published: int
+) -> tuple[int | None, int]:
+    """The finest label that is determined, if any is, and the rows in which more than the published one is shown."""
 
     def undetermined(determinant: queries.Side, dependent: queries.Side, support: int = 0) -> int | None:
         """The rows that are not determined; None if the support is too small."""
-        query = queries.dependency(encoding, position, determinant, dependent)
-        found = engine.fetch(query, "a dependency")[0]
+        found = engine.fetch(counts.dependency(candidate.pair, determinant, dependent), "a dependency")[0]
         return int(found["undetermined_rows"]) if found["support"] >= support else None
 
-    revealed = None
     if candidate.may_determine:
         for level in range(published):
             if undetermined("kept", level, MIN_SUPPORT) == 0:
-                revealed = level
-                break
-    rows = 0
-    if revealed is not None:
-        rows = undetermined(published, revealed) or 0
-    elif candidate.may_depend and undetermined("value", "kept", MIN_SUPPORT) == 0:
-        rows = undetermined(published, "kept") or 0
-    engine.drop(queries.PAIRS)
-    if rows:
-        yield RevealingColumn(
-            column=candidate.column,
-            quasi_identifier=encoding.spec.quasi_identifiers[position],
-            published_level=published,
-            revealed_level=revealed,
-            rows=rows,
-            source_rows=table.context.row_count,
-        )
+                return level, undetermined(published, level) or 0
+    if candidate.may_depend and undetermined("value", "kept", MIN_SUPPORT) == 0:
+        return None, undetermined(published, "kept") or 0
+    return None, 0

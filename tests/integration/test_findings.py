@@ -21,6 +21,7 @@ from sqlanon.run import pipeline
 from tests.adult import uci_policy
 from tests.commands import document, sqlanon
 from tests.conftest import open_clinic
+from tests.golden.recording import Recorder
 
 HOSTILE = 'a""b"; drop table x --'
 
@@ -290,6 +291,14 @@ def test_the_command_line_shows_those_of_a_fit(tmp_path: Path, session: sa.Sessi
 
 
 # What is read
+
+
+def test_all_dependencies_are_counted_in_one_scan(persons: sa.Session) -> None:
+    recorder = Recorder(persons.connection)
+    with sa.connect(recorder) as session:  # type: ignore[arg-type]
+        found = found_by(session, of_persons({"age": 2, "town": 2}), "persons")
+    assert revealed(found) == [("older", "age", None, 1500), ("coast", "town", 1, 1500)]
+    assert len([text for text in recorder.statements if text.startswith("CREATE") and '"anon_pairs" AS' in text]) == 1
 
 
 def test_identifiers_are_counted_where_rows_are_read_anyway(session: sa.Session) -> None:

@@ -6,6 +6,7 @@ A few rows of the source refute most dependencies: one counterexample does, wher
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from sqlglot import exp
@@ -37,6 +38,8 @@ FEW_ROWS = Relation("anon_few_rows", "row")
 PAIRS = Relation("anon_pairs", "count")
 """The pairs of values of a quasi-identifier and a kept column, with their rows."""
 
+GROUPING = "anon_grouping"
+
 Side = Literal["value", "kept"] | int
 """A side of a dependency: the value of the quasi-identifier, the kept column, or the label at a level."""
 
@@ -66,30 +69,63 @@ def kept_that_may_determine(positions: Sequence[int], count: int) -> exp.Query:
     )
 
 
-def pairs(encoding: Encoding, position: int, name: str) -> Step:
-    """The step that makes :data:`PAIRS`."""
-    value, kept = _text(encoding, position), comparable(encoding.traits, name)
-    columns = [aliased(value, VALUE), aliased(kept, _kept(0)), aliased(count_rows(), ROW_COUNT)]
-    query = grouped(select(columns, encoding.spec.source.copy()), [value.copy(), kept.copy()])
-    return Step(PAIRS, query, f'pairs of values of "{encoding.spec.quasi_identifiers[position]}" and "{name}"')
+@dataclass(frozen=True)
+class PairCounts:
+    """Pairs of values that are counted in one scan of the source.
 
+    Attributes:
+        encoding: that of the run.
+        pairs: the quasi-identifiers, by their positions, and the kept columns.
+    """
 
-def dependency(encoding: Encoding, position: int, determinant: Side, dependent: Side) -> exp.Query:
-    """``anon.dependency`` of one side of :data:`PAIRS` on another."""
-    query = select([], exp.alias_(PAIRS.table, "anon_paired", table=True))
-    sides = {"determinant": determinant, "dependent": dependent}
-    for role, side in sides.items():
-        if isinstance(side, int):
-            query = _with_label(encoding, position, side, query, column(VALUE, "anon_paired"), role)
-        else:
-            name = VALUE if side == "value" else _kept(0)
-            query = query.select(aliased(column(name, "anon_paired"), role), copy=False)
-    query = query.select(aliased(column(ROW_COUNT, "anon_paired"), "row_count"), copy=False)
-    keys = [column(role) for role in sides]
-    counts = [*(key.copy() for key in keys), aliased(exp.Sum(this=column("row_count")), "row_count")]
-    return table_call(
-        "dependency", subquery(grouped(select(counts, subquery(query, "anon_sides")), keys), "anon_sides")
-    )
+    encoding: Encoding
+    pairs: Sequence[tuple[int, str]]
+
+    def step(self) -> Step:
+        """The step that makes :data:`PAIRS`."""
+        rows = select([aliased(value, name) for name, value in self._values.items()], self.encoding.spec.source.copy())
+        query = select([column(name) for name in self._values], subquery(rows, "anon_values"))
+        grouping = exp.Anonymous(this="grouping", expressions=[column(name) for name in self._values])
+        query = query.select(aliased(grouping, GROUPING), aliased(count_rows(), ROW_COUNT), copy=False)
+        sets = [exp.Tuple(expressions=[column(name) for name in self._names(pair)]) for pair in self.pairs]
+        query.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
+        return Step(PAIRS, query, "pairs of values of quasi-identifiers and kept columns")
+
+    def dependency(self, pair: tuple[int, str], determinant: Side, dependent: Side) -> exp.Query:
+        """``anon.dependency`` of one side of a pair on another."""
+        value, kept = self._names(pair)
+        query = select([], exp.alias_(PAIRS.table, "anon_paired", table=True))
+        sides = {"determinant": determinant, "dependent": dependent}
+        for role, side in sides.items():
+            if isinstance(side, int):
+                query = _with_label(self.encoding, pair[0], side, query, column(value, "anon_paired"), role)
+            else:
+                name = value if side == "value" else kept
+                query = query.select(aliased(column(name, "anon_paired"), role), copy=False)
+        query = query.select(aliased(column(ROW_COUNT, "anon_paired"), "row_count"), copy=False)
+        query = query.where(column(GROUPING, "anon_paired").eq(number(self._grouping(pair))), copy=False)
+        keys = [column(role) for role in sides]
+        counts = [*(key.copy() for key in keys), aliased(exp.Sum(this=column("row_count")), "row_count")]
+        return table_call(
+            "dependency", subquery(grouped(select(counts, subquery(query, "anon_sides")), keys), "anon_sides")
+        )
+
+    @property
+    def _kept(self) -> dict[str, str]:
+        return {name: _kept(place) for place, name in enumerate(dict.fromkeys(name for _, name in self.pairs))}
+
+    @property
+    def _values(self) -> dict[str, exp.Expr]:
+        values = {_value(position): _text(self.encoding, position) for position, _ in self.pairs}
+        return {**values, **{alias: comparable(self.encoding.traits, name) for name, alias in self._kept.items()}}
+
+    def _names(self, pair: tuple[int, str]) -> tuple[str, str]:
+        return _value(pair[0]), self._kept[pair[1]]
+
+    def _grouping(self, pair: tuple[int, str]) -> int:
+        """What GROUPING has for a pair: the bits of the columns that are not in it, that of the last column is 1."""
+        names = self._names(pair)
+        return sum(1 << place for place, name in enumerate(reversed([*self._values])) if name not in names)
 
 
 def _all_homogeneous(position: int, key: str, names: Sequence[str]) -> exp.Select:

@@ -18,7 +18,7 @@ from sqlanon.model.names import folded, possible
 from sqlanon.queries.kit.nodes import Relation, Step, column, number, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy
 from sqlanon.queries.tables import taxonomies
-from sqlanon.queries.tables.spelled import with_spellings
+from sqlanon.queries.tables.spelled import is_respelled, with_spellings
 
 DOMAINS = Relation("anon_domains", "node")
 
@@ -128,7 +128,7 @@ def _uncovered(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
         labelled: exp.Query = taxonomies.values_of(engine.taxonomy, each.attribute)
         known = _values(engine, each)
         kind = next(found for found in engine.describe(each.source.relation) if folded(found.name) == folded(each.name))
-        if kind.traits.is_fractional and each.taxonomy.domain != "observed":
+        if is_respelled(kind) and each.taxonomy.domain != "observed":
             labelled = with_spellings(labelled, kind.type)
             known = None if known is None else with_spellings(known, kind.type)
         problem = unknown_in(engine, each.source.relation, each.name, labelled, known, each.attribute)

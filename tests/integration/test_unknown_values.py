@@ -58,7 +58,7 @@ def test_times_of_a_frame_are_refused_without_a_query_over_it(folder: Path) -> N
     days = {"kind": "dates", "units": ["month"], "first": "2026-01-01", "last": "2026-12-31"}
     policy = sa.Policy(quasi_identifiers=["seen"], privacy=[sa.KAnonymity(2)], taxonomies={"seen": days})
     with sa.connect() as session, pytest.raises(sa.TaxonomyError, match="times, make dates of them in the frame; list"):
-        session.anonymize(pa.table({"seen": [datetime(2026, 1, 1)]}), policy, folder / "days.parquet")
+        session.anonymize(pa.table({"seen": [datetime(2026, 1, 1, 10, 30)]}), policy, folder / "days.parquet")
 
 
 def listed(problems: list[str], connection: Any) -> dict[str, list[tuple[Any, ...]]]:

@@ -1,4 +1,4 @@
-"""Taxonomies with whole numbers spelled as columns of other numbers have them: 27.0 is the number 27."""
+"""Taxonomies with numbers and days spelled as columns have them: 27.0 is the number 27, and midnight its day."""
 
 from __future__ import annotations
 
@@ -14,23 +14,33 @@ from sqlanon.queries.source import SourceColumn
 WHOLE = re.compile(r"-?\d+\.0+|-?\d(\.\d+)?e\+?\d{1,2}")
 """How numbers that need not be whole are written where they are."""
 
+TIMES = frozenset(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"))
+"""Types of a day with a time: pandas has no other type for days."""
+
 Taxonomies = exp.Table | exp.Subquery
 """The relation that holds taxonomies: a table, or one with values spelled otherwise."""
 
 
 def fractional_types(columns: Iterable[SourceColumn], names: Container[str]) -> dict[str, str]:
-    """The types of those columns of some names that have numbers which need not be whole."""
-    return {found.name: found.type for found in columns if found.traits.is_fractional and found.name in names}
+    """The types of those columns of some names that have numbers which need not be whole, or times without a zone."""
+    return {found.name: found.type for found in columns if is_respelled(found) and found.name in names}
+
+
+def is_respelled(found: SourceColumn) -> bool:
+    """Whether a column spells the whole numbers or the days of a taxonomy in another way."""
+    return found.traits.is_fractional or found.type in TIMES
 
 
 def spelled_taxonomy(taxonomy: exp.Table, types: Mapping[str, str]) -> Taxonomies:
-    """The taxonomies with the whole numbers of some attributes spelled as in columns of their types.
+    """The taxonomies with the whole numbers and days of some attributes spelled as in columns of their types.
 
-    A number that the taxonomy has in that spelling already, and one that the type cannot hold, stays as it is.
+    A day stays its own label. A value that the taxonomy has in that spelling already, or that the type cannot hold,
+    stays as it is.
     """
     if not types:
         return taxonomy
-    value, label = _spelled("value", taxonomy, types), _spelled("label", taxonomy, types)
+    numbers = {name: kind for name, kind in types.items() if kind not in TIMES}
+    value, label = _spelled("value", taxonomy, types), _spelled("label", taxonomy, numbers)
     at_the_bottom = exp.If(this=column("level").eq(number(0)), true=label)
     columns = [column("attribute"), column("level"), aliased(value, "value")]
     columns.append(aliased(exp.Case(ifs=[at_the_bottom], default=column("label")), "label"))
@@ -39,8 +49,7 @@ def spelled_taxonomy(taxonomy: exp.Table, types: Mapping[str, str]) -> Taxonomie
 
 def with_spellings(known: exp.Query, type_name: str) -> exp.Select:
     """Values, and beside each whole number how a column of a type has it; beside others NULL."""
-    value = column("value")
-    whole = exp.TryCast(this=_try_cast(value, type_name), to=exp.DataType.build("HUGEINT", dialect=DIALECT))
+    value, whole = column("value"), _whole(column("value"), type_name)
     spelled = cast(_try_cast(value, type_name), "VARCHAR")
     number_of = exp.Case(ifs=[exp.If(this=cast(whole, "VARCHAR").eq(value.copy()), true=spelled)])
     both = exp.Unnest(expressions=[exp.Array(expressions=[value.copy(), number_of])])
@@ -83,7 +92,7 @@ def _spelled(name: str, taxonomy: exp.Table, types: Mapping[str, str]) -> exp.Ex
         is_new = exp.not_(exp.In(this=_number(column(name), type_name), query=exp.Subquery(this=own)))
         condition = exp.and_(_is(attribute), _is_whole(column(name), type_name), is_new)
         cases.append(exp.If(this=condition, true=_number(column(name), type_name)))
-    return exp.Case(ifs=cases, default=column(name))
+    return exp.Case(ifs=cases, default=column(name)) if cases else column(name)
 
 
 def _is(attribute: str) -> exp.Expr:
@@ -91,9 +100,14 @@ def _is(attribute: str) -> exp.Expr:
 
 
 def _is_whole(value: exp.Expr, type_name: str) -> exp.Expr:
-    """Whether a text is how a whole number is written that the type holds exactly."""
-    whole = exp.TryCast(this=_try_cast(value, type_name), to=exp.DataType.build("HUGEINT", dialect=DIALECT))
-    return exp.func("coalesce", text(whole).eq(value.copy()), exp.false())
+    """Whether a text is how a whole number, or a day, is written that the type holds exactly."""
+    return exp.func("coalesce", text(_whole(value, type_name)).eq(value.copy()), exp.false())
+
+
+def _whole(value: exp.Expr, type_name: str) -> exp.TryCast:
+    """The whole number, or the day, that a text is in a type."""
+    kind = "DATE" if type_name in TIMES else "HUGEINT"
+    return exp.TryCast(this=_try_cast(value, type_name), to=exp.DataType.build(kind, dialect=DIALECT))
 
 
 def _number(value: exp.Expr, type_name: str) -> exp.Expr:

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from sqlanon.evaluation.choices import permute_and_flip
-from sqlanon.mechanisms.accountant import Accountant, Portions
+from sqlanon.mechanisms.accountant import Accountant, Charge, Portions
 from sqlanon.mechanisms.discrete_laplace import Tail
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.seeded import SeededSource
@@ -21,14 +21,14 @@ from sqlanon.methods.diffgen.draws import (
     Draws,
     Scored,
     SetOfChildren,
-    groups,
-    sensitivity,
-    threshold,
 )
 from sqlanon.methods.diffgen.specialize import Evidence, specialized
 from sqlanon.model.policy.diffgen import DiffGen
 
 Path = tuple[Any, ...]
+
+DIFFERENCES: dict[str, float] = {"max": 1, "infogain": 2 * (2**20 + 2)}
+"""By how much a row changes the difference between two scores: largest counts rise together, information does not."""
 
 
 class Options(Exception):  # noqa: N818 - no error, but a way out
@@ -46,13 +46,12 @@ class Enumerated(Draws):
         self._given = list(given)
 
     def best(self, scores: Sequence[int]) -> int:
-        charge = self._portions.take(CHOICES, self.settings.step)
-        scale = scale_for(charge.budget.epsilon, 2 * sensitivity(self.settings))
+        scale = self._scale(self._portions.take(CHOICES, self.settings.step))
         return self._one(lambda: dict(enumerate(permute_and_flip(list(scores), scale))))
 
     def splits(self, intervals: Sequence[tuple[Piece, Scored]]) -> dict[Piece, int]:
         (charge, *_) = self._portions.take_side_by_side(SPLITS, self.settings.step, len(intervals))
-        scale = scale_for(charge.budget.epsilon, 2 * sensitivity(self.settings))
+        scale = self._scale(charge)
         return {
             interval: self._one(lambda each=(interval, scored): split_probabilities(*each, scale))
             for interval, scored in intervals
@@ -60,7 +59,8 @@ class Enumerated(Draws):
 
     def kept(self, counts: Mapping[SetOfChildren, int], possible: Sequence[SetOfChildren]) -> list[SetOfChildren]:
         epsilon = self._portions.take(ITEM_SETS, self.settings.step).budget.epsilon
-        least = threshold(self.settings.set_threshold, epsilon, 1)
+        given = self.settings.set_threshold
+        least = math.floor(math.sqrt(2) / epsilon if given is None else given) + 1
         scale = Fraction(scale_for(epsilon, 1))
         chances = [float(Tail(scale, least - counts.get(each, 0)).bounds(80)[0]) for each in possible]
         return self._one(
@@ -72,6 +72,9 @@ class Enumerated(Draws):
             }
         )
 
+    def _scale(self, charge: Charge) -> float:
+        return DIFFERENCES[self.settings.utility] / float(charge.budget.epsilon)
+
     def _one(self, options: Callable[[], Mapping[Any, float]]) -> Any:
         if self._given:
             return self._given.pop(0)
@@ -81,11 +84,12 @@ class Enumerated(Draws):
 def split_probabilities(interval: Piece, scored: Scored, scale: float) -> dict[int, float]:
     """By place, of the exponential mechanism over all of them."""
     weights: dict[int, float] = {}
-    first, counts, scores = (each.tolist() for each in groups(interval, scored))
-    most = max(scores)
-    for start, count, score in zip(first, counts, scores, strict=True):
-        for place in range(start, start + count):
-            weights[place] = math.exp((score - most) / scale)
+    largest = max(scored.scores.tolist(), default=0)
+    for place in range(interval.first + 1, interval.end):
+        # Of the values below the place, the score behind the last one; none below scores as none above.
+        below = int((scored.values < place).sum())
+        score = scored.scores[below - 1] if len(scored.values) else 0
+        weights[place] = math.exp((score - largest) / scale)
     total = sum(weights.values())
     return {place: weight / total for place, weight in weights.items()}
 

@@ -23,12 +23,21 @@ class FixedNoise:
         self.sensitivities.append(sensitivity)
         return np.full(size, self.noise, dtype=np.int64)
 
-    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
+    def exponential_mechanism(
+        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    ) -> Integers:
         self.sensitivities.append(sensitivity)
         return np.full(runs, scores.argmax())
 
     def grouped_exponential_mechanism(
-        self, scores: Integers, counts: Integers, charge: Charge, *, sensitivity: int, runs: int = 1
+        self,
+        scores: Integers,
+        counts: Integers,
+        charge: Charge,
+        *,
+        sensitivity: int,
+        monotonic: bool = False,
+        runs: int = 1,
     ) -> tuple[Integers, Integers]:
         """The first candidate of the first group of the largest score."""
         self.sensitivities.append(sensitivity)

@@ -103,9 +103,12 @@ class NotedChoices(sa.SeededSource):
         self._changed = changed
         self.probabilities: list[float] = []
 
-    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
+    def exponential_mechanism(
+        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    ) -> Integers:
         drawn_at = self._changed(sensitivity)
         self.probabilities = permute_and_flip(scores.tolist(), scale_for(charge.budget.epsilon, 2 * drawn_at))
+        assert not monotonic
         return super().exponential_mechanism(scores, charge, sensitivity=drawn_at, runs=runs)
 
 

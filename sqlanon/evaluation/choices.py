@@ -22,7 +22,7 @@ def permute_and_flip(scores: Sequence[float], scale: float) -> list[float]:
 
     Args:
         scores: by candidate; whole numbers of any size, or floats.
-        scale: by how much a score must be larger to be e times as likely to pass, 2 * sensitivity / ε.
+        scale: by how much a score must be larger to be e times as likely to pass.
 
     Returns:
         Floats that add up to 1 but for rounding; shape (candidates,).

@@ -11,7 +11,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.evaluation.policies import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant, Charge
-from sqlanon.mechanisms.scales import scale_for
+from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.mechanisms.source import Integers
 from sqlanon.model.policy.epsilon_safe import EpsilonSafe
@@ -93,10 +93,13 @@ class _NotedScores(SeededSource):
         self.scores: list[int] = []
         self.probabilities: list[float] = []
 
-    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
+    def exponential_mechanism(
+        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    ) -> Integers:
         self.scores = scores.tolist()
-        self.probabilities = permute_and_flip(self.scores, scale_for(charge.budget.epsilon, 2 * sensitivity))
-        return super().exponential_mechanism(scores, charge, sensitivity=sensitivity, runs=runs)
+        scale = scale_for(charge.budget.epsilon, difference_sensitivity(sensitivity, monotonic=monotonic))
+        self.probabilities = permute_and_flip(self.scores, scale)
+        return super().exponential_mechanism(scores, charge, sensitivity=sensitivity, monotonic=monotonic, runs=runs)
 
 
 class _ChosenOnce(AuditedPolicy):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sqlanon.mechanisms import binomial, continuous, grouped, words
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.probability import Probability
-from sqlanon.mechanisms.scales import require_covered, scale_for
+from sqlanon.mechanisms.scales import difference_sensitivity, require_covered, scale_for
 from sqlanon.mechanisms.source import Floats, Integers, RandomSource
 
 
@@ -31,10 +31,18 @@ class WordSource(RandomSource):
                 return found
 
     def grouped_exponential_mechanism(
-        self, scores: Integers, counts: Integers, charge: Charge, *, sensitivity: int, runs: int = 1
+        self,
+        scores: Integers,
+        counts: Integers,
+        charge: Charge,
+        *,
+        sensitivity: int,
+        monotonic: bool = False,
+        runs: int = 1,
     ) -> tuple[Integers, Integers]:
-        scale = scale_for(charge.budget.epsilon, 2 * sensitivity)
-        require_covered(charge, 2 * sensitivity / Fraction(scale))
+        change = difference_sensitivity(sensitivity, monotonic=monotonic)
+        scale = scale_for(charge.budget.epsilon, change)
+        require_covered(charge, change / Fraction(scale))
         return grouped.grouped_choice(scores, counts, scale, runs, self._words)
 
     def thinned(self, counts: Integers, probability: Fraction) -> Integers:

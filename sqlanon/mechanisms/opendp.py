@@ -8,7 +8,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from sqlanon.mechanisms.accountant import Charge
-from sqlanon.mechanisms.scales import require_covered, scale_for
+from sqlanon.mechanisms.scales import difference_sensitivity, require_covered, scale_for
 from sqlanon.mechanisms.source import Integers
 from sqlanon.mechanisms.system import SystemSource, without_opendp
 
@@ -48,8 +48,11 @@ class OpenDPSource(SystemSource):
             portion[:] = mechanism([0] * len(portion))
         return noise
 
-    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
-        mechanism = _noisy_max(scale_for(charge.budget.epsilon, 2 * sensitivity))
+    def exponential_mechanism(
+        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    ) -> Integers:
+        scale = scale_for(charge.budget.epsilon, difference_sensitivity(sensitivity, monotonic=monotonic))
+        mechanism = _noisy_max(scale, monotonic)
         require_covered(charge, mechanism.map(sensitivity))
         candidates = scores.tolist()
         return np.array([mechanism(candidates) for _ in range(runs)], dtype=np.int64)
@@ -79,7 +82,7 @@ def _laplace(scale: float) -> Mechanism:
 
 
 @lru_cache(maxsize=16)
-def _noisy_max(scale: float) -> Mechanism:
+def _noisy_max(scale: float, monotonic: bool) -> Mechanism:
     """Permute-and-flip, which is what OpenDP's noisy max is for pure differential privacy."""
     _require_opendp()
     from opendp.domains import atom_domain, vector_domain
@@ -87,5 +90,5 @@ def _noisy_max(scale: float) -> Mechanism:
     from opendp.measures import max_divergence
     from opendp.metrics import linf_distance
 
-    space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64")
+    space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64", monotonic=monotonic)
     return cast(Mechanism, make_noisy_max(*space, max_divergence(), scale))

@@ -40,6 +40,16 @@ def scale_for(epsilon: Fraction, sensitivity: int) -> float:
     return scale
 
 
+def difference_sensitivity(sensitivity: int, *, monotonic: bool) -> int:
+    """By how much one individual can change the difference between two scores.
+
+    That is what a choice between them costs: candidate i is chosen if its noise is t = max_j (q_j - q_i + noise_j) or
+    more, and t moves by no more than the differences q_j - q_i do. In general one score rises and another falls. If
+    scores are monotonic, none falls where a row is added, so that both rise by 0 to ``sensitivity``.
+    """
+    return sensitivity if monotonic else 2 * sensitivity
+
+
 def require_covered(charge: Charge, loss: float | Fraction) -> None:
     """Refuse a draw that costs more than was paid for it; a float is compared as the number that it is.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.base import WordSource
-from sqlanon.mechanisms.scales import require_covered, scale_for
+from sqlanon.mechanisms.scales import difference_sensitivity, require_covered, scale_for
 from sqlanon.mechanisms.source import Integers
 
 SCORES_AT_ONCE = 1 << 20
@@ -20,7 +20,7 @@ class SeededSource(WordSource):
     """The draws of :class:`OpenDPSource` from a generator that repeats itself; releases are stamped ``NOT PRIVATE``.
 
     Noise and permute-and-flip are made in floating point, and what they cost is our formula: sensitivity / scale for
-    noise, twice that for choices, which is what the same draw of OpenDP costs.
+    noise, difference sensitivity / scale for choices, which is what the same draw of OpenDP costs.
 
     Args:
         seed: a whole number of 0 or more; the same seed gives the same draws in the same order.
@@ -41,9 +41,12 @@ class SeededSource(WordSource):
         noise: Integers = self._generator.geometric(end, size) - self._generator.geometric(end, size)
         return noise
 
-    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
-        scale = scale_for(charge.budget.epsilon, 2 * sensitivity)
-        require_covered(charge, 2 * sensitivity / Fraction(scale))
+    def exponential_mechanism(
+        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    ) -> Integers:
+        change = difference_sensitivity(sensitivity, monotonic=monotonic)
+        scale = scale_for(charge.budget.epsilon, change)
+        require_covered(charge, change / Fraction(scale))
         scaled = (scores - np.max(scores)) / scale
         runs_at_once = max(1, SCORES_AT_ONCE // len(scores))
         portions = [

@@ -46,16 +46,26 @@ class RandomSource(Protocol):
             BudgetError: as :meth:`discrete_laplace`.
         """
 
-    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
+    def exponential_mechanism(
+        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    ) -> Integers:
         """The position of a score that is nearly the largest, once per run, each run at the cost of the charge.
 
         By permute-and-flip (McKenna & Sheldon 2020), which expects no smaller score than the exponential mechanism of
-        the same ε does: the largest of the scores with exponential noise of scale 2 * sensitivity / ε.
+        the same ε does: the largest of the scores with exponential noise of scale c / ε. One individual changes the
+        difference between two scores by c at most (:func:`~.scales.difference_sensitivity`): by twice the sensitivity,
+        or by the sensitivity if scores are monotonic.
+
+        Proof. Let all noise but that of candidate i be given. Then i is chosen if its noise is above t, the largest
+        q_j - q_i + noise_j over all other j. An individual changes t by c at most, and so the probability of that,
+        min(1, e^(-t ε / c)), by a factor of e^ε at most. If all scores rise by 0 to the sensitivity, q_j - q_i changes
+        by the sensitivity at most.
 
         Args:
             scores: integers, so that no rounding of sums widens their sensitivity; shape (candidates,).
             charge: what one choice may cost.
             sensitivity: by how much one individual can change any of them.
+            monotonic: no score falls where a row is added, whatever the rows are.
             runs: how many independent choices, shape of what is returned; more than one only to be audited.
 
         Raises:
@@ -63,15 +73,24 @@ class RandomSource(Protocol):
         """
 
     def grouped_exponential_mechanism(
-        self, scores: Integers, counts: Integers, charge: Charge, *, sensitivity: int, runs: int = 1
+        self,
+        scores: Integers,
+        counts: Integers,
+        charge: Charge,
+        *,
+        sensitivity: int,
+        monotonic: bool = False,
+        runs: int = 1,
     ) -> tuple[Integers, Integers]:
         """The exponential mechanism over candidates that come in groups of equal score, such as splits of an interval.
 
         A candidate is chosen with a probability in proportion to e^(score / scale), exactly, at the scale of
-        :func:`~.scales.scale_for` for 2 * ``sensitivity``: that is e^(ε * score / (2 * sensitivity)) but for a float
+        :func:`~.scales.scale_for` for the c of :meth:`exponential_mechanism`: that is e^(ε * score / c) but for a float
         that is rounded. So group i has counts[i] * e^(scores[i] / scale), and its candidates are as likely as each
-        other. It costs 2 * sensitivity / scale (McSherry & Talwar 2007, theorem 6), provided that all groups together
-        have the same candidates for all neighbours, which may be grouped differently.
+        other. It costs c / scale, since candidate i has probability 1 / Σ_j e^((q_j - q_i) / scale), and an individual
+        changes every term by a factor of e^(c / scale) at most (McSherry & Talwar 2007, theorem 6, for c twice the
+        sensitivity). All groups together must have the same candidates for all neighbours, which may be grouped
+        differently.
 
         Args:
             scores: by group, integers, also the same for several; shape (groups,).
@@ -79,6 +98,7 @@ class RandomSource(Protocol):
                 2^62, of which all groups with 0 are never chosen; shape (groups,).
             charge: what one choice may cost.
             sensitivity: by how much one individual can change the score of any candidate.
+            monotonic: no score falls where a row is added, whatever the rows are.
             runs: how many independent choices; more than one only to be audited.
 
         Returns:

@@ -20,7 +20,9 @@ class SystemSource(WordSource):
     def discrete_laplace(self, size: int, charge: Charge, *, sensitivity: int = 1) -> Integers:
         raise without_opendp()
 
-    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
+    def exponential_mechanism(
+        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    ) -> Integers:
         raise without_opendp()
 
     def _words(self, count: int) -> NDArray[np.uint64]:

@@ -69,8 +69,12 @@ class BoundedNoise(sa.SeededSource):
 class SharperChoice(sa.SeededSource):
     """Scores count three times."""
 
-    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
-        return super().exponential_mechanism(3 * scores, charge, sensitivity=sensitivity, runs=runs)
+    def exponential_mechanism(
+        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    ) -> Integers:
+        return super().exponential_mechanism(
+            3 * scores, charge, sensitivity=sensitivity, monotonic=monotonic, runs=runs
+        )
 
 
 @pytest.mark.parametrize(

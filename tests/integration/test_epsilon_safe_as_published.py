@@ -65,8 +65,11 @@ class WholeSamples(sa.SeededSource):
         self.probabilities = (weights / weights.sum()).tolist()
         return super().softmax_choice(log_weights, runs=runs)
 
-    def exponential_mechanism(self, scores: Integers, charge: Charge, *, sensitivity: int, runs: int = 1) -> Integers:
+    def exponential_mechanism(
+        self, scores: Integers, charge: Charge, *, sensitivity: int, monotonic: bool = False, runs: int = 1
+    ) -> Integers:
         self.probabilities = permute_and_flip(scores.tolist(), scale_for(charge.budget.epsilon, 2 * sensitivity))
+        assert not monotonic
         return super().exponential_mechanism(scores, charge, sensitivity=sensitivity, runs=runs)
 
 

@@ -384,14 +384,14 @@ SOURCES = [
         "sqlanon/mechanisms/base.py",
         (
             "grouped-at-half-the-scale",
-            "scale = scale_for(charge.budget.epsilon, 2 * sensitivity)",
+            "scale = scale_for(charge.budget.epsilon, change)",
             "scale = scale_for(charge.budget.epsilon, sensitivity)",
             "a group is chosen at twice the ε, or not at all",
             f"{SAMPLERS}::test_grouped_exponential_mechanism",
         ),
         (
             "grouped-unchecked",
-            "        require_covered(charge, 2 * sensitivity / Fraction(scale))\n",
+            "        require_covered(charge, change / Fraction(scale))\n",
             "",
             "what a choice costs is not held against what was paid",
             f"{CHOICES}::TestCosts::test_what_was_not_paid_is_not_drawn",
@@ -415,8 +415,8 @@ SOURCES = [
         ),
         (
             "seeded-choice-at-half-the-scale",
-            "scale = scale_for(charge.budget.epsilon, 2 * sensitivity)",
-            "scale = scale_for(charge.budget.epsilon, 2 * sensitivity) / 2",
+            "scale = scale_for(charge.budget.epsilon, change)",
+            "scale = scale_for(charge.budget.epsilon, change) / 2",
             "audits see another choice than is published",
             f"{SAMPLERS}::test_exponential_mechanism",
         ),
@@ -439,8 +439,8 @@ SOURCES = [
         ),
         (
             "opendp-choice-at-half-the-scale",
-            "_noisy_max(scale_for(charge.budget.epsilon, 2 * sensitivity))",
-            "_noisy_max(scale_for(charge.budget.epsilon, sensitivity))",
+            "scale = scale_for(charge.budget.epsilon, difference_sensitivity(sensitivity, monotonic=monotonic))",
+            "scale = scale_for(charge.budget.epsilon, sensitivity)",
             "a node is chosen at twice the ε",
             f"{SAMPLERS}::test_exponential_mechanism",
         ),

@@ -154,6 +154,12 @@ def test_exponential_mechanism(source: RandomSource, sensitivity: int, scale: fl
     assert np.dot(scores, masses) > np.dot(scores, published), "the exponential mechanism is expected to choose worse"
 
 
+def test_a_choice_by_monotonic_scores(source: RandomSource) -> None:
+    scores = [0, -3, -4, -3, -4]
+    positions = source.exponential_mechanism(np.array(scores), charge("0.5"), sensitivity=1, monotonic=True, runs=9_000)
+    assert_fits_only(positions, lambda factor: listed(permute_and_flip_masses(scores, factor * 2)))
+
+
 @pytest.mark.parametrize(("sensitivity", "scale"), [(1, 4.0), (2, 8.0)])
 def test_grouped_exponential_mechanism(source: RandomSource, sensitivity: int, scale: float) -> None:
     """And not as if counts did not count, with groups of nobody or without."""

@@ -15,10 +15,11 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.evaluation.branches import Remembered
 from sqlanon.methods.cuts.pieces import Piece
-from sqlanon.methods.diffgen import draws
+from sqlanon.methods.diffgen.draws import Scored
 from sqlanon.methods.diffgen.encode import encode
 from sqlanon.methods.diffgen.evidence import CountedRows
 from sqlanon.methods.diffgen.prepare import checked
+from tests import exact_diffgen
 from tests.effort import examples
 from tests.exact_diffgen import Path, path_probabilities
 from tests.naive_diffgen import Case
@@ -80,24 +81,27 @@ def test_the_check_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     loss, spent = worst_loss(case, row)
     assert 0 < loss <= spent
 
-    honest = draws.groups
+    honest = exact_diffgen.split_probabilities
 
-    def within_values(interval: Piece, scored: draws.Scored) -> Any:
+    def within_values(interval: Piece, scored: Scored, scale: float) -> Any:
         first, last = scored.values[0], scored.values[-1]
-        return honest(Piece(interval.position, int(first), int(last) + 1), scored)
+        return honest(Piece(interval.position, int(first), int(last) + 1), scored, scale)
 
-    monkeypatch.setattr("tests.exact_diffgen.groups", within_values)
+    monkeypatch.setattr(exact_diffgen, "split_probabilities", within_values)
     with pytest.raises(KeyError):
         worst_loss(case, row)
 
 
-def test_a_sensitivity_that_is_too_small_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Information can change by a whole bit."""
+@pytest.mark.parametrize(("utility", "difference"), [("infogain", 2**16), ("max", 1 / 16)])
+def test_a_sensitivity_that_is_too_small_is_found(
+    utility: str, difference: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Information can change by a whole bit, and the rows of a largest class by one."""
     case = Case(**{**vars(ONE_NUMBER), "numbers": {"number 0": (0, 4)}, "rows": numbers(0)})
     row = {"number 0": 1, "target": "c0"}
-    options: dict[str, Any] = {"utility": "infogain", "budget": sa.Budget(40)}
+    options: dict[str, Any] = {"utility": utility, "budget": sa.Budget(40)}
     loss, spent = worst_loss(case, row, **options)
     assert 0 < loss <= spent
-    monkeypatch.setattr("tests.exact_diffgen.sensitivity", lambda _: draws.WHOLE // 16)
+    monkeypatch.setitem(exact_diffgen.DIFFERENCES, utility, difference)
     with pytest.raises(AssertionError):
         worst_loss(case, row, **options)

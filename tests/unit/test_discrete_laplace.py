@@ -223,7 +223,9 @@ class TestCosts:
         assert Fraction(opendp._laplace(less).map(sensitivity)) > epsilon
         assert sensitivity / Fraction(scale) <= epsilon
         scale = scale_for(epsilon, 2 * sensitivity)
-        assert Fraction(opendp._noisy_max(scale).map(sensitivity)) <= epsilon
+        assert Fraction(opendp._noisy_max(scale, monotonic=False).map(sensitivity)) <= epsilon
+        scale = scale_for(epsilon, sensitivity)
+        assert Fraction(opendp._noisy_max(scale, monotonic=True).map(sensitivity)) <= epsilon
 
     def test_the_float_of_a_tenth_is_more_than_a_tenth(self) -> None:
         assert opendp._laplace(10.0).map(1) == 0.1

@@ -5,11 +5,13 @@ Every draw is made for many runs at once if that is asked for, as an audit does;
 Why it is private. Let D' be D and one more row, or the rows of one more individual, c at most; the step is ε'.
 
 1. The score of a specialization: with counts n_jk of child j and class k, max is Σ_j max_k n_jk, of which a row changes
-   one count by 1 and so one maximum by 1 at most. The information gain changes by 1 bit at most, however many classes
-   and children there are (spec/diffgen.md, sensitivities). It is counted in parts of :data:`WHOLE` of a bit and rounded
-   down, which adds one part. Its floating point adds less than another: a million sums of n log n with n below 2^63 are
-   off by less than 2^20 63 / 2^52 bits for each row. See :func:`sensitivity`. A score is asked for once, when the
-   specialization can first be drawn, from rows that lie in the piece, whatever their other values are.
+   one count by 1 and so one maximum by 1 at most. Neither falls where a row is added: these scores are monotonic, and a
+   choice by them costs half (:meth:`~.source.RandomSource.exponential_mechanism`). The information gain changes by 1
+   bit at most, however many classes and children there are (spec/diffgen.md, sensitivities), in either direction. It is
+   counted in parts of :data:`WHOLE` of a bit and rounded down, which adds one part. Its floating point adds less than
+   another: a million sums of n log n with n below 2^63 are off by less than 2^20 63 / 2^52 bits for each row. See
+   :func:`sensitivity` and :func:`is_monotonic`. A score is asked for once, when the specialization can first be drawn,
+   from rows that lie in the piece, whatever their other values are.
 2. A specialization is drawn by permute-and-flip with ε' (McKenna and Sheldon 2020, theorem 1).
 3. A split is drawn by the exponential mechanism with ε' among all places of the interval, whether any value lies there
    or not (spec/diffgen.md, D4). The two new intervals of a round have no row in common: of the c rows, those that lie
@@ -104,6 +106,11 @@ def sensitivity(settings: DiffGen) -> int:
     return settings.rows_per_individual * (1 if settings.utility == "max" else WHOLE + 2)
 
 
+def is_monotonic(settings: DiffGen) -> bool:
+    """Whether no score falls where rows are added: a largest count never does, information may."""
+    return settings.utility == "max"
+
+
 def threshold(given: float | None, epsilon: Fraction, rows: int) -> int:
     """The least noisy count that is kept: the next whole number above √2 / ε of a row, if nothing else is given."""
     return math.floor(math.sqrt(2) * rows / epsilon if given is None else given) + 1
@@ -112,14 +119,25 @@ def threshold(given: float | None, epsilon: Fraction, rows: int) -> int:
 def best(draws: Draws, scores: Sequence[int], charge: Charge, runs: int) -> Integers:
     """By run, the place of a score that is nearly the largest; shape (runs,)."""
     candidates = np.array(scores, dtype=np.int64)
-    return draws.source.exponential_mechanism(candidates, charge, sensitivity=sensitivity(draws.settings), runs=runs)
+    return draws.source.exponential_mechanism(
+        candidates,
+        charge,
+        sensitivity=sensitivity(draws.settings),
+        monotonic=is_monotonic(draws.settings),
+        runs=runs,
+    )
 
 
 def split(draws: Draws, interval: Piece, scored: Scored, charge: Charge, runs: int) -> Integers:
     """By run, where an interval is split; shape (runs,)."""
     first, counts, scores = groups(interval, scored)
     group, place = draws.source.grouped_exponential_mechanism(
-        scores, counts, charge, sensitivity=sensitivity(draws.settings), runs=runs
+        scores,
+        counts,
+        charge,
+        sensitivity=sensitivity(draws.settings),
+        monotonic=is_monotonic(draws.settings),
+        runs=runs,
     )
     return first[group] + place
 

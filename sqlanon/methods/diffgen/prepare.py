@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.errors import PolicyError
-from sqlanon.mechanisms.scales import scale_for
+from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
 from sqlanon.methods.base import Request
 from sqlanon.methods.cuts.axes import no_list, no_number
-from sqlanon.methods.diffgen.draws import sensitivity
+from sqlanon.methods.diffgen.draws import is_monotonic, sensitivity
 from sqlanon.methods.diffgen.encode import settings_of
 from sqlanon.methods.private.neighbours import refuse_observed
 from sqlanon.methods.private.refusals import no_category, refusing_small_budgets
@@ -27,7 +27,7 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
         raise PolicyError(f"the policy does not fit {bound.description}:", problems)
     settings = settings_of(bound)
     with refusing_small_budgets(settings):
-        scale_for(settings.step, 2 * sensitivity(settings))
+        scale_for(settings.step, difference_sensitivity(sensitivity(settings), monotonic=is_monotonic(settings)))
     return bound
 
 

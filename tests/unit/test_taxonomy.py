@@ -105,6 +105,10 @@ class TestArguments:
             ),
             (lambda: sa.Taxonomy.groups(nested(1_000)), ["groups are nested more than 64 levels deep"]),
             (lambda: sa.Taxonomy.dates(first=datetime.date.max), ["first and last go together"]),
+            (
+                lambda: sa.Taxonomy.dates(first="01.12.2025", last=datetime.datetime.max),
+                ["first must be a date, such as 2025-12-01", "last must be a date, such as 2025-12-01"],
+            ),
             (lambda: sa.Taxonomy.dates(first=datetime.date.max, last=datetime.date.min), ["first is later than last"]),
             (lambda: sa.Taxonomy.prefixes([]), ["kept characters"]),
             (lambda: sa.Taxonomy.prefixes([2, 3]), ["each less than the last"]),
@@ -147,6 +151,10 @@ class TestDomains:
     def test_declared_or_observed(self, taxonomy: sa.Taxonomy, domain: str, needs_source: bool) -> None:
         assert taxonomy.domain == domain
         assert taxonomy.needs_source == needs_source
+
+    def test_days_may_be_texts(self) -> None:
+        day = datetime.date(2025, 12, 1)
+        assert sa.Taxonomy.dates(first="2025-12-01", last="2025-12-01") == sa.Taxonomy.dates(first=day, last=day)
 
     def test_rows_become_text(self) -> None:
         rows = [(1, "a"), (None, "b"), (True, 2.5)]

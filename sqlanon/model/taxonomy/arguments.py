@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 
 from sqlanon.errors import TaxonomyError
@@ -45,6 +47,31 @@ def misfits_of_range(minimum: int | None, maximum: int | None) -> list[str]:
         f"all of its values, {MAX_RANGE_VALUES:,} at most: declare a smaller domain, round the column in a query "
         "first, or give no minimum and maximum, so that the values are read off the column"
     ]
+
+
+def days(*, first: object, last: object) -> tuple[tuple[datetime.date | None, datetime.date | None], list[str]]:
+    """The ends of a declared range of days, and what is wrong with them."""
+    found, problems = [], []
+    for name, given in (("first", first), ("last", last)):
+        day = _day(given)
+        if day is None and given is not None:
+            problems.append(f"{name} must be a date, such as 2025-12-01")
+        found.append(day)
+    begin, end = found
+    if (first is None) != (last is None):
+        problems.append("first and last go together")
+    if begin is not None and end is not None and begin > end:
+        problems.append("first is later than last")
+    return (begin, end), problems
+
+
+def _day(given: object) -> datetime.date | None:
+    """A date, or the day of a text in ISO 8601; None for anything else, moments among it."""
+    if isinstance(given, str):
+        with suppress(ValueError):
+            return datetime.date.fromisoformat(given)
+        return None
+    return given if isinstance(given, datetime.date) and not isinstance(given, datetime.datetime) else None
 
 
 def misfits_of_breaks(levels: Sequence[Sequence[int | Decimal]]) -> list[str]:

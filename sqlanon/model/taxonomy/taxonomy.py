@@ -227,8 +227,8 @@ class Taxonomy:
         cls,
         units: Sequence[str] = ("month", "quarter", "year", "decade"),
         *,
-        first: datetime.date | None = None,
-        last: datetime.date | None = None,
+        first: datetime.date | str | None = None,
+        last: datetime.date | str | None = None,
     ) -> Taxonomy:
         """Dates and timestamps by calendar unit: ``2024-03``, ``2024-Q1``, ``2024``, ``2020s``, ``*``.
 
@@ -236,21 +236,19 @@ class Taxonomy:
             units: the unit of each level, from level 1 up, from fine to coarse: day, month, quarter, year, decade; or
                 day, week, isoyear (``2024-W13``, ``ISO 2024``): weeks do not nest in months. Timestamps want ``day``
                 first.
-            first, last: the declared domain, every day from one to the other; both or neither.
+            first, last: the declared domain, every day from one to the other, as dates or as texts such as
+                ``2025-12-01``; both or neither.
 
         Raises:
             TaxonomyError: listing every problem with the arguments.
         """
-        problems = arguments.misfits_of_units(units)
-        if (first is None) != (last is None):
-            problems.append("first and last go together")
-        if first is not None and last is not None and first > last:
-            problems.append("first is later than last")
+        (begin, end), misfits = arguments.days(first=first, last=last)
+        problems = [*arguments.misfits_of_units(units), *misfits]
         if problems:
             raise TaxonomyError("the date levels are not valid:", problems)
         return cls(
             rules=tuple(LabelRule("date_label", (unit,), "dates") for unit in units),
-            values=DateRange(first, last) if first is not None and last is not None else None,
+            values=DateRange(begin, end) if begin is not None and end is not None else None,
             origin="dates",
         )
 

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.methods import dependencies, kept_values, publication
+from sqlanon.model.release.findings import HomogeneousColumn
 from sqlanon.run import pipeline
 from tests.adult import uci_policy
 from tests.commands import document, sqlanon
@@ -324,6 +325,14 @@ def test_the_command_line_shows_them(tmp_path: Path) -> None:
     assert "150 of 600 released rows (25.0 %) are in classes with a single value" in shown
     reported = document(sqlanon(*command, "--into", "second", "--json", folder=tmp_path))
     assert reported["report"]["findings"]["homogeneous_columns"][0]["homogeneous_rows"] == 150
+
+
+def test_a_column_without_a_model_is_named_though_no_class_exposes_it() -> None:
+    found = HomogeneousColumn(column="diagnosis", homogeneous_rows=0, released_rows=431, proposal=None)
+    assert found.sentence == (
+        'no privacy model protects the sensitive "diagnosis": no released row is in a class with a single value, but '
+        "nothing prevents it"
+    )
 
 
 # Columns that show more than is published

@@ -59,12 +59,14 @@ class HomogeneousColumn(Document):
 
     @property
     def sentence(self) -> str:
-        share = 100 * self.homogeneous_rows / self.released_rows
-        open_to = (
-            f'no privacy model protects the sensitive "{self.column}": {self.homogeneous_rows:,} of '
-            f"{self.released_rows:,} released rows ({share:.1f} %) are in classes with a single value, which their "
-            "quasi-identifiers give away"
-        )
+        exposed = "no released row is in a class with a single value, but nothing prevents it"
+        if self.homogeneous_rows:
+            exposed = (
+                f"{self.homogeneous_rows:,} of {self.released_rows:,} released rows "
+                f"({100 * self.homogeneous_rows / self.released_rows:.1f} %) are in classes with a single value, which "
+                "their quasi-identifiers give away"
+            )
+        open_to = f'no privacy model protects the sensitive "{self.column}": {exposed}'
         return open_to if self.proposal is None else f"{open_to}; this model forbids it:\n{self.proposal}"
 
 

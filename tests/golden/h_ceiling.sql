@@ -645,6 +645,8 @@ JOIN "anon_profiles_0"
     "anon_classes"."anon_key_0" & 7421932185906577408
   ) = "anon_profiles_0"."anon_key_0";
 
+DROP TABLE IF EXISTS "temp"."main"."anon_profiles";
+
 WITH "anon_keyed" AS (
   SELECT
     0 AS "position",
@@ -1831,8 +1833,6 @@ DROP TABLE IF EXISTS "temp"."main"."anon_class_values";
 DROP TABLE IF EXISTS "temp"."main"."anon_lacking";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_known_values";
-
-DROP TABLE IF EXISTS "temp"."main"."anon_profiles";
 
 DROP TABLE IF EXISTS "temp"."main"."anon_cells";
 

@@ -32,6 +32,20 @@ TARGETS = {
 }
 
 
+# spec/hceiling_fill.md, h = .30. By k and the fewest true rows: suppressed rows, counterfeits, the mean link of who
+# knows all counterfeits, and the limit.
+FEWEST_TRUE_ROWS = {
+    (3, 2): (284, 115, 0.413, 0.01),
+    (3, 3): (499, 0, 0.333, 0.02),
+    (5, 2): (231, 547, 0.344, 0.02),
+    (5, 3): (499, 145, 0.259, 0.02),
+    (5, 5): (799, 0, 0.200, 0.05),
+    (10, 2): (315, 2054, 0.246, 0.01),
+    (10, 3): (499, 999, 0.180, 0.02),
+    (10, 5): (940, 319, 0.141, 0.05),
+}
+
+
 @pytest.fixture(scope="module")
 def adult(uci_adult: Path) -> Iterator[sa.Session]:
     """UCI Adult with the ages from 0 to 99 as the domain of age, as in spec/hceiling.md."""
@@ -69,6 +83,28 @@ class TestAdult:
         assert report.proven_optimal
         assert report.fewest_true_rows == 1
         assert report.rows.released == 32561 + counterfeits[k]
+
+    @pytest.mark.parametrize(
+        ("k", "fewest"),
+        [pytest.param(*key, marks=() if key == (5, 3) else pytest.mark.deep) for key in FEWEST_TRUE_ROWS],
+    )
+    def test_small_classes_are_suppressed(self, adult: sa.Session, k: int, fewest: int) -> None:
+        suppressed, counterfeits, link, limit = FEWEST_TRUE_ROWS[k, fewest]
+        method = sa.HCeiling(k, h=0.3, fewest_true_rows=fewest)
+        policy = adult_policy(k, 0.3).model_copy(update={"method": method, "suppression_limit": limit})
+        tables = {"counterfeits": "invented"}
+        report = adult.anonymize("adult", policy, "released", replace=True, tables=tables, random_source=SEED).report
+        assert isinstance(report, CeilingReport)
+        assert (report.suppressed_rows, report.counterfeits, report.proven_optimal) == (suppressed, counterfeits, True)
+        assert report.fewest_true_rows == fewest
+        names = ", ".join(QUASI_IDENTIFIERS)
+        links = adult.connection.sql(
+            f"WITH classes AS (SELECT {names}, count(*) AS size FROM released GROUP BY ALL), "
+            f"invented AS (SELECT {names}, sum(counterfeits) AS count FROM invented GROUP BY ALL) "
+            "SELECT count(*) / sum(size - coalesce(count, 0)) FROM classes "
+            f"LEFT JOIN invented USING ({names}) WHERE size = {k}"
+        ).fetchall()
+        assert round(links[0][0], 3) == link
 
     @pytest.mark.parametrize("k", [3, 5, 10])
     def test_without_a_ceiling_it_is_k_anonymity(self, adult: sa.Session, k: int) -> None:
@@ -215,6 +251,59 @@ class TestRelease:
             release = session.anonymize("people", policy, "released")
             assert session.connection.sql("SELECT DISTINCT age, sex FROM released").fetchall() == [("*", "*")]
             assert release.report.rows.released == 3
+
+
+class TestFewestTrueRows:
+    """Ages have four people each, of two sexes: classes of one to three true rows."""
+
+    def policy(self, fewest: int, **options: Any) -> sa.Policy:
+        method = sa.HCeiling(4, h=0.1, fewest_true_rows=fewest)
+        roles: dict[str, Any] = {
+            "quasi_identifiers": ["age", "sex"],
+            "sensitive": ["disease"],
+            "suppression_limit": 0.5,
+        }
+        return sa.Policy(**{**roles, "method": method, **options})
+
+    def test_classes_of_fewer_are_left_out(self) -> None:
+        with session_of_people() as session:
+            release = session.anonymize("people", self.policy(2), "released", random_source=SEED)
+            report = release.report
+            assert isinstance(report, CeilingReport)
+            assert (report.fewest_true_rows, report.suppressed_rows, report.rows.dropped) == (2, 6, 6)
+            assert report.rows_in_words == (
+                "56 rows, 22 of them counterfeits (39.3 %) in 14 of 14 classes; the class of the fewest true rows has "
+                "2. 6 suppressed (15.0 %; the limit is 50 %)."
+            )
+            assert "could tell all of them, with 1/2, where 2 is the fewest true rows of a class" in " ".join(
+                release.guarantee.claims
+            )
+            assert session.verify("released", self.policy(2)).met
+            assert session.connection.sql("SELECT count(*) FROM released").fetchall() == [(56,)]
+
+    def test_more_rows_than_may_be(self) -> None:
+        with session_of_people() as session:
+            session.connection.execute("CREATE TABLE released AS FROM people")
+            with pytest.raises(sa.UnsatisfiableError, match=r"suppresses 4 rows or fewer.*\n.*leaves out 6 of 40 rows"):
+                session.anonymize("people", self.policy(2, suppression_limit=0.1), "released", replace="anything")
+            assert session.connection.sql("SELECT count(*) FROM released").fetchall() == [(40,)]
+
+    @pytest.mark.parametrize(
+        ("fewest", "options", "words"),
+        [
+            (2, {"suppression_limit": 0}, "fewest_true_rows = 2 needs a suppression_limit"),
+            (2, {"suppression": "mask"}, "takes no suppression, search or objective"),
+            (1, {}, "takes no suppression_limit.*unless fewest_true_rows is above 1"),
+        ],
+    )
+    def test_policies_that_do_not_fit(self, fewest: int, options: dict[str, Any], words: str) -> None:
+        with pytest.raises(sa.PolicyError, match=words):
+            self.policy(fewest, **options)
+
+    @pytest.mark.parametrize(("fewest", "words"), [(5, "fewest_true_rows is k at most"), (0, "fewest_true_rows: ")])
+    def test_settings_that_cannot_be(self, fewest: int, words: str) -> None:
+        with pytest.raises(sa.PolicyError, match=words):
+            sa.HCeiling(4, fewest_true_rows=fewest)
 
 
 class TestPrivateTable:
@@ -611,6 +700,7 @@ class TestCatalog:
         [
             ({"effective_k": 3}, "effective_k is for a strict catalog"),
             ({"catalog": "strict", "effective_k": 5}, "effective_k is k at most"),
+            ({"catalog": "strict", "effective_k": 1}, "effective_k of a strict catalog is above 1, which is certainty"),
             ({"catalog": "public"}, "catalog: "),
         ],
     )

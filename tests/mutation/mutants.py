@@ -1133,11 +1133,25 @@ CEILING = [
         ),
     ),
     *_of(
-        "sqlanon/methods/h_ceiling/choice.py",
+        "sqlanon/methods/h_ceiling/needs.py",
+        (
+            "ceiling-saves-nothing",
+            "saved = (allowed - suppressed) * (k - fewest) // fewest",
+            "saved = 0",
+            "a node is called the best that is not, where small classes are suppressed",
+            f"{CEILINGS}::test_releases",
+        ),
+        (
+            "ceiling-without-limit",
+            "if suppressed > allowed:",
+            "if suppressed > allowed + k:",
+            "more rows are suppressed than may be",
+            f"{CEILINGS}::test_releases",
+        ),
         (
             "ceiling-missing-rows",
-            "k * (summary.class_count - summary.kept_class_count)",
-            "k * summary.class_count",
+            "summary.class_count - summary.kept_class_count",
+            "summary.class_count",
             "nodes are chosen that need more counterfeits",
             f"{CEILINGS}::test_releases",
         ),

@@ -22,7 +22,7 @@ from sqlanon.methods.h_ceiling import candidates
 from sqlanon.methods.h_ceiling.candidates import Candidate
 from sqlanon.methods.h_ceiling.catalog.link import Links
 from sqlanon.methods.h_ceiling.ceiling import Profiles, degrees_of, largest_degrees, level_errors
-from sqlanon.methods.h_ceiling.fewest import FewestCounterfeits
+from sqlanon.methods.h_ceiling.fewest import OUT_OF_LIMIT, FewestCounterfeits
 from sqlanon.methods.h_ceiling.report import CeilingReport
 from sqlanon.model.lattice import Lattice
 from tests import oracle
@@ -51,12 +51,22 @@ def filled_cases(draw: st.DrawFn) -> Case:
     return replace(case, rows=rows)
 
 
-def policy_of(case: Case, k: int, h: float | None, fill: str = "hidden", catalog: str = "none") -> sa.Policy:
+def policy_of(
+    case: Case,
+    k: int,
+    h: float | None,
+    fill: str = "hidden",
+    catalog: str = "none",
+    *,
+    fewest: int = 1,
+    limit: float | None = None,
+) -> sa.Policy:
     return sa.Policy(
+        suppression_limit=limit,
         quasi_identifiers=case.quasi_identifiers,
         sensitive=[case.sensitive],
         rest="identifier",
-        method={"model": "h-ceiling", "k": k, "h": h, "fill": fill, "catalog": catalog},
+        method={"model": "h-ceiling", "k": k, "h": h, "fill": fill, "catalog": catalog, "fewest_true_rows": fewest},
     )
 
 
@@ -69,12 +79,16 @@ def nodes_of(case: Case) -> list[dict[str, int]]:
 @given(
     filled_cases(),
     st.integers(2, 4),
+    st.integers(1, 4),
+    st.sampled_from([0.2, 0.5, 1.0]),
     ceilings(),
     st.sampled_from(FILLS),
     st.integers(0, 99),
 )
-def test_releases(case: Case, k: int, h: float | None, fill: str, seed: int) -> None:
+def test_releases(case: Case, k: int, fewest: int, limit: float, h: float | None, fill: str, seed: int) -> None:
     k = min(k, len(case.rows))
+    fewest = min(k, fewest)
+    allowed = min(int(limit * len(case.rows)), len(case.rows) - 1) if fewest > 1 else 0
     wanted = {}
     for node in nodes_of(case):
         degree = oracle.largest_degree(case.rows, case.taxonomies, node)
@@ -82,9 +96,15 @@ def test_releases(case: Case, k: int, h: float | None, fill: str, seed: int) -> 
             sizes = oracle.class_sizes(oracle.generalize(case.rows, case.taxonomies, node), case.quasi_identifiers)
             error = oracle.mean_reconstruction_error(case.rows, case.taxonomies, node)
             lost = oracle.mean_loss(case.rows, case.taxonomies, node, 0, oracle.lm_share)
-            wanted[tuple(node.values())] = (oracle.missing_rows(sizes, k), error, lost or 0.0, degree)
+            needed = oracle.missing_rows([size for size in sizes if size >= fewest], k)
+            wanted[tuple(node.values())] = (needed, oracle.suppressed_rows(sizes, fewest), error, lost or 0.0)
+    attainable = {levels: found for levels, found in wanted.items() if found[1] <= allowed}
     with session_of(case) as session:
-        policy = policy_of(case, k, h, fill)
+        policy = policy_of(case, k, h, fill, fewest=fewest, limit=limit if fewest > 1 else None)
+        if not attainable:
+            with pytest.raises(sa.UnsatisfiableError, match="no node below the ceiling suppresses"):
+                session.anonymize("given", policy, "released")
+            return
         release = session.anonymize("given", policy, "released", random_source=sa.SeededSource(seed))
         report = release.report
         released = [
@@ -93,23 +113,35 @@ def test_releases(case: Case, k: int, h: float | None, fill: str, seed: int) -> 
         ]
         assert session.verify("released", policy).met
     assert isinstance(report, CeilingReport)
-    best = min((needed, round(error, 9), round(lost, 9)) for needed, error, lost, _ in wanted.values())
-    needed, error, _, degree = wanted[tuple(release.node.values())]
-    assert (needed, round(error, 9)) == best[:2]
+    best = min((*found[:2], round(found[2], 9), round(found[3], 9)) for found in attainable.values())
+    needed, suppressed, error, _ = wanted[tuple(release.node.values())]
+    assert (needed, suppressed, round(error, 9)) == best[:3]
+    assert report.suppressed_rows == report.rows.dropped == suppressed
+    classes = oracle.classes(oracle.generalize(case.rows, case.taxonomies, release.node), case.quasi_identifiers)
+    kept = [row for row in case.rows if len(classes[labels_of(case, release.node, row)]) >= fewest]
+    degree = oracle.largest_degree(kept, case.taxonomies, release.node)
+    error = oracle.mean_reconstruction_error(kept, case.taxonomies, release.node)
     assert report.counterfeits == report.loss == report.lower_bound == needed
     assert report.proven_optimal
     assert (report.degree, report.reconstruction_error) == pytest.approx((degree, error))
     assert report.allowed_nodes == len(wanted)
-    true = oracle.generalize(case.rows, case.taxonomies, release.node)
+    true = oracle.generalize(kept, case.taxonomies, release.node)
     assert report.fewest_true_rows == min(k, *oracle.class_sizes(true, case.quasi_identifiers))
     columns = [*case.quasi_identifiers, case.sensitive]
     invented = counted(released, columns) - counted(true, columns)
     assert not counted(true, columns) - counted(released, columns)
     assert invented.total() == needed
     assert min(oracle.class_sizes(released, case.quasi_identifiers)) >= k
-    assert {values[-1] for values in invented} <= {oracle.text(row[case.sensitive]) for row in case.rows}
+    assert {values[-1] for values in invented} <= {oracle.text(row[case.sensitive]) for row in kept}
+    for place in range(len(case.quasi_identifiers)) if fill == "hidden" else ():
+        pairs = [{(values[place], values[-1]) for values in counted(some, columns)} for some in (released, true)]
+        assert pairs[0] == pairs[1]
     small = {labels for labels, members in oracle.classes(true, case.quasi_identifiers).items() if len(members) < k}
     assert {values[:-1] for values in invented} == {tuple(map(oracle.text, labels)) for labels in small}
+
+
+def labels_of(case: Case, node: oracle.Node, row: oracle.Row) -> tuple[oracle.Value, ...]:
+    return tuple(oracle.label_of(case.taxonomies[name], node[name], row[name]) for name in case.quasi_identifiers)
 
 
 @st.composite
@@ -233,13 +265,22 @@ def test_kinds_of_rows_that_are_left_out_change_nothing(given: tuple[Profiles, l
 
 @st.composite
 def searches(draw: st.DrawFn) -> Any:
-    """Nodes that are allowed, ranks that rise with the node, needs that fall with it, and what it is said to lose."""
+    """Nodes that are allowed, ranks that rise with the node, what it costs, and what it is said to lose.
+
+    Costs fall with the node; where rows may be suppressed they need not, but for those that suppress too many.
+    """
     shape = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
     size = int(np.prod(shape))
     steps = np.array(draw(st.lists(st.integers(0, 3), min_size=size, max_size=size))).reshape(shape)
     needs = steps
     for axis in range(len(shape)):
         needs = np.flip(np.cumsum(np.flip(needs, axis), axis), axis)
+    if draw(st.booleans()):
+        drawn = np.array(draw(st.lists(st.integers(0, 9), min_size=size, max_size=size))).reshape(shape)
+        is_out = np.flip(drawn == 9)
+        for axis in range(len(shape)):
+            is_out = np.logical_or.accumulate(is_out, axis)
+        needs = np.where(np.flip(is_out), OUT_OF_LIMIT, drawn)
     above = np.array(draw(st.lists(st.booleans(), min_size=size, max_size=size))).reshape(shape)
     forbidden = above.copy()
     for axis in range(len(shape)):
@@ -266,12 +307,13 @@ def test_the_search_finds_the_best_node_of_all(given: Any) -> None:
         for index in batch:
             assert index not in seen
             seen.add(index)
-            search.learn(index, int(needs[index]))
+            below = needs[tuple(slice(None, step + 1) for step in index)]
+            search.learn(index, int(needs[index]), int(below.min()))
         everywhere = itertools.product(*map(range, allowed.shape))
         assert search.best is None or allowed[search.best]
         assert search.fewest() <= min(int(needs[index]) for index in everywhere if allowed[index])
     everywhere = itertools.product(*map(range, allowed.shape))
     best = min((int(needs[index]), int(ranks[index]), index) for index in everywhere if allowed[index])
-    assert search.best == best[2]
+    assert search.best == best[2] or int(needs[search.best]) == best[0] == OUT_OF_LIMIT
     assert search.is_proven()
     assert search.fewest() == best[0]

@@ -33,7 +33,8 @@ def largest_degrees(engine: Compute, table: EncodedTable) -> Bounds:
     Returns:
         an array of the shape of the lattice; 0 for a table without rows.
     """
-    profiles, rows = _profiles_of_rows(engine, table)
+    with engine.scratch():
+        profiles, rows = _profiles_of_rows(engine, table)
     return degrees_of(table.context.lattice, profiles, rows)
 
 

@@ -1,7 +1,7 @@
 """The choice of a node: of those below the ceiling, the one that needs the fewest counterfeits.
 
-Of several that need equally few the one of least reconstruction error is taken, which is known of every node without a
-look at its classes.
+Of several that need equally few the one that suppresses the fewest rows is taken, if it may suppress any, and of these
+the one of least reconstruction error, which is known of every node without a look at its classes.
 
 By reconstruction error alone the least general node would be taken always, with a counterfeit for nearly every row: as
 long as no catalog tells of counterfeits, they cost it nothing (spec/hceiling.md, H13). With a catalog it decides
@@ -10,16 +10,17 @@ between the first few of these nodes, see :mod:`sqlanon.methods.h_ceiling.candid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 
 from sqlanon.engines.base import Compute
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.full_domain.node_counter import NodeCounter
-from sqlanon.methods.h_ceiling.fewest import FewestCounterfeits
+from sqlanon.methods.h_ceiling.fewest import OUT_OF_LIMIT, FewestCounterfeits
+from sqlanon.methods.h_ceiling.needs import Need, Needs
 from sqlanon.methods.stopping import Stopped
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.search import Inquiry, SearchOutcome
@@ -47,51 +48,65 @@ def choose_node(
         stopped: asked after every batch whether to make do with the best node so far.
 
     Returns:
-        the outcome, whose loss is the number of counterfeits, and the nodes below the ceiling that were checked, the
-        best first.
+        the outcome, whose loss is the number of counterfeits, and the nodes below the ceiling and within the limit of
+        suppression that were checked, the best first.
+
+    Raises:
+        UnsatisfiableError: every node below the ceiling suppresses too many rows.
     """
-    lattice, k = table.context.lattice, table.context.k
+    lattice = table.context.lattice
     search = FewestCounterfeits(allowed, ranked(table, errors), lost_information(table.context))
-    found: dict[Index, NodeSummary] = {}
+    found: dict[Index, Need] = {}
     with engine.scratch():
-        counter = NodeCounter(engine, table)
+        needs = Needs(engine, table)
+
+        def needed() -> float | None:
+            best = search.best
+            return None if best is None or found[best].cost == OUT_OF_LIMIT else float(found[best].counterfeits)
+
         for batch in search.batches():
             nodes = [lattice.node(index) for index in batch]
-            inquiry = Inquiry(nodes, search.needed, lambda: float(search.fewest()), "counts")
+            inquiry = Inquiry(nodes, needed(), lambda: float(needs.counterfeits(search.fewest())), "counts")
             observer(len(found), lattice.size, inquiry)
-            found |= zip(batch, counter.answer(inquiry), strict=True)
+            found |= zip(batch, needs.of(inquiry), strict=True)
             for index in batch:
-                search.learn(index, missing_rows(found[index], k))
-            if stopped():
+                search.learn(index, found[index].cost, found[index].cost_below)
+            if needed() is not None and stopped():
                 break
     assert search.best is not None
-    assert search.needed is not None
-    best = found[search.best]
+    if found[search.best].cost == OUT_OF_LIMIT:
+        raise _out_of_limit(table, [found[index] for index in found if search.keeps_to_ceiling(index)])
+    best = found[search.best].node
     outcome = SearchOutcome(
         best=best,
-        loss=search.needed,
+        loss=found[search.best].counterfeits,
         ties=(best.levels,),
         checked_nodes=len(found),
         closest=best,
         proven_optimal=search.is_proven(),
-        lower_bound=float(search.fewest()),
+        lower_bound=float(needs.counterfeits(search.fewest())),
         unsatisfiable=False,
     )
-    below = filter(search.keeps_to_ceiling, found)
-    return outcome, [found[index] for index in sorted(below, key=search.order)]
+    below = [index for index in filter(search.keeps_to_ceiling, found) if found[index].cost != OUT_OF_LIMIT]
+    return outcome, [found[index].node for index in sorted(below, key=search.order)]
 
 
-def in_place_of(outcome: SearchOutcome, other: NodeSummary, k: int) -> SearchOutcome:
+def in_place_of(outcome: SearchOutcome, other: NodeSummary, counterfeits: int) -> SearchOutcome:
     """The outcome where another node is taken than the best one; what is known of the best one holds."""
     if other == outcome.best:
         return outcome
-    loss = float(missing_rows(other, k))
-    return replace(outcome, best=other, loss=loss, ties=(other.levels,), proven_optimal=False)
+    return replace(outcome, best=other, loss=float(counterfeits), ties=(other.levels,), proven_optimal=False)
 
 
-def missing_rows(summary: NodeSummary, k: int) -> int:
-    """How many rows the classes of a node lack: k for each that is too small, without the rows that it has."""
-    return k * (summary.class_count - summary.kept_class_count) - summary.suppressed_rows
+def _out_of_limit(table: EncodedTable, needs: Sequence[Need]) -> UnsatisfiableError:
+    fewest = min(need.suppressed for need in needs)
+    return UnsatisfiableError(
+        f"no node below the ceiling suppresses {table.context.allowed_rows:,} rows or fewer, as many as may be:",
+        [
+            f"the one that suppresses the fewest leaves out {fewest:,} of {table.context.row_count:,} rows, in classes "
+            "of fewer than fewest_true_rows; raise suppression_limit or h, or lower fewest_true_rows"
+        ],
+    )
 
 
 def ranked(table: EncodedTable, errors: Bounds) -> Counts:

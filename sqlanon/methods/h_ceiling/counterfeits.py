@@ -36,11 +36,13 @@ class Added:
         count: how many counterfeits.
         classes: how many classes they are in.
         fewest_true_rows: how many true rows the class has that has the fewest.
+        suppressed: how many rows are left out, those of classes of fewer true rows than the policy asks for.
     """
 
     count: int
     classes: int
     fewest_true_rows: int
+    suppressed: int
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,14 @@ class Filled:
 
     Attributes:
         table: its cells, counterfeits among them.
+        true: its cells without counterfeits.
         levels: the node.
         added: what was added.
         drawn: what was drawn for its counterfeits.
     """
 
     table: EncodedTable
+    true: EncodedTable
     levels: Levels
     added: Added
     drawn: Drawn
@@ -83,20 +87,38 @@ def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSou
         UnsatisfiableError: the policy leaves no value for the counterfeits of some classes.
     """
     settings = settings_of(table)
-    _find_lacking(engine, table, levels)
+    true = _true_rows(engine, table, levels)
+    _find_lacking(engine, true, levels)
     totals = engine.fetch(queries.lacking_totals(), "classes that lack rows")[0]
-    drawn = _drawn(engine, table, levels, totals, source)
-    _put_in(engine, table, levels, drawn)
+    drawn = _drawn(engine, true, levels, totals, source)
+    _put_in(engine, true, levels, drawn)
     fewest = settings.k if totals["smallest"] is None else int(totals["smallest"])
     filled = replace(table.encoding, cells=queries.FILLED, added=settings.added_columns)
-    added = Added(len(drawn), int(totals["classes"]), fewest)
-    return Filled(replace(table, encoding=filled), levels, added, drawn)
+    added = Added(len(drawn), int(totals["classes"]), fewest, _suppressed(engine, true))
+    return Filled(replace(table, encoding=filled), true, levels, added, drawn)
 
 
 def fill_again(engine: Compute, table: EncodedTable, filled: Filled) -> None:
     """Make the tables of a node again that was filled up before, with the values that were drawn then."""
-    _find_lacking(engine, table, filled.levels)
-    _put_in(engine, table, filled.levels, filled.drawn)
+    true = _true_rows(engine, table, filled.levels)
+    _find_lacking(engine, true, filled.levels)
+    _put_in(engine, true, filled.levels, filled.drawn)
+
+
+def _true_rows(engine: Compute, table: EncodedTable, levels: Levels) -> EncodedTable:
+    """The cells of the classes of a node that are not suppressed."""
+    fewest = settings_of(table).fewest_true_rows
+    if fewest == 1:
+        return table
+    engine.run(queries.true_cells(table.encoding, levels, fewest))
+    return replace(table, encoding=replace(table.encoding, cells=queries.TRUE_CELLS))
+
+
+def _suppressed(engine: Compute, true: EncodedTable) -> int:
+    """How many rows are not in the cells of the classes that are left."""
+    if settings_of(true).fewest_true_rows == 1:
+        return 0
+    return true.context.row_count - int(engine.fetch(queries.true_rows(true.encoding), "true rows")[0]["rows"])
 
 
 def _find_lacking(engine: Compute, table: EncodedTable, levels: Levels) -> None:

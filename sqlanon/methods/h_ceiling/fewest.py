@@ -2,7 +2,8 @@
 
 A more general node needs no more counterfeits than a less general one, since its classes are theirs put together. So
 none needs fewer than the most general nodes below the ceiling do. One above the ceiling that needs many rules out all
-of these that it is above, which is why some of them are looked at, too; which ones is a guess from what is known.
+of these that it is above, which is why some of them are looked at, too; which ones is a guess from what is known. Where
+small classes are suppressed, a less general node may need fewer, but not by more than what it suppresses saves.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from sqlanon.search.problem import BATCH_SIZE
 from sqlanon.search.telling import count_below, most_telling
 
 UNKNOWN = -1
+
+OUT_OF_LIMIT = 2**62
+"""What a node needs that suppresses more rows than it may, as all below it do: more than any other."""
 
 AT_ONCE = 4
 """How many nodes are looked at before it is thought again which ones to look at.
@@ -65,21 +69,18 @@ class FewestCounterfeits:
         while nodes := most_telling(self._open(), self._ranks, BATCH_SIZE):
             yield nodes
 
-    def learn(self, index: Index, counterfeits: int) -> None:
-        """Take note of what a node needs."""
-        self._known[index] = self._at_least[index] = counterfeits
+    def learn(self, index: Index, cost: int, cost_below: int) -> None:
+        """Take note of what a node costs, and of what every less general one costs at least."""
+        self._known[index] = cost
+        self._at_least[index] = max(self._at_least[index], cost_below)
         if self.keeps_to_ceiling(index) and (self.best is None or self.order(index) < self.order(self.best)):
             self.best = index
-
-    @property
-    def needed(self) -> float | None:
-        """How many counterfeits the best node so far needs."""
-        return None if self.best is None else float(self._known[self.best])
 
     def fewest(self) -> int:
         """Proven to be at most what any node below the ceiling needs."""
         spread_downwards(self._at_least)
-        return int(self._at_least[self._allowed].min())
+        at_least = np.where(self._known == UNKNOWN, self._at_least, self._known)
+        return int(at_least[self._allowed].min())
 
     def keeps_to_ceiling(self, index: Index) -> bool:
         """Whether a node may be published."""
@@ -99,7 +100,7 @@ class FewestCounterfeits:
         spread_downwards(self._at_least)
         needed, rank = self.order(self.best)
         better = (self._at_least < needed) | ((self._at_least == needed) & (self._ranks < rank))
-        is_open: Mask = self._allowed & (self._known == UNKNOWN) & better
+        is_open: Mask = self._allowed & (self._known == UNKNOWN) & better & (self._at_least < OUT_OF_LIMIT)
         return is_open
 
     def _ruling_out(self, left: Mask) -> list[Index]:
@@ -122,7 +123,8 @@ class FewestCounterfeits:
     def _needs_more(self) -> Bounds:
         """How likely each node is to need more than the best one: a guess, by what others need."""
         known = np.argwhere(self._known != UNKNOWN)
-        needed = np.maximum(self._known, 0.5)  # a root of 0 is far from all others
+        most = self._known[self._known < OUT_OF_LIMIT].max()
+        needed = np.clip(self._known, 0.5, max(most, 0.5))  # a root of 0 is far from all others
         shares = needed / needed.max()
         target = float(shares[self.best])
         forecast = forecast_of(known, shares[tuple(known.T)], target, self._lost)

@@ -138,8 +138,10 @@ class Encoded:
             filled, candidate = self._filled(nodes)
             catalog = None if candidate is None else candidate.told
             (node,) = (node for node in nodes if node.levels == filled.levels)
-            outcome = in_place_of(outcome, node, table.context.k)
+            outcome = in_place_of(outcome, node, filled.added.count)
             stages.concluded(outcome)
+        if filled.added.suppressed:
+            degrees, errors = largest_degrees(engine, filled.true), level_errors(engine, filled.true)
         index = table.context.lattice.index(filled.levels)
         error = float(errors[index]) if candidate is None else candidate.error
         facts = Facts(outcome, catalog, filled.added, float(degrees[index]), error, int(allowed.sum()))
@@ -232,7 +234,8 @@ class Drawn:
         if CATALOG in beside:
             others = catalog_shortfalls(self.run.engine, self.filled, written, beside[CATALOG])
         if not self.run.request.rehearsed:
-            refuse_shortfalls(found, self.table.context.row_count + self.filled.added.count, others)
+            added = self.filled.added
+            refuse_shortfalls(found, self.table.context.row_count - added.suppressed + added.count, others)
         return Verified(self, found.measurement)
 
 

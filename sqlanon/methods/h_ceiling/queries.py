@@ -14,6 +14,7 @@ from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
+    all_columns,
     all_of,
     ascending,
     bits,
@@ -34,6 +35,9 @@ PROFILES = Relation("anon_profiles", "node")
 
 LACKING = Relation("anon_lacking", "class")
 """The classes of fewer than k rows: how many each lacks, and how many all those before it do."""
+
+TRUE_CELLS = Relation("anon_kept_cells", "cell")
+"""The cells of the classes that have as many true rows as the policy asks for."""
 
 DRAWN = Relation("anon_drawn_values", "row")
 """The value of every counterfeit, by its place."""
@@ -102,6 +106,32 @@ def profiles_of_rows(encoding: Encoding, positions: Sequence[int]) -> exp.Query:
         query = query.join(subquery(found, alias), on=all_of(same), copy=False)
         query = query.select(aliased(column(PROFILE, alias), f"profile_{position}"), copy=False)
     return query.distinct(copy=False)
+
+
+def true_cells(encoding: Encoding, levels: Levels, fewest: int) -> Step:
+    """The step that makes :data:`TRUE_CELLS` of a node."""
+    grouping = by_key(encoding, levels, carried=[ROW_COUNT])
+    rows = exp.Sum(this=column(ROW_COUNT))
+    classes = grouping.select([aliased(rows, CLASS_ROWS)], grouping.cells())
+    classes = classes.having(exp.GTE(this=rows.copy(), expression=number(fewest)), copy=False)
+    masks = encoding.keys.node_masks(levels)
+    is_of_class = all_of(
+        [
+            exp.Paren(this=bits(column(encoding.key(word), "anon_all"), number(mask))).eq(
+                column(encoding.key(word), "anon_classes")
+            )
+            for word, mask in masks.items()
+        ]
+    )
+    query = select([all_columns("anon_all")], exp.alias_(encoding.cells.table, "anon_all", table=True))
+    query.append("joins", exp.Join(this=subquery(classes, "anon_classes"), on=is_of_class))
+    return Step(TRUE_CELLS, query, "cells of classes that are not suppressed")
+
+
+def true_rows(encoding: Encoding) -> exp.Query:
+    """One row, ``rows``: how many the cells have."""
+    rows = exp.func("coalesce", cast(exp.Sum(this=column(ROW_COUNT)), "BIGINT"), number(0))
+    return select([aliased(rows, "rows")], encoding.cells.table)
 
 
 def lacking(encoding: Encoding, levels: Levels, k: int) -> Step:

@@ -60,10 +60,13 @@ class CeilingReport(Report):
 
     @property
     def rows_in_words(self) -> str:
+        share = 100 * self.suppressed_rows / max(self.rows.source, 1)
+        limit = f"{share:.1f} %; the limit is {100 * self.suppression_limit:g} %"
+        suppressed = f" {self.suppressed_rows:,} suppressed ({limit})." if self.suppression_limit else ""
         return (
             f"{self.rows.released:,} rows, {self.counterfeits:,} of them counterfeits "
             f"({100 * self.counterfeit_share:.1f} %) in {self.filled_classes:,} of {self.class_count:,} classes; the "
-            f"class of the fewest true rows has {self.fewest_true_rows:,}."
+            f"class of the fewest true rows has {self.fewest_true_rows:,}.{suppressed}"
         )
 
 
@@ -121,10 +124,14 @@ def report(
         losses={name: total(getattr(losses, name), decision.levels) for name in ("prec", "entropy", "lm", "ncp")},
         models=measured.models,
         rows=RowCounts(
-            source=true_rows + unknown.suppressed, released=released, masked=0, dropped=0, unknown=unknown.suppressed
+            source=true_rows + unknown.suppressed,
+            released=released,
+            masked=0,
+            dropped=added.suppressed,
+            unknown=unknown.suppressed,
         ),
-        suppression_limit=0,
-        suppressed_rows=0,
+        suppression_limit=policy.suppression_limit,
+        suppressed_rows=added.suppressed,
         unknown_rows=dict(unknown.by_column),
         class_count=measured.class_count,
         min_class_size=measured.k or 0,

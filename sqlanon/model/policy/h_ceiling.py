@@ -70,6 +70,9 @@ class HCeiling(MethodSettings):
             inverse of the probability that a row is the one of a person in its class, is ``effective_k`` at least.
             ``"paper"`` groups them by the published condition, which promises neither. Both are for scipy, an extra.
         effective_k: for a strict catalog; 0.8 k if not given.
+        fewest_true_rows: how many true rows a class has at least, from 1 to k. Classes that have fewer are suppressed
+            in place of being filled up, as many rows as ``suppression_limit`` of the policy allows. Whoever could tell
+            all invented rows still links a person with no more than 1 / ``fewest_true_rows``.
         impossible: combinations that no counterfeit gets, such as ``{"sex": "Male", "diagnosis": "Pregnancy"}``: labels
             of one or more quasi-identifiers, each of any level of its taxonomy, and a value of the sensitive column. A
             class whose labels all are these or under them never gets that value; its other values are as likely to one
@@ -88,6 +91,7 @@ class HCeiling(MethodSettings):
     catalog: CatalogKind = "none"
     effective_k: NotNegative | None = None
     impossible: tuple[dict[str, Text], ...] = ()
+    fewest_true_rows: Annotated[int, Field(ge=1, strict=True)] = 1
 
     def __init__(
         self,
@@ -98,10 +102,18 @@ class HCeiling(MethodSettings):
         catalog: CatalogKind = "none",
         effective_k: float | None = None,
         impossible: Sequence[Mapping[str, str | int]] = (),
+        fewest_true_rows: int = 1,
         **unknown: Any,
     ) -> None:
         given = {} if k is None else {"k": k}
-        settings = {"h": h, "fill": fill, "catalog": catalog, "effective_k": effective_k, "impossible": impossible}
+        settings = {
+            "h": h,
+            "fill": fill,
+            "catalog": catalog,
+            "effective_k": effective_k,
+            "impossible": impossible,
+            "fewest_true_rows": fewest_true_rows,
+        }
         PolicyValue.__init__(self, **given, **settings, **unknown)
 
     @model_validator(mode="after")
@@ -111,6 +123,12 @@ class HCeiling(MethodSettings):
             problems.append("effective_k is for a strict catalog: nothing else is held against it")
         elif self.effective_k is not None and self.effective_k > self.k:
             problems.append("effective_k is k at most: counterfeits make it less")
+        elif self.effective_k is not None and self.effective_k <= 1:
+            problems.append(
+                "effective_k of a strict catalog is above 1, which is certainty: take the catalog paper or none"
+            )
+        if self.fewest_true_rows > self.k:
+            problems.append("fewest_true_rows is k at most: classes of k true rows need no counterfeits")
         if self.impossible and self.catalog == "strict":
             problems.append("impossible is not for a strict catalog: who knows the list knows rows that are true")
         if problems:
@@ -157,10 +175,22 @@ class HCeiling(MethodSettings):
         """What a policy asks for that the method does not do, a sentence each."""
         yield from self._columns_that_misfit(policy)
         yield from self._other_models(policy)
-        yield from self._suppression(policy, "it fills classes up in place of suppressing them")
+        yield from self._suppression_that_misfits(policy)
         yield from self._quality(policy, LM(), "it looks for the fewest counterfeits below its ceiling")
         if len(policy.sensitive) == 1:
             yield from self._impossible_that_misfit(policy)
+
+    def _suppression_that_misfits(self, policy: Policy) -> Iterable[str]:
+        if self.fewest_true_rows == 1:
+            why = "it fills classes up in place of suppressing them, unless fewest_true_rows is above 1"
+            yield from self._suppression(policy, why)
+            return
+        if not policy.suppression_limit:
+            yield (
+                f"fewest_true_rows = {self.fewest_true_rows} needs a suppression_limit: classes of fewer true rows are "
+                "suppressed"
+            )
+        yield from self._suppression(policy, "it drops the rows of small classes", has_limit=True)
 
     def _impossible_that_misfit(self, policy: Policy) -> Iterable[str]:
         known, (sensitive,) = policy.quasi_identifiers, policy.sensitive

@@ -111,18 +111,22 @@ class MethodSettings(PolicyValue):
         if target is not None and policy.sensitive != (target,):
             yield f'the target "{target}" must be the one sensitive column'
 
-    def _suppression(self, policy: Policy, why: str, *, has_search: bool = False) -> Iterable[str]:
+    def _suppression(
+        self, policy: Policy, why: str, *, has_search: bool = False, has_limit: bool = False
+    ) -> Iterable[str]:
         """That a policy suppresses rows, or looks for a node in some way, for a method with ways of its own.
 
         Args:
             policy: the policy.
             why: what the method does in place of that.
             has_search: whether it looks for a node as the policy says.
+            has_limit: whether it suppresses rows within the limit of the policy.
         """
         is_searched = policy.objective != "utility" or (policy.search != "optimal" and not has_search)
-        if policy.suppression_limit or policy.suppression != "drop" or is_searched:
+        if (policy.suppression_limit and not has_limit) or policy.suppression != "drop" or is_searched:
             settings = "suppression or objective" if has_search else "suppression, search or objective"
-            yield f"{self} takes no suppression_limit, {settings}: {why}"
+            limit = "" if has_limit else "suppression_limit, "
+            yield f"{self} takes no {limit}{settings}: {why}"
 
     def _quality(self, policy: Policy, default: QualityModel, why: str) -> Iterable[str]:
         """That a policy has another quality model than the default, for a method that minimizes none."""

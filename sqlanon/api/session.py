@@ -240,7 +240,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
             release: the published table, file or folder, or several partitions by a glob.
             policy: its policy.
             source: the table that it was made from, with which t-closeness, β-likeness and δ-disclosure compare its
-                classes; without it they are compared with the release itself.
+                classes; without it there is no verdict on these: what they attain beside the release itself is a note.
             strict: False if what it falls short of is to be in the ``shortfalls`` of the result, and not an error.
 
         Raises:

@@ -16,7 +16,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.model.base import respelled, unknown_names
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.unknown import columns_with
-from sqlanon.model.privacy import CLASS_SIZE, Bound, PrivacyModel
+from sqlanon.model.privacy import CLASS_SIZE, DISTINCT_DIVERSITY, NO_ABSENT_CLASS, Bound, PrivacyModel
 from sqlanon.model.release import Measurement, ModelResult
 from sqlanon.queries.cells.unknown import known_rows
 from sqlanon.queries.kit.spelling import spelled
@@ -26,6 +26,10 @@ from sqlanon.queries.tables.measures import Comparison, MeasuredClasses, general
 from sqlanon.queries.tables.spelled import Taxonomies, fractional_types, spelled_taxonomy
 
 COMPARED_WITH_ITSELF = "models of the whole table's distribution compare with the table itself: no source was given"
+WITHOUT_SOURCE = (
+    "{}, compared with the release itself: attained {:g}, which is not a verdict; give the source (source, --source)"
+)
+WITHOUT_INDIVIDUALS = "{}, of rows in place of individuals: attained {:g}, which is not a verdict"
 ROWS_COUNTED = 'classes count rows: the individuals of column "{}" cannot be counted in a table without it'
 
 
@@ -121,11 +125,17 @@ def measure_source(engine: Engine, source: ResolvedSource, policy: Policy) -> Me
 def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Measurement:
     """What a table gives away as it is.
 
+    Args:
+        engine: the database.
+        table: the table.
+        policy: its policy.
+        beside: what a release is measured with; None for a table that is its own source.
+
     Raises:
         PolicyError: the table lacks a quasi-identifier or a protected sensitive column, or the population one.
     """
     refuse_method(policy, "measure")
-    beside = beside or Beside()
+    is_release, beside = beside is not None, beside or Beside()
     policy = spelled_like_taxonomies(engine, policy)
     table, columns = _spelled(engine, table, policy)
     relation: exp.Expr = table.relation
@@ -135,7 +145,7 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     elif policy.individual is not None and policy.individual not in columns:
         individual = None
         notes.append(ROWS_COUNTED.format(policy.individual))
-    if beside.source is None and any(model.compares_with_source for model in policy.privacy):
+    if not is_release and any(model.compares_with_source for model in policy.privacy):
         notes.append(COMPARED_WITH_ITSELF)
     population = resolve_population(engine, policy) if beside.population is None else beside.population
     classes = MeasuredClasses(policy.quasi_identifiers, individual)
@@ -149,20 +159,38 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
         query = queries.attained(relation, classes, bound, comparison)
         return engine.fetch(query, f"measure {model}")[0]["attained"]
 
+    bounds = [(model, bound) for model in policy.privacy for bound in model.bounds]
+    results = [_result(model, bound, attained(model, bound)) for model, bound in bounds]
+    if is_release:
+        counts_rows = policy.individual is not None and individual is None
+        reasons = [_no_verdict(model, bound, beside, counts_rows=counts_rows) for model, bound in bounds]
+        judged = [*zip(results, reasons, strict=True)]
+        notes += [
+            reason.format(each.model, each.attained) for each, reason in judged if reason and each.attained is not None
+        ]
+        results = [each.model_copy(update={"met": None}) if reason else each for each, reason in judged]
     return Measurement(
         source=table.description,
         row_count=risks["row_count"],
         class_count=risks["class_count"],
         k=risks["k"],
-        models=tuple(
-            _result(model, bound, attained(model, bound)) for model in policy.privacy for bound in model.bounds
-        ),
+        models=tuple(results),
         highest_prosecutor_risk=_number(risks["highest_risk"]),
         average_prosecutor_risk=_number(risks["average_risk"]),
         unique_rows=risks["unique_rows"],
         unique_share=_number(risks["unique_share"]),
         notes=tuple(notes),
     )
+
+
+def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_rows: bool) -> str | None:
+    """Why what a release attains says nothing of whether it meets a bound; None if it does."""
+    if beside.source is None and (model.compares_with_source or bound == NO_ABSENT_CLASS):
+        return WITHOUT_SOURCE
+    # Of rows there are as many as of individuals at least, and as many values.
+    if counts_rows and bound.measure != CLASS_SIZE and bound.measure.name != DISTINCT_DIVERSITY:
+        return WITHOUT_INDIVIDUALS
+    return None
 
 
 def _spelled(engine: Compute, table: ResolvedSource, policy: Policy) -> tuple[ResolvedSource, list[str]]:

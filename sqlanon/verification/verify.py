@@ -45,7 +45,7 @@ def verify_published(engine: Engine, found: Published, policy: Policy, beside: B
     Raises:
         PolicyError: as :func:`verify`.
     """
-    measurement = measure(engine, found.source, policy, beside)
+    measurement = measure(engine, found.source, policy, beside or Beside())
     hashes = {policy.sha256()}
     policy = spelled_like_taxonomies(engine, policy)
     hashes.add(policy.sha256())
@@ -55,7 +55,7 @@ def verify_published(engine: Engine, found: Published, policy: Policy, beside: B
     shortfalls += [
         f"{result.model}: attained {result.attained:g}"
         for result in measurement.models
-        if not result.met and result.attained is not None
+        if result.met is False and result.attained is not None
     ]
     notes = list(found.notes)
     if found.policies and hashes.isdisjoint(found.policies):

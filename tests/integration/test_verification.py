@@ -27,7 +27,8 @@ def test_distances_are_measured_from_the_source_if_it_is_given(clinic: sa.Sessio
     assert with_source.notes == ()
     alone = clinic.verify("close", asked, strict=False).measurement
     assert alone.models[0].attained != attained
-    assert "compare with the table itself" in alone.notes[0]
+    assert alone.models[0].met is None
+    assert "compared with the release itself: attained" in alone.notes[0]
 
 
 def test_a_population_is_generalized_to_the_node_of_the_release(clinic: sa.Session) -> None:

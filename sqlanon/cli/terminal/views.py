@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 BEST_NODES = 10
 
+VERDICTS = {True: ("yes", "green"), False: ("no", "red"), None: ("no verdict", "yellow")}
+"""Whether a model is met, as text and its style."""
+
 
 def measurement_view(measurement: Measurement) -> list[RenderableType]:
     """What a table gives away, and the privacy models against it."""
@@ -63,8 +66,7 @@ def models_table(models: Iterable[ModelResult]) -> Table:
     """Each privacy model with what it requires and what is attained."""
     made = table("privacy model", "attained", "met", numbers=(1,))
     for result in models:
-        met = plain("yes", "green") if result.met else plain("no", "red")
-        made.add_row(plain(result.model), figure(result.attained), met)
+        made.add_row(plain(result.model), figure(result.attained), plain(*VERDICTS[result.met]))
     return made
 
 

@@ -13,13 +13,14 @@ from sqlanon.model.privacy.base import CLASS_SIZE, MOST, Bound, Measure, Privacy
 from sqlanon.model.privacy.closeness import BetaLikeness, DeltaDisclosure, TCloseness
 from sqlanon.model.privacy.concealing import MConcealing
 from sqlanon.model.privacy.diversity import (
+    DISTINCT_DIVERSITY,
     AlphaKAnonymity,
     DistinctLDiversity,
     EntropyLDiversity,
     KAnonymity,
     RecursiveCLDiversity,
 )
-from sqlanon.model.privacy.population import DeltaPresence, KMap, PopulationModel
+from sqlanon.model.privacy.population import NO_ABSENT_CLASS, DeltaPresence, KMap, PopulationModel
 
 AnyModel = (
     KAnonymity
@@ -39,7 +40,9 @@ PRIVACY_MODELS: tuple[type[PrivacyModel], ...] = get_args(AnyModel)
 
 __all__ = [
     "CLASS_SIZE",
+    "DISTINCT_DIVERSITY",
     "MOST",
+    "NO_ABSENT_CLASS",
     "PRIVACY_MODELS",
     "AlphaKAnonymity",
     "AnyPrivacyModel",

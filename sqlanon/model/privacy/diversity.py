@@ -18,6 +18,9 @@ from sqlanon.model.privacy.base import (
     exactly_below,
 )
 
+DISTINCT_DIVERSITY = "distinct_diversity"
+"""The name of the measure that counts the values of a class."""
+
 
 class KAnonymity(PrivacyModel):
     """Every class has at least ``k`` rows (Samarati 2001, definition 2; Sweeney 2002). ``k`` is at least 2.
@@ -89,7 +92,7 @@ class DistinctLDiversity(PrivacyModel):
     @property
     def bounds(self) -> tuple[Bound, ...]:
         measure = Measure(
-            "distinct_diversity",
+            DISTINCT_DIVERSITY,
             self.column,
             of_class="distinct_diversity_of",
             of_table=("distinct_l_diversity", "l"),

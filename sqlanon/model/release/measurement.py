@@ -9,7 +9,8 @@ class ModelResult(Document):
     """A bound of a privacy model, what it requires and what a table attains.
 
     ``comparison`` says how what is attained compares with what is required where it passes; ``attained`` is None for
-    a table without rows.
+    a table without rows. ``met`` is None where what is attained is not a verdict: the model compares a release with its
+    source, which was not given.
     """
 
     model: str
@@ -18,7 +19,7 @@ class ModelResult(Document):
     comparison: str
     required: float
     attained: float | None
-    met: bool
+    met: bool | None
 
 
 class Exposure(Document):
@@ -75,8 +76,8 @@ class Measurement(Document):
 
     @property
     def met(self) -> bool:
-        """Whether the table meets every privacy model."""
-        return self.row_count > 0 and all(result.met for result in self.models)
+        """Whether the table meets every privacy model, as far as there is a verdict."""
+        return self.row_count > 0 and all(result.met is not False for result in self.models)
 
 
 class Verification(Document):

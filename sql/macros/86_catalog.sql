@@ -3,7 +3,8 @@
 -- Such a release has a column class_id, which numbers its classes. Its catalog has a row per group of classes and
 -- sensitive value: class_ids BIGINT[], the classes of the group; the sensitive column under its own name; counterfeits
 -- BIGINT, how many rows of that value in these classes were invented. A class is in one group at most. Rows that no row
--- of the catalog speaks of are true. Sensitive values are compared as text, and NULL is a value.
+-- of the catalog speaks of are true. Sensitive values are compared as text, and NULL is a value. A catalog of counts has
+-- no sensitive column: only anon.class_truths reads it.
 
 -- What a catalog tells of the rows of a class that have a value. A catalog that cannot be that of the release is an
 -- error: it tells of more counterfeits than there are rows of their value, or has a value of a class in two groups.
@@ -95,6 +96,33 @@ LEFT JOIN (
 ) AS anon_known
     ON anon_known.anon_listed_class = anon_rows.class_id
     AND anon_known.anon_listed_value IS NOT DISTINCT FROM anon_rows.anon_value;
+
+-- The rows of a release, each with the probability that it is true, anon_truth, by a catalog of counts: without values,
+-- all rows of the classes of a group are equally likely to be those that were invented. It is a weight for
+-- anon.estimated_counts and anon.estimated_averages. A catalog that cannot be that of the release is an error: it tells
+-- of more counterfeits than its classes have rows.
+--
+-- Returns: the columns of the release, anon_truth DOUBLE in [0, 1], 1 for a row that the catalog does not speak of.
+-- Source: Lee et al. 2017, on RCE with a catalog, for all values alike.
+-- Example:
+--   WITH released AS (FROM (VALUES (1, 'f', 'flu'), (1, 'f', 'gout'), (2, 'm', 'flu')) AS rows (class_id, sex, ill)),
+--   catalog AS (SELECT [1] AS class_ids, 1 AS counterfeits),
+--   weighted AS (FROM anon.class_truths('released', 'catalog'))
+--   FROM anon.estimated_counts('weighted', 'ill', NULL, 'anon_truth') ORDER BY group_label;
+CREATE OR REPLACE MACRO anon.class_truths(released, catalog) AS TABLE
+SELECT
+    * EXCLUDE (anon_listed_class, anon_group, anon_counterfeits),
+    CASE
+        WHEN anon_counterfeits > count(*) OVER (PARTITION BY anon_group)
+            THEN error('the catalog does not fit the release: it tells of more counterfeits than there are rows')
+        ELSE anon.row_truth(anon_counterfeits, count(*) OVER (PARTITION BY anon_group))
+    END AS anon_truth
+FROM query_table(anon.as_source(released)) AS anon_rows
+LEFT JOIN (
+    SELECT class_ids AS anon_group, unnest(class_ids) AS anon_listed_class, counterfeits AS anon_counterfeits
+    FROM query_table(anon.as_source(catalog))
+) AS anon_listed
+    ON anon_listed.anon_listed_class = anon_rows.class_id;
 
 -- COUNT(*) by group of a release with counterfeits, corrected by its catalog: see anon.estimated_counts, with
 -- anon.row_truths for weights. Of rows of one class and value nobody knows which were invented, so that a count within

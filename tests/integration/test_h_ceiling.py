@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.cli.app import app
-from sqlanon.methods.h_ceiling import catalog_queries, method, queries
+from sqlanon.methods.h_ceiling import catalog_queries, catalogs, method, queries
 from sqlanon.methods.h_ceiling.report import CeilingReport
 from sqlanon.queries.cells.encoding import encoding_for
 from tests.conftest import ROOT, clinic_policy, data_folder, open_clinic
@@ -631,6 +631,35 @@ class TestCatalog:
             assert session.verify("released", policy).met
             assert json.loads(session.provenance("told") or "")["sqlanon"]["beside"]["release"] == "released"
 
+    def test_one_of_counts_says_nothing_of_values(self) -> None:
+        with session_of_groups() as session:
+            policy, source = groups_policy("counts"), sa.SeededSource
+            plain = session.anonymize("people", groups_policy("none"), "plain", random_source=source(1))
+            release = session.anonymize("people", policy, "released", tables=BESIDE, random_source=source(1))
+            assert isinstance(release.report, CeilingReport)
+            assert (release.report.catalog, release.report.effective_k, release.node) == ("counts", None, plain.node)
+            connection = session.connection
+            assert connection.table("told").columns == ["class_ids", "counterfeits"]
+            # All 100 classes have just four rows, true or not.
+            assert connection.table("told").fetchall() == [(list(range(1, 101)), 2)]
+            assert connection.sql("SELECT age, disease FROM released").fetchall() == (
+                connection.table("plain").fetchall()
+            )
+            session.install()
+            truths = connection.sql(
+                "SELECT round(sum(anon_truth), 9) FROM anon.class_truths('released', 'told')"
+            ).fetchall()
+            assert truths == [(398.0,)]
+            assert "with a probability of 1/4 at most" in " ".join(release.guarantee.claims)
+            assert "7/24" not in " ".join(release.guarantee.not_covered)
+            assert session.verify("released", policy).met
+
+    def test_one_of_values_undoes_what_the_fill_hides(self) -> None:
+        with session_of_groups() as session:
+            release = session.anonymize("people", groups_policy("paper"), "released", tables=BESIDE)
+            assert "1/4 at most" not in " ".join(release.guarantee.claims)
+            assert "7/24, more than 1/4" in " ".join(release.guarantee.not_covered)
+
     def test_a_strict_one_keeps_its_promise(self) -> None:
         with session_of_groups() as session:
             release = session.anonymize("people", groups_policy("strict"), "released", tables=BESIDE)
@@ -662,6 +691,9 @@ class TestCatalog:
             release = session.anonymize("people", policy, "released", tables=BESIDE)
             assert isinstance(release.report, CeilingReport)
             assert (release.report.counterfeits, release.report.groups, release.report.effective_k) == (0, 0, 4)
+            assert session.connection.sql("SELECT count(*) FROM told").fetchall() == [(0,)]
+            policy = groups_policy("counts", h=1.0).model_copy(update={"minimum_levels": {"age": 1}})
+            session.anonymize("people", policy, "released", tables=BESIDE, replace=True)
             assert session.connection.sql("SELECT count(*) FROM told").fetchall() == [(0,)]
 
     def test_it_is_explained(self) -> None:
@@ -720,7 +752,7 @@ class TestCatalog:
             policy = groups_policy("strict")
             session.anonymize("people", policy, "released", tables=BESIDE)
             before = [session.connection.table(name).fetchall() for name in BOTH]
-            wanted = catalog_queries.catalog
+            wanted = catalogs.catalog_rows
             for spoilt in (
                 lambda *given: wanted(*given).limit(0),
                 lambda *given: wanted(*given).limit(1),

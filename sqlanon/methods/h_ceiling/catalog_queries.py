@@ -17,8 +17,10 @@ from sqlanon.queries.kit.nodes import (
     aliased,
     all_of,
     ascending,
+    cast,
     column,
     count_rows,
+    cross_join,
     differing_rows,
     equal_in,
     grouped,
@@ -113,9 +115,27 @@ def catalog(encoding: Encoding, levels: Levels) -> exp.Query:
     return ordered
 
 
-def unlike_catalog(encoding: Encoding, levels: Levels, written: exp.Expr) -> exp.Query:
+def catalog_of_counts(k: int) -> exp.Query:
+    """The catalog without values: the ids of all classes of just k rows, and how many counterfeits they have together.
+
+    Without counterfeits it has no row.
+    """
+    is_host = exp.Sum(this=column(ROW_COUNT)).eq(number(k))
+    hosts = grouped(select([column(names.CLASS_ID)], EQUAL_ROWS.table), [column(names.CLASS_ID)])
+    hosts = hosts.having(is_host, copy=False)
+    ids = exp.func(
+        "list", exp.Order(this=column(names.CLASS_ID), expressions=[exp.Ordered(this=column(names.CLASS_ID))])
+    )
+    counts = cast(exp.func("coalesce", exp.Sum(this=column(ROW_COUNT)), number(0)), "BIGINT")
+    total = subquery(select([aliased(counts, names.COUNTERFEITS)], COUNTERFEITS.table), "anon_total")
+    groups = subquery(select([aliased(ids, names.CLASS_IDS)], subquery(hosts, "anon_hosts")), "anon_ids")
+    query = cross_join(select([column(names.CLASS_IDS), column(names.COUNTERFEITS)], groups), total)
+    return query.where(exp.GT(this=column(names.COUNTERFEITS), expression=number(0)), copy=False)
+
+
+def unlike_catalog(catalog: exp.Query, written: exp.Expr) -> exp.Query:
     """One row, ``unlike``: how many rows of the catalog are not as they were to be, or are missing."""
-    wanted = _unordered(catalog(encoding, levels))
+    wanted = _unordered(catalog)
     found = select([column(each) for each in wanted.named_selects], written)
     return select([aliased(count_rows(), "unlike")], subquery(differing_rows(wanted, found), "anon_differing"))
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
+from sqlglot import exp
 
 from sqlanon.engines.base import Compute, ResolvedSource
 from sqlanon.methods.h_ceiling import catalog_queries as queries
@@ -69,16 +70,23 @@ def linked(catalog: Catalog, settings: HCeiling) -> Cataloged:
     return Cataloged(len(catalog.groups), float(highest.effective_k), highest.exact)
 
 
+def catalog_rows(filled: Filled) -> exp.Query:
+    """The rows of the catalog."""
+    if filled.settings.has_catalog_of_values:
+        return queries.catalog(filled.table.encoding, filled.levels)
+    return queries.catalog_of_counts(filled.settings.k)
+
+
 def catalog_shortfalls(
     engine: Compute, filled: Filled, release: ResolvedSource, written: ResolvedSource
 ) -> Sequence[str]:
     """How the catalog that was written is not the one that was to be, or does not fit the rows beside it."""
-    unlike = queries.unlike_catalog(filled.table.encoding, filled.levels, written.relation)
-    too_many = queries.too_many(filled.table.encoding, release.relation, written.relation)
-    found = {
-        "are not as they were to be": engine.fetch(unlike, "the catalog as it was written")[0]["unlike"],
-        "tell of more counterfeits than there are rows": engine.fetch(too_many, "rows of the catalog")[0]["rows"],
-    }
+    unlike = queries.unlike_catalog(catalog_rows(filled), written.relation)
+    found = {"are not as they were to be": engine.fetch(unlike, "the catalog as it was written")[0]["unlike"]}
+    if filled.settings.has_catalog_of_values:
+        too_many = queries.too_many(filled.table.encoding, release.relation, written.relation)
+        rows = engine.fetch(too_many, "rows of the catalog")[0]["rows"]
+        found["tell of more counterfeits than there are rows"] = rows
     return [f"{count:,} rows of the catalog {what}" for what, count in found.items() if count]
 
 

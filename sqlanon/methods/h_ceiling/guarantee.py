@@ -51,7 +51,7 @@ def guarantee(policy: Policy, report: AnyReport) -> Guarantee:
         conditions=(
             "rows are counted, not persons: some rows were invented, and one individual may own several",
             "an attacker knows no column of the release but the quasi-identifiers",
-            "neither the report of the run, nor the seed of its draws, nor the numbers of counterfeits are published",
+            "nobody is given the report of the run, the seed of its draws or the number of counterfeits of a class",
             "no other release of the same rows is published: classes of several releases can be intersected",
             *(WITH_STRICT if settings.catalog == "strict" else ()),
         ),
@@ -74,7 +74,7 @@ def _claim_of_links(settings: HCeiling, report: CeilingReport) -> str:
 
 def _is_hidden(settings: HCeiling) -> bool:
     """Whether nothing but what is expected of a class tells its counterfeits."""
-    return settings.fill == "hidden" and settings.catalog == "none" and not settings.impossible
+    return settings.fill == "hidden" and not settings.has_catalog_of_values and not settings.impossible
 
 
 def _claims_of_strict(report: CeilingReport) -> list[str]:
@@ -100,7 +100,7 @@ def _not_covered(policy: Policy, settings: HCeiling, report: CeilingReport) -> I
         yield from _of_hidden(sensitive)
     else:
         yield f'values of "{sensitive}" are drawn {RECOGNIZED[settings.fill]}; fill "hidden" hides them'
-    if settings.catalog != "none":
+    if settings.has_catalog_of_values:
         yield (
             "the catalog says which values are invented: with k = 4, two classes {D, D, A, F} and a catalog of one D, "
             "the row A is a person's with a probability of 7/24, more than 1/4"

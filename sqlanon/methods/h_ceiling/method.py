@@ -23,9 +23,8 @@ from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_cla
 from sqlanon.methods.full_domain.node_counter import node_summaries
 from sqlanon.methods.full_domain.notes import columns_at_the_top
 from sqlanon.methods.h_ceiling.candidates import Candidate, best_with_catalog
-from sqlanon.methods.h_ceiling.catalog_queries import catalog as catalog_rows
 from sqlanon.methods.h_ceiling.catalog_queries import invented_rows, with_class_ids
-from sqlanon.methods.h_ceiling.catalogs import catalog_shortfalls
+from sqlanon.methods.h_ceiling.catalogs import catalog_rows, catalog_shortfalls
 from sqlanon.methods.h_ceiling.ceiling import WITHIN, largest_degrees, level_errors
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, settings_of
@@ -162,7 +161,7 @@ class Encoded:
             UnsatisfiableError: there is no catalog of any that was tried.
         """
         engine, table, source = self.run.engine, self.table, self.run.random_source
-        if not settings_of(table).has_catalog:
+        if not settings_of(table).has_catalog_of_values:
             return fill(engine, table, nodes[0].levels, source), None
         best = best_with_catalog(engine, table, nodes, source, self.run.stopped)
         return best.filled, best
@@ -190,7 +189,7 @@ class Chosen:
 
     def _with_added(self, groups: exp.Query) -> exp.Query:
         """Groups of equal rows, with the ids of classes if a catalog names these."""
-        return groups if self.facts.catalog is None else with_class_ids(self.filled.table.encoding, groups)
+        return with_class_ids(self.filled.table.encoding, groups) if self.filled.settings.has_catalog else groups
 
 
 @dataclass(frozen=True)
@@ -219,8 +218,8 @@ class Drawn:
 
     def rows_beside(self) -> Mapping[str, exp.Query]:
         wanted = {}
-        if self.decision.facts.catalog is not None:
-            wanted[CATALOG] = catalog_rows(self.encoding, self.filled.levels)
+        if self.filled.settings.has_catalog:
+            wanted[CATALOG] = catalog_rows(self.filled)
         if INVENTED in self.run.request.tables:
             wanted[INVENTED] = invented_rows(self.encoding, self.filled.levels)
         return wanted

@@ -39,8 +39,8 @@ class CeilingReport(Report):
         filled_classes: how many classes they are in.
         fewest_true_rows: how many true rows the class has that has the fewest: rows, not persons.
         reconstruction_error: its mean over true rows and published columns, each row as likely to be true as the
-            catalog tells; without one each true row is taken to be known to be one.
-        catalog: which catalog was published: ``none``, ``strict`` or ``paper``.
+            catalog of values tells; without one each true row is taken to be known to be one.
+        catalog: which catalog was published: ``none``, ``counts``, ``strict`` or ``paper``.
         groups: how many groups of classes it tells of.
         effective_k: the inverse of the probability, at most, that a row of these is that of a person whose class is
             known, to whoever has release and catalog and takes all ways that agree with them for equally likely.

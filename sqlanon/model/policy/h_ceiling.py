@@ -25,7 +25,7 @@ Text = Annotated[str, BeforeValidator(_as_text)]
 """A label or a value as text, the form in which taxonomies know them; whole numbers may be written as such."""
 
 Fill = Literal["hidden", "marginal", "uniform"]
-CatalogKind = Literal["none", "strict", "paper"]
+CatalogKind = Literal["none", "counts", "strict", "paper"]
 
 EFFECTIVE = 0.8
 """The share of k that the effective k of a group is at least, if nothing else is asked for (spec/hceiling.md (b) G)."""
@@ -64,11 +64,13 @@ class HCeiling(MethodSettings):
             class: from its own rows, and from those of the classes around it, so that who expects the same cannot tell
             them from true rows. ``"marginal"`` draws them as they are in the whole table, ``"uniform"`` from all values
             that occur: both can be recognized, by what is usual in larger classes (spec/hceiling_fill.md).
-        catalog: whether a second table tells how many counterfeits of each value there are in groups of classes, for
-            recipients to correct for them. It makes it easier to find persons, too. ``"none"`` is safest. ``"strict"``
-            groups classes so that none is sure to have a counterfeit, and that the effective k of each group, the
-            inverse of the probability that a row is the one of a person in its class, is ``effective_k`` at least.
-            ``"paper"`` groups them by the published condition, which promises neither. Both are for scipy, an extra.
+        catalog: whether a second table says how many counterfeits there are, for recipients to correct for them.
+            ``"none"`` is safest. ``"counts"`` has a row with the classes that counterfeits can be in and how many they
+            have together, which says nothing of any row. The others have how many of each value there are in groups of
+            classes, which makes it easier to find persons (spec/hceiling_fill.md, T5). ``"strict"`` groups classes so
+            that none is sure to have a counterfeit, and that the effective k of each group, the inverse of the
+            probability that a row is the one of a person in its class, is ``effective_k`` at least. ``"paper"`` groups
+            them by the published condition, which promises neither. Both of these are for scipy, an extra.
         effective_k: for a strict catalog; 0.8 k if not given.
         fewest_true_rows: how many true rows a class has at least, from 1 to k. Classes that have fewer are suppressed
             in place of being filled up, as many rows as ``suppression_limit`` of the policy allows. Whoever could tell
@@ -143,8 +145,13 @@ class HCeiling(MethodSettings):
 
     @property
     def has_catalog(self) -> bool:
-        """Whether a second table tells of counterfeits."""
+        """Whether a second table says how many counterfeits there are."""
         return self.catalog != "none"
+
+    @property
+    def has_catalog_of_values(self) -> bool:
+        """Whether that table has the values of counterfeits."""
+        return self.catalog in ("strict", "paper")
 
     @property
     def least_effective_k(self) -> float:

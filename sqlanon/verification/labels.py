@@ -26,7 +26,8 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     shapes = taxonomies.shapes(engine, names)
     same = [name for name in names if name in shapes and shapes[name].sha256 == record.taxonomy_sha256.get(name)]
     known = record.of([*same, *record.intervals])
-    unknown = ", ".join(f'"{name}"' for name in names if name not in known.node and name not in known.cut)
+    compared = {*known.node, *known.cut, *record.cut_of_items}
+    unknown = ", ".join(f'"{name}"' for name in names if name not in compared)
     notes = [
         f"the labels of {unknown} are not compared with their taxonomies: those that the release was made with are not "
         "loaded here"
@@ -36,7 +37,8 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     masked = 0 if record.rows is None else record.rows.masked
     roots = labels_of_top(engine, policy, known)
     shortfalls = [*_other_masks(engine, relation, names, known, masked, roots)] if masked else []
-    if masked:
+    # A private method shows what was left out as rows that are masked, and does not tell how many there are.
+    if masked or policy.has_private_method:
         relation = subquery(queries.unmasked_rows(relation, names), "anon_unmasked")
     for row in _foreign_rows(engine, relation, known, roots):
         name = row["attribute"]

@@ -183,6 +183,27 @@ def measure(engine: Engine, table: ResolvedSource, policy: Policy, beside: Besid
     )
 
 
+def counted(engine: Engine, release: ResolvedSource, policy: Policy) -> Measurement:
+    """How many rows and classes a private release has: no measure of its rows says what its mechanism promises.
+
+    Raises:
+        PolicyError: the release lacks a quasi-identifier.
+    """
+    release, _ = _spelled(engine, release, policy)
+    found = engine.fetch(queries.risks(release.relation, policy.quasi_identifiers), "count the rows")[0]
+    return Measurement(
+        source=release.description,
+        row_count=found["row_count"],
+        class_count=found["class_count"],
+        k=None,
+        models=(),
+        highest_prosecutor_risk=None,
+        average_prosecutor_risk=None,
+        unique_rows=None,
+        unique_share=None,
+    )
+
+
 def _no_verdict(model: PrivacyModel, bound: Bound, beside: Beside, *, counts_rows: bool) -> str | None:
     """Why what a release attains says nothing of whether it meets a bound; None if it does."""
     if beside.source is None and (model.compares_with_source or bound == NO_ABSENT_CLASS):

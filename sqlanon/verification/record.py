@@ -40,10 +40,15 @@ class Rows(_Facts):
 
 
 class Classes(_Facts):
-    """How many classes there are, and how many rows the smallest has; private methods tell neither."""
+    """How many classes there are, and how many rows the smallest has.
+
+    Private methods tell neither, but how many rows there are, and how many groups of equal ones.
+    """
 
     class_count: Count | None = None
     min_class_size: Count | None = None
+    released_rows: Count | None = None
+    released_groups: Count | None = None
 
 
 class Origin(_Facts):

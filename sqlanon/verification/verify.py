@@ -14,10 +14,10 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Measurement, Verification
 from sqlanon.publish.files import bring_back
 from sqlanon.verification.labels import foreign_labels
-from sqlanon.verification.measure import Beside, beside_release, measure
+from sqlanon.verification.measure import Beside, beside_release, counted, measure
 from sqlanon.verification.pseudonyms import pseudonym_problems
 from sqlanon.verification.published import Published, columns_of, published
-from sqlanon.verification.record import Record
+from sqlanon.verification.record import Classes, Record
 
 RELEASED_ROLES = ("quasi_identifiers", "sensitive", "pseudonyms", "insensitive")
 
@@ -26,6 +26,12 @@ OTHER_POLICY = "it was made by another policy than the one that it is held again
 NOT_COVERED = (
     "whether the sensitive and insensitive values are true: the privacy models and the provenance are checked, and "
     "nothing is compared with the rows of the source",
+)
+PROMISE_NOT_COVERED = (
+    "what its mechanism promises: that is a property of how the release was made, which its provenance tells and no "
+    "measure of its rows shows; audit-privacy tests the mechanism",
+)
+NOT_SIGNED = (
     "who wrote the provenance: it is not signed, so that whoever can change the release can change it as well",
 )
 
@@ -45,12 +51,17 @@ def verify_published(engine: Engine, found: Published, policy: Policy, beside: B
     Raises:
         PolicyError: as :func:`verify`.
     """
-    measurement = measure(engine, found.source, policy, beside or Beside())
+    is_private = policy.has_private_method
+    measurement = (
+        counted(engine, found.source, policy)
+        if is_private
+        else measure(engine, found.source, policy, beside or Beside())
+    )
     hashes = {policy.sha256()}
     policy = spelled_like_taxonomies(engine, policy)
     hashes.add(policy.sha256())
     shortfalls = [*found.shortfalls, *misfits(policy, found.columns)]
-    if measurement.row_count == 0:
+    if measurement.row_count == 0 and not is_private:
         shortfalls.append("it has no rows")
     shortfalls += [
         f"{result.model}: attained {result.attained:g}"
@@ -73,7 +84,7 @@ def verify_published(engine: Engine, found: Published, policy: Policy, beside: B
         measurement=measurement,
         shortfalls=tuple(shortfalls),
         notes=tuple(notes),
-        not_covered=NOT_COVERED,
+        not_covered=(*(PROMISE_NOT_COVERED if is_private else NOT_COVERED), *NOT_SIGNED),
     )
 
 
@@ -97,7 +108,8 @@ def verify_release(
     node = None if found.record is None else found.record.node
     attributes = verified_with(policy, has_source=original is not None)
     with own_taxonomies(engine, original or found.source, policy, attributes):
-        return verify_published(engine, found, policy, beside_release(engine, policy, node, original))
+        beside = None if policy.has_private_method else beside_release(engine, policy, node, original)
+        return verify_published(engine, found, policy, beside)
 
 
 def refuse_shortfalls(found: Verification, released: int, others: Iterable[str] = ()) -> None:
@@ -140,6 +152,8 @@ def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
 def _other_counts(record: Record, policy: Policy, measurement: Measurement) -> Iterator[str]:
     if record.rows is not None and record.rows.released != measurement.row_count:
         yield f"it has {measurement.row_count:,} rows where {record.rows.released:,} were released"
+    if record.report is not None:
+        yield from _other_drawn_rows(record.report, policy, measurement.row_count)
     if record.report is None or {*record.node, *record.cut} != set(policy.quasi_identifiers):
         return
     classes, smallest = record.report.class_count, record.report.min_class_size
@@ -147,6 +161,13 @@ def _other_counts(record: Record, policy: Policy, measurement: Measurement) -> I
         yield f"it has {measurement.class_count:,} equivalence classes where {classes:,} were released"
     if smallest is not None and smallest != (measurement.k or 0):
         yield f"its smallest class has {measurement.k or 0:,} rows where that of the release had {smallest:,}"
+
+
+def _other_drawn_rows(report: Classes, policy: Policy, row_count: int) -> Iterator[str]:
+    """Another number of rows than a private method has drawn: each group is a row where a column has its count."""
+    expected = report.released_groups if policy.method.added_columns else report.released_rows
+    if expected is not None and expected != row_count:
+        yield f"it has {row_count:,} rows where {expected:,} were released"
 
 
 def _other_levels(record: Record, policy: Policy) -> Iterator[str]:

@@ -758,7 +758,6 @@ class TestRefusals:
         session.anonymize("people", POLICY, "released")
         syntactic = sa.Policy(**ROLES, privacy=[sa.KAnonymity(2)])
         for refused in (
-            lambda: session.verify("released", POLICY),
             lambda: session.measure("people", POLICY),
             lambda: session.lattice("people", POLICY),
             lambda: session.partitions.fit("people", POLICY, tmp_path / "fit"),

@@ -328,6 +328,31 @@ class TestSeveralParts:
         assert any("1 of its 3 files have no provenance" in note for note in found.notes)
 
 
+class TestPrivateReleases:
+    """What is drawn has no measure; columns, labels and the number of rows are compared all the same."""
+
+    POLICY = clinic_policy(method=sa.IPA(budget=sa.Budget(1000, "0.01"), node=LEVELS, accept_observed_domain=True))
+
+    @pytest.fixture
+    def drawn(self, session: sa.Session) -> sa.Session:
+        session.anonymize("visits", self.POLICY, "drawn", random_source=sa.SeededSource(1), replace=True)
+        assert session.verify("drawn", self.POLICY).measurement.row_count > 0
+        return session
+
+    @pytest.mark.parametrize(
+        ("statement", "shortfall"),
+        [
+            ("ALTER TABLE drawn ADD COLUMN id INTEGER", 'it has the identifier "id"'),
+            ("INSERT INTO drawn FROM drawn", "rows where"),
+            ("DELETE FROM drawn", "it has 0 rows where"),
+            ("UPDATE drawn SET age = '34' WHERE rowid = 0", 'column "age" has 1 labels, in 1 rows, that its taxonomy'),
+        ],
+    )
+    def test_changes(self, drawn: sa.Session, statement: str, shortfall: str) -> None:
+        drawn.connection.execute(statement)
+        assert shortfall in shortfalls(drawn, "drawn", self.POLICY)
+
+
 class TestCommandLine:
     def test_what_is_not_compared_and_not_covered_is_shown(self, session: sa.Session, tmp_path: Path) -> None:
         session.taxonomies.export("age", tmp_path / "age.csv")

@@ -53,6 +53,7 @@ class Measurement(Document):
         average_prosecutor_risk: the mean over rows of 1 / class size, which is also the marketer risk of an attacker
             who has no more than the table.
         unique_rows, unique_share: rows that are alone in their class, and their share.
+            Of a private release, whose rows are nobody's, neither these nor k nor risks are known.
         notes: what could not be measured as the policy wants it.
     """
 
@@ -63,14 +64,14 @@ class Measurement(Document):
     models: tuple[ModelResult, ...]
     highest_prosecutor_risk: float | None
     average_prosecutor_risk: float | None
-    unique_rows: int
+    unique_rows: int | None
     unique_share: float | None
     notes: tuple[str, ...] = ()
 
     @property
     def exposure(self) -> Exposure | None:
-        """How exposed its rows are; None without rows."""
-        if not self.k:
+        """How exposed its rows are; None without rows, and for a private release."""
+        if not self.k or self.unique_rows is None:
             return None
         return Exposure(row_count=self.row_count, class_count=self.class_count, k=self.k, unique_rows=self.unique_rows)
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.mechanisms.accountant import Accountant, Charge, Portions
-from sqlanon.mechanisms.discrete_laplace import Tail
-from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.methods.cuts.pieces import Axis, Piece
 from sqlanon.methods.diffgen.draws import (
@@ -61,8 +59,7 @@ class Enumerated(Draws):
         epsilon = self._portions.take(ITEM_SETS, self.settings.step).budget.epsilon
         given = self.settings.set_threshold
         least = math.floor(math.sqrt(2) / epsilon if given is None else given) + 1
-        scale = Fraction(scale_for(epsilon, 1))
-        chances = [float(Tail(scale, least - counts.get(each, 0)).bounds(80)[0]) for each in possible]
+        chances = [reached_by_noise(float(epsilon), least - counts.get(each, 0)) for each in possible]
         return self._one(
             lambda: {
                 tuple(each for each, is_kept in zip(possible, flags, strict=True) if is_kept): math.prod(
@@ -79,6 +76,12 @@ class Enumerated(Draws):
         if self._given:
             return self._given.pop(0)
         raise Options(options())
+
+
+def reached_by_noise(epsilon: float, least: int) -> float:
+    """The probability that the noise of a row is so much or more: a^|z| (1 - a) / (1 + a), summed from there on."""
+    above = math.exp(-epsilon * max(least, 1 - least)) / (1 + math.exp(-epsilon))
+    return above if least > 0 else 1 - above
 
 
 def split_probabilities(interval: Piece, scored: Scored, scale: float) -> dict[int, float]:

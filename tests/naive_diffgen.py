@@ -5,9 +5,11 @@ Draws take the first of the best, and noise is nothing, as :class:`tests.fixed_n
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -59,6 +61,11 @@ class Case:
     classes: tuple[str, ...]
     order: tuple[str, ...]
     rounds: int
+
+
+def least_set(epsilon: Fraction) -> int:
+    """The least noisy count of an item set that is kept: the next whole number above √2 / ε."""
+    return math.floor(math.sqrt(2) / epsilon) + 1
 
 
 def max_score(children: Sequence[Sequence[str]]) -> int:

@@ -286,6 +286,21 @@ def test_combinations_that_nobody_has_are_shown(session: sa.Session) -> None:
     assert release.report.released_groups > 0
 
 
+def test_the_order_of_rows_tells_nothing(session: sa.Session) -> None:
+    """They come by their labels, whether somebody has these or nobody, and whatever the order of the source is."""
+    session.connection.execute("CREATE TABLE few AS FROM patients LIMIT 12")
+    session.connection.execute("CREATE TABLE backwards AS FROM few ORDER BY age DESC, person DESC")
+    for source, into in (("few", "one"), ("backwards", "two")):
+        session.anonymize(source, of_ages(threshold=0, specializations=10), into, random_source=sa.SeededSource(1))
+    one, two = (
+        session.connection.execute(f"SELECT age, class, count FROM {name}").fetchall() for name in ("one", "two")
+    )
+    assert one == two
+    places = [(int(age[1:].partition(",")[0]), label) for age, label, _ in one]
+    assert places == sorted(places)
+    assert len(places) > 8
+
+
 def test_no_split_is_paid_for_that_is_not_asked_for(session: sa.Session) -> None:
     release = session.anonymize("patients", of_ages(), into="released", random_source=FixedNoise(0))
     spent = {each.step: each.budget.epsilon / of_ages().method.step for each in release.report.spent}

@@ -77,6 +77,7 @@ MACROS = "tests/sql/test_sqllogic.py::test_file_with_macros_called"
 BOUNDS = "tests/unit/test_bounds.py"
 METHODS = "tests/unit/test_methods.py"
 DRAWS = "tests/integration/test_private_draws.py"
+DECLARED = "tests/integration/test_declared_sensitivities.py"
 
 SCALES = _of(
     "sqlanon/mechanisms/scales.py",
@@ -107,6 +108,13 @@ SCALES = _of(
         "Fraction(loss) > 2 * charge.budget.epsilon",
         "a draw costs up to twice what was paid for it",
         f"{COSTS}::test_a_draw_that_costs_more_than_was_paid_is_refused",
+    ),
+    (
+        "difference-halved",
+        "return sensitivity if monotonic else 2 * sensitivity",
+        "return sensitivity",
+        "choices by scores of which one rises and another falls cost twice what was paid",
+        f"{DECLARED}::TestChoices::test_of_nodes",
     ),
 )
 
@@ -965,6 +973,23 @@ EPSILON_SAFE = [
             "all rows of a class are shown, so that one more is seen",
             "tests/property/test_epsilon_safe.py",
         ),
+        (
+            "sampled-of-the-table",
+            "found = (choose or chosen_nodes)(engine, sample.table(engine, table), draws, k, times)",
+            "found = (choose or chosen_nodes)(engine, table, draws, k, times)",
+            "a node tells of rows that are not in the sample that δ is computed for",
+            f"{DECLARED}::TestScores::test_of_nodes_that_are_chosen_on_the_sample",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/epsilon_safe/queries.py",
+        (
+            "sampled-not-of-k",
+            "query.where(exp.GTE(this=column(ROW_COUNT), expression=number(k)), copy=False)",
+            "query.where(exp.GT(this=column(ROW_COUNT), expression=number(k)), copy=False)",
+            "that k rows of a class are shown says that it has one more: the tight δ does not hold",
+            f"{DECLARED}::TestSampledClasses::test_classes_of_k_rows_are_sampled",
+        ),
     ),
     *_of(
         "sqlanon/methods/epsilon_safe/scores.py",
@@ -1020,7 +1045,21 @@ DIFFGEN = [
             "else WHOLE + 2)",
             "else WHOLE // 16)",
             "information changes by more than choices are drawn for",
-            "tests/unit/test_diffgen_losses.py::test_a_sensitivity_that_is_too_small_is_found",
+            f"{DECLARED}::TestChoices::test_of_labels",
+        ),
+        (
+            "diffgen-unrounded",
+            "else WHOLE + 2)",
+            "else WHOLE)",
+            "what floating point and rounding add to a score is not paid for",
+            f"{DECLARED}::TestChoices::test_information_is_rounded",
+        ),
+        (
+            "diffgen-information-monotonic",
+            'return settings.utility == "max"',
+            "return True",
+            "choices by information, which can fall where a row is added, are drawn at half the scale that is proven",
+            f"{DECLARED}::TestChoices::test_of_labels",
         ),
     ),
     *_of(
@@ -1051,6 +1090,43 @@ DIFFGEN = [
             "_split(cut, evidence, draws)",
             "splits are paid for that nobody asks for",
             f"{SPECIALIZED}::test_no_split_is_paid_for_that_is_not_asked_for",
+        ),
+        (
+            "diffgen-first-splits-in-parallel",
+            "for side_by_side in by_number.values():",
+            "for side_by_side in [sum(by_number.values(), [])]:",
+            "the first splits of all numbers, which look at the same rows, are paid for as one",
+            "tests/unit/test_diffgen_losses.py::test_first_splits_of_several_numbers_are_paid_for_one_by_one",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/diffgen/queries/rows.py",
+        (
+            "diffgen-rows-in-no-order",
+            '    query.set("order", ascending(column(INDEX, "anon_shown")))\n',
+            "",
+            "the place of a row says whether somebody has its combination",
+            f"{SPECIALIZED}::test_the_order_of_rows_tells_nothing",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/diffgen/method.py",
+        (
+            "diffgen-of-any-query",
+            "is_query=chance.is_query,",
+            "is_query=False,",
+            "a release of a query promises what depends on what the query does",
+            f"{DECLARED}::TestUnits::test_of_a_query_nobody_knows_what_its_rows_stand_for",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/private/neighbours.py",
+        (
+            "diffgen-unit-of-a-row",
+            "return ROW if policy.individual is None else Unit(",
+            'return ROW if policy.individual is None or policy.method.name == "diffgen" else Unit(',
+            "what was spent per individual is added to what was spent per row",
+            f"{DECLARED}::TestUnits::test_of_a_release",
         ),
     ),
     *_of(

@@ -105,3 +105,20 @@ def test_a_sensitivity_that_is_too_small_is_found(
     monkeypatch.setitem(exact_diffgen.DIFFERENCES, utility, difference)
     with pytest.raises(AssertionError):
         worst_loss(case, row, **options)
+
+
+def test_first_splits_of_several_numbers_are_paid_for_one_by_one() -> None:
+    """They look at the same rows: a row can change the draws of all of them, each by nearly what a step costs.
+
+    Without the row all splits are worth as much as each other; with it, the first of each number is worth a row more.
+    """
+    names = ("one", "two", "three")
+    case = Case(
+        [dict.fromkeys(names, 0) | {"target": "c0"}], {}, dict.fromkeys(names, (0, 3)), {}, ("c0", "c1"), names, 1
+    )
+    row = dict.fromkeys(names, 1) | {"target": "c1"}
+    wanted = policy(case, budget=sa.Budget(100)).method
+    loss, spent = worst_loss(case, row, budget=wanted.budget)
+    # Three splits and a choice.
+    assert spent == 4 * wanted.step
+    assert 2 * wanted.step < loss <= spent

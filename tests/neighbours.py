@@ -86,9 +86,17 @@ def summed_change(counts: Callable[[Table], Table], cells: int, rows: int, of_in
     )
 
 
-def specializations(children: Sequence[int], classes: int) -> list[Children]:
-    """A candidate for each predictor, of so many children: cells are the combinations of children and class."""
-    cells = list(product(*map(range, children), range(classes)))
+def specializations(children: Sequence[int], classes: int, *, of_all: bool = True) -> list[Children]:
+    """A candidate for each predictor, of so many children: cells are the combinations of children and class.
+
+    Args:
+        children: how many each has.
+        classes: how many there are.
+        of_all: every row is under a label of each predictor that can give way; else there is a further place, which
+            comes last, for rows that are not, and that the score is not about.
+    """
+    places = [count if of_all else count + 1 for count in children]
+    cells = list(product(*map(range, places), range(classes)))
     return [
         [
             [

@@ -315,8 +315,7 @@ class TestChoices:
         rows: int,
     ) -> None:
         source, _ = asked(name, people, table, rows)
-        score = largest_class if name == "diffgen" else information
-        whole = 1 if name == "diffgen" else BIT
+        score, whole = (largest_class, 1) if name == "diffgen" else (information, BIT)
         true = change(lambda each: [score(found, each) for found in candidates], len(people.cells), 4, rows)
         assert true.score > 0
         for choice in source.choices:
@@ -325,6 +324,22 @@ class TestChoices:
             assert true.never_falls or not choice.is_monotonic
             if name == "diffgen":
                 assert choice.sensitivity == choice.difference == true.score == rows
+
+    @pytest.mark.parametrize("rows", [1, 2])
+    @pytest.mark.parametrize("name", BY_LABELS)
+    def test_of_labels_that_hold_different_rows(self, asked: Runs, name: str, rows: int) -> None:
+        """A row can raise the information of one by a bit, and lower that of another: half the scale is too small."""
+        source, _ = asked(name, CATEGORIES, TABLES[0], rows)
+        (choice,) = source.choices
+        candidates = specializations([2, 2], 2, of_all=False)
+        score, whole = (largest_class, 1) if name == "diffgen" else (information, BIT)
+        true = change(lambda table: [score(each, table) for each in candidates], 18, 2, rows)
+        assert choice.sensitivity >= whole * true.score
+        assert choice.difference >= whole * true.difference
+        if name == "diffgen":
+            assert choice.difference == true.difference == rows
+        elif rows == 1:
+            assert whole * true.difference > choice.sensitivity
 
     @pytest.mark.parametrize("rows", [1, 2])
     @pytest.mark.parametrize("name", BY_NODES)

@@ -1058,8 +1058,8 @@ DIFFGEN = [
             "diffgen-information-monotonic",
             'return settings.utility == "max"',
             "return True",
-            "choices by information, which can fall where a row is added, are drawn at half the scale that is proven",
-            f"{DECLARED}::TestChoices::test_of_labels",
+            "choices by information, of which one rises and another falls, cost nearly twice what was paid",
+            f"{DECLARED}::TestChoices::test_of_labels_that_hold_different_rows",
         ),
     ),
     *_of(

@@ -47,7 +47,7 @@ def large_ranges(policy: Policy, made: Mapping[str, Taxonomy]) -> list[str]:
 
 def read_in(engine: Engine, source: ResolvedSource, policy: Policy) -> tuple[exp.Expr, ...]:
     """The relations whose values need labels."""
-    people = () if policy.population is None else (engine.resolve(policy.population).relation,)
+    people = () if policy.population is None else (engine.resolve(policy.population, restricted=True).relation,)
     return (source.relation, *people)
 
 

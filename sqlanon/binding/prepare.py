@@ -119,8 +119,9 @@ def _roots(engine: Engine, policy: Policy, shapes: Mapping[str, TaxonomyShape]) 
 
 def read_by(engine: Warehouse, source: ResolvedSource, policy: Policy) -> dict[str, ResolvedSource]:
     """What a run reads, by role: what it writes may replace none of it."""
-    read = {"source": source}
-    return read if policy.population is None else {**read, "population": engine.resolve(policy.population)}
+    if policy.population is None:
+        return {"source": source}
+    return {"source": source, "population": engine.resolve(policy.population, restricted=True)}
 
 
 def resolve_population(engine: Engine, policy: Policy) -> exp.Expr | None:
@@ -131,7 +132,7 @@ def resolve_population(engine: Engine, policy: Policy) -> exp.Expr | None:
     """
     if policy.population is None:
         return None
-    resolved = engine.resolve(policy.population)
+    resolved = engine.resolve(policy.population, restricted=True)
     relation, described = spelled(resolved.relation, engine.describe(resolved.relation), policy.quasi_identifiers)
     columns = [column.name for column in described]
     missing = [*unknown_names(policy.quasi_identifiers, columns)]

@@ -83,7 +83,7 @@ def levels_of(engine: Engine, wanted: Wanted, *, whole: bool = False) -> tuple[e
     """
     taxonomy = wanted.taxonomy
     if taxonomy.query is not None:
-        relation = engine.resolve(taxonomy.query).relation
+        relation = engine.resolve(taxonomy.query, restricted=True).relation
         names = [found.name for found in engine.describe(relation)]
         query = select([exp.Star()], relation.copy())
         is_long = set(generate.LONG_COLUMNS) <= set(names)

@@ -178,11 +178,11 @@ class Warehouse(Protocol):
     def find(self, table: str | exp.Table) -> Stored | None:
         """The table or view of a name, or of a fully qualified table; None if there is none."""
 
-    def resolve(self, source: Source) -> ResolvedSource:
-        """Find a table, a path, glob or folder of files, or take a SQL query or a frame.
+    def resolve(self, source: Source, *, restricted: bool = False) -> ResolvedSource:
+        """Find a table, a path, a glob or a folder, or take a query or a frame; ``restricted`` if others may write it.
 
         Raises:
-            PolicyError: it is a frame of no kind that can be read.
+            PolicyError: it is a frame of no kind that can be read; or it is restricted, and does more than read.
             EngineError: there is nothing of that name, or it cannot be read.
         """
 

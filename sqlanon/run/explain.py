@@ -77,8 +77,8 @@ class Rehearsal:
         self._engine = engine
         self.steps: list[ExplainedStep] = []
 
-    def resolve(self, source: str) -> ResolvedSource:
-        return without_rows(self._engine.resolve(source))
+    def resolve(self, source: str, *, restricted: bool = False) -> ResolvedSource:
+        return without_rows(self._engine.resolve(source, restricted=restricted))
 
     def run(self, step: Step, parameters: Sequence[object] = ()) -> None:
         self._note(step.purpose, step.query, step.makes.name)

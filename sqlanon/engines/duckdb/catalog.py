@@ -191,7 +191,7 @@ def parse_query(text: str) -> ResolvedSource:
     """
     try:
         query = sqlglot.parse_one(text, read=DIALECT)
-    except SqlglotError as error:
+    except (SqlglotError, RecursionError) as error:  # as of parentheses that are nested too deep
         raise EngineError(
             "the source is not a SELECT query that can be parsed", step="source", original=error
         ) from None

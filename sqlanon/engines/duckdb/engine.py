@@ -51,10 +51,10 @@ class DuckDBEngine(DuckDBCompute):
     def find(self, table: str | exp.Table) -> Stored | None:
         return catalog.find(self.rows, table) if isinstance(table, str) else catalog.at(self.rows, table)
 
-    def resolve(self, source: Source) -> ResolvedSource:
+    def resolve(self, source: Source, *, restricted: bool = False) -> ResolvedSource:
         if is_frame(source):
             return self._frames.resolve(source)
-        return sources.resolve(str(source), self.rows, self.describe, self._name)
+        return sources.resolve(str(source), self.rows, self.describe, self._name, restricted=restricted)
 
     def reading_frames(self) -> AbstractContextManager[None]:
         return self._frames.during()

@@ -7,7 +7,7 @@ so that it works on a database where nothing is installed.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -115,6 +115,11 @@ def _texts() -> dict[str, tuple[str, str]]:
     """For each macro: the block of ``--`` lines right above the statement that creates it, and the statement."""
     found = (match for path in macro_files() for match in _macros_in(path))
     return {match["name"]: (match["comment"], match["statement"]) for match in found}
+
+
+def macro_names() -> Collection[str]:
+    """The names of all macros, in the order of installation."""
+    return _texts().keys()
 
 
 def install_script() -> str:

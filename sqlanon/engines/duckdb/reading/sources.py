@@ -18,6 +18,7 @@ from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.engines.duckdb.reading import lake
 from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
 from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
+from sqlanon.engines.duckdb.reading.restricted import refuse_forbidden, refuse_remote
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.names import folded, possible
@@ -38,15 +39,18 @@ Reader = Callable[[str | Sequence[str]], exp.Table | exp.Subquery]
 """A glob, or files, as a relation."""
 
 
-def resolve(source: str, rows: Rows, describe: Describe, warehouse: str) -> ResolvedSource:
+def resolve(source: str, rows: Rows, describe: Describe, warehouse: str, *, restricted: bool = False) -> ResolvedSource:
     """The source of a spelling, a table first; ``warehouse`` is the database whose tables the ledger knows by name.
 
     Raises:
+        PolicyError: it is ``restricted``, and does more: :mod:`sqlanon.engines.duckdb.reading.restricted`.
         EngineError: there is none; or there is, and it cannot be read.
     """
     found = catalog.find(rows, possible(source, "source"))
     if found is not None:
         return _table(source, found, rows, warehouse)
+    if restricted:
+        refuse_remote(source)
     if paths.is_folder(source):
         return _folder(source, rows, describe)
     if not catalog.is_query(source):
@@ -55,7 +59,10 @@ def resolve(source: str, rows: Rows, describe: Describe, warehouse: str) -> Reso
         dataset = dataset_of_files(_at_home(source, rows))
         return _files(source, [source], rows, describe, dataset)
     if catalog.is_query(source):
-        return _with_files(catalog.parse_query(source), rows)
+        query = catalog.parse_query(source)
+        if restricted:
+            refuse_forbidden(query.relation, rows)
+        return _with_files(query, rows)
     raise catalog.not_found(rows, source)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -105,7 +105,6 @@ def _remote(path: str) -> str:
 
 def _problems(statement: Node, rows: Rows) -> Iterator[str]:
     nodes = list(_nodes(statement))
-    named = {folded(entry["key"]) for node in nodes for entry in node.get("cte_map", {}).get("map", ())}
     for node in nodes:
         match node.get("class", node.get("type")):
             case "FUNCTION" | "WINDOW":
@@ -113,9 +112,13 @@ def _problems(statement: Node, rows: Rows) -> Iterator[str]:
             case "TABLE_FUNCTION":
                 yield from _of_table_function(node["function"])
             case "BASE_TABLE":
-                yield from _of_table(node, named, rows)
+                pass
             case str() as kind if not PARTS.fullmatch(kind):
                 yield f"the part {kind.removesuffix('_NODE').removesuffix('_REF')}"
+    named = {(folded(entry["key"]),) for node in nodes for entry in node.get("cte_map", {}).get("map", ())}
+    for parts in dict.fromkeys(_parts(node) for node in nodes if node.get("type") == "BASE_TABLE"):
+        if tuple(map(folded, parts)) not in named or REMOTE.match(parts[0]):
+            yield from _of_table(parts, rows)
 
 
 def _nodes(statement: Node) -> Iterator[Node]:
@@ -181,17 +184,18 @@ def _texts(nodes: Iterable[Node]) -> Iterator[str]:
     return (text for each in constants for part in _nodes(each) for text in part.values() if isinstance(text, str))
 
 
-def _of_table(node: Node, named: Collection[str], rows: Rows) -> Iterator[str]:
-    """What is wrong with a name in FROM: that of a table or a view, one of WITH, or a path."""
-    # Since DuckDB 2.0 there may be more than three parts.
-    spelled: list[str] = node.get("qualified_name", {}).get("path", [])
-    parts = spelled or [part for part in (node["catalog_name"], node["schema_name"], node["table_name"]) if part]
+def _parts(table: Node) -> tuple[str, ...]:
+    """The parts of a name in FROM; since DuckDB 2.0 there may be more than three."""
+    spelled = table.get("qualified_name", {}).get("path")
+    return tuple(spelled or filter(None, (table["catalog_name"], table["schema_name"], table["table_name"])))
+
+
+def _of_table(parts: Sequence[str], rows: Rows) -> Iterator[str]:
+    """What is wrong with a name in FROM: it is one of a table or a view, or a path, which may be in parts, too."""
     path = ".".join(parts)
     if REMOTE.match(path):
         yield _remote(path)
-        return
-    if (len(parts) == 1 and folded(path) in named) or path.lower().endswith(READ_SUFFIXES):
-        return
-    table = exp.Table(**dict(zip(("this", "db", "catalog"), map(identifier, reversed(parts)), strict=False)))
-    if catalog.find(rows, table.sql(DIALECT)) is None:
-        yield f'"{path}", which is neither a table or view here nor a Parquet, CSV or JSON file'
+    elif not path.lower().endswith(READ_SUFFIXES):
+        table = exp.Table(**dict(zip(("this", "db", "catalog"), map(identifier, reversed(parts)), strict=False)))
+        if catalog.find(rows, table.sql(DIALECT)) is None:
+            yield f'"{path}", which is neither a table or view here nor a Parquet, CSV or JSON file'

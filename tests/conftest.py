@@ -59,6 +59,17 @@ ARX_COLUMNS = [
 ]
 
 
+PROPERTIES_ON_EVERY_LINE = (
+    "test_catalog_macros.py",
+    "test_comparison_macros.py",
+    "test_cuts.py",
+    "test_longitudinal.py",
+    "test_macros.py",
+    "test_pseudonyms.py",
+    "test_releases.py",
+)
+"""Those of macros and of whole releases; the examples of the others have other rows, but the SQL of other tests."""
+
 FAST_FOLDERS = ("architecture", "golden", "unit")
 """Where all tests but the deep ones are fast."""
 
@@ -73,6 +84,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.parent.name == "property":
             item.add_marker(pytest.mark.property)
+            if item.path.name not in PROPERTIES_ON_EVERY_LINE:
+                item.add_marker(pytest.mark.one_line)
         if set(FAST_FOLDERS) & set(item.path.parts) and item.get_closest_marker("deep") is None:
             item.add_marker(pytest.mark.fast)
     if config.option.markexpr or not _runs_a_folder(config):

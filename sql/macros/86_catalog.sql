@@ -99,8 +99,8 @@ LEFT JOIN (
 
 -- The rows of a release, each with the probability that it is true, anon_truth, by a catalog of counts: without values,
 -- all rows of the classes of a group are equally likely to be those that were invented. It is a weight for
--- anon.estimated_counts and anon.estimated_averages. A catalog that cannot be that of the release is an error: it tells
--- of more counterfeits than its classes have rows.
+-- anon.estimated_counts and anon.estimated_averages. A catalog that cannot be that of the release is an error: it has
+-- more counterfeits than its classes have rows.
 --
 -- Returns: the columns of the release, anon_truth DOUBLE in [0, 1], 1 for a row that the catalog does not speak of.
 -- Source: Lee et al. 2017, on RCE with a catalog, for all values alike.
@@ -114,7 +114,7 @@ SELECT
     * EXCLUDE (anon_listed_class, anon_group, anon_counterfeits),
     CASE
         WHEN anon_counterfeits > count(*) OVER (PARTITION BY anon_group)
-            THEN error('the catalog does not fit the release: it tells of more counterfeits than there are rows')
+            THEN error('the catalog does not fit the release: it has more counterfeits than there are rows')
         ELSE anon.row_truth(anon_counterfeits, count(*) OVER (PARTITION BY anon_group))
     END AS anon_truth
 FROM query_table(anon.as_source(released)) AS anon_rows

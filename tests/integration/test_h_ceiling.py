@@ -34,7 +34,7 @@ TARGETS = {
 
 # spec/hceiling_fill.md, h = .30. By k and the fewest true rows: suppressed rows, counterfeits, the mean link of who
 # knows all counterfeits, and the limit.
-FEWEST_TRUE_ROWS = {
+SUPPRESSED_TARGETS = {
     (3, 2): (284, 115, 0.413, 0.01),
     (3, 3): (499, 0, 0.333, 0.02),
     (5, 2): (231, 547, 0.344, 0.02),
@@ -86,10 +86,10 @@ class TestAdult:
 
     @pytest.mark.parametrize(
         ("k", "fewest"),
-        [pytest.param(*key, marks=() if key == (5, 3) else pytest.mark.deep) for key in FEWEST_TRUE_ROWS],
+        [pytest.param(*key, marks=() if key == (5, 3) else pytest.mark.deep) for key in SUPPRESSED_TARGETS],
     )
     def test_small_classes_are_suppressed(self, adult: sa.Session, k: int, fewest: int) -> None:
-        suppressed, counterfeits, link, limit = FEWEST_TRUE_ROWS[k, fewest]
+        suppressed, counterfeits, link, limit = SUPPRESSED_TARGETS[k, fewest]
         method = sa.HCeiling(k, h=0.3, fewest_true_rows=fewest)
         policy = adult_policy(k, 0.3).model_copy(update={"method": method, "suppression_limit": limit})
         tables = {"counterfeits": "invented"}

@@ -1215,7 +1215,7 @@ CEILING = [
             "saved = (allowed - suppressed) * (k - fewest) // fewest",
             "saved = 0",
             "a node is called the best that is not, where small classes are suppressed",
-            f"{CEILINGS}::test_releases",
+            "tests/unit/h_ceiling/test_needs.py",
         ),
         (
             "ceiling-without-limit",
@@ -1320,7 +1320,7 @@ CEILING = [
             '_is_barred(column(code, "anon_own")).not_()',
             "exp.true()",
             "counterfeits copy impossible combinations",
-            f"{HIDDEN}::test_counterfeits_copy_rows_or_are_drawn_by_chances",
+            f"{HIDDEN}::test_impossible_combinations_are_not_copied",
         ),
     ),
     *_of(

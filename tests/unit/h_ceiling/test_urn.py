@@ -113,6 +113,23 @@ def test_rows_that_may_not_be_copied_leave_what_was_drawn() -> None:
     assert (rows < 0).all()
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 2.0])
+def test_other_beliefs_link_with_no_more_than_the_bound(n: int, epsilon: float) -> None:
+    """T3: 1 / (n + (k - n) e^-2ε), where the belief in any set of true rows is e^-ε to e^ε times that of the fill."""
+    sets = [*itertools.combinations(range(K), n)]
+    bound = 1 / (n + (K - n) * np.exp(-2 * epsilon))
+    chance = np.random.default_rng(n)
+    worst = np.array([epsilon if 0 in rows else -epsilon for rows in sets])
+    beliefs = [worst, *chance.uniform(-epsilon, epsilon, (200, len(sets)))]
+    links = [
+        sum(weight for rows, weight in zip(sets, np.exp(belief), strict=True) if row in rows) / np.exp(belief).sum() / n
+        for belief in beliefs
+        for row in range(K)
+    ]
+    assert max(links) == pytest.approx(links[0]) == pytest.approx(bound)
+
+
 class TestOtherClasses:
     """T2 takes what is expected of a class as given: who works back from the counterfeits of others learns more."""
 

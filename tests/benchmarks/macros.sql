@@ -733,6 +733,14 @@ FROM anon.row_truths('filled', 'catalog', 'diagnosis');
 -- by hand
 FROM hand_weighted;
 
+-- compare: class_truths
+FROM anon.class_truths('filled', 'catalog_of_counts');
+-- by hand
+SELECT filled.*, CASE WHEN is_small THEN 1 - count(DISTINCT class_id) OVER small / count(*) OVER small ELSE 1 END AS truth
+FROM filled
+INNER JOIN (SELECT class_id, count(*) < 10 AS is_small FROM filled GROUP BY class_id) USING (class_id)
+WINDOW small AS (PARTITION BY is_small);
+
 -- compare: corrected_counts
 SELECT group_start, answer FROM anon.corrected_counts('filled', 'catalog', 'diagnosis', 'age', 5);
 -- by hand

@@ -72,6 +72,11 @@ WHERE class_id % 10 < 4
 GROUP BY class_id // 2, diagnosis
 HAVING count(*) >= 3;
 
+-- A catalog without values, of one row in each class of fewer than ten.
+CREATE TABLE catalog_of_counts AS
+SELECT list(class_id ORDER BY class_id ASC) AS class_ids, count(*) AS counterfeits
+FROM (SELECT class_id FROM filled GROUP BY class_id HAVING count(*) < 10);
+
 CREATE TABLE cells AS
 SELECT age, sex, zip, city, count(*) AS row_count FROM people GROUP BY ALL;
 

@@ -1,5 +1,5 @@
 -- The ledger: a row per charge or cap, each with the hash of the row before, and never changed. Budgets are exact text.
--- What its losses are about, and new files of the data set, are in the last columns, which ledgers of earlier versions are given when they are written.
+-- The last columns say what its losses are about, and new tables and files of the data set, and what was declared public.
 -- The key makes one of two connections fail that append at the same time, so that together they cannot overspend.
 CREATE TABLE IF NOT EXISTS anon.ledger (
     position BIGINT PRIMARY KEY,
@@ -16,5 +16,6 @@ CREATE TABLE IF NOT EXISTS anon.ledger (
     unit VARCHAR,
     individual VARCHAR,
     rows_per_individual BIGINT,
-    files STRUCT(path VARCHAR, fingerprint VARCHAR)[]
+    sources STRUCT("name" VARCHAR, fingerprint VARCHAR)[],
+    public VARCHAR[]
 )

@@ -1,5 +1,5 @@
--- The queries and expressions of the macros of a name in lower case, in whatever schema.
-SELECT DISTINCT macro_definition
+-- The names of the user's macros in lower case, in whatever schema, with their queries and expressions.
+SELECT DISTINCT lower(function_name) AS function_name, macro_definition
 FROM duckdb_functions()
-WHERE lower(function_name) = $1 AND macro_definition IS NOT NULL AND NOT internal
-ORDER BY macro_definition ASC
+WHERE macro_definition IS NOT NULL AND NOT internal
+ORDER BY ALL ASC

@@ -22,8 +22,8 @@ class Ledger(Part):
 
     The ledger is the table ``anon.ledger`` of the warehouse, made with its first row, or that of the DuckDB file that
     the session was given as ``ledger``. A data set is named as it is released: by its table, or by the path, glob or
-    folder of its files; or as ``dataset`` was given. Case makes no difference, nor does ``main.``. Files that the
-    ledger knows under a data set belong to it by whatever path they are named.
+    folder of its files; or as ``dataset`` was given. Case makes no difference, nor does ``main.``. Tables and
+    files that the ledger knows under a data set belong to it, however they are named.
 
     ``file`` is the path of the DuckDB file, None if it is the warehouse.
 
@@ -55,8 +55,7 @@ class Ledger(Part):
             dataset: the data set.
             budget: the bound.
             individual: the column that tells whose row it is, if the data set is to be released by individual: what is
-                spent must then be about all rows of one, in every release. It also says so of charges that earlier
-                versions have written, which are taken to be about rows without it.
+                spent must then be about all rows of one, in every release.
 
         Raises:
             PolicyError: it is the name of a view or a query, the cap is no budget, or what was spent is about another
@@ -73,7 +72,7 @@ class Ledger(Part):
         unit = None if individual is None else Unit(individual)
         ledger = open_ledger(self._engine, self.file)
         found = known_account(self._engine, ledger, dataset)
-        ledger.cap(found.name, budget, unit, found.files)
+        ledger.cap(found.name, budget, unit, found.sources)
 
     @exclusive
     def knows(self, dataset: str) -> bool:
@@ -103,9 +102,9 @@ class Ledger(Part):
         Returns:
             a table with columns position, kind (``charge`` or ``cap``), dataset, method, purpose, epsilon, delta (exact
             text; NULL in a cap that was lifted), spent_at (UTC), policy_sha256, previous_sha256, sha256, unit (``row``
-            or ``individual``; NULL in charges of earlier versions, and in caps that do not say it), individual,
-            rows_per_individual, files (LIST of STRUCT(path, fingerprint) that the data set is known to have from here
-            on; NULL if there is none).
+            or ``individual``; NULL in caps that do not say it), individual, rows_per_individual, sources (LIST of
+            STRUCT(name, fingerprint): tables and files that the data set is known to have from here on; NULL if there
+            is none), public (LIST of names of tables and files that were read besides, and declared public).
         """
         from sqlanon.ledger.table import table_of
 

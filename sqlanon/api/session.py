@@ -160,6 +160,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         time_limit: float | None = None,
         stop: Callable[[], bool] | None = None,
         dataset: str | None = None,
+        public: Sequence[str] = (),
         random_source: RandomSource | None = None,
         tables: Mapping[str, str] | None = None,
         pseudonym_key: bytes | Path | None = None,
@@ -189,6 +190,8 @@ class Session(Preparations, AbstractContextManager["Session"]):
                 and verified as always. The report says how far it can be from optimal (``gap``).
             stop: called after each batch of nodes; the search makes do with the best one as soon as it returns true.
             dataset: whose budget a private method spends; that of the table or the files of the source if not given.
+            public: tables and files that a query reads for a private method, and that everybody may know: they are
+                not charged, and the guarantee says so. All else that it reads belongs to ``dataset`` from then on.
             random_source: for a private method, where it draws from, the operating system's randomness if it is not
                 given; a :class:`SeededSource` spends nothing, and its release is stamped NOT PRIVATE.
             tables: names for the tables that a method publishes beside the rows, in one step, by what they are.
@@ -216,7 +219,16 @@ class Session(Preparations, AbstractContextManager["Session"]):
         wanted = checked(policy)
         key = key_for(wanted, pseudonym_key)
         stopped = stopping(time_limit, self._opened.callback(stop))
-        request = Request(node, stopped, dataset, random_source, self.ledger.file, tables or {}, key)
+        request = Request(
+            node=node,
+            stopped=stopped,
+            dataset=dataset,
+            public=public,
+            random_source=random_source,
+            ledger=self.ledger.file,
+            tables=tables or {},
+            pseudonym_key=key,
+        )
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         target = with_csv_formulas(target, csv_formulas)
         may_go = replacing(replace, tells_changes=method_of(wanted).is_repeatable and not wanted.pseudonyms)

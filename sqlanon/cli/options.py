@@ -98,6 +98,14 @@ Dataset = Annotated[
     str | None,
     typer.Option("--dataset", metavar="NAME", help="Whose budget a private method spends, if not the source's own."),
 ]
+Public = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--public",
+        metavar="TABLE",
+        help="A table or file that the query reads and everybody may know, so that it is not charged; repeat it.",
+    ),
+]
 Seed = Annotated[
     int | None,
     typer.Option("--seed", metavar="N", help="Draw the same again: what is released is stamped NOT PRIVATE."),

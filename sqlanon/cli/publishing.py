@@ -19,6 +19,7 @@ from sqlanon.cli.options import (
     PartitionBy,
     PolicyFile,
     PseudonymKeyFile,
+    Public,
     Replace,
     ReplaceAnything,
     ReplaceIfChanged,
@@ -145,6 +146,7 @@ def run(
     pseudonym_key: PseudonymKeyFile = None,
     time_limit: TimeLimit = None,
     dataset: Dataset = None,
+    public: Public = None,
     ledger: LedgerFile = None,
     seed: Seed = None,
     replace: Replace = False,
@@ -166,8 +168,8 @@ def run(
     wanted, levels = _policy(policy), given_node(node)
     read = read_taxonomies(taxonomies, wanted)
     layout: dict[str, Any] = {"rows_per_file": rows_per_file, "partition_by": partition_by or ()}
-    if not wanted.has_private_method and (dataset is not None or ledger is not None):
-        raise typer.BadParameter("--dataset and --ledger are for policies with a private method")
+    if not wanted.has_private_method and (dataset is not None or public or ledger is not None):
+        raise typer.BadParameter("--dataset, --public and --ledger are for policies with a private method")
     if not wanted.method.draws and seed is not None:
         raise typer.BadParameter("--seed is for policies with a method that draws at random")
     may_go = replacing(replace, replace_if_changed, replace_anything)
@@ -186,6 +188,7 @@ def run(
             progress=observer,
             time_limit=time_limit,
             dataset=dataset,
+            public=public or (),
             tables=given_tables(tables),
             pseudonym_key=pseudonym_key,
             random_source=_seeded(seed),

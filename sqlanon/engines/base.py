@@ -51,14 +51,12 @@ class ResolvedSource:
 
 @dataclass(frozen=True)
 class Origins:
-    """Where the rows of a query, a view or a table come from, through views and macros, as far as it is spelled.
-
-    ``datasets`` are the tables of the warehouse by what they are called in a ledger.
-    """
+    """Where the rows of a query, a view or a table come from; ``unseen`` is why that may not be all, None if it is."""
 
     tables: tuple[exp.Table, ...]
-    datasets: tuple[str, ...]
     files: tuple[str, ...]
+    has_frames: bool
+    unseen: str | None
 
 
 @dataclass(frozen=True)

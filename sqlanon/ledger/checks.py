@@ -6,31 +6,31 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from sqlanon.errors import BudgetError, PolicyError
-from sqlanon.ledger.known_files import owners
+from sqlanon.ledger.known_sources import owners
 from sqlanon.model.budget import Budget, spelled
-from sqlanon.model.datasets import KnownFile
-from sqlanon.model.ledger import Account, Entry, account, said_unit, spending, unit
+from sqlanon.model.datasets import KnownSource
+from sqlanon.model.ledger import Account, Entry, account, spending, unit
 from sqlanon.model.units import why_not_added
 
 
-def refuse_files_of_others(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
-    """Refuse rows whose files belong to other data sets, as another run may have said just now.
+def refuse_sources_of_others(before: Sequence[Entry], rows: Sequence[Entry]) -> None:
+    """Refuse rows whose tables or files belong to other data sets, as another run may have said just now.
 
     Raises:
-        PolicyError: they do.
+        PolicyError: they do, or what the data set is called does.
     """
     for row in rows:
-        files = [KnownFile(str(file["path"]), file["fingerprint"]) for file in row.files or ()]
-        others = [name for name in owners(before, files) if name != row.dataset]
+        sources = [KnownSource(str(source["name"]), source["fingerprint"]) for source in row.sources or ()]
+        others = [name for name in owners(before, [KnownSource(row.dataset), *sources]) if name != row.dataset]
         if others:
             raise several_accounts(f'data set "{row.dataset}"', others)
 
 
 def several_accounts(source: str, names: Sequence[str]) -> PolicyError:
-    """The error for files that belong to several data sets, or to others than the one to be charged."""
+    """The error for tables or files that belong to several data sets, or to others than the one to be charged."""
     return PolicyError(
-        f"files of {source} belong to other data sets of the ledger, and one run is charged to one of them; release "
-        "the files of each on their own:",
+        f"tables or files of {source} belong to other data sets of the ledger, and one run is charged to one of them; "
+        "release what belongs to each on its own:",
         [f'"{name}"' for name in names],
     )
 
@@ -60,14 +60,12 @@ def refuse_what_cannot_be_added(before: Sequence[Entry], rows: Sequence[Entry]) 
 
 def _mixed(dataset: str, before: Sequence[Entry], rows: Sequence[Entry]) -> Iterator[str]:
     """Why a data set cannot be charged or capped in the unit of the new rows: a line at most."""
-    about, is_cap = said_unit(rows, dataset), all(row.kind == "cap" for row in rows)
-    # A cap may say what charges of earlier versions are about; a new charge is held against what they are taken to be.
-    known = said_unit(before, dataset) if is_cap else unit(before, dataset)
+    about, known = unit(rows, dataset), unit(before, dataset)
     if known is None or about is None or known.adds_up_with(about):
         return
     spent = account(before, dataset).spent
     so_far = f'data set "{dataset}": {spent} was spent so far on {known}'
-    if is_cap:
+    if all(row.kind == "cap" for row in rows):
         yield f"{so_far}, and what is to be capped is about {about}"
     else:
         asked = Budget(*spending(rows, dataset))

@@ -3,55 +3,118 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
+
+from sqlglot import exp
 
 from sqlanon.engines.base import ResolvedSource, Warehouse
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.ledger.checks import others_named, several_accounts
-from sqlanon.ledger.known_files import known, owners
+from sqlanon.ledger.known_sources import known, owners
 from sqlanon.ledger.ledger import WarehouseLedger
-from sqlanon.model.datasets import KnownFile, dataset_named
+from sqlanon.model.datasets import KnownSource, dataset_named
 from sqlanon.model.ledger import Entry
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """What is charged: the name of an account, and the files that it stands for, if any."""
+    """What is charged.
+
+    Attributes:
+        name: that of the account.
+        sources: the tables and files that are read of it.
+        public: what is read besides, and was declared public.
+        has_frames: whether frames of Python are read, which have no names.
+        is_new: whether the ledger has no row of the account yet.
+    """
 
     name: str
-    files: tuple[KnownFile, ...] = ()
+    sources: tuple[KnownSource, ...] = ()
+    public: tuple[KnownSource, ...] = ()
+    has_frames: bool = False
+    is_new: bool = False
 
 
-def charged(engine: Warehouse, ledger: WarehouseLedger, source: ResolvedSource, given: str | None) -> DataSet:
+def charged(
+    engine: Warehouse, ledger: WarehouseLedger, source: ResolvedSource, given: str | None, public: Sequence[str] = ()
+) -> DataSet:
     """The data set that a release of a source is charged to.
+
+    Args:
+        engine: the warehouse.
+        ledger: the ledger.
+        source: what is to be released.
+        given: the name that the user gives, for what has none of its own.
+        public: tables and files that a query reads, and that are no secret.
 
     Raises:
         PolicyError: as :func:`dataset_of`; or nobody has declared the name that is given, or what the source reads
-            belongs to other data sets, or to several.
+            belongs to other data sets, or to several, or cannot be seen; or what is declared public is not read, or has
+            an account.
         EngineError: the ledger cannot be read, or was tampered with.
     """
     name, entries = dataset_of(engine, source, given), ledger.entries()
     if source.dataset is None:
         assert given is not None
         refuse_undeclared(engine, entries, given, name)
-        return account_of_query(engine, ledger, source, known_account(engine, ledger, given))
-    files = known(source.files)
-    return DataSet(account_of(entries, name, files, source.description), files)
+        found = _of_query(engine, entries, source, known_account(engine, ledger, given).name, public)
+    elif public:
+        raise PolicyError(f"public= is for queries and views, and {source.description} is neither")
+    else:
+        sources = known_source(source)
+        found = DataSet(account_of(entries, name, sources, source.description), sources)
+    return replace(found, is_new=all(entry.dataset != found.name for entry in entries))
 
 
-def account_of_query(engine: Warehouse, ledger: WarehouseLedger, source: ResolvedSource, named: DataSet) -> DataSet:
-    """The data set that a query, a view or a frame is charged to: the one that is named, if it may be.
+def _of_query(
+    engine: Warehouse, entries: Sequence[Entry], source: ResolvedSource, name: str, public: Sequence[str]
+) -> DataSet:
+    """A data set that a query, a view or a frame is charged to: all that it reads belongs to it, or is public."""
+    origins = engine.origins(source)
+    if origins.unseen is not None:
+        raise PolicyError(
+            f"{source.description} is to be charged for all that it reads, and {origins.unseen}; spell the names of "
+            "tables and files that are there, or make a table of what it reads"
+        )
+    read = known((*origins.files, *source.read), origins.tables)
+    declared = [each for given in public for each in _public(engine, entries, given, read, source)]
+    own = tuple(each for each in read if each not in declared)
+    if declared and not own:
+        raise PolicyError(f"all that {source.description} reads was declared public, and nothing is left to be charged")
+    if others := [other for other in owners(entries, own) if other != name]:
+        raise others_named(source.description, name, others)
+    return DataSet(name, own, tuple(dict.fromkeys(declared)), origins.has_frames)
 
-    Raises:
-        PolicyError: tables or files that it reads, through views and macros, have other accounts: the same rows would
-            be paid for from two.
-    """
-    origins, entries = engine.origins(source), ledger.entries()
-    accounts = {entry.dataset for entry in entries}
-    found = [*(name for name in origins.datasets if name in accounts), *owners(entries, known(origins.files))]
-    if others := [name for name in dict.fromkeys(found) if name != named.name]:
-        raise others_named(source.description, named.name, others)
-    return named
+
+def _public(
+    engine: Warehouse, entries: Sequence[Entry], given: str, read: Sequence[KnownSource], source: ResolvedSource
+) -> tuple[KnownSource, ...]:
+    """The tables or files of a name that was declared public."""
+    found = resolved(engine, given)
+    if found is None:
+        raise PolicyError(f'"{given}", declared public, is no table or file here')
+    if not found.files and not _is_table(engine, found):
+        raise PolicyError(f'"{given}", declared public, is a view or a query: name the tables that it reads')
+    sources = known_source(found)
+    if others := owners(entries, sources):
+        raise PolicyError(
+            f'"{given}", declared public, has an account in the ledger, or belongs to one, so it is a secret:',
+            [f'"{other}"' for other in others],
+        )
+    if not set(sources) <= set(read):
+        raise PolicyError(f'"{given}", declared public, is not read by {source.description}')
+    return sources
+
+
+def _is_table(engine: Warehouse, source: ResolvedSource) -> bool:
+    stored = engine.find(source.relation) if isinstance(source.relation, exp.Table) else None
+    return stored is not None and not stored.is_view
+
+
+def known_source(source: ResolvedSource) -> tuple[KnownSource, ...]:
+    """What a ledger keeps of a table, or of files."""
+    return known(source.files, () if source.files else [cast(exp.Table, source.relation)])
 
 
 def dataset_of(engine: Warehouse, source: ResolvedSource, given: str | None) -> str:
@@ -81,23 +144,23 @@ def dataset_of(engine: Warehouse, source: ResolvedSource, given: str | None) -> 
     return source.dataset
 
 
-def account_of(entries: Sequence[Entry], name: str, files: Sequence[KnownFile], source: str) -> str:
-    """The data set that is charged for a source: the one that its files belong to by what the ledger knows of them.
+def account_of(entries: Sequence[Entry], name: str, sources: Sequence[KnownSource], source: str) -> str:
+    """The data set that is charged for a source: the one that it belongs to by what the ledger knows of it.
 
     Args:
         entries: the rows of the ledger.
         name: what the source is called.
-        files: its files, if it consists of files.
+        sources: the table or files that it is; what it is called stands for them where they are not here.
         source: the source in words.
 
     Raises:
         PolicyError: they belong to several data sets.
     """
-    found = owners(entries, files)
+    found = owners(entries, sources or [KnownSource(name)])
     others = [other for other in found if other != name]
     has_account = name in found or any(entry.dataset == name for entry in entries)
     if len(others) > 1 or (others and has_account):
-        raise several_accounts(source, [*found])
+        raise several_accounts(source, found)
     return others[0] if others else name
 
 
@@ -148,5 +211,5 @@ def known_account(engine: Warehouse, ledger: WarehouseLedger, name: str) -> Data
         EngineError: the ledger cannot be read, or was tampered with.
     """
     called, source = known_dataset(engine, name), resolved(engine, name)
-    files = () if source is None else known(source.files)
-    return DataSet(account_of(ledger.entries(), called, files, f'"{name}"'), files)
+    sources = () if source is None else known_source(source)
+    return DataSet(account_of(ledger.entries(), called, sources, f'"{name}"'), sources)

@@ -12,12 +12,12 @@ from sqlanon.engines.base import Engine, Warehouse
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.ledger import notes as ledger_notes
 from sqlanon.ledger import table
-from sqlanon.ledger.checks import refuse_files_of_others, refuse_overspending, refuse_what_cannot_be_added
-from sqlanon.ledger.known_files import with_new_files
+from sqlanon.ledger.checks import refuse_overspending, refuse_sources_of_others, refuse_what_cannot_be_added
+from sqlanon.ledger.known_sources import with_new_sources
 from sqlanon.ledger.patience import IN_USE, OVERTAKEN, patiently
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget, spelled
-from sqlanon.model.datasets import KnownFile, dataset_named
+from sqlanon.model.datasets import KnownSource, dataset_named
 from sqlanon.model.ledger import START, Account, Entry, Kind, account, chained, first_broken, head
 from sqlanon.model.units import Unit
 from sqlanon.publish.files import flush
@@ -46,8 +46,8 @@ class WarehouseLedger:
 
         Raises:
             BudgetError: a data set has less left, or its δ would reach 1; nothing was written.
-            PolicyError: the losses of a data set were about another unit of privacy so far, or its files belong to
-                another data set; nothing was written.
+            PolicyError: the losses of a data set were about another unit of privacy so far, or its tables or files
+                belong to another data set; nothing was written.
             EngineError: the ledger cannot be written, was tampered with, or is in use for long.
         """
         rows = [
@@ -59,14 +59,15 @@ class WarehouseLedger:
                 each.purpose,
                 each.policy_sha256,
                 unit=each.unit,
-                files=each.files,
+                sources=each.sources,
+                public=each.public,
             )
             for each in expenses
         ]
         return [entry.position for entry in self._append(rows)] if rows else []
 
     def cap(
-        self, dataset: str, budget: Budget | None, unit: Unit | None = None, files: tuple[KnownFile, ...] = ()
+        self, dataset: str, budget: Budget | None, unit: Unit | None = None, sources: tuple[KnownSource, ...] = ()
     ) -> None:
         """Bound what a data set may spend in all, from now on; None lifts the bound. Either is a row of the ledger.
 
@@ -74,12 +75,12 @@ class WarehouseLedger:
             dataset: the data set.
             budget: the bound.
             unit: what its losses are about, if it is to be said.
-            files: the files that it consists of, if it does.
+            sources: the tables or files that it consists of, as far as they are known.
 
         Raises:
             PolicyError, EngineError: as :meth:`commit`.
         """
-        self._append([_entry("cap", dataset, budget, unit=unit, files=files)])
+        self._append([_entry("cap", dataset, budget, unit=unit, sources=sources)])
 
     def account(self, dataset: str) -> Account:
         """What a data set has spent, and may spend.
@@ -158,10 +159,10 @@ class WarehouseLedger:
                 with engine.transaction():
                     before = self._read(engine)
                     self._refuse_without_key(engine)
-                    refuse_files_of_others(before, rows)
+                    refuse_sources_of_others(before, rows)
                     refuse_what_cannot_be_added(before, rows)
                     refuse_overspending(before, rows)
-                    new = list(chained(with_new_files(rows, before), before))
+                    new = list(chained(with_new_sources(rows, before), before))
                     table.create(engine)
                     table.insert(engine, new)
             except EngineError as error:
@@ -243,7 +244,8 @@ def _entry(
     budget: Budget | None,
     *spent_by: str,
     unit: Unit | None = None,
-    files: Sequence[KnownFile] = (),
+    sources: Sequence[KnownSource] = (),
+    public: Sequence[KnownSource] = (),
 ) -> Entry:
     """A row that has no place yet."""
     method, purpose, policy_sha256 = spent_by or (None, None, None)
@@ -260,7 +262,8 @@ def _entry(
         unit=None if unit is None else unit.name,
         individual=None if unit is None else unit.individual,
         rows_per_individual=None if unit is None else unit.rows,
-        files=[{"path": file.path, "fingerprint": file.fingerprint} for file in files] or None,
+        sources=[{"name": source.name, "fingerprint": source.fingerprint} for source in sources] or None,
+        public=[source.name for source in public] or None,
     )
 
 

@@ -1,4 +1,4 @@
-"""The table ``anon.ledger``: made, brought up to date, read and written."""
+"""The table ``anon.ledger``: made, read and written."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Warehouse
-from sqlanon.model.ledger import ADDED, Entry
+from sqlanon.model.ledger import Entry
 from sqlanon.queries.kit.macros import template
-from sqlanon.queries.kit.nodes import DIALECT, Relation, aliased, column, identifier, select
+from sqlanon.queries.kit.nodes import Relation, column, identifier, select
 
 NEW = Relation("anon_new_entries", "count")
 TYPES = {
     "position": pa.int64(),
     "spent_at": pa.timestamp("us"),
     "rows_per_individual": pa.int64(),
-    "files": pa.list_(pa.struct([("path", pa.string()), ("fingerprint", pa.string())])),
+    "sources": pa.list_(pa.struct([("name", pa.string()), ("fingerprint", pa.string())])),
+    "public": pa.list_(pa.string()),
 }
-NEW_COLUMNS = {"rows_per_individual": "BIGINT", "files": "STRUCT(path VARCHAR, fingerprint VARCHAR)[]"}
-"""The types of columns that ledgers of earlier versions do not have; the others are text."""
+"""The types of columns that are no text."""
 
 
 def table_of(entries: Sequence[Entry]) -> pa.Table:
@@ -36,13 +36,9 @@ def ledger_of(engine: Warehouse) -> exp.Table:
 
 
 def create(engine: Engine) -> None:
-    """The table of the ledger, when its first row is written, or the columns that it did not have before."""
+    """The table of the ledger, when its first row is written."""
     create_schema(engine)
     engine.execute(located(engine, "ledger_table"), "the ledger")
-    for name in _missing(engine):
-        column_type = exp.DataType.build(NEW_COLUMNS.get(name, "VARCHAR"), dialect=DIALECT)
-        add = exp.ColumnDef(this=identifier(name), kind=column_type)
-        engine.execute(exp.Alter(this=ledger_of(engine), kind="TABLE", actions=[add]), "the ledger")
 
 
 def create_schema(engine: Engine) -> None:
@@ -61,17 +57,9 @@ def insert(engine: Engine, entries: Sequence[Entry]) -> None:
     engine.drop(NEW)
 
 
-def _missing(engine: Engine) -> list[str]:
-    """The columns that a ledger of an earlier version does not have."""
-    there = {found.name for found in engine.describe(ledger_of(engine))}
-    return [name for name in ADDED if name not in there]
-
-
 def rows(engine: Engine) -> exp.Select:
-    """The rows of the ledger; NULL in columns that those of an earlier version do not have."""
-    missing = [aliased(exp.null(), name) for name in _missing(engine)]
-    present = [column(name) for name in ADDED if name not in {each.alias for each in missing}]
-    return located(engine, "ledger_rows").select(*present, *missing, copy=False)
+    """The rows of the ledger."""
+    return located(engine, "ledger_rows")
 
 
 def located(engine: Warehouse, name: str) -> exp.Select:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from sqlanon.errors import BudgetError
 from sqlanon.model.budget import Budget, side_by_side, spelled
-from sqlanon.model.datasets import KnownFile
+from sqlanon.model.datasets import KnownSource
 from sqlanon.model.units import ROW, Unit
 
 
@@ -23,7 +23,8 @@ class Expense:
     budget: Budget
     policy_sha256: str
     unit: Unit = ROW
-    files: tuple[KnownFile, ...] = ()
+    sources: tuple[KnownSource, ...] = ()
+    public: tuple[KnownSource, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ class Ledger(Protocol):
 
         Raises:
             BudgetError: the data set has less left; nothing was written.
-            PolicyError: its losses were about another unit of privacy so far, or its files belong to another data set;
-                nothing was written.
+            PolicyError: its losses were about another unit of privacy so far, or its tables or files belong to
+                another data set; nothing was written.
             EngineError: the ledger cannot be written, or was tampered with.
         """
 
@@ -127,7 +128,8 @@ class Accountant:
         method: the mechanism, such as ``ipa``.
         policy_sha256: the hash of the policy that asked for it.
         unit: what the neighbours of all losses of the run differ by.
-        files: the files that the data set consists of, if it does.
+        sources: the tables and files that it reads of the data set.
+        public: those that it reads besides, which were declared public.
 
     Attributes:
         paid: what it has written down, charge by charge.
@@ -141,14 +143,15 @@ class Accountant:
         method: str,
         policy_sha256: str,
         unit: Unit = ROW,
-        files: tuple[KnownFile, ...] = (),
+        sources: tuple[KnownSource, ...] = (),
+        public: tuple[KnownSource, ...] = (),
     ) -> None:
         self._ledger = ledger
         self._dataset = dataset
         self._method = method
         self._policy_sha256 = policy_sha256
         self._unit = unit
-        self._files = files
+        self._reads = {"sources": sources, "public": public}
         self.paid: list[Budget] = []
 
     def charge(self, budgets: Mapping[str, Budget]) -> dict[str, Charge]:
@@ -159,12 +162,12 @@ class Accountant:
 
         Raises:
             BudgetError: the data set has less left than all of them cost; nothing is spent.
-            PolicyError: its losses were about another unit of privacy so far, or its files belong to another data set;
-                nothing is spent.
+            PolicyError: its losses were about another unit of privacy so far, or its tables or files belong to
+                another data set; nothing is spent.
             EngineError: the ledger cannot be written, or was tampered with.
         """
         expenses = [
-            Expense(self._dataset, self._method, purpose, budget, self._policy_sha256, self._unit, self._files)
+            Expense(self._dataset, self._method, purpose, budget, self._policy_sha256, self._unit, **self._reads)
             for purpose, budget in budgets.items()
         ]
         positions = [None] * len(expenses) if self._ledger is None else self._ledger.commit(expenses)

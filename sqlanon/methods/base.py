@@ -42,6 +42,7 @@ class Request:
         node: the level of every quasi-identifier, if there is nothing to search for.
         stopped: asked after every batch of nodes whether to make do with the best one so far.
         dataset: whose budget is spent.
+        public: tables and files that a query reads, and that everybody may know.
         random_source: where chance comes from.
         ledger: the file of the ledger that is charged, if it is not the one of the warehouse.
         tables: the names of the tables for what is published beside the rows, by what it is.
@@ -53,11 +54,17 @@ class Request:
     node: Mapping[str, int] | None = None
     stopped: Stopped | None = None
     dataset: str | None = None
+    public: Sequence[str] = ()
     random_source: RandomSource | None = None
     ledger: Path | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
     pseudonym_key: PseudonymKey | None = None
     rehearsed: bool = False
+
+    @property
+    def names_account(self) -> bool:
+        """Whether it says whose budget is spent, which only a private method does."""
+        return self.dataset is not None or bool(self.public)
 
 
 class Method(Protocol):

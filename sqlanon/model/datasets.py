@@ -28,18 +28,35 @@ PATH = re.compile(
 """A name that is a path for sure: it begins or ends in a slash, or ends like a Parquet or CSV file."""
 LOCAL = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
 
+FILE = re.compile(r"/|[\w+.-]+://")
+"""How the name of a file begins."""
+
 
 @dataclass(frozen=True)
-class KnownFile:
-    """A file of a data set.
+class KnownSource:
+    """A table or a file of a data set.
 
     Attributes:
-        path: the absolute path, links followed; or the address of one that is not on this machine.
-        fingerprint: what copies of it share; None if it is not on this machine.
+        name: that of a table, which is the same in every database; or the absolute path of a file, links followed, or
+            its address if it is not on this machine.
+        fingerprint: what copies of a file share; None of a table, and of a file that is not on this machine.
     """
 
-    path: str
-    fingerprint: str | None
+    name: str
+    fingerprint: str | None = None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file: no name of a table has a slash or a colon outside of quotes."""
+        return FILE.match(self.name) is not None
+
+    @property
+    def short(self) -> str:
+        """Its name without the place of a file."""
+        return self.name.rpartition("/")[2] if self.is_file else self.name
+
+    def __str__(self) -> str:
+        return f'{"file" if self.is_file else "table"} "{self.short}"'
 
 
 def dataset_named(given: str) -> str:

@@ -12,13 +12,9 @@ from typing import Literal
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.budget import Budget, exact
-from sqlanon.model.units import ROW, Unit, UnitName
+from sqlanon.model.units import Unit, UnitName
 
 Kind = Literal["charge", "cap"]
-
-ADDED = ("unit", "individual", "rows_per_individual", "files")
-"""Columns that ledgers of earlier versions do not have. The seal of a row covers those that are not NULL, so that rows
-of earlier versions keep their seals, and no value can be put into one of them or taken out unseen."""
 
 START = "0" * 64
 """What stands for the hash of the row before the first."""
@@ -40,11 +36,12 @@ class Entry:
         policy_sha256: the hash of the policy that asked for it; None in a cap.
         previous_sha256: the hash of the row before.
         sha256: the hash of all others.
-        unit: what the neighbours of the loss differ by: ``row`` or ``individual``. None in charges of earlier versions,
-            which did not write it down, and in caps that do not say it.
+        unit: what the neighbours of the loss differ by: ``row`` or ``individual``. None in caps that do not say it.
         individual: the column that tells whose row it is; None if the unit is not ``individual``.
         rows_per_individual: how many rows of one are counted at most; None likewise, and in caps.
-        files: files that the data set is known to have from here on, each with ``path`` and ``fingerprint``.
+        sources: tables and files that the data set is known to have from here on, each with ``name`` and
+            ``fingerprint``.
+        public: names of tables and files that were read besides, and declared public.
     """
 
     position: int
@@ -61,12 +58,12 @@ class Entry:
     unit: UnitName | None = None
     individual: str | None = None
     rows_per_individual: int | None = None
-    files: list[dict[str, str | None]] | None = None
+    sources: list[dict[str, str | None]] | None = None
+    public: list[str] | None = None
 
     def seal(self) -> str:
         """The hash that the row should have."""
-        left_out = {"sha256", *(name for name in ADDED if getattr(self, name) is None)}
-        values = {name: value for name, value in vars(self).items() if name not in left_out}
+        values = {name: value for name, value in vars(self).items() if name != "sha256"}
         document = json.dumps(values, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(document.encode()).hexdigest()
 
@@ -142,17 +139,7 @@ def account(entries: Iterable[Entry], dataset: str) -> Account:
 
 
 def unit(entries: Iterable[Entry], dataset: str) -> Unit | None:
-    """What the neighbours of the losses of a data set differ by; None if nothing was charged, and no cap says it.
-
-    Charges of earlier versions do not say it: theirs is the unit of the other rows, and a row where no other says one.
-    """
-    own = [entry for entry in entries if entry.dataset == dataset]
-    said = said_unit(own, dataset)
-    return ROW if said is None and any(entry.kind == "charge" for entry in own) else said
-
-
-def said_unit(entries: Iterable[Entry], dataset: str) -> Unit | None:
-    """As :func:`unit`, but None where no row says it."""
+    """What the neighbours of the losses of a data set differ by; None if nothing was charged, and no cap says it."""
     return next((entry.about for entry in entries if entry.dataset == dataset and entry.about is not None), None)
 
 
@@ -167,6 +154,8 @@ def _is_sound(entry: Entry) -> bool:
     """Whether its numbers can be read, as those of a row that was sealed by someone else may not."""
     try:
         if (entry.unit == "individual") != (entry.individual is not None):
+            return False
+        if entry.kind == "charge" and entry.unit is None:
             return False
         return entry.budget is not None or entry.kind == "cap"
     except PolicyError:

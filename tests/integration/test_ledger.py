@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
@@ -31,15 +30,13 @@ from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Accountant, Expense
 from sqlanon.model.budget import Budget, one_after_the_other
-from sqlanon.model.datasets import KnownFile, dataset_named, dataset_of_table
+from sqlanon.model.datasets import KnownSource, dataset_named, dataset_of_table
 from sqlanon.model.ledger import START, Entry, chained, first_broken
 from sqlanon.model.units import ROW, Unit
 from tests.commands import document, sqlanon
 from tests.conftest import ROOT
 
 HASH = "ab" * 32
-OLD_LEDGER = Path(__file__).parent / "old_ledger.sql"
-"""A ledger as it was before charges said what they are about, with a cap and the three charges of a run."""
 HOSTILE = 'a"; [red]drop\x1b\n --'
 COLUMNS = {
     "position": "99",
@@ -56,7 +53,8 @@ COLUMNS = {
     "unit": "NULL",
     "individual": "'person'",
     "rows_per_individual": "7",
-    "files": "[{'path': '/a', 'fingerprint': 'b'}]",
+    "sources": "[{'name': '/a', 'fingerprint': 'b'}]",
+    "public": "['codes']",
 }
 
 
@@ -126,7 +124,9 @@ class TestBudgets:
 
     @given(parts=st.lists(st.fractions(0, 1, max_denominator=1000), max_size=8), cap=st.fractions(0, 4))
     def test_what_is_left_is_the_cap_without_the_sum(self, parts: list[Fraction], cap: Fraction) -> None:
-        rows = [ledger_module._entry("charge", "visits", Budget(part), "ipa", "counts", HASH) for part in parts]
+        rows = [
+            ledger_module._entry("charge", "visits", Budget(part), "ipa", "counts", HASH, unit=ROW) for part in parts
+        ]
         entries = list(chained([ledger_module._entry("cap", "visits", Budget(cap)), *rows], []))
         found = ledger_module.account(entries, "visits")
         assert found.spent == one_after_the_other(Budget(part) for part in parts)
@@ -251,54 +251,12 @@ class TestUnits:
         ledger.commit([expense(1, unit=self.PERSON)])
         assert ledger.account("visits").remaining == Budget(1)
 
-    @pytest.mark.parametrize("place", ["warehouse", "file"])
-    def test_a_ledger_of_the_version_before_is_read_and_goes_on(self, tmp_path: Path, place: str) -> None:
-        path = tmp_path / "old.duckdb"
-        with duckdb.connect(str(path)) as connection:
-            for statement in OLD_LEDGER.read_text().split(";"):
-                connection.execute(statement)
-        with sa.connect(path) if place == "warehouse" else sa.connect(ledger=path) as session:
-            old = session.ledger.entries().to_pylist()
-            assert [(row["kind"], row["epsilon"], row["unit"]) for row in old] == [
-                ("cap", "3", None), ("charge", "0.1", None), ("charge", "0.6", None), ("charge", "0.3", None)
-            ]  # fmt: skip
-            assert session.ledger.spent("visits") == sa.Budget(1, "0.000001")
-            head = session.ledger.verify()
-            ledger = open_ledger(session._engine, session.ledger.file)
-            assert ledger.account("visits").unit == ROW
-            with pytest.raises(sa.PolicyError, match="different units"):
-                ledger.commit([expense(1, unit=self.PERSON)])
-            assert ledger.commit([expense(1)]) == [4]
-            assert session.ledger.verify(head) == ledger.entries()[-1].sha256
-            with pytest.raises(sa.BudgetError):
-                ledger.commit([expense("1.5")])
-            assert session.ledger.entries().to_pylist()[:4] == old
-        change(path, "UPDATE anon.ledger SET unit = 'row' WHERE position = 1")
-        with pytest.raises(sa.EngineError, match="row 1 "):
-            at(path).verify()
-
-    def test_charges_of_the_version_before_can_be_said_to_be_by_individual(self, tmp_path: Path) -> None:
-        change(tmp_path / "old.duckdb", *OLD_LEDGER.read_text().split(";"))
-        ledger = at(tmp_path / "old.duckdb")
-        ledger.cap("visits", Budget(3, "0.1"), Unit("person"))
-        assert ledger.commit([expense(1, unit=self.PERSON)]) == [5]
-        assert ledger.account("visits").spent == Budget(2, "0.000001")
-        with pytest.raises(sa.PolicyError, match="different units"):
-            ledger.commit([expense("0.1")])
-
-    def test_threads_that_bring_a_ledger_up_to_date_together(self, tmp_path: Path) -> None:
-        path = tmp_path / "old.duckdb"
-        change(path, *OLD_LEDGER.read_text().split(";"))
-        with ThreadPoolExecutor(4) as pool, sa.connect(path) as session:
-            engines = [OpenedDatabase(session.connection.cursor(), owned=True).engine() for _ in range(4)]
-            positions = pool.map(lambda engine: open_ledger(engine, None).commit([expense("0.5")]), engines)
-            assert sorted(position for [position] in positions) == [4, 5, 6, 7]
-            assert session.ledger.spent("visits").epsilon == 3
-
 
 @pytest.fixture(scope="module")
 def chain() -> list[Entry]:
-    rows = [ledger_module._entry("charge", "visits", Budget(part), "ipa", "counts", HASH) for part in range(4)]
+    rows = [
+        ledger_module._entry("charge", "visits", Budget(part), "ipa", "counts", HASH, unit=ROW) for part in range(4)
+    ]
     return list(chained([ledger_module._entry("cap", "visits", Budget(9)), *rows], []))
 
 
@@ -499,8 +457,8 @@ class TestRaces:
 
     def test_files_that_another_run_has_charged_meanwhile(self, ledger: WarehouseLedger) -> None:
         """Under another name, which was theirs when both looked."""
-        files = (KnownFile("/lake/a.parquet", "ab"),)
-        first, second = (replace(expense("0.5", dataset=name), files=files) for name in ("/lake", "/lake/a.parquet"))
+        files = (KnownSource("/lake/a.parquet", "ab"),)
+        first, second = (replace(expense("0.5", dataset=name), sources=files) for name in ("/lake", "/lake/a.parquet"))
         ledger.commit([first])
         with pytest.raises(sa.PolicyError, match="belong to other data sets"):
             ledger.commit([second])

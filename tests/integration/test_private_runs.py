@@ -257,8 +257,8 @@ class TestAccounts:
         for source in ("lake/c.parquet", "lake"):
             with pytest.raises(sa.BudgetError, match="lake"):
                 session.anonymize(source, POLICY, "third")
-        files = [file for files in session.ledger.entries()["files"].to_pylist() for file in files or ()]
-        assert len({file["path"] for file in files}) == len(files) <= 4
+        files = [file for files in session.ledger.entries()["sources"].to_pylist() for file in files or ()]
+        assert len({file["name"] for file in files}) == len(files) <= 4
         assert session.ledger.verify()
 
     @pytest.mark.usefixtures("warehouse")
@@ -439,14 +439,10 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         session.anonymize(tmp_path / "lake", POLICY, "released", replace=True)
         assert session.ledger.spent(str(tmp_path / "lake")) == sa.Budget(4, "0.04")
 
-    def test_files_of_ledgers_that_did_not_list_them_are_known_by_their_place(
-        self, session: sa.Session, tmp_path: Path
-    ) -> None:
+    def test_files_that_were_not_there_are_known_by_their_place(self, session: sa.Session, tmp_path: Path) -> None:
         (tmp_path / "lake").mkdir()
         session.connection.execute(f"COPY people TO '{tmp_path}/lake/a.parquet'")
-        open_ledger(session._engine, None).commit(
-            [Expense(f"{tmp_path}/lake/", "ipa", "cells", sa.Budget(1), "")]
-        )  # as earlier versions did, without files
+        open_ledger(session._engine, None).commit([Expense(f"{tmp_path}/lake/", "ipa", "cells", sa.Budget(1), "")])
         session.anonymize(tmp_path / "lake" / "a.parquet", POLICY, "released")
         assert session.ledger.spent(str(tmp_path / "lake")) == sa.Budget(2, "0.01")
 

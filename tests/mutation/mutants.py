@@ -67,6 +67,7 @@ HIDDEN = "tests/property/test_hidden_counterfeits.py"
 URN = "tests/unit/h_ceiling/test_urn.py"
 RELOCATIONS = "tests/integration/test_relocation.py::TestRelease"
 LEDGERS = "tests/integration/test_ledger.py"
+CHARGED = "tests/integration/test_charged_sources.py"
 RUNS = "tests/integration/test_private_runs.py"
 AUDITS = "tests/integration/test_private_audits.py"
 SCORES = f"{RELEASES}::TestScores"
@@ -1786,7 +1787,7 @@ LEDGER = [
         ),
         (
             "files-of-others-charged",
-            "                    refuse_files_of_others(before, rows)\n",
+            "                    refuse_sources_of_others(before, rows)\n",
             "",
             "of two runs at once on the same files by two names, both have a budget of their own",
             f"{LEDGERS}::TestRaces::test_files_that_another_run_has_charged_meanwhile",
@@ -1886,8 +1887,8 @@ LEDGER = [
         "sqlanon/model/ledger.py",
         (
             "seal-without-epsilon",
-            'left_out = {"sha256", *(',
-            'left_out = {"sha256", "epsilon", *(',
+            'if name != "sha256"}',
+            'if name not in ("sha256", "epsilon")}',
             "what was spent can be made less afterwards",
             f"{LEDGERS}::TestTampering::test_a_value_that_was_changed_in_the_table_is_found",
         ),
@@ -1964,20 +1965,51 @@ LEDGER = [
             "a file has a fresh budget by every path",
             f"{RUNS}::TestAccounts::test_files_have_one_account_by_whatever_path",
         ),
+        (
+            "tables-of-queries-not-charged",
+            "own = tuple(each for each in read if each not in declared)",
+            "own = tuple(each for each in read if each not in declared and each.is_file)",
+            "a table has a fresh budget after each query over it",
+            f"{CHARGED}::TestOneAccount",
+        ),
+        (
+            "secrets-declared-public",
+            "if others := owners(entries, sources):",
+            "if False:",
+            "what has an account is read without a charge",
+            f"{CHARGED}::TestJoins::test_what_cannot_be_public",
+        ),
     ),
     *_of(
-        "sqlanon/ledger/known_files.py",
+        "sqlanon/engines/duckdb/reading/sources.py",
+        (
+            "files-put-together",
+            "if scans.files and not spelled.is_whole:",
+            "if False:",
+            "files are read that nobody is charged for",
+            f"{CHARGED}::TestOneAccount::test_what_cannot_be_seen_is_refused",
+        ),
+        (
+            "functions-of-nobody",
+            "    if scans.others:",
+            "    if False:",
+            "rows of nobody knows whom are read without a charge",
+            f"{CHARGED}::TestOneAccount::test_what_cannot_be_seen_is_refused",
+        ),
+    ),
+    *_of(
+        "sqlanon/ledger/known_sources.py",
         (
             "copies-of-files",
-            "or (None if file.fingerprint is None else by_content.get(file.fingerprint))",
+            "or (None if source.fingerprint is None else by_content.get(source.fingerprint))",
             "or None",
             "a copy of a file has a fresh budget",
             f"{RUNS}::TestAccounts::test_files_have_one_account_by_whatever_path",
         ),
         (
             "new-files-of-a-lake",
-            "if path == name or Path(name) in Path(path).parents:",
-            "if path == name:",
+            "    if Path(name) in Path(path).parents:",
+            "    if False:",
             "new files of a lake have a fresh budget",
             f"{RUNS}::TestAccounts::test_files_have_one_account_by_whatever_path",
         ),

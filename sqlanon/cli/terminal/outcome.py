@@ -47,6 +47,7 @@ SPELLINGS = (
     ('replace="anything"', "--replace-anything"),
     ("ledger=", "--ledger"),
     ("dataset=", "--dataset"),
+    ("public=", "--public"),
     (" or partitions.fit", ""),
     ("`sqlanon ledger cap` or session.ledger.cap", "`sqlanon ledger cap`"),
     ("with session.taxonomies.load or `sqlanon taxonomy`", "with --taxonomy or `sqlanon taxonomy`"),

@@ -161,7 +161,7 @@ class DuckDBCompute:
             return
         measured = observer is not None and not locked
         if measured:
-            _set(self.connection, enable_progress_bar_print=False, enable_progress_bar=True)
+            set_(self.connection, enable_progress_bar_print=False, enable_progress_bar=True)
         try:
             with Watcher(observer or ignore, self._share, self.connection.interrupt) as self._watcher:
                 yield
@@ -169,7 +169,7 @@ class DuckDBCompute:
             self._watcher = None
             if measured:
                 with suppress(EngineError):  # the connection is closed: what went before says more
-                    _set(self.connection, enable_progress_bar_print=shown, enable_progress_bar=enabled)
+                    set_(self.connection, enable_progress_bar_print=shown, enable_progress_bar=enabled)
 
     def in_order(self) -> AbstractContextManager[None]:
         return self.meanwhile(preserve_insertion_order=True)
@@ -183,12 +183,12 @@ class DuckDBCompute:
             yield
             return
         with closing(self.connection.cursor()) as beside:
-            _set(beside, **wanted)
+            set_(beside, **wanted)
             try:
                 yield
             finally:
                 with suppress(EngineError):  # the connection is closed: what went before says more
-                    _set(beside, **{name: before[name] for name in wanted})
+                    set_(beside, **{name: before[name] for name in wanted})
 
     @contextmanager
     def _using(self, database: str) -> Iterator[None]:
@@ -268,7 +268,7 @@ def _forgetting(name: str) -> exp.Command:
     return exp.Command(this="DEALLOCATE", expression=printed(identifier(name)))
 
 
-def _set(connection: duckdb.DuckDBPyConnection, **settings: int | bool) -> None:
+def set_(connection: duckdb.DuckDBPyConnection, **settings: int | bool | str) -> None:
     """Change settings, one after the other.
 
     Raises:

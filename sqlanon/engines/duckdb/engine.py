@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import NOTE_KEY, Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
 from sqlanon.engines.duckdb import attaching, catalog, copying, file_types
-from sqlanon.engines.duckdb.compute import DuckDBCompute, use
+from sqlanon.engines.duckdb.compute import DuckDBCompute, set_, use
 from sqlanon.engines.duckdb.opening import OpenedDatabase
 from sqlanon.engines.duckdb.reading import lake, sources
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
@@ -22,6 +22,7 @@ from sqlanon.engines.frames import is_frame
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.queries.kit.macros import install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
+from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.kit.texts import template_text
 from sqlanon.queries.source import MadeTaxonomy, SourceColumn
 from sqlanon.queries.tables import taxonomies
@@ -60,7 +61,7 @@ class DuckDBEngine(DuckDBCompute):
         return self._frames.during()
 
     def origins(self, source: ResolvedSource) -> Origins:
-        return sources.origins(source, self.rows, self._table_names, self._name)
+        return sources.origins(source, self.rows, self._plan)
 
     def has_key(self, table: exp.Table, column: str) -> bool:
         return catalog.has_key(self.rows, table, column)
@@ -200,10 +201,25 @@ class DuckDBEngine(DuckDBCompute):
         with alone if streamed else nullcontext():
             self.execute(copy, "write the file")
 
-    def _table_names(self, query: str) -> set[str]:
-        """The tables under a query, those under views and macros included, as far as DuckDB can tell."""
-        with refusals("the tables of the source"):
-            return self.connection.get_table_names(query, qualified=True)
+    def _plan(self, query: exp.Query) -> str:
+        """The plan of a query before it is optimized, in JSON; a setting makes EXPLAIN show it, which changes back.
+
+        Raises:
+            EngineError: the query cannot be planned, or the settings of the connection are locked.
+        """
+        ((shown, locked),) = self.rows(template_text("plan_settings"), purpose="the settings")
+        if locked and shown.lower() != "all":
+            raise EngineError("lock_configuration is set, so that EXPLAIN shows no whole plan", step="the plan")
+        if not locked:
+            set_(self.connection, explain_output="all")
+        try:
+            explain = exp.Command(this="EXPLAIN", expression=" ".join(["(FORMAT JSON)", printed(query)]))
+            plans: dict[str, str] = dict(self.rows(printed(explain), purpose="the plan"))
+            return plans["logical_plan"]
+        finally:
+            if not locked:
+                with suppress(EngineError):  # the connection is closed: what went before says more
+                    set_(self.connection, explain_output=shown)
 
     def _refuse_read_only(self, doing: str) -> None:
         if self._read_only or catalog.is_read_only(self.rows):

@@ -208,7 +208,6 @@ class Verified:
             bound,
             report,
             THEOREM,
-            is_private=chance.is_private,
-            is_query=chance.is_query,
-            conditions=[WITHIN] if self.drawn.points.settings.outside == "refuse" else (),
+            chance,
+            [WITHIN] if self.drawn.points.settings.outside == "refuse" else (),
         )

@@ -53,8 +53,8 @@ class FullDomain:
 
     def prepare(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> Prepared:
         """See :class:`sqlanon.methods.base.Method`."""
-        if request.dataset is not None or request.random_source is not None:
-            raise PolicyError("dataset and random_source are for private methods, of which the policy has none")
+        if request.names_account or request.random_source is not None:
+            raise PolicyError("dataset, public and random_source are for private methods, of which the policy has none")
         bound = prepare(engine, source, policy)
         given = None if request.node is None else given_levels(bound, request.node)
         key = request.pseudonym_key

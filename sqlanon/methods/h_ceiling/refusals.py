@@ -19,8 +19,8 @@ def refuse_request(policy: Policy, request: Request) -> None:
     Raises:
         PolicyError: a data set whose budget is spent, a node, or a table of counterfeits whose columns have one name.
     """
-    if request.dataset is not None:
-        raise PolicyError("dataset is for private methods, of which the policy has none")
+    if request.names_account:
+        raise PolicyError("dataset and public are for private methods, of which the policy has none")
     if request.node is not None:
         raise PolicyError(f"{policy.method} looks for its node: bound it by minimum_levels and maximum_levels")
     taken = [name for name in policy.columns if folded(name) == COUNTERFEITS]

@@ -17,11 +17,12 @@ def accountant_of(chance: Chance, policy: Policy) -> Accountant:
     """Who charges the data set of a run for what a policy with a private method spends."""
     return Accountant(
         chance.ledger,
-        dataset=chance.dataset,
+        dataset=chance.dataset.name,
         method=private_method(policy).name,
         policy_sha256=policy.sha256(),
         unit=unit_of(policy),
-        files=chance.files,
+        sources=chance.dataset.sources,
+        public=chance.dataset.public,
     )
 
 

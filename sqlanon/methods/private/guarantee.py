@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.methods.private.chance import Chance
+from sqlanon.methods.private.origins import about_sources
 from sqlanon.model.budget import one_after_the_other
 from sqlanon.model.policy.private import PrivateMethod
 from sqlanon.model.release import PrivateGuarantee, PrivateReport
@@ -19,15 +21,8 @@ def why_void(method: PrivateMethod, source_is_private: bool) -> str | None:
     return method.void
 
 
-# More than six parameters: what is promised, by what, and all that it depends on.
 def private_guarantee(
-    bound: BoundPolicy,
-    report: PrivateReport,
-    theorem: str,
-    *,
-    is_private: bool,
-    is_query: bool,
-    conditions: Sequence[str] = (),
+    bound: BoundPolicy, report: PrivateReport, theorem: str, chance: Chance, conditions: Sequence[str] = ()
 ) -> PrivateGuarantee:
     """The claim of a private release, what proves it, what it rests on, and what it does not cover.
 
@@ -35,13 +30,12 @@ def private_guarantee(
         bound: the policy, bound to its source.
         report: what was spent.
         theorem: what proves the claim.
-        is_private: whether draws were from a source that is trusted.
-        is_query: whether the source is a query or a view.
+        chance: what was drawn with, and charged.
         conditions: what the claim rests on besides what it does for all methods.
     """
     policy, method = bound.policy, bound.policy.method
     assert isinstance(method, PrivateMethod)
-    void = why_void(method, is_private)
+    void = why_void(method, chance.is_private)
     neighbours = _neighbours(policy.individual, method.rows_per_individual)
     spent = one_after_the_other(each.budget for each in report.spent)
     epsilon, delta = spent.model_dump(mode="json").values()
@@ -51,7 +45,7 @@ def private_guarantee(
     )
     return PrivateGuarantee(
         claims=() if void else (claim,),
-        conditions=() if void else (*conditions, *_conditions(bound, report, is_query=is_query)),
+        conditions=() if void else (*conditions, *_conditions(bound, report, chance)),
         not_covered=(f"{NOT_PRIVATE}: {void}",) if void else _not_covered(is_pure=method.is_pure),
         budget=None if void else spent,
         neighbours=neighbours,
@@ -81,16 +75,13 @@ def _neighbours(individual: str | None, rows: int) -> str:
     return f'the rows of one value of "{individual}", of which {rows:,} at most are counted'
 
 
-def _conditions(bound: BoundPolicy, report: PrivateReport, *, is_query: bool) -> tuple[str, ...]:
+def _conditions(bound: BoundPolicy, report: PrivateReport, chance: Chance) -> tuple[str, ...]:
     conditions, method = [], bound.policy.method
     assert isinstance(method, PrivateMethod)
     if bound.policy.individual is None:
         of_many = _of_many(is_pure=method.is_pure)
         conditions.append(f"every individual owns one row; of n rows they are protected {of_many}")
-    if is_query:
-        conditions.append(
-            f"{bound.description} makes each of its rows from one row of the data set, whatever other rows there are"
-        )
+    conditions += about_sources(bound, chance)
     observed = [f'"{name}"' for name, domain in report.domains.items() if domain == "observed"]
     if observed:
         conditions.append(f"everybody knows which values of {', '.join(observed)} occur: they were read off the data")
@@ -104,6 +95,8 @@ def _conditions(bound: BoundPolicy, report: PrivateReport, *, is_query: bool) ->
         *conditions,
         "everybody may know that the taxonomies have all values: that a run is refused says that they have not",
         "the schema, the taxonomies and the policy were chosen without a look at the data",
-        "what other releases of the same rows spend is added to this; the ledger knows those that it was told of",
+        "what other releases of the same rows spend is added to this; the ledger knows those that it was told of, a "
+        "table by its name, a file by its path and its content: rows that were copied, or whose table was renamed, are "
+        "new to it",
         "the operating system's randomness cannot be predicted",
     )

@@ -188,9 +188,8 @@ class Verified:
             bound,
             report,
             run.algorithm.theorem(method),
-            is_private=run.chance.is_private,
-            is_query=run.chance.is_query,
-            conditions=run.algorithm.conditions(method),
+            run.chance,
+            run.algorithm.conditions(method),
         )
 
 

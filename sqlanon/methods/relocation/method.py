@@ -49,8 +49,8 @@ class Relocated:
 
     def prepare(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> Prepared:
         """See :class:`sqlanon.methods.base.Method`."""
-        if request.dataset is not None or request.random_source is not None:
-            raise PolicyError("dataset and random_source are for private methods, of which the policy has none")
+        if request.names_account or request.random_source is not None:
+            raise PolicyError("dataset, public and random_source are for private methods, of which the policy has none")
         if request.node is not None:
             raise PolicyError(f"{policy.method} looks for its node: bound it by minimum_levels and maximum_levels")
         bound = prepare(engine, source, policy)

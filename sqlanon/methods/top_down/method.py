@@ -42,8 +42,8 @@ class FromTheTop:
 
     def prepare(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> Prepared:
         """See :class:`sqlanon.methods.base.Method`."""
-        if request.dataset is not None or request.random_source is not None:
-            raise PolicyError("dataset and random_source are for private methods, of which the policy has none")
+        if request.names_account or request.random_source is not None:
+            raise PolicyError("dataset, public and random_source are for private methods, of which the policy has none")
         if request.node is not None:
             raise PolicyError(f"{policy.method} looks for its labels, which are of several levels: it takes no node")
         run = Run(engine, request.stopped or never, request.rehearsed)

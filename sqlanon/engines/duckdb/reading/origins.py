@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import sqlglot
 from sqlglot import exp
@@ -12,6 +13,7 @@ from sqlglot.errors import SqlglotError
 from sqlanon.engines.base import ResolvedSource, Stored
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
+from sqlanon.engines.duckdb.reading.scans import FILES
 from sqlanon.model.names import folded
 from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.kit.texts import template_text
@@ -22,10 +24,19 @@ Schema = tuple[str, str]
 
 @dataclass(frozen=True)
 class Spelled:
-    """What queries spell: tables and views that are there, and texts that may be paths or globs of files."""
+    """What queries spell.
+
+    Attributes:
+        relations: tables and views that are there.
+        texts: what may be paths or globs of files.
+        paths: those of the texts that are read as files for sure.
+        is_whole: whether no name of a file can be put together while the query runs.
+    """
 
     relations: tuple[Stored, ...]
     texts: tuple[str, ...]
+    paths: tuple[str, ...]
+    is_whole: bool
 
 
 def spelled_by(source: ResolvedSource, rows: Rows, *, literals: bool = False) -> Spelled:
@@ -39,10 +50,11 @@ def spelled_by(source: ResolvedSource, rows: Rows, *, literals: bool = False) ->
         literals: whether texts given to functions may be the names of tables as well.
     """
     walk = _Walk(rows, literals)
-    walk.query(source.relation, None)
-    if source.defined_by is not None:
+    if source.defined_by is None:
+        walk.query(source.relation, None)
+    else:
         walk.text(source.defined_by, None)
-    return Spelled(tuple(walk.relations.values()), tuple(sorted(walk.texts)))
+    return Spelled(tuple(walk.relations.values()), tuple(sorted(walk.texts)), tuple(sorted(walk.paths)), walk.is_whole)
 
 
 class _Walk:
@@ -51,15 +63,18 @@ class _Walk:
     def __init__(self, rows: Rows, literals: bool) -> None:
         self._rows = rows
         self._literals = literals
-        self._macros: set[str] = set()
+        self._called: set[str] = set()
         self.relations: dict[tuple[str, str, str], Stored] = {}
         self.texts: set[str] = set()
+        self.paths: set[str] = set()
+        self.is_whole = True
 
     def text(self, sql: str, schema: Schema | None) -> None:
         try:
             parsed = sqlglot.parse_one(sql, read=DIALECT)
         except SqlglotError:
-            return  # what sqlglot cannot read is not seen
+            self.is_whole = False  # what sqlglot cannot read is not seen
+            return
         self.query(parsed.expression if isinstance(parsed, exp.Create) else parsed, schema)
 
     def query(self, query: exp.Expr, schema: Schema | None) -> None:
@@ -69,13 +84,15 @@ class _Walk:
                     self._name(table, schema)
             else:
                 self._arguments(table)
-        for function in query.find_all(exp.Anonymous):
-            self._macro(function.name, schema)
+        for function in query.find_all(exp.Func):
+            for name in _names_of(function):
+                self._macro(folded(name), schema)
 
     def _name(self, table: exp.Table, schema: Schema | None) -> None:
         found = next((found for name in _names(table, schema) if (found := catalog.find(self._rows, name))), None)
         if found is None:
             self.texts.add(table.name)
+            self.paths.add(table.name)
         else:
             self._relation(found)
 
@@ -86,9 +103,14 @@ class _Walk:
         self.relations[place] = found
         if found.is_view:
             for (definition,) in self._rows(template_text("view_definition"), place):
-                self.text(definition, place[:2])
+                self.text(definition, place[:2])  # without a definition, that of a relation, it is not whole
 
     def _arguments(self, table: exp.Table) -> None:
+        function = table.this
+        if isinstance(function, exp.Anonymous) and folded(function.name) == "query":
+            self.is_whole = False
+        elif FILES.intersection(map(str.upper, _names_of(function))):
+            self._files(function)
         for text in (literal.name for literal in table.find_all(exp.Literal) if literal.is_string):
             found = catalog.find(self._rows, text) if self._literals else None
             if found is None:
@@ -96,12 +118,45 @@ class _Walk:
             else:
                 self._relation(found)
 
+    def _files(self, reader: exp.Expr) -> None:
+        """What a function reads that reads files: its first argument, which is a text or a list of texts."""
+        first = reader.args.get("this") if not isinstance(reader, exp.Anonymous) else None
+        for text in _listed(first if isinstance(first, exp.Expr) else next(iter(reader.expressions), None)):
+            if isinstance(text, exp.Literal):
+                self.paths.add(text.name)
+            else:
+                self.is_whole = False
+
     def _macro(self, name: str, schema: Schema | None) -> None:
-        if folded(name) in self._macros:
+        if name in self._called:
             return
-        self._macros.add(folded(name))
-        for (definition,) in self._rows(template_text("macro_definitions"), (folded(name),)):
+        self._called.add(name)
+        for definition in self._definitions.get(name, ()):
             self.text(definition, schema)
+
+    @cached_property
+    def _definitions(self) -> dict[str, list[str]]:
+        """The queries and expressions of the user's macros by name, in whatever schema."""
+        found: dict[str, list[str]] = {}
+        for name, definition in self._rows(template_text("macro_definitions"), ()):
+            found.setdefault(folded(name), []).append(definition)
+        return found
+
+
+def _listed(argument: exp.Expr | None) -> list[exp.Expr | None]:
+    """The texts of a list, also as DuckDB 1.5 spells it in a view: ``main.list_value('a', 'b')``."""
+    node = argument.expression if isinstance(argument, exp.Dot) else argument
+    is_list = isinstance(node, exp.Array | exp.List)
+    if node is not None and (is_list or (isinstance(node, exp.Anonymous) and folded(node.name) == "list_value")):
+        return list(node.expressions)
+    return [node]
+
+
+def _names_of(function: exp.Expr) -> list[str]:
+    """What a function may be called."""
+    if isinstance(function, exp.Anonymous):
+        return [function.name]
+    return function.sql_names() if isinstance(function, exp.Func) else []
 
 
 def _names(table: exp.Table, schema: Schema | None) -> Iterator[str]:

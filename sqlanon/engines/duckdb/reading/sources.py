@@ -19,6 +19,7 @@ from sqlanon.engines.duckdb.reading import lake
 from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
 from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
 from sqlanon.engines.duckdb.reading.restricted import refuse_forbidden, refuse_remote
+from sqlanon.engines.duckdb.reading.scans import Scans, scans_of
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.names import folded, possible
@@ -29,8 +30,8 @@ from sqlanon.queries.source import SourceColumn
 Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
 """Looks at the columns of a relation, which has to be readable for that."""
 
-TableNames = Callable[[str], set[str]]
-"""The tables under a query, as DuckDB spells them: also those that functions are given as texts."""
+PlanOf = Callable[[exp.Query], str]
+"""The plan of a query before it is optimized, in JSON."""
 
 Unlike = tuple[str, str, Sequence[str], Sequence[str]]
 """Two files, and the columns that each has alone, with their types."""
@@ -76,16 +77,31 @@ def _with_files(source: ResolvedSource, rows: Rows) -> ResolvedSource:
     return dataclasses.replace(source, read=_files_of(spelled_by(source, rows), rows))
 
 
-def origins(source: ResolvedSource, rows: Rows, table_names: TableNames, warehouse: str) -> Origins:
-    """What the rows of a source come from; ``warehouse`` is the database whose tables the ledger knows by name."""
-    query, names = select([exp.Star()], source.relation.copy()).sql(DIALECT), None
-    with suppress(EngineError):  # DuckDB cannot tell where a view reads a list of files
-        names = table_names(query)
-    spelled = spelled_by(source, rows, literals=names is None)
-    named = (found for name in names or () if (found := catalog.of_reference(rows, name)) is not None)
-    tables = {found.table.sql(DIALECT): found for found in (*spelled.relations, *named) if not found.is_view}
-    datasets = [name for found in tables.values() if (name := catalog.dataset_of(found, warehouse)) is not None]
-    return Origins(tuple(found.table for found in tables.values()), tuple(datasets), _files_of(spelled, rows))
+def origins(source: ResolvedSource, rows: Rows, plan_of: PlanOf) -> Origins:
+    """What the rows of a source come from: the tables that its plan scans, and the files that it spells."""
+    scans, unseen = None, None
+    try:
+        scans = scans_of(plan_of(select([exp.Star()], source.relation.copy())))
+    except EngineError as error:
+        unseen = f"no plan tells what it reads: {error}"
+    spelled = spelled_by(source, rows, literals=scans is None)
+    scanned = (catalog.of_reference(rows, name) for name in (() if scans is None else scans.tables))
+    stored = (*(found for found in spelled.relations if not found.is_view), *(found for found in scanned if found))
+    tables = {found.table.sql(DIALECT): found.table for found in stored}
+    if scans is not None:
+        unseen = _unseen(scans, spelled, rows)
+    has_frames = scans is not None and scans.frames > 0
+    return Origins(tuple(tables.values()), _files_of(spelled, rows), has_frames, unseen)
+
+
+def _unseen(scans: Scans, spelled: Spelled, rows: Rows) -> str | None:
+    """Why a query may read what is neither a table nor a file that is there; None if it does not."""
+    if scans.others:
+        return f"it calls {', '.join(scans.others)}, whose rows come from nobody knows where"
+    if scans.files and not spelled.is_whole:
+        return "it puts names of files together, or has them in what cannot be read"
+    missing = [path for path in spelled.paths if not _matched([path], rows)]
+    return f"it reads {missing[0]}, whose files cannot be listed" if scans.files and missing else None
 
 
 def _files_of(spelled: Spelled, rows: Rows) -> tuple[str, ...]:

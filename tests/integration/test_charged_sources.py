@@ -1,0 +1,209 @@
+"""What a private release reads is charged to one account, or declared public, and its individuals can be traced."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.ledger.datasets import charged
+from sqlanon.ledger.opening import open_ledger
+from sqlanon.model.datasets import KnownSource
+from tests.commands import sqlanon
+from tests.integration.test_private_runs import POLICY, TOML, make_warehouse
+
+QUERY = "SELECT * FROM people"
+SPENT = sa.Budget(1, "0.01")
+
+READS_PEOPLE = [
+    QUERY,
+    "seen",
+    "FROM seen.again",
+    "FROM people_of(1)",
+    "FROM query_table('peo' || 'ple')",
+    "FROM query('FROM peo' || 'ple')",
+    "FROM query_table(getvariable('which'))",
+    "FROM copied.people",
+    "FROM codes WHERE person IN (SELECT person FROM people)",
+    "SELECT * REPLACE (older_than(age) AS age) FROM codes WHERE 20 <= ALL (SELECT age FROM people)",
+    "SELECT codes.* FROM codes LEFT JOIN people USING (person, age, sex, illness) WHERE FALSE OR age < 99",
+    "WITH codes AS MATERIALIZED (FROM people) FROM codes",
+    "FROM codes WHERE person = (SELECT any_value(person) FROM people WHERE FALSE) OR age > 0",
+    "FROM codes WHERE age <= oldest()",
+]
+"""Queries and views that read table ``people``, whatever for."""
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sa.Session]:
+    monkeypatch.chdir(tmp_path)
+    with make_warehouse(tmp_path / "w.duckdb") as made:
+        made.connection.execute(
+            """
+            CREATE TABLE codes AS FROM people;
+            CREATE VIEW seen AS FROM people;
+            CREATE SCHEMA seen;
+            CREATE VIEW seen.again AS FROM seen;
+            CREATE MACRO people_of(i) AS TABLE (FROM people WHERE person >= i OR TRUE);
+            CREATE MACRO older_than(i) AS i;
+            CREATE MACRO oldest() AS (SELECT max(age) FROM people);
+            SET VARIABLE which = 'people';
+            ATTACH ':memory:' AS copied;
+            CREATE TABLE copied.people AS FROM people;
+            """
+        )
+        yield made
+
+
+class TestOneAccount:
+    def test_a_query_is_charged_for_what_its_plan_reads(self, session: sa.Session) -> None:
+        session.ledger.cap("study", None)
+        engine = session._engine
+        ledger = open_ledger(engine, None)
+        for source in READS_PEOPLE:
+            found = charged(engine, ledger, engine.resolve(source), "study")
+            assert KnownSource("people") in found.sources, source
+
+    @pytest.mark.parametrize("source", READS_PEOPLE[:2])
+    def test_what_a_query_reads_belongs_to_the_account_that_it_was_charged_to(
+        self, session: sa.Session, source: str
+    ) -> None:
+        """Else the same rows would be paid for from two accounts, each of which shows half."""
+        session.ledger.cap("study", sa.Budget("1.5", "0.1"))
+        session.anonymize(source, POLICY, "first", dataset="study")
+        assert session.ledger.spent("people") == session.ledger.spent("study") == SPENT
+        with pytest.raises(sa.BudgetError, match="has less left"):
+            session.anonymize("people", POLICY, "second")
+        session.ledger.cap("people", sa.Budget(2, "0.1"))
+        session.anonymize("people", POLICY, "second")
+        assert session.ledger.spent("study") == sa.Budget(2, "0.02")
+        assert set(session.ledger.entries()["dataset"].to_pylist()) == {"study"}
+
+    def test_what_has_an_account_is_charged_to_no_other(self, session: sa.Session) -> None:
+        session.ledger.cap("study", None)
+        session.anonymize("people", POLICY, "first")
+        for source in READS_PEOPLE:
+            with pytest.raises(sa.PolicyError, match="have other accounts") as error:
+                session.anonymize(source, POLICY, "second", dataset="study")
+            assert error.value.problems == ('"people"',), source
+        session.anonymize(READS_PEOPLE[-1], POLICY, "second", dataset="people")
+        assert session.ledger.spent("people") == sa.Budget(2, "0.02")
+
+    def test_a_row_of_the_ledger_lists_what_was_read_once(self, session: sa.Session) -> None:
+        session.ledger.cap("study", None)
+        session.anonymize("FROM people SEMI JOIN codes USING (person)", POLICY, "first", dataset="study")
+        rows = session.ledger.entries()["sources"].to_pylist()
+        assert [row["name"] for row in rows[1]] == ["codes", "people"]
+        session.anonymize("people", POLICY, "second")
+        assert session.ledger.entries()["sources"].to_pylist()[2:] == [None] * 5
+
+    def test_files_that_a_query_read_belong_to_its_account(self, session: sa.Session, tmp_path: Path) -> None:
+        (tmp_path / "lake").mkdir()
+        session.connection.execute("COPY people TO 'lake/a.parquet'; COPY (FROM people LIMIT 9) TO 'lake/b.parquet'")
+        os.link("lake/a.parquet", "link.parquet")
+        shutil.copyfile("lake/b.parquet", "copy.parquet")
+        session.ledger.cap("study", sa.Budget("1.5", "0.1"))
+        session.anonymize("FROM read_parquet(['lake/a.parquet', 'lake/[b].parquet'])", POLICY, "first", dataset="study")
+        for again in ("lake", "lake/*.parquet", "lake/b.parquet", "link.parquet", "copy.parquet"):
+            with pytest.raises(sa.BudgetError, match="study"):
+                session.anonymize(again, POLICY, "second")
+        with pytest.raises(sa.PolicyError, match="have other accounts"):
+            session.anonymize("FROM 'lake/*.parquet'", POLICY, "second", dataset="people")
+
+    def test_a_ledger_without_the_warehouse_caps_the_account_that_a_table_belongs_to(
+        self, session: sa.Session, tmp_path: Path
+    ) -> None:
+        session.close()
+        with sa.connect("w.duckdb", ledger="b.duckdb") as charged:
+            charged.ledger.cap("study", None)
+            charged.anonymize(QUERY, POLICY, "first", dataset="study")
+        with sa.connect(ledger="b.duckdb") as custodian:
+            custodian.ledger.cap("people", sa.Budget(1, "0.1"))
+            assert set(custodian.ledger.entries()["dataset"].to_pylist()) == {"study"}
+
+    @pytest.mark.parametrize(
+        ("source", "reason"),
+        [
+            ("FROM read_parquet('a.par' || 'quet')", "puts names of files together"),
+            ("FROM read_parquet(getvariable('file'))", "puts names of files together"),
+            ("FROM query('FROM ''a.parquet''')", "puts names of files together"),
+            ("FROM file_of('a.parquet')", "puts names of files together"),
+            ("SELECT p.* FROM people AS p SEMI JOIN duckdb_tables() AS t ON t.estimated_size > p.age", "duckdb_tables"),
+            ("SELECT p.* FROM people AS p, sniff_csv('a.csv')", "sniff_csv"),
+        ],
+    )
+    def test_what_cannot_be_seen_is_refused(self, session: sa.Session, source: str, reason: str) -> None:
+        session.connection.execute(
+            "COPY people TO 'a.parquet'; COPY people TO 'a.csv'; SET VARIABLE file = 'a.parquet'; "
+            "CREATE MACRO file_of(name) AS TABLE (FROM read_parquet(name))"
+        )
+        with pytest.raises(sa.PolicyError, match=reason):
+            session.anonymize(source, POLICY, "first", dataset="people")
+        assert session.ledger.entries().num_rows == 0
+
+    def test_a_connection_whose_settings_are_locked_shows_no_plan(self, session: sa.Session) -> None:
+        session.connection.execute("SET lock_configuration = true")
+        session.anonymize("people", POLICY, "first")
+        with pytest.raises(sa.PolicyError, match="lock_configuration"):
+            session.anonymize(QUERY, POLICY, "second", dataset="people")
+
+    def test_the_setting_of_the_plan_stays_as_it_was(self, session: sa.Session) -> None:
+        setting = "SELECT current_setting('explain_output')"
+        before = session.connection.execute(setting).fetchall()
+        session.anonymize(QUERY, POLICY, "first", dataset="people")
+        assert session.connection.execute(setting).fetchall() == before
+
+
+JOIN = "SELECT p.* FROM people AS p JOIN codes AS c ON p.person = c.person AND p.sex = c.sex"
+
+
+class TestJoins:
+    def test_all_tables_are_charged_and_named(self, session: sa.Session) -> None:
+        release = session.anonymize(JOIN, POLICY, "first", dataset="people")
+        [said] = [line for line in release.guarantee.conditions if "from one row of the data set" in line]
+        assert 'table "codes" and table "people"' in said
+        session.anonymize("codes", POLICY, "second")
+        assert session.ledger.spent("people") == sa.Budget(2, "0.02") == session.ledger.spent("codes")
+
+    def test_what_is_public_is_not_charged_and_said_to_be(self, session: sa.Session) -> None:
+        release = session.anonymize(JOIN, POLICY, "first", dataset="people", public=["main.Codes"])
+        [said] = [line for line in release.guarantee.conditions if "public" in line]
+        assert said == 'everybody may know all of table "codes", which was declared public'
+        assert session.ledger.entries()["public"].to_pylist()[0] == ["codes"]
+        session.anonymize("codes", POLICY, "second")
+        assert session.ledger.spent("people") == SPENT == session.ledger.spent("codes")
+
+    @pytest.mark.parametrize(
+        ("source", "public", "reason"),
+        [
+            (JOIN, ["codes"], "has an account in the ledger"),
+            (JOIN, ["visits"], "is not read"),
+            (JOIN, ["missing"], "is no table or file here"),
+            (JOIN, ["seen"], "is a view"),
+            (JOIN, ["people", "codes"], "nothing is left"),
+            ("people", ["codes"], "public= is for queries and views"),
+        ],
+    )
+    def test_what_cannot_be_public(self, session: sa.Session, source: str, public: list[str], reason: str) -> None:
+        session.connection.execute("CREATE TABLE visits AS FROM people")
+        session.ledger.cap("study", None)
+        if "account" in reason:
+            session.ledger.cap("codes", None)
+        with pytest.raises(sa.PolicyError, match=reason):
+            session.anonymize(source, POLICY, "first", dataset=None if source == "people" else "study", public=public)
+
+    def test_public_is_for_private_methods(self, session: sa.Session) -> None:
+        policy = sa.Policy(quasi_identifiers=["age"], privacy=[sa.KAnonymity(2)])
+        with pytest.raises(sa.PolicyError, match="public"):
+            session.anonymize(JOIN, policy, "first", public=["codes"])
+
+    def test_the_command_line_declares_it_too(self, session: sa.Session, tmp_path: Path) -> None:
+        session.close()
+        (tmp_path / "policy.toml").write_text(TOML)
+        command = ("run", JOIN, "--db", "w.duckdb", "--policy", "policy.toml", "--into", "r", "--dataset", "people")
+        done = sqlanon(*command, "--public", "codes", folder=tmp_path)
+        assert (done.returncode, '"codes", which was declared public' in done.stdout) == (0, True), done.stderr

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from sqlglot import exp
 
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, identifier
-from sqlanon.queries.source import MadeTaxonomy, SourceColumn
+from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy, SourceColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,20 +25,19 @@ NOTE_KEY = "sqlanon"
 
 Source = str | Path | Any
 """What is read: a name, a path or a query as text, or a frame."""
+FileFormat = Literal["Parquet", "CSV"]
 
 StatementObserver = Callable[[str, float | None], None]
 """Told what a statement is for, and how much of it is done, from 0 to 1; None if the database cannot tell."""
-
-FileFormat = Literal["Parquet", "CSV"]
 
 
 @dataclass(frozen=True)
 class ResolvedSource:
     """A source that exists: as a relation for FROM, in words for messages, and the files that it consists of.
 
-    ``files`` is empty for tables and queries; ``read`` are the files that a query or a view spells. ``dataset`` is the
-    name of its rows in a ledger; None where they may have another one, too: in views, queries, temporary tables and
-    those of other databases. ``defined_by`` is the query of a relation of DuckDB in Python, which no catalog has.
+    ``files`` is empty for tables and queries; ``read`` are the files that a query or a view spells. ``dataset`` is its
+    name in a ledger; None of views, queries, temporary tables and those of other databases. ``defined_by`` is the query
+    of a relation of DuckDB in Python, which no catalog has; empty for other frames.
     """
 
     relation: exp.Table | exp.Subquery
@@ -189,6 +188,9 @@ class Warehouse(Protocol):
 
     def origins(self, source: ResolvedSource) -> Origins:
         """The tables and files that the rows of a source come from."""
+
+    def traced(self, source: ResolvedSource, column: str) -> ColumnOrigin | None:
+        """The column of tables or files that one of a source is; None if it may be made of others."""
 
     def databases(self) -> list[Database]:
         """All databases that the connection sees."""

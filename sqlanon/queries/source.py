@@ -50,6 +50,14 @@ class Traits:
 
 
 @dataclass(frozen=True)
+class ColumnOrigin:
+    """What a column of a query is: a column of tables, by their names in a ledger, or of files where there are none."""
+
+    name: str
+    tables: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class SourceColumn:
     """A column of the source: its name, its type as the engine spells it, and what is to be known of that."""
 

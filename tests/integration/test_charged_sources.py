@@ -14,7 +14,7 @@ from sqlanon.ledger.datasets import charged
 from sqlanon.ledger.opening import open_ledger
 from sqlanon.model.datasets import KnownSource
 from tests.commands import sqlanon
-from tests.integration.test_private_runs import POLICY, TOML, make_warehouse
+from tests.integration.test_private_runs import METHOD, POLICY, ROLES, TOML, make_warehouse
 
 QUERY = "SELECT * FROM people"
 SPENT = sa.Budget(1, "0.01")
@@ -156,6 +156,131 @@ class TestOneAccount:
         before = session.connection.execute(setting).fetchall()
         session.anonymize(QUERY, POLICY, "first", dataset="people")
         assert session.connection.execute(setting).fetchall() == before
+
+
+PERSONS = [
+    ("people", "person"),
+    ("FROM people", "person"),
+    ("SELECT *, age + 1 AS older FROM people WHERE age > 20", "person"),
+    ("SELECT person AS who, age FROM people", "who"),
+    ("SELECT who, age FROM (SELECT (p.person) AS who, p.* EXCLUDE (person) FROM people AS p)", "who"),
+    ("WITH a AS (FROM people), b (who, years) AS (SELECT person, age FROM a) FROM b", "who"),
+    ("FROM seen.again", "person"),
+    ("named", "who"),
+    ("SELECT * RENAME (person AS who) FROM people", "who"),
+    ("SELECT s.who FROM people AS s (who)", "who"),
+    ("SELECT * REPLACE (age // 10 AS age) FROM people", "person"),
+    ("SELECT c.age, p.person FROM codes AS c JOIN people AS p ON c.age = p.age", "person"),
+    ("FROM codes AS c SEMI JOIN people AS p USING (person)", "person"),
+    ("SELECT person, c.age FROM people LEFT JOIN codes AS c USING (person)", "person"),
+    ("SELECT person, count(*) OVER () AS n, max(age) FROM people GROUP BY person", "person"),
+    ("FROM people UNION ALL FROM codes", "person"),
+    ("FROM 'a.parquet'", "person"),
+    ("FROM read_csv('a.csv', types = {'age': 'INTEGER'})", "person"),
+    ("SELECT person, (SELECT max(age) FROM codes) AS oldest FROM people QUALIFY row_number() OVER () > 3", "person"),
+    ("SELECT age // 10 AS person, person AS who FROM people", "who"),
+    ("SELECT age AS who FROM (SELECT age, person FROM people) AS t (person, age)", "who"),
+]
+"""Sources with a column that is column ``person`` of tables or files."""
+
+NOT_PERSONS = [
+    "SELECT person * 10 + age AS person FROM people",
+    "SELECT row_number() OVER () AS person, age FROM people",
+    "SELECT * REPLACE (person // 10 AS person) FROM people",
+    "SELECT * FROM (SELECT p.* EXCLUDE (person), person // 10 AS person FROM people AS p)",
+    "WITH people AS (SELECT person // 10 AS person FROM people) FROM people",
+    "WITH RECURSIVE r AS (SELECT person FROM people UNION SELECT person + 1 FROM r WHERE person < 3) FROM r",
+    "tens",
+    "FROM tens_of(1)",
+    "SELECT ten(person) AS person FROM people",
+    "SELECT rowid AS person FROM people",
+    "FROM people UNION ALL SELECT age AS person, age, sex, illness FROM codes",
+    "FROM people UNION ALL BY NAME FROM codes",
+    "SELECT person FROM people RIGHT JOIN codes USING (person)",
+    "FROM people FULL JOIN codes USING (person)",
+    "FROM people NATURAL JOIN codes",
+    "SELECT COLUMNS('p.*') FROM people",
+    "SELECT person FROM (SELECT unnest({'person': age}), person FROM people)",
+    "SELECT person FROM (SELECT s.*, person FROM structs)",
+    "SELECT s.person FROM structs",
+    "SELECT person FROM (SELECT person COLLATE NOCASE, person FROM texts)",
+    "SELECT person::INTEGER AS person FROM texts",
+    "SELECT any_value(person) AS person, age FROM people GROUP BY age",
+    "SELECT z.person FROM people, LATERAL (SELECT age AS person) AS z",
+    "SELECT unnest([person, age]) AS person FROM people",
+    "SELECT t.person FROM (VALUES (1), (2)) AS t (person), people",
+    "FROM read_csv('a.csv', names = ['age', 'person', 'sex', 'illness'])",
+    "FROM (PIVOT people ON sex USING count(*) GROUP BY person)",
+    "FROM query_table('people')",
+    "FROM (SELECT age // 10, person FROM people) AS t (person, age)",
+    "FROM read_csv('a.csv', header = false, names => ['age', 'person', 'sex', 'illness'])",
+]
+"""Queries and views whose column ``person`` is made of others, or is not known not to be."""
+
+
+class TestIndividuals:
+    """Their column must be one of the data set: what is lost by another cannot be added up."""
+
+    @pytest.fixture
+    def session(self, session: sa.Session) -> sa.Session:
+        session.connection.execute(
+            """
+            CREATE VIEW named (who, years) AS SELECT person, age FROM people;
+            CREATE VIEW tens AS SELECT * REPLACE (person // 10 AS person) FROM people;
+            CREATE MACRO tens_of(i) AS TABLE (SELECT * REPLACE (person // 10 AS person) FROM people);
+            CREATE MACRO ten(i) AS i // 10;
+            CREATE TABLE structs AS SELECT person, {'person': age} AS s FROM people;
+            CREATE TABLE texts AS SELECT person::VARCHAR AS person FROM people;
+            COPY people TO 'a.parquet';
+            COPY people TO 'a.csv';
+            """
+        )
+        return session
+
+    def test_a_plain_column_is_traced(self, session: sa.Session) -> None:
+        engine = session._engine
+        for source, name in PERSONS:
+            found = engine.traced(engine.resolve(source), name)
+            assert found is not None and found.name == "person", source
+
+    def test_a_column_that_may_be_made_of_others_is_not(self, session: sa.Session) -> None:
+        engine = session._engine
+        for source in NOT_PERSONS:
+            assert engine.traced(engine.resolve(source), "person") is None, source
+
+    def test_relations_and_frames_are_traced(self, session: sa.Session) -> None:
+        engine, connection = session._engine, session.connection
+        for source, name in PERSONS:
+            relation = connection.sql(source if " " in source else f"FROM {source}")
+            assert engine.traced(engine.resolve(relation), name) is not None, source
+        made = engine.resolve(connection.sql(NOT_PERSONS[0]))
+        assert engine.traced(made, "person") is None
+        table = connection.sql("FROM people").to_arrow_table()
+        assert engine.traced(engine.resolve(table), "person") is not None
+
+    def test_a_query_that_redefines_it_is_refused(self, session: sa.Session) -> None:
+        by_person = sa.Policy(**ROLES, individual="person", method=METHOD)
+        with pytest.raises(sa.PolicyError, match=r'"person" of the query is not known to be a plain column'):
+            session.anonymize(
+                "SELECT * REPLACE (person * 10 + age AS person) FROM people", by_person, "r", dataset="people"
+            )
+        assert session.ledger.entries().num_rows == 0
+
+    def test_the_unit_is_the_column_of_the_data_set(self, session: sa.Session) -> None:
+        """A column that is called by the name of another is the one that it is."""
+        by_person = sa.Policy(**ROLES, individual="person", method=METHOD)
+        swapped = "SELECT age AS person, person AS age, sex, illness FROM people WHERE person BETWEEN 20 AND 29"
+        release = session.anonymize(swapped, by_person, "first", dataset="people")
+        assert session.ledger.entries()["individual"].to_pylist() == ["age"] * 3
+        assert any("tells the same individuals in all" in line for line in release.guarantee.conditions)
+        with pytest.raises(sa.PolicyError, match='how many of "person" belong to one of "age"'):
+            session.anonymize("people", by_person, "second")
+
+    def test_individuals_are_not_those_of_a_public_table(self, session: sa.Session) -> None:
+        by_person = sa.Policy(**ROLES, individual="person", method=METHOD)
+        query = "SELECT c.person, p.* EXCLUDE (person) FROM people AS p JOIN codes AS c ON p.person = c.person"
+        with pytest.raises(sa.PolicyError, match="not known to be a plain column of what is charged"):
+            session.anonymize(query, by_person, "r", dataset="people", public=["codes"])
 
 
 JOIN = "SELECT p.* FROM people AS p JOIN codes AS c ON p.person = c.person AND p.sex = c.sex"

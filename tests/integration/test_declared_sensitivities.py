@@ -499,4 +499,5 @@ class TestUnits:
         query = f'FROM "{table}" WHERE person >= 0'
         release = session.anonymize(query, policy(name), "released", dataset=table, replace=True)
         (condition,) = (each for each in release.guarantee.conditions if "makes each of its rows" in each)
-        assert "from one row of the data set, whatever other rows there are" in condition
+        read = f'the data set "{table}" (table "{table}")'
+        assert f"from one row of {read}, and no two from the same row, whatever other rows there are" in condition

@@ -1114,8 +1114,8 @@ DIFFGEN = [
         "sqlanon/methods/diffgen/method.py",
         (
             "diffgen-of-any-query",
-            "is_query=chance.is_query,",
-            "is_query=False,",
+            "            chance,\n            [WITHIN]",
+            "            replace(chance, is_query=False),\n            [WITHIN]",
             "a release of a query promises what depends on what the query does",
             f"{DECLARED}::TestUnits::test_of_a_query_nobody_knows_what_its_rows_stand_for",
         ),
@@ -1124,8 +1124,8 @@ DIFFGEN = [
         "sqlanon/methods/private/neighbours.py",
         (
             "diffgen-unit-of-a-row",
-            "return ROW if policy.individual is None else Unit(",
-            'return ROW if policy.individual is None or policy.method.name == "diffgen" else Unit(',
+            "if policy.individual is None:\n        return ROW",
+            'if policy.individual is None or policy.method.name == "diffgen":\n        return ROW',
             "what was spent per individual is added to what was spent per row",
             f"{DECLARED}::TestUnits::test_of_a_release",
         ),
@@ -1978,6 +1978,26 @@ LEDGER = [
             "if False:",
             "what has an account is read without a charge",
             f"{CHARGED}::TestJoins::test_what_cannot_be_public",
+        ),
+    ),
+    *_of(
+        "sqlanon/methods/private/chance.py",
+        (
+            "individuals-redefined",
+            "    if origin is None or is_public:",
+            "    if False:",
+            "losses are added up that are about other individuals",
+            f"{CHARGED}::TestIndividuals",
+        ),
+    ),
+    *_of(
+        "sqlanon/engines/duckdb/reading/lineage.py",
+        (
+            "replaced-columns",
+            "None if made_anew else column.origin",
+            "column.origin",
+            "a column that a star replaces is taken for the one of the table",
+            f"{CHARGED}::TestIndividuals",
         ),
     ),
     *_of(

@@ -15,7 +15,7 @@ from sqlanon.engines.base import NOTE_KEY, Database, FileFormat, Files, Origins,
 from sqlanon.engines.duckdb import attaching, catalog, copying, file_types
 from sqlanon.engines.duckdb.compute import DuckDBCompute, set_, use
 from sqlanon.engines.duckdb.opening import OpenedDatabase
-from sqlanon.engines.duckdb.reading import lake, sources
+from sqlanon.engines.duckdb.reading import lake, lineage, sources
 from sqlanon.engines.duckdb.reading.frames import Frames, rows_of
 from sqlanon.engines.duckdb.refusals import refusals
 from sqlanon.engines.frames import is_frame
@@ -24,7 +24,7 @@ from sqlanon.queries.kit.macros import install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
 from sqlanon.queries.kit.steps import printed
 from sqlanon.queries.kit.texts import template_text
-from sqlanon.queries.source import MadeTaxonomy, SourceColumn
+from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy, SourceColumn
 from sqlanon.queries.tables import taxonomies
 
 
@@ -62,6 +62,9 @@ class DuckDBEngine(DuckDBCompute):
 
     def origins(self, source: ResolvedSource) -> Origins:
         return sources.origins(source, self.rows, self._plan)
+
+    def traced(self, source: ResolvedSource, column: str) -> ColumnOrigin | None:
+        return lineage.traced(source, column, self.rows, self.describe)
 
     def has_key(self, table: exp.Table, column: str) -> bool:
         return catalog.has_key(self.rows, table, column)

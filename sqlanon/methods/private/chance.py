@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.errors import PolicyError
 from sqlanon.ledger.datasets import DataSet, charged
 from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Ledger
@@ -13,6 +15,7 @@ from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.base import Request
 from sqlanon.methods.private.neighbours import private_method
+from sqlanon.model.datasets import KnownSource
 from sqlanon.model.policy.policy import Policy
 
 
@@ -26,6 +29,8 @@ class Chance:
         ledger: what is charged.
         dataset: whose account it is, and what is read of it.
         is_query: whether the source is a query or a view, of which nobody but its author knows what its rows stand for.
+        individual: the column of the data set that tells whose row it is, by whatever name the source has it; None if
+            the unit of privacy is a row, or nothing is charged.
     """
 
     source: RandomSource
@@ -33,6 +38,7 @@ class Chance:
     ledger: Ledger | None
     dataset: DataSet
     is_query: bool
+    individual: str | None = None
 
     @classmethod
     def found(cls, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> Chance:
@@ -40,7 +46,8 @@ class Chance:
 
         Raises:
             PolicyError: OpenDP is not installed, or the source needs a name as a data set, or has another one, or one
-                that nobody has declared; or what it reads belongs to several data sets, or cannot be seen.
+                that nobody has declared; or what it reads belongs to several data sets, or cannot be seen; or its
+                individuals cannot be traced to a column of the data set.
             EngineError: there is no ledger that outlives the session, or another one is that of the warehouse.
         """
         is_query = source.dataset is None
@@ -52,4 +59,29 @@ class Chance:
             return cls(chosen, is_private, None, DataSet(""), is_query)
         opened = open_ledger(engine, request.ledger)
         found = charged(engine, opened, source, request.dataset, request.public)
-        return cls(chosen, is_private, opened, found, is_query)
+        return cls(chosen, is_private, opened, found, is_query, individual_of(engine, source, policy, found))
+
+
+def individual_of(engine: Engine, source: ResolvedSource, policy: Policy, dataset: DataSet) -> str | None:
+    """The column of a data set that tells whose row it is, None if the policy knows rows alone.
+
+    A query could redefine it, so that what is charged for all rows of one is about some of them, or of many together.
+
+    Raises:
+        PolicyError: it is not known to be a column of the tables or files that are charged.
+    """
+    if policy.individual is None:
+        return None
+    origin = engine.traced(source, policy.individual)
+    public = {each.name for each in dataset.public}
+    is_public = origin is not None and (origin.tables & public or (not origin.tables and _has_files(dataset.public)))
+    if origin is None or is_public:
+        raise PolicyError(
+            f'"{policy.individual}" of {source.description} is not known to be a plain column of what is charged, so '
+            "nobody can say whose rows are counted: name it, or rename it with AS, and make it of nothing else"
+        )
+    return origin.name
+
+
+def _has_files(sources: Iterable[KnownSource]) -> bool:
+    return any(each.is_file for each in sources)

@@ -20,7 +20,7 @@ def accountant_of(chance: Chance, policy: Policy) -> Accountant:
         dataset=chance.dataset.name,
         method=private_method(policy).name,
         policy_sha256=policy.sha256(),
-        unit=unit_of(policy),
+        unit=unit_of(policy, chance.individual),
         sources=chance.dataset.sources,
         public=chance.dataset.public,
     )

@@ -20,9 +20,14 @@ def private_method(policy: Policy) -> PrivateMethod:
     return policy.method
 
 
-def unit_of(policy: Policy) -> Unit:
-    """What the neighbours differ by of the loss that a policy with a private method spends."""
-    return ROW if policy.individual is None else Unit(policy.individual, private_method(policy).rows_per_individual)
+def unit_of(policy: Policy, individual: str | None) -> Unit:
+    """What the neighbours differ by of the loss that a policy with a private method spends.
+
+    ``individual`` is what the data set calls the column of the individuals; None if nobody has traced it.
+    """
+    if policy.individual is None:
+        return ROW
+    return Unit(individual or policy.individual, private_method(policy).rows_per_individual)
 
 
 def bounded_source(engine: Compute, bound: BoundPolicy, source: RandomSource) -> exp.Table | exp.Subquery:

@@ -61,7 +61,7 @@ class Frames:
             if description == RELATION:
                 reason += "; it has to be one of the session's own connection"
             raise EngineError(reason, step="source", original=error) from None
-        query = getattr(frame, "sql_query")() if description == RELATION else None  # noqa: B009
+        query = getattr(frame, "sql_query")() if description == RELATION else ""  # noqa: B009
         files = _files_of(frame) if description == DATASET else ()
         return ResolvedSource(_temporary(name), description, read=files, defined_by=query)
 

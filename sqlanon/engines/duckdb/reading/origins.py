@@ -52,7 +52,7 @@ def spelled_by(source: ResolvedSource, rows: Rows, *, literals: bool = False) ->
     walk = _Walk(rows, literals)
     if source.defined_by is None:
         walk.query(source.relation, None)
-    else:
+    elif source.defined_by:
         walk.text(source.defined_by, None)
     return Spelled(tuple(walk.relations.values()), tuple(sorted(walk.texts)), tuple(sorted(walk.paths)), walk.is_whole)
 
@@ -85,11 +85,11 @@ class _Walk:
             else:
                 self._arguments(table)
         for function in query.find_all(exp.Func):
-            for name in _names_of(function):
+            for name in names_of(function):
                 self._macro(folded(name), schema)
 
     def _name(self, table: exp.Table, schema: Schema | None) -> None:
-        found = next((found for name in _names(table, schema) if (found := catalog.find(self._rows, name))), None)
+        found = next((found for name in spellings(table, schema) if (found := catalog.find(self._rows, name))), None)
         if found is None:
             self.texts.add(table.name)
             self.paths.add(table.name)
@@ -109,7 +109,7 @@ class _Walk:
         function = table.this
         if isinstance(function, exp.Anonymous) and folded(function.name) == "query":
             self.is_whole = False
-        elif FILES.intersection(map(str.upper, _names_of(function))):
+        elif FILES.intersection(map(str.upper, names_of(function))):
             self._files(function)
         for text in (literal.name for literal in table.find_all(exp.Literal) if literal.is_string):
             found = catalog.find(self._rows, text) if self._literals else None
@@ -152,14 +152,14 @@ def _listed(argument: exp.Expr | None) -> list[exp.Expr | None]:
     return [node]
 
 
-def _names_of(function: exp.Expr) -> list[str]:
+def names_of(function: exp.Expr) -> list[str]:
     """What a function may be called."""
     if isinstance(function, exp.Anonymous):
         return [function.name]
     return function.sql_names() if isinstance(function, exp.Func) else []
 
 
-def _names(table: exp.Table, schema: Schema | None) -> Iterator[str]:
+def spellings(table: exp.Table, schema: Schema | None) -> Iterator[str]:
     """How a table may be found: in the schema of the view that names it, or from where the connection is."""
     parts = {part: table.args[part].copy() for part in ("this", "db", "catalog") if table.args.get(part)}
     if schema is not None:

@@ -63,8 +63,8 @@ class Case:
     rounds: int
 
 
-def least_set(epsilon: Fraction) -> int:
-    """The least noisy count of an item set that is kept: the next whole number above √2 / ε."""
+def set_threshold(epsilon: Fraction) -> int:
+    """The smallest noisy count of an item set that is kept: the next whole number above √2 / ε."""
     return math.floor(math.sqrt(2) / epsilon) + 1
 
 

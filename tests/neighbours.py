@@ -1,7 +1,7 @@
-"""What the rows of one individual can change, by going through all small tables: written apart from what it tests.
+"""What the rows of one individual can change, by enumeration of all small tables: it shares no code with the package.
 
-It shares nothing with the package. A table is how many rows each cell has, and a neighbour has up to so many rows more,
-those of one individual; whatever is said of a table and its neighbour holds of the two the other way round.
+A table is the number of rows of each cell. Its neighbours have the rows of one more individual, and a change between
+two of them counts in both directions, as if the individual came or left.
 
 Scores are worked out from the papers and specs that the methods cite: Mohammed et al. 2013 (DiffGen), spec/ipa.md B2,
 spec/epsafe.md (b).
@@ -17,7 +17,7 @@ from math import comb, exp
 from typing import NamedTuple
 
 Table = tuple[int, ...]
-"""How many rows each cell has."""
+"""The number of rows of each cell."""
 
 Scores = Sequence[int | Decimal]
 """Those of all candidates on one table."""
@@ -42,14 +42,14 @@ class Change(NamedTuple):
     never_falls: bool
 
 
-def tables(cells: int, rows: int) -> Iterator[Table]:
-    """All tables of up to so many rows."""
-    return (with_more((0,) * cells, some) for count in range(rows + 1) for some in _choices(cells, count))
+def tables(cells: int, max_rows: int) -> Iterator[Table]:
+    """All tables of ``max_rows`` rows or fewer."""
+    return (with_more((0,) * cells, some) for count in range(max_rows + 1) for some in _choices(cells, count))
 
 
-def neighbours(table: Table, rows: int) -> Iterator[Table]:
-    """All tables with the rows of one more individual, who has up to so many."""
-    return (with_more(table, some) for count in range(1, rows + 1) for some in _choices(len(table), count))
+def neighbours(table: Table, max_rows: int) -> Iterator[Table]:
+    """All tables with the rows of one more individual, who has from one row to ``max_rows``."""
+    return (with_more(table, some) for count in range(1, max_rows + 1) for some in _choices(len(table), count))
 
 
 def with_more(table: Table, cells: Sequence[int]) -> Table:
@@ -60,13 +60,13 @@ def with_more(table: Table, cells: Sequence[int]) -> Table:
     return tuple(counts)
 
 
-def change(scores: Callable[[Table], Scores], cells: int, rows: int, of_individual: int) -> Change:
-    """What changes between all tables of up to so many rows and their neighbours."""
+def change(scores: Callable[[Table], Scores], cells: int, max_rows: int, of_individual: int) -> Change:
+    """What ``of_individual`` rows of an individual, or fewer, change on tables of ``max_rows`` rows or fewer."""
     known = cache(scores)
     score: int | Decimal = 0
     difference: int | Decimal = 0
     never_falls = True
-    for table in tables(cells, rows):
+    for table in tables(cells, max_rows):
         before = known(table)
         for other in neighbours(table, of_individual):
             rises = [after - each for after, each in zip(known(other), before, strict=True)]
@@ -76,24 +76,24 @@ def change(scores: Callable[[Table], Scores], cells: int, rows: int, of_individu
     return Change(score, difference, never_falls)
 
 
-def summed_change(counts: Callable[[Table], Table], cells: int, rows: int, of_individual: int) -> int:
+def summed_change(counts: Callable[[Table], Table], cells: int, max_rows: int, of_individual: int) -> int:
     """By how much a vector of counts changes at most, summed over the vector."""
     known = cache(counts)
     return max(
         sum(abs(after - before) for after, before in zip(known(other), known(table), strict=True))
-        for table in tables(cells, rows)
+        for table in tables(cells, max_rows)
         for other in neighbours(table, of_individual)
     )
 
 
 def specializations(children: Sequence[int], classes: int, *, of_all: bool = True) -> list[Children]:
-    """A candidate for each predictor, of so many children: cells are the combinations of children and class.
+    """A candidate for each predictor; cells are the combinations of a child of each predictor and a class.
 
     Args:
-        children: how many each has.
-        classes: how many there are.
-        of_all: every row is under a label of each predictor that can give way; else there is a further place, which
-            comes last, for rows that are not, and that the score is not about.
+        children: the number of children of each candidate.
+        classes: the number of classes.
+        of_all: whether each candidate splits all rows; if not, its predictor has a further value, the last one, whose
+            rows the candidate leaves out.
     """
     places = [count if of_all else count + 1 for count in children]
     cells = list(product(*map(range, places), range(classes)))
@@ -126,12 +126,12 @@ def item_sets(items: int, classes: int) -> list[Children]:
 
 
 def largest_class(candidate: Children, table: Table) -> int:
-    """How many rows are of the largest class of their child."""
+    """The number of rows in the largest class of their child."""
     return sum(max(of_classes) for of_classes in _rows(candidate, table))
 
 
 def information(candidate: Children, table: Table) -> Decimal:
-    """How many bits children tell of the class of a row; 0 without rows."""
+    """The information about the class of a row that its child gives, in bits; 0 without rows."""
     found = _rows(candidate, table)
     rows = sum(map(sum, found))
     if rows == 0:
@@ -158,13 +158,13 @@ def node_score(node: Lost, table: Table, *, whole: int, threshold: int) -> int:
 
 
 def shown_sizes(rows: int, k: int, beta: float, from_rows: int | None = None) -> dict[int, float]:
-    """How many sampled rows a class shows, with the probability of each; nothing if they are fewer than k.
+    """The probability of each number of rows that a class shows once its rows are sampled; 0 if fewer than k are.
 
     Args:
-        rows: how many the class has.
-        k: the least number that is shown.
-        beta: the probability of each to be sampled.
-        from_rows: classes of fewer rows are not sampled at all; of fewer than k if not given, who can show nothing.
+        rows: the rows of the class.
+        k: the smallest number that is shown.
+        beta: the probability that a row is sampled.
+        from_rows: smaller classes are not sampled at all; k if not given, as they could show nothing.
     """
     found = dict.fromkeys(range(rows + 1), 0.0)
     for size in range(rows + 1):
@@ -173,12 +173,9 @@ def shown_sizes(rows: int, k: int, beta: float, from_rows: int | None = None) ->
     return found
 
 
-def least_delta(epsilon: float, k: int, beta: float, most_rows: int, from_rows: int | None = None) -> float:
-    """The least δ with which the classes of a sample are private at ε: the most that a row more makes likelier than so.
-
-    Of all classes of up to so many rows.
-    """
-    shown = [shown_sizes(rows, k, beta, from_rows) for rows in range(most_rows + 1)]
+def minimum_delta(epsilon: float, k: int, beta: float, max_rows: int, from_rows: int | None = None) -> float:
+    """The smallest δ with which sampled classes of ``max_rows`` rows or fewer are (ε, δ)-differentially private."""
+    shown = [shown_sizes(rows, k, beta, from_rows) for rows in range(max_rows + 1)]
     return max(
         sum(max(0.0, chance - exp(epsilon) * other.get(size, 0.0)) for size, chance in one.items())
         for fewer, more in pairwise(shown)

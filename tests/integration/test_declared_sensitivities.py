@@ -36,7 +36,7 @@ from tests.neighbours import (
     information,
     item_sets,
     largest_class,
-    least_delta,
+    minimum_delta,
     node_score,
     specializations,
     splits,
@@ -158,7 +158,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.Session]:
 
 
 def fill(session: sa.Session, people: People, table: Table) -> None:
-    """Make the table ``people`` of so many rows of each cell, each with an individual of its own."""
+    """Make the table ``people``, in which every row belongs to an individual of its own."""
     declared = ", ".join(f"{name} {kind}" for name, kind in people.columns.items())
     session.connection.execute(f"CREATE OR REPLACE TABLE people (person INTEGER, {declared}, illness VARCHAR)")
     rows = [cell for cell, count in zip(people.cells, table, strict=True) for _ in range(count)]
@@ -178,7 +178,7 @@ class Runs:
     def __call__(
         self, name: str, people: People, table: Table, rows: int = 1, **options: Any
     ) -> tuple[Asked, PrivateReport]:
-        """What a source is asked for by a release, with so many rows of each individual; and the report."""
+        """What a release that counts ``rows`` rows of each individual asks its source for; and its report."""
         key = repr((name, people, table, rows, options))
         if key not in self._made:
             fill(self._session, people, table)
@@ -194,7 +194,7 @@ def asked(session: sa.Session) -> Runs:
 
 
 def policy(name: str, people: People = CATEGORIES, rows: int | None = None, **options: Any) -> sa.Policy:
-    """A policy with a method, for individuals with so many rows; for rows if that is not given."""
+    """A policy that counts ``rows`` rows of each individual; without them its unit is a row."""
     with_values = not name.startswith("epsilon-safe")
     if with_values and rows is not None:
         options["rows_per_individual"] = rows
@@ -265,7 +265,7 @@ class TestScores:
         assert_sampling_scores(source.choices[0], table, threshold=6)
 
     def test_of_nodes_that_are_chosen_on_the_sample(self, asked: Runs) -> None:
-        """The scores tell of the rows that are sampled, and of no other."""
+        """Scores depend on the sampled rows, and on no others."""
         table = (9, 0, 4, 0, 3, 0, 70, 0)
         source, _ = asked("epsilon-safe, of a sample", CATEGORIES, table)
         assert sorted(source.sampled) == [3, 4, 9, 70]
@@ -282,7 +282,7 @@ def assert_scores(found: Sequence[int], name: str, candidates: Sequence[Children
 
 
 def assert_sampling_scores(choice: Choice, table: Table, *, threshold: int) -> None:
-    """A row that is not shown weighs five times as much as one whose labels tell nothing."""
+    """A row that is not shown weighs five times as much as one whose labels say nothing."""
     whole, left = divmod(choice.sensitivity, 5)
     assert left == 0
     expected = [
@@ -346,7 +346,7 @@ class TestChoices:
     def test_of_nodes(self, asked: Runs, name: str, rows: int) -> None:
         source, _ = asked(name, CATEGORIES, TABLES[0], rows)
         (choice,) = source.choices
-        # The labels of the last node tell nothing: every row is lost in whole.
+        # The labels of the last node say nothing: every row is lost in whole.
         whole = -choice.scores[-1] // sum(TABLES[0])
         for threshold in (1, 2, 3):
             true = change_of_nodes(whole, whole, threshold, rows, with_values=True)
@@ -369,7 +369,7 @@ class TestChoices:
         (candidate,) = specializations([2], 2)
         true = change(lambda table: [information(candidate, table)], 4, 4, 1)
         assert true.score == 1
-        error = error_of_information(session, candidate, rows=6)
+        error = error_of_information(session, candidate, max_rows=6)
         assert 0 < BIT * error < Decimal("1e-6")
         for choice in source.choices:
             assert choice.sensitivity >= math.ceil(BIT * (true.score + 2 * error))
@@ -388,9 +388,9 @@ def change_of_nodes(labels: int, whole: int, threshold: int, rows: int, *, with_
     )
 
 
-def error_of_information(session: sa.Session, candidate: Children, rows: int) -> Decimal:
-    """How far the macro is from the information of any table of up to so many rows, at most."""
-    found = [table for table in tables(4, rows) if any(table)]
+def error_of_information(session: sa.Session, candidate: Children, max_rows: int) -> Decimal:
+    """The largest error of the macro on any table of ``max_rows`` rows or fewer, in bits."""
+    found = [table for table in tables(4, max_rows) if any(table)]
     cells = {cell: place for place, child in enumerate(candidate) for (cell,) in child}
     counts = [
         (number, cells[cell], cell % 2, count)
@@ -446,12 +446,12 @@ class TestSampledClasses:
             k=self.K, beta=self.BETA, epsilon_sampling=self.EPSILON, node={"sex": 0}, tight=is_tight
         )
         claimed = float(wanted.budget.delta)
-        true = least_delta(0.75, self.K, 0.5, most_rows=40)
+        true = minimum_delta(0.75, self.K, 0.5, max_rows=40)
         assert true <= claimed
         if is_tight:
             assert claimed == pytest.approx(true, rel=1e-3)
             # What others show who have one row more would give away who makes a class of k.
-            assert least_delta(0.75, self.K, 0.5, most_rows=40, from_rows=self.K + 1) > 2 * claimed
+            assert minimum_delta(0.75, self.K, 0.5, max_rows=40, from_rows=self.K + 1) > 2 * claimed
 
     def test_classes_of_k_rows_are_sampled(self, asked: Runs) -> None:
         """And none of fewer, that could show nothing."""

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from tests.effort import examples
 from tests.fixed_noise import FixedNoise
-from tests.naive_diffgen import Case, Labels, Naive, least_set
+from tests.naive_diffgen import Case, Labels, Naive, set_threshold
 
 EXAMPLES = settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -99,7 +99,7 @@ def test_without_noise_it_is_the_naive_algorithm(case: Case, epsilon: int) -> No
     wanted = policy(case, budget=sa.Budget(epsilon), threshold=0)
     with session_of(case) as session:
         session.anonymize("given", wanted, into="release", random_source=FixedNoise(0))
-        naive = Naive(case, least_set=least_set(wanted.method.step))
+        naive = Naive(case, least_set=set_threshold(wanted.method.step))
         assert released(session, "release") == naive.run()
 
 
@@ -119,7 +119,7 @@ def test_more_children_than_a_number_has_bits(seed: int) -> None:
     wanted = policy(case, budget=sa.Budget(60), threshold=0)
     with session_of(case) as session:
         session.anonymize("given", wanted, into="release", random_source=FixedNoise(0))
-        assert released(session, "release") == Naive(case, least_set=least_set(wanted.method.step)).run()
+        assert released(session, "release") == Naive(case, least_set=set_threshold(wanted.method.step)).run()
 
 
 @EXAMPLES
@@ -167,7 +167,7 @@ def test_new_rows_get_the_labels_of_the_cut(case: Case, epsilon: int) -> None:
             for table in ("generalized", "applied")
         ]
         own = session.connection.execute("FROM generalized LIMIT 0").description
-    naive = Naive(case, least_set=least_set(wanted.method.step))
+    naive = Naive(case, least_set=set_threshold(wanted.method.step))
     naive.run()
     expected = Counter(
         repr([*(None if row[name] is None else naive.shown(name, row) for name in case.order), row["target"]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.api.ledger import LedgerMode, checked_mode
 from sqlanon.api.session import Session
 from sqlanon.engines.duckdb import NO_LIMITS, OpenedDatabase, Resources
 from sqlanon.errors import EngineError
@@ -22,6 +23,7 @@ def connect(
     temp_directory: str | Path | None = None,
     threads: int | None = None,
     ledger: str | Path | None = None,
+    ledger_mode: LedgerMode = "open",
     show_values: bool = False,
 ) -> Session:
     """Open a session.
@@ -40,22 +42,24 @@ def connect(
         threads: how many threads DuckDB uses; one per core if it is not given.
         ledger: the path of a DuckDB file that private releases are charged to, made with its first row; the warehouse
             itself if it is not given. It is open only while it is written or read, and other sessions wait for it.
+        ledger_mode: ``"capped"`` refuses private releases of data sets without a cap; without it a run that reads
+            something new opens an account without a bound, which its report says.
         show_values: whether an error about values that a taxonomy does not have shows up to ten of them for each
             column. No error shows a value otherwise.
 
     Raises:
         EngineError: the file cannot be opened (it says what holds the lock), a setting is none, there are settings for
-            an open connection, which has its own, or the ledger is in memory.
+            an open connection, which has its own, the ledger is in memory, or its mode is none.
     """
-    resources = Resources(memory_limit, temp_directory, threads)
-    charged = None
+    resources, charged = Resources(memory_limit, temp_directory, threads), None
+    checked_mode(ledger_mode)
     if ledger is not None:
         from sqlanon.ledger.opening import ledger_file
 
         charged = ledger_file(ledger)
     opened = open_database(database, read_only=read_only, resources=resources)
     opened.shows_values = show_values
-    return Session(opened, charged)
+    return Session(opened, charged, ledger_mode)
 
 
 def open_database(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sqlanon.api.opened import OpenedEngine, Part
 from sqlanon.engines.exclusion import exclusive
-from sqlanon.errors import PolicyError
+from sqlanon.errors import EngineError, PolicyError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,6 +15,21 @@ if TYPE_CHECKING:
     from sqlanon.ledger.ledger import WarehouseLedger
     from sqlanon.model.budget import Budget
     from sqlanon.model.ledger import Account
+
+
+LedgerMode = Literal["open", "capped"]
+"""Whether a private release may open an account, or needs one with a cap."""
+
+
+def checked_mode(mode: LedgerMode) -> LedgerMode:
+    """The mode of a ledger.
+
+    Raises:
+        EngineError: there is none of that name.
+    """
+    if mode not in get_args(LedgerMode):
+        raise EngineError(f'ledger_mode is "open" or "capped", not "{mode}"', step="open")
+    return mode
 
 
 class Ledger(Part):
@@ -25,14 +40,16 @@ class Ledger(Part):
     folder of its files; or as ``dataset`` was given. Case makes no difference, nor does ``main.``. Tables and
     files that the ledger knows under a data set belong to it, however they are named.
 
-    ``file`` is the path of the DuckDB file, None if it is the warehouse.
+    ``file`` is the path of the DuckDB file, None if it is the warehouse. ``mode`` is ``"capped"`` if private releases
+    of data sets without a cap are refused, else ``"open"``.
 
     Every method raises :class:`sqlanon.EngineError` if the ledger cannot be read, or was tampered with.
     """
 
-    def __init__(self, opened: OpenedEngine, file: Path | None) -> None:
+    def __init__(self, opened: OpenedEngine, file: Path | None, mode: LedgerMode = "open") -> None:
         super().__init__(opened)
         self.file = file
+        self.mode = mode
 
     @exclusive
     def spent(self, dataset: str) -> Budget:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from sqlanon.api.ledger import Ledger
+from sqlanon.api.ledger import Ledger, LedgerMode
 from sqlanon.api.opened import Opened, OpenedEngine, checked
 from sqlanon.api.partitions import Partitions
 from sqlanon.api.preparations import Preparations
@@ -56,11 +56,11 @@ class Session(Preparations, AbstractContextManager["Session"]):
     written and verified.
     """
 
-    def __init__(self, opened: Opened, ledger: Path | None = None) -> None:
+    def __init__(self, opened: Opened, ledger: Path | None = None, ledger_mode: LedgerMode = "open") -> None:
         super().__init__(OpenedEngine(opened))
         self.taxonomies = Taxonomies(self._opened)
         self.partitions = Partitions(self._opened)
-        self.ledger = Ledger(self._opened, ledger)
+        self.ledger = Ledger(self._opened, ledger, ledger_mode)
 
     @property
     def connection(self) -> Connection:
@@ -203,7 +203,8 @@ class Session(Preparations, AbstractContextManager["Session"]):
                 partition by is not in the release, the time limit or the rows of a file are not positive, a value would
                 have the same pseudonym in several rows, the key of pseudonyms is missing or refused, or the ``dp``
                 extra that private methods need is not installed.
-            BudgetError: the data set has less left than a private method spends; nothing was spent.
+            BudgetError: the data set has less left than a private method spends, or no cap in a session with
+                ``ledger_mode="capped"``; nothing was spent.
             TaxonomyError: a taxonomy is missing, malformed, or does not cover the data.
             UnsatisfiableError: no node meets the privacy models within the suppression limit; its ``explanation`` has
                 what could be asked for instead. Or none was found before the search was stopped, or the given node does
@@ -226,6 +227,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
             public=public,
             random_source=random_source,
             ledger=self.ledger.file,
+            must_be_capped=self.ledger.mode == "capped",
             tables=tables or {},
             pseudonym_key=key,
         )

@@ -94,6 +94,14 @@ LedgerFile = Annotated[
     Path | None,
     typer.Option("--ledger", metavar="FILE", help="The DuckDB file whose ledger is charged; else that of --db."),
 ]
+LedgerMode = Annotated[
+    str,
+    typer.Option(
+        "--ledger-mode",
+        metavar="open|capped",
+        help="Whether a data set without a cap may be charged (open, the default), or is refused (capped).",
+    ),
+]
 Dataset = Annotated[
     str | None,
     typer.Option("--dataset", metavar="NAME", help="Whose budget a private method spends, if not the source's own."),

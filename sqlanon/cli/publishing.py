@@ -15,6 +15,7 @@ from sqlanon.cli.options import (
     Json,
     LatticeTarget,
     LedgerFile,
+    LedgerMode,
     OptionalDatabase,
     PartitionBy,
     PolicyFile,
@@ -148,6 +149,7 @@ def run(
     dataset: Dataset = None,
     public: Public = None,
     ledger: LedgerFile = None,
+    ledger_mode: LedgerMode = "open",
     seed: Seed = None,
     replace: Replace = False,
     replace_if_changed: ReplaceIfChanged = False,
@@ -172,6 +174,8 @@ def run(
         raise typer.BadParameter("--dataset, --public and --ledger are for policies with a private method")
     if not wanted.method.draws and seed is not None:
         raise typer.BadParameter("--seed is for policies with a method that draws at random")
+    if ledger_mode not in ("open", "capped"):
+        raise typer.BadParameter(f'it is "open" or "capped", not "{ledger_mode}"', param_hint="--ledger-mode")
     may_go = replacing(replace, replace_if_changed, replace_anything)
     is_charged = wanted.method.claims_privacy and seed is None
     with (
@@ -179,6 +183,7 @@ def run(
         writing(database, destination(into, **layout), ledger, is_charged=is_charged) as session,
     ):
         load_taxonomies(session, read)
+        session.ledger.mode = cast("Any", ledger_mode)
         release = session.anonymize(
             source,
             wanted,
@@ -195,6 +200,8 @@ def run(
             csv_formulas=cast("Any", csv_formulas),
             **layout,
         )
+    if (account := getattr(release.report, "opened_account", None)) is not None and not as_events:
+        say(f'Note: the run opened the account "{account}" in the ledger, without a cap; sqlanon ledger cap sets one.')
     if release.unchanged and not as_events:
         say(f"Unchanged: {into} was made from these files by this policy; --replace makes it anew.")
     if as_json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from sqlanon.errors import BudgetError, PolicyError
@@ -70,6 +70,21 @@ def _mixed(dataset: str, before: Sequence[Entry], rows: Sequence[Entry]) -> Iter
     else:
         asked = Budget(*spending(rows, dataset))
         yield f"{so_far}, and {asked} is asked for on {about}: {why_not_added(known, spent, about, asked)}"
+
+
+def refuse_uncapped(before: Sequence[Entry], datasets: Iterable[str]) -> None:
+    """Refuse charges to data sets without a cap.
+
+    Raises:
+        BudgetError: some have none.
+    """
+    problems = [f'"{name}"' for name in dict.fromkeys(datasets) if account(before, name).cap is None]
+    if problems:
+        raise BudgetError(
+            "with ledger_mode=capped the ledger takes no data set without a cap; have the custodian of the data set "
+            "one (`sqlanon ledger cap` or session.ledger.cap):",
+            problems,
+        )
 
 
 def refuse_overspending(before: Sequence[Entry], rows: Sequence[Entry]) -> None:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import ResolvedSource, Warehouse
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.ledger.checks import others_named, several_accounts
+from sqlanon.ledger.checks import others_named, refuse_uncapped, several_accounts
 from sqlanon.ledger.known_sources import known, owners
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.model.datasets import KnownSource, dataset_named
@@ -52,6 +52,7 @@ def charged(
         PolicyError: as :func:`dataset_of`; or nobody has declared the name that is given, or what the source reads
             belongs to other data sets, or to several, or cannot be seen; or what is declared public is not read, or has
             an account.
+        BudgetError: it has no cap, and must have one.
         EngineError: the ledger cannot be read, or was tampered with.
     """
     name, entries = dataset_of(engine, source, given), ledger.entries()
@@ -64,6 +65,8 @@ def charged(
     else:
         sources = known_source(source)
         found = DataSet(account_of(entries, name, sources, source.description), sources)
+    if ledger.must_be_capped:
+        refuse_uncapped(entries, [found.name])
     return replace(found, is_new=all(entry.dataset != found.name for entry in entries))
 
 

@@ -12,7 +12,12 @@ from sqlanon.engines.base import Engine, Warehouse
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.ledger import notes as ledger_notes
 from sqlanon.ledger import table
-from sqlanon.ledger.checks import refuse_overspending, refuse_sources_of_others, refuse_what_cannot_be_added
+from sqlanon.ledger.checks import (
+    refuse_overspending,
+    refuse_sources_of_others,
+    refuse_uncapped,
+    refuse_what_cannot_be_added,
+)
 from sqlanon.ledger.known_sources import with_new_sources
 from sqlanon.ledger.patience import IN_USE, OVERTAKEN, patiently
 from sqlanon.mechanisms.accountant import Expense
@@ -30,12 +35,14 @@ class WarehouseLedger:
     """The table ``anon.ledger`` of a warehouse, or of a file beside it.
 
     Every call reads all of it, and refuses it if a row was changed. What is written is on the disk when the call
-    returns, whatever becomes of the transaction that the run itself is in.
+    returns, whatever becomes of the transaction that the run itself is in. If ``must_be_capped``, it takes no charge of
+    a data set without a cap.
     """
 
     def __init__(self, engine: Engine, file: Path | None) -> None:
         self._engine = engine
         self._file = file
+        self.must_be_capped = False
         self._head: str | None = None
 
     def commit(self, expenses: Sequence[Expense]) -> list[int]:
@@ -45,7 +52,8 @@ class WarehouseLedger:
             their positions, once they are safe on the disk.
 
         Raises:
-            BudgetError: a data set has less left, or its δ would reach 1; nothing was written.
+            BudgetError: a data set has less left, its δ would reach 1, or it has no cap and must have one; nothing was
+                written.
             PolicyError: the losses of a data set were about another unit of privacy so far, or its tables or files
                 belong to another data set; nothing was written.
             EngineError: the ledger cannot be written, was tampered with, or is in use for long.
@@ -160,6 +168,8 @@ class WarehouseLedger:
                     before = self._read(engine)
                     self._refuse_without_key(engine)
                     refuse_sources_of_others(before, rows)
+                    if self.must_be_capped:
+                        refuse_uncapped(before, (row.dataset for row in rows if row.kind == "charge"))
                     refuse_what_cannot_be_added(before, rows)
                     refuse_overspending(before, rows)
                     new = list(chained(with_new_sources(rows, before), before))

@@ -16,12 +16,13 @@ IF_LOST = "If it is lost, so is what was spent, and DROP TABLE anon.ledger_note 
 """What is left to do without the ledger of a warehouse."""
 
 
-def open_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
+def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool = False) -> WarehouseLedger:
     """The ledger that a private release is charged to.
 
     Args:
         engine: the warehouse.
         path: a DuckDB file for the ledger, made if it is not there; None for the warehouse itself.
+        must_be_capped: whether data sets without a cap are refused.
 
     Raises:
         EngineError: there is no path, and the warehouse is no DuckDB file, or read-only; or another ledger is that of
@@ -31,6 +32,7 @@ def open_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
         reason = "the warehouse is open read-only, and a private release is charged to a ledger first"
         raise EngineError(f"{reason}; name another file with ledger=", step="ledger")
     found = read_ledger(engine, path)
+    found.must_be_capped = must_be_capped
     if not found.is_own:
         ledger_notes.refuse_unnoted(engine)
     return found

@@ -45,6 +45,7 @@ class Request:
         public: tables and files that a query reads, and that everybody may know.
         random_source: where chance comes from.
         ledger: the file of the ledger that is charged, if it is not the one of the warehouse.
+        must_be_capped: whether a data set without a cap is refused.
         tables: the names of the tables for what is published beside the rows, by what it is.
         pseudonym_key: what pseudonyms are made with.
         rehearsed: whether the run is only to be read: there are no rows, which is no reason to refuse anything, and
@@ -57,6 +58,7 @@ class Request:
     public: Sequence[str] = ()
     random_source: RandomSource | None = None
     ledger: Path | None = None
+    must_be_capped: bool = False
     tables: Mapping[str, str] = field(default_factory=dict)
     pseudonym_key: PseudonymKey | None = None
     rehearsed: bool = False

@@ -12,6 +12,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.ledger.datasets import charged
 from sqlanon.ledger.opening import open_ledger
+from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.datasets import KnownSource
 from tests.commands import sqlanon
 from tests.integration.test_private_runs import METHOD, POLICY, ROLES, TOML, make_warehouse
@@ -332,3 +333,56 @@ class TestJoins:
         command = ("run", JOIN, "--db", "w.duckdb", "--policy", "policy.toml", "--into", "r", "--dataset", "people")
         done = sqlanon(*command, "--public", "codes", folder=tmp_path)
         assert (done.returncode, '"codes", which was declared public' in done.stdout) == (0, True), done.stderr
+
+
+class TestNewAccounts:
+    def test_the_report_says_that_a_run_opened_one(self, session: sa.Session) -> None:
+        first, second = (session.anonymize("people", POLICY, name).report for name in ("first", "second"))
+        assert (first.opened_account, second.opened_account) == ("people", None)
+        session.ledger.cap("codes", None)
+        assert session.anonymize("codes", POLICY, "third").report.opened_account is None
+        seeded = session.anonymize("codes", POLICY, "s", random_source=sa.SeededSource(1))
+        assert seeded.report.opened_account is None
+        assert "opened_account" not in (session.provenance("first") or "")
+
+    def test_diffgen_says_so_too(self, session: sa.Session) -> None:
+        policy = sa.Policy(**ROLES, method=sa.DiffGen(budget=sa.Budget(1), specializations=1))
+        session.taxonomies.load("illness", sa.Taxonomy.flat(["flu", "cold"]))
+        assert session.anonymize("people", policy, "first").report.opened_account == "people"
+
+    def test_a_capped_ledger_takes_no_data_set_without_a_cap(self, session: sa.Session) -> None:
+        session.close()
+        with sa.connect("w.duckdb", ledger_mode="capped") as capped:
+            with pytest.raises(sa.BudgetError, match=r"takes no data set without a cap.*sqlanon ledger cap") as error:
+                capped.anonymize("people", POLICY, "first")
+            assert error.value.problems == ('"people"',)
+            assert capped.ledger.entries().num_rows == 0
+            capped.ledger.cap("people", sa.Budget(1, "0.1"))
+            capped.anonymize("people", POLICY, "first")
+            capped.ledger.cap("people", None)
+            with pytest.raises(sa.BudgetError, match="without a cap"):
+                capped.anonymize("people", POLICY, "second")
+            capped.anonymize("people", POLICY, "second", random_source=sa.SeededSource(1))
+
+    def test_a_cap_that_is_lifted_meanwhile_is_missed_by_the_charge(self, session: sa.Session) -> None:
+        ledger = open_ledger(session._engine, None, must_be_capped=True)
+        expense = Expense("people", "ipa", "counts", sa.Budget(1), "")
+        with pytest.raises(sa.BudgetError, match="without a cap"):
+            ledger.commit([expense])
+        ledger.cap("people", sa.Budget(2))
+        assert ledger.commit([expense]) == [1]
+
+    def test_a_mode_that_there_is_not(self) -> None:
+        with pytest.raises(sa.EngineError, match='ledger_mode is "open" or "capped"'):
+            sa.connect(ledger_mode="closed")  # type: ignore[arg-type]
+
+    def test_the_command_line_announces_accounts_and_refuses_them(self, session: sa.Session, tmp_path: Path) -> None:
+        session.close()
+        (tmp_path / "policy.toml").write_text(TOML)
+        command = ("run", "people", "--db", "w.duckdb", "--policy", "policy.toml", "--into", "r")
+        refused = sqlanon(*command, "--ledger-mode", "capped", folder=tmp_path)
+        assert (refused.returncode, "without a cap" in refused.stderr) == (4, True), refused.stderr
+        done = sqlanon(*command, folder=tmp_path)
+        assert (done.returncode, 'opened the account "people" in the ledger' in done.stderr) == (0, True), done.stderr
+        slip = sqlanon(*command, "--replace", "--ledger-mode", "closed", folder=tmp_path)
+        assert (slip.returncode, "--ledger-mode" in slip.stderr) == (2, True)

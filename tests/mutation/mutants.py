@@ -1793,6 +1793,13 @@ LEDGER = [
             f"{LEDGERS}::TestRaces::test_files_that_another_run_has_charged_meanwhile",
         ),
         (
+            "uncapped-charged",
+            "                    if self.must_be_capped:\n",
+            "                    if False:\n",
+            "a cap that is lifted during a run bounds nothing",
+            f"{CHARGED}::TestNewAccounts",
+        ),
+        (
             "copy-charged",
             "                    self._refuse_without_key(engine)\n",
             "",

@@ -45,6 +45,7 @@ SPELLINGS = (
     ("replace=True", "--replace"),
     ('replace="changed"', "--replace-if-changed"),
     ('replace="anything"', "--replace-anything"),
+    ("ledger_mode=", "--ledger-mode "),
     ("ledger=", "--ledger"),
     ("dataset=", "--dataset"),
     ("public=", "--public"),

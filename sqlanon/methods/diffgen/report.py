@@ -78,6 +78,7 @@ def report(
         released_rows=published.rows,
         released_groups=published.groups,
         lattice_nodes=0,
+        opened_account=chance.opened_account,
         seconds=dict(seconds),
         notes=(*weak_budget(settings), *few_rows(published.rows)),
         labels=dict(zip(names, cut.widths, strict=True)),

@@ -40,6 +40,11 @@ class Chance:
     is_query: bool
     individual: str | None = None
 
+    @property
+    def opened_account(self) -> str | None:
+        """The account that the run opens in the ledger, None if it had a row before or none is charged."""
+        return self.dataset.name if self.ledger is not None and self.dataset.is_new else None
+
     @classmethod
     def found(cls, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> Chance:
         """The operating system's randomness if no other is given, and the ledger if what is drawn claims to be private.
@@ -57,7 +62,7 @@ class Chance:
         is_private = type(chosen) is OpenDPSource
         if not is_private or not private_method(policy).claims_privacy:
             return cls(chosen, is_private, None, DataSet(""), is_query)
-        opened = open_ledger(engine, request.ledger)
+        opened = open_ledger(engine, request.ledger, must_be_capped=request.must_be_capped)
         found = charged(engine, opened, source, request.dataset, request.public)
         return cls(chosen, is_private, opened, found, is_query, individual_of(engine, source, policy, found))
 

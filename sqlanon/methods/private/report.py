@@ -57,6 +57,7 @@ def private_report(
         released_groups=published.groups,
         lattice_nodes=lattice.size if wanted.chooses_node else 1,
         seconds=dict(seconds),
+        opened_account=chance.opened_account,
         diagnostics=found,
         notes=(*weak_budget(wanted), *few_rows(published.rows)),
     )
@@ -94,5 +95,5 @@ def private_provenance(bound: BoundPolicy, report: PrivateReport, chance: Chance
         taxonomy_sha256=bound.taxonomy_hashes,
         node=report.node,
         **more,
-        report=report.model_dump(mode="json", exclude={"source", "into", "seconds", "diagnostics"}),
+        report=report.model_dump(mode="json", exclude={"source", "into", "opened_account", "seconds", "diagnostics"}),
     )

@@ -154,6 +154,8 @@ class PrivateReport(Document):
         rows_per_individual: how many rows of an individual were counted at most.
         released_rows, released_groups: of the release, which tells them itself.
         lattice_nodes: between how many nodes the choice was.
+        opened_account: the account that the run opened in the ledger, as it had no row there; None if it had. It may be
+            the path of files, so it is not written with the release.
         seconds: wall time of each stage; it can depend on the data, so it is not written with the release.
         diagnostics: how far the release is from the data, if that was asked for, which voids the guarantee.
         notes: anything that a reader should know.
@@ -174,6 +176,7 @@ class PrivateReport(Document):
     released_rows: int
     released_groups: int
     lattice_nodes: int
+    opened_account: str | None = None
     seconds: dict[str, float]
     diagnostics: dict[str, float | None] | None = None
     notes: tuple[str, ...] = ()

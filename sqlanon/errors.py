@@ -82,6 +82,7 @@ class Refusal(Enum):
     UNWRITABLE = "the file can only be read"
     UNFINISHED = "the file is too short to hold anything"
     TAKEN = "another connection has made a table of that name"
+    UNLOADED = "it takes an extension of the database that is not loaded"
     OVERTAKEN = "another connection has written what was to be written"
 
 

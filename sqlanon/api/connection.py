@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ def connect(
     threads: int | None = None,
     ledger: str | Path | None = None,
     ledger_mode: LedgerMode = "open",
+    extensions: Sequence[str] | None = None,
     show_values: bool = False,
 ) -> Session:
     """Open a session.
@@ -44,6 +46,9 @@ def connect(
             itself if it is not given. It is open only while it is written or read, and other sessions wait for it.
         ledger_mode: ``"capped"`` refuses private releases of data sets without a cap; without it a run that reads
             something new opens an account without a bound, which its report says.
+        extensions: the names of extensions of DuckDB to load, such as ``["httpfs"]`` for sources that begin with
+            ``https://`` or ``s3://``. They are installed already: a session that is opened here downloads nothing, and
+            loads nothing by itself. A file that the program has open already keeps the settings that it has.
         show_values: whether an error about values that a taxonomy does not have shows up to ten of them for each
             column. No error shows a value otherwise.
 
@@ -51,7 +56,7 @@ def connect(
         EngineError: the file cannot be opened (it says what holds the lock), a setting is none, there are settings for
             an open connection, which has its own, the ledger is in memory, or its mode is none.
     """
-    resources, charged = Resources(memory_limit, temp_directory, threads), None
+    resources, charged = Resources(memory_limit, temp_directory, threads, extensions), None
     checked_mode(ledger_mode)
     if ledger is not None:
         from sqlanon.ledger.opening import ledger_file
@@ -74,7 +79,8 @@ def open_database(
         return OpenedDatabase.at(possible(database, "warehouse"), read_only=read_only, resources=resources)
     if resources.are_given:
         raise EngineError(
-            "an open connection keeps its settings: set memory_limit, temp_directory and threads on it, in SQL",
+            "an open connection keeps its settings: set memory_limit, temp_directory and threads on it, and load "
+            "extensions, in SQL",
             step="open",
         )
     return OpenedDatabase(database, owned=False)

@@ -27,6 +27,7 @@ class _Machine(TypedDict, total=False):
     memory_limit: str | None
     temp_directory: Path | None
     threads: int | None
+    extensions: list[str] | None
     show_values: bool
 
 
@@ -39,6 +40,10 @@ MACHINE: dict[str, Any] = {
         typer.Option("--temp-directory", metavar="DIR", help="Where it puts what does not fit, until the end."),
     ],
     "threads": Annotated[int | None, typer.Option("--threads", metavar="N", help="Threads for DuckDB.")],
+    "extensions": Annotated[
+        list[str] | None,
+        typer.Option("--load", metavar="NAME", help="Load an installed extension of DuckDB, as httpfs; repeat it."),
+    ],
     "show_values": Annotated[
         bool,
         typer.Option("--show-values", help="Show up to ten values of each column that its taxonomy does not have."),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import threading
 import weakref
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -15,6 +16,7 @@ from sqlanon.engines.duckdb.refusals import not_opened, refusals, remove_unfinis
 from sqlanon.engines.duckdb.resources import Resources, discard
 from sqlanon.engines.exclusion import lock_of
 from sqlanon.engines.locks import Held
+from sqlanon.errors import EngineError
 from sqlanon.queries.kit.texts import template_text
 
 if TYPE_CHECKING:
@@ -25,6 +27,12 @@ NO_LIMITS = Resources()
 
 NO_FILE = re.compile(r"$|:|\w{2,}:")
 """How the name of a database begins that is no file: one in memory, or what an extension of DuckDB opens."""
+
+ELSEWHERE = re.compile(r"\w{2,}:")
+"""How the name of a database begins that an extension of DuckDB opens."""
+
+BY_ITSELF = {"autoload_known_extensions": False, "autoinstall_known_extensions": False}
+"""What DuckDB is not to do: to load extensions by itself, which it downloads."""
 
 _making = threading.Lock()
 """DuckDB's locks on files keep out other processes alone."""
@@ -78,8 +86,9 @@ class OpenedDatabase:
         opened = None
         try:
             _make_file(place)
-            connection = duckdb.connect(place, config=resources.configuration(None if spill is None else spill.path))
+            connection = _connection(place, resources.configuration(None if spill is None else spill.path))
             opened = cls(connection, owned=True, read_only=attached, spill=spill)
+            _load(connection, resources.extensions or ())
             if attached:
                 opened.name = opened.engine().attach_source(Path(path))
         except BaseException as error:
@@ -121,6 +130,36 @@ def _make_file(database: str) -> None:
                 except duckdb.Error as error:
                     remove_unfinished(database, error)
                     raise
+
+
+def _connection(database: str, configuration: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+    """A connection on which DuckDB loads no extension by itself, unless the program has the database open already.
+
+    That is set after it is opened, so that the program can open the file elsewhere as it is used to; see
+    :func:`_make_file`.
+    """
+    if ELSEWHERE.match(database):
+        return duckdb.connect(database, config={**configuration, **BY_ITSELF})
+    with _making:
+        connection = duckdb.connect(database, config=configuration)
+        if connection.execute(template_text("connection_count")).fetchall() == [(1,)]:
+            connection.execute(template_text("no_autoload"))
+            connection.execute(template_text("no_autoinstall"))
+    return connection
+
+
+def _load(connection: duckdb.DuckDBPyConnection, extensions: Sequence[str]) -> None:
+    """Load extensions that are installed.
+
+    Raises:
+        EngineError: one is not.
+    """
+    for name in extensions:
+        try:
+            connection.load_extension(name)
+        except duckdb.Error as error:
+            reason = f"the extension {name} cannot be loaded; install it first, by INSTALL {name} in DuckDB"
+            raise EngineError(f"{reason} {duckdb.__version__}", step="open", original=error) from None
 
 
 def _give_up(opened: OpenedDatabase | None, spill: Held | None) -> None:

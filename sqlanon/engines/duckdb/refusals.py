@@ -45,6 +45,11 @@ IN_USE_BY_THREAD = (
 MEMORY_LIMIT = re.compile(r"/([\d.]+ \w+) used\)")
 """How an error says how much memory there may be."""
 
+EXTENSION = re.compile(
+    r'requires the extension (\w+) |exists in the (\w+) extension|(\w+)\.duckdb_extension" not found'
+)
+"""How an error names an extension of DuckDB that is not loaded."""
+
 CSV_LINE = re.compile(r"[^\n]*\bCSV Error on Line: (\d+)")
 """How an error begins that tells of a line of a CSV file, and goes on by quoting it."""
 
@@ -95,6 +100,8 @@ def refused(error: Exception, purpose: str, sql: str | None) -> EngineError:
 
 
 def _refusal(error: Exception) -> Refusal | None:
+    if _extension(error) is not None:
+        return Refusal.UNLOADED
     text = _unquoted(error)
     for kind, sign, refusal in SIGNS:
         if (kind is None or type(error).__name__ == kind) and re.search(sign, text, re.IGNORECASE):
@@ -112,6 +119,12 @@ def _holder(error: Exception) -> int | None:
     return int(found[1]) if found else None
 
 
+def _extension(error: Exception) -> str | None:
+    """The extension of DuckDB that is not loaded, if that is why a statement failed."""
+    found = EXTENSION.search(str(error)) if type(error).__name__ in {*TOLD, "Error"} else None
+    return found and found[found.lastindex or 0]
+
+
 def _is_unfinished(path: str) -> bool:
     """Whether not even the headers of a file were written."""
     file = Path(path)
@@ -121,6 +134,9 @@ def _is_unfinished(path: str) -> bool:
 def _why_not_opened(path: str, found: EngineError, error: Exception) -> str:
     if found.refusal is Refusal.LOCKED:
         return f"{path} is open in another program{found.held_by}; close it there, or work on a copy"
+    if (extension := _extension(error)) is not None:
+        reason = f"{path} cannot be opened: it needs DuckDB's extension {extension}"
+        return f"{reason}; open it in DuckDB, and pass that connection"
     if type(error).__name__ == "OutOfMemoryException":
         return f"{path} cannot be opened: memory_limit is too small"
     reasons = {
@@ -144,6 +160,11 @@ def _reason(error: Exception) -> str:
     kind = type(error).__name__
     if (reason := _lacking(text, kind) or why_in_use(error)) is not None:
         return reason
+    if (extension := _extension(error)) is not None:
+        return (
+            f"it needs DuckDB's extension {extension}, which is not loaded; once INSTALL {extension} in DuckDB has "
+            f'installed it, connect(..., extensions=["{extension}"]) or --load {extension} loads it'
+        )
     if kind == "ConnectionException" and "closed" in text.lower():
         return "the connection is closed"
     if text.startswith(OUR_ERRORS):

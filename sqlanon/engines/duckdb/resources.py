@@ -1,4 +1,4 @@
-"""How much of the machine a session may use, and where it puts what does not fit in memory."""
+"""How much of the machine a session may use, where it puts what does not fit in memory, and what it loads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.names import possible
 
 SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?)?B\s*", re.IGNORECASE)
+NAME = re.compile(r"[a-z]\w*", re.IGNORECASE | re.ASCII)
 SPILL = re.compile(r"sqlanon-(?:run-\d+|\d{1,9}-\w+)(?:\.lock)?", re.ASCII)
 """The name of a folder for what does not fit in memory, or of its lock.
 
@@ -32,11 +33,13 @@ class Resources:
         memory_limit: a size, such as ``2GB`` or ``512MiB``.
         temp_directory: the folder in which what does not fit in memory is put, in a folder of its own.
         threads: how many threads work at a time.
+        extensions: the names of extensions of DuckDB that are installed, and are to be loaded.
     """
 
     memory_limit: str | None = None
     temp_directory: str | Path | None = None
     threads: int | None = None
+    extensions: Sequence[str] | None = None
 
     @property
     def are_given(self) -> bool:
@@ -65,6 +68,7 @@ class Resources:
                 yield f"temp_directory {folder} is not a folder that exists"
             elif not os.access(folder, os.W_OK):
                 yield f"temp_directory {folder} cannot be written"
+        yield from _unnamed(self.extensions or ())
 
     def configuration(self, spill: Path | None) -> dict[str, Any]:
         """The settings as DuckDB calls them."""
@@ -95,6 +99,14 @@ class Resources:
                 return None
             reason = f"temp_directory {self.temp_directory} cannot be written: {error.strerror}"
             raise EngineError(reason, step="open", original=error) from None
+
+
+def _unnamed(extensions: str | Sequence[str]) -> Iterable[str]:
+    """What is wrong with the names of extensions: the path of a file would be loaded, too."""
+    if isinstance(extensions, str):
+        return [f'extensions is "{extensions}", not a list of names']
+    others = (name for name in extensions if not NAME.fullmatch(name))
+    return (f'"{name}" is not the name of an extension, such as httpfs' for name in others)
 
 
 def discard(spill: Held) -> None:

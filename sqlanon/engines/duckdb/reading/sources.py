@@ -20,7 +20,7 @@ from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
 from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
 from sqlanon.engines.duckdb.reading.restricted import refuse_forbidden, refuse_remote
 from sqlanon.engines.duckdb.reading.scans import Scans, scans_of
-from sqlanon.errors import EngineError
+from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.names import folded, possible
 from sqlanon.queries.kit.nodes import DIALECT, select
@@ -273,6 +273,8 @@ def _readable(source: str, found: ResolvedSource, describe: Describe, kind: Form
     try:
         describe(found.relation)
     except EngineError as error:
+        if error.refusal is Refusal.UNLOADED:
+            raise
         reason = f"no {kind.name} file can be read at {source}"
         raise EngineError(reason, step="source", original=error.original) from None
     return found

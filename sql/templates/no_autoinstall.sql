@@ -1,0 +1,2 @@
+-- DuckDB downloads no extension by itself.
+SET GLOBAL autoinstall_known_extensions = FALSE

@@ -132,8 +132,8 @@ class Ledger(Part):
         """Check that no row of the ledger was changed, removed, moved or put in.
 
         Args:
-            head: the hash of a row that must be there. Without it, nobody can see that the newest rows were removed, or
-                that all rows from one on were written anew.
+            head: the hash of a row that must be there. Without it, and without a release in the warehouse that carries
+                one, nobody sees that the newest rows were removed, or all rows from one on written anew.
 
         Returns:
             the hash of the newest row, to be kept elsewhere.

@@ -121,7 +121,8 @@ def verify(
 ) -> None:
     """Check that no row was changed, removed, moved or put in, and print the hash of the newest row.
 
-    That the newest rows were removed can only be seen with --head, the hash that was printed before.
+    That the newest rows were removed is seen where releases in the warehouse are later, and else only with --head, the
+    hash that was printed before.
 
     Example: sqlanon ledger verify --db clinic.duckdb
     """

@@ -12,6 +12,9 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine, Warehouse
 from sqlanon.errors import EngineError
 from sqlanon.ledger.table import create_schema, located
+from sqlanon.model.datasets import dataset_of_table
+from sqlanon.publish.provenance import noted
+from sqlanon.queries.kit.macros import template
 from sqlanon.queries.kit.nodes import Relation, column, identifier, select
 
 NEW = Relation("anon_new_note", "count")
@@ -35,6 +38,17 @@ def notes(engine: Engine) -> list[Note]:
     if not engine.find(_table(engine)):
         return []
     return [Note(row["path"], row["sha256"]) for row in engine.fetch(located(engine, "ledger_notes"), "the ledger")]
+
+
+def releases(engine: Engine) -> dict[str, str]:
+    """The hashes that releases in the warehouse carry of its ledger, by what their tables are called."""
+    found = engine.fetch(template("releases_with_ledger"), "the releases in the warehouse")
+    own = (row for row in found if row["database_name"] == engine.warehouse.name)
+    hashes = {
+        dataset_of_table(row["schema_name"], row["table_name"]): noted(row["comment"]).get("ledger_sha256")
+        for row in own
+    }
+    return {name: sha256 for name, sha256 in hashes.items() if isinstance(sha256, str)}
 
 
 def could_be_noted(engine: Engine) -> bool:

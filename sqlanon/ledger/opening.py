@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from sqlanon.engines.base import Engine
@@ -11,6 +12,9 @@ from sqlanon.ledger import table
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.model.ledger import START
 from sqlanon.model.names import possible
+
+IF_RELEASED_BEFORE = "If it is lost, so is what was spent, and COMMENT ON TABLE ... IS NULL has the release miss none"
+"""What is left to do for releases whose ledger is lost."""
 
 IF_LOST = "If it is lost, so is what was spent, and DROP TABLE anon.ledger_note begins anew"
 """What is left to do without the ledger of a warehouse."""
@@ -42,7 +46,8 @@ def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
     """The ledger, to look at; nothing is made.
 
     Raises:
-        EngineError: there is no path, and the warehouse is no DuckDB file; or another ledger is that of the warehouse.
+        EngineError: there is no path, and the warehouse is no DuckDB file; or another ledger is that of the warehouse,
+            or it lacks rows that releases in the warehouse carry the hashes of.
     """
     given, file = ledger_file(path), engine.warehouse.file
     if given is None and file is None:
@@ -50,7 +55,9 @@ def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
         raise EngineError(f"{reason}; name a file with ledger=", step="ledger")
     is_own = given is not None and file is not None and given.exists() and given.samefile(file)
     found = WarehouseLedger(engine, None if is_own else given)
+    releases = ledger_notes.releases(engine)  # before the rows: a run may be adding both
     _refuse_another(engine, found)
+    _refuse_shortened(found, releases)
     return found
 
 
@@ -79,6 +86,23 @@ def _refuse_another(engine: Engine, found: WarehouseLedger) -> None:
         raise EngineError(
             "the warehouse has a ledger of its own: charge that one, without ledger=, or first copy its table "
             "anon.ledger to the file, key and all",
+            step="ledger",
+        )
+
+
+def _refuse_shortened(found: WarehouseLedger, releases: Mapping[str, str]) -> None:
+    """Refuse a ledger without rows that were there when releases in the warehouse were charged.
+
+    Raises:
+        EngineError: it lacks some; names the releases.
+    """
+    if not releases:
+        return
+    hashes = {entry.sha256 for entry in found.entries()}
+    if charged := [f'"{name}"' for name, sha256 in releases.items() if sha256 not in hashes]:
+        raise EngineError(
+            f"{found.name} is an old copy, or its newest rows were removed: a row is missing that was written before "
+            f"the release {', '.join(charged)}. Bring back the ledger as it was. {IF_RELEASED_BEFORE}",
             step="ledger",
         )
 

@@ -24,6 +24,7 @@ from sqlanon.mechanisms import opendp
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.methods.private import prepare as prepare_private
 from sqlanon.model.destination import destination
+from sqlanon.model.ledger import START
 from sqlanon.queries.noise import scores
 from tests.commands import environment, sqlanon
 from tests.conftest import ROOT
@@ -558,6 +559,48 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
         session.anonymize("people", POLICY, "released")
         noted = json.loads(session.provenance("released") or "")["sqlanon"]["ledger_sha256"]
         assert session.ledger.verify(noted) == noted
+
+    @pytest.mark.parametrize("lost", ["position >= 3", "TRUE"])
+    def test_a_release_in_the_warehouse_misses_rows_of_the_ledger(self, session: sa.Session, lost: str) -> None:
+        """Else who deletes the newest rows, which nobody has noted elsewhere, has their budget back."""
+        session.anonymize("people", POLICY, "first")
+        session.anonymize("people", POLICY, "it's second")
+        session.connection.execute(f"DELETE FROM anon.ledger WHERE {lost}")
+        releases = ['"it\'s second"'] if lost != "TRUE" else ['"first"', '"it\'s second"']
+        for refused in (
+            lambda: session.ledger.verify(),
+            lambda: session.ledger.spent("people"),
+            lambda: session.ledger.cap("people", sa.Budget(9)),
+            lambda: session.anonymize("people", POLICY, "third"),
+        ):
+            with pytest.raises(sa.EngineError, match="a row is missing that was written before") as error:
+                refused()
+            assert all(name in str(error.value) for name in releases)
+        session.connection.execute('DROP TABLE first; COMMENT ON TABLE "it\'s second" IS NULL')
+        session.anonymize("people", POLICY, "third")
+
+    def test_releases_that_were_charged_to_no_ledger_miss_none(self, session: sa.Session) -> None:
+        session.anonymize("people", POLICY, "seeded", random_source=sa.SeededSource(1))
+        session.anonymize("people", sa.Policy(**ROLES, privacy=[sa.KAnonymity(2)]), "classes")
+        session.connection.execute("COMMENT ON TABLE people IS 'ledger_sha256 {'")
+        session.anonymize("people", POLICY, "first")
+        session.connection.execute("ATTACH ':memory:' AS other; CREATE TABLE other.copied AS FROM first")
+        session.connection.execute('COMMENT ON TABLE other.copied IS \'{"sqlanon": {"ledger_sha256": "of another"}}\'')
+        assert session.ledger.spent("people") == sa.Budget(1, "0.01")
+
+    def test_a_file_whose_newest_rows_were_deleted_is_missed_without_notes(
+        self, session: sa.Session, tmp_path: Path
+    ) -> None:
+        session.close()
+        with sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b.duckdb") as charged:
+            charged.anonymize("people", POLICY, "first")
+            charged.connection.execute(f"DELETE FROM anon.ledger_note WHERE sha256 <> '{START}'")
+        (tmp_path / "b.duckdb").unlink()
+        with (
+            sa.connect(tmp_path / "w.duckdb", ledger=tmp_path / "b.duckdb") as charged,
+            pytest.raises(sa.EngineError, match="a row is missing that was written before"),
+        ):
+            charged.anonymize("people", POLICY, "second")
 
     @pytest.mark.parametrize("stage", ["release", "publish"])
     def test_a_failure_tells_what_was_spent(self, session: sa.Session, tmp_path: Path, stage: str) -> None:

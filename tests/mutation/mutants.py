@@ -1988,6 +1988,16 @@ LEDGER = [
         ),
     ),
     *_of(
+        "sqlanon/ledger/opening.py",
+        (
+            "shortened-ledgers",
+            "    _refuse_shortened(found, releases)\n",
+            "",
+            "who deletes the newest rows has their budget back",
+            f"{RUNS}::TestAccounts::test_a_release_in_the_warehouse_misses_rows_of_the_ledger",
+        ),
+    ),
+    *_of(
         "sqlanon/methods/private/chance.py",
         (
             "individuals-redefined",

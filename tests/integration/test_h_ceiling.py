@@ -595,7 +595,7 @@ def session_of_groups() -> sa.Session:
 
 
 def groups_policy(catalog: str, **settings: Any) -> sa.Policy:
-    method = {"model": "h-ceiling", "k": 4, "h": 0, "catalog": catalog, **settings}
+    method = {"model": "h-ceiling", "k": 4, "h": 0, "fill": "marginal", "catalog": catalog, **settings}
     return sa.Policy(quasi_identifiers=["age"], sensitive=["disease"], method=method)
 
 
@@ -637,8 +637,8 @@ class TestCatalog:
 
     def test_one_of_counts_says_nothing_of_values(self) -> None:
         with session_of_groups() as session:
-            policy, source = groups_policy("counts"), sa.SeededSource
-            plain = session.anonymize("people", groups_policy("none"), "plain", random_source=source(1))
+            policy, source = groups_policy("counts", fill="hidden"), sa.SeededSource
+            plain = session.anonymize("people", groups_policy("none", fill="hidden"), "plain", random_source=source(1))
             release = session.anonymize("people", policy, "released", tables=BESIDE, random_source=source(1))
             assert isinstance(release.report, CeilingReport)
             assert (release.report.catalog, release.report.effective_k, release.node) == ("counts", None, plain.node)
@@ -660,7 +660,7 @@ class TestCatalog:
 
     def test_one_of_values_undoes_what_the_fill_hides(self) -> None:
         with session_of_groups() as session:
-            release = session.anonymize("people", groups_policy("paper"), "released", tables=BESIDE)
+            release = session.anonymize("people", groups_policy("paper", fill="hidden"), "released", tables=BESIDE)
             assert "1/4 at most" not in " ".join(release.guarantee.claims)
             assert "7/24, more than 1/4" in " ".join(release.guarantee.not_covered)
 

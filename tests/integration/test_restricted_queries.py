@@ -104,6 +104,8 @@ REFUSED = {
     "FROM anon.equivalence_classes('gs://x/y.csv', ['age'])": ('"gs://x/y.csv"',),
     "gs://bucket/*.parquet": ('"gs://bucket/*.parquet"',),
     "https://127.0.0.1:9/x.parquet": ('"https://127.0.0.1:9/x.parquet"',),
+    'FROM (WITH "hf://x/y.csv" AS (SELECT 1) FROM people) AS a, "hf://x/y.csv" AS b': ('"hf://x/y.csv"',),
+    'FROM (WITH "w.duckdb" AS (SELECT 1) FROM people) AS a, "w.duckdb" AS b': ('"w.duckdb"',),
     "FROM 'other.duckdb'": ('"other.duckdb"',),
     "FROM '/etc/passwd'": ('"/etc/passwd"',),
     "FROM information_schema.tables": ('"information_schema.tables"',),

@@ -2421,6 +2421,62 @@ PSEUDONYMS = [
     ),
 ]
 
+RESTRICTED = "tests/integration/test_restricted_queries.py::TestPolicies"
+
+UNTRUSTED = [
+    *_of(
+        "sqlanon/binding/prepare.py",
+        (
+            "population-that-is-not-restricted",
+            "resolved = engine.resolve(policy.population, restricted=True)",
+            "resolved = engine.resolve(policy.population)",
+            "a policy writes files",
+            f"{RESTRICTED}::test_a_policy_writes_no_file",
+        ),
+    ),
+    *_of(
+        "sqlanon/engines/duckdb/reading/restricted.py",
+        (
+            "restricted-method-of-a-column",
+            "(macro_names() if folded(schema) == SCHEMA else allowed)",
+            "(name if folded(schema) == SCHEMA else allowed)",
+            "a policy calls any function on a column that is named as the schema of our macros",
+            f"{RESTRICTED}::test_all_else_is_refused_by_name",
+        ),
+        (
+            "restricted-argument-that-is-computed",
+            "if not all(map(_is_written_out, nodes)):",
+            "if not any(map(_is_written_out, nodes)):",
+            "a policy reads files that it does not name",
+            f"{RESTRICTED}::test_all_else_is_refused_by_name",
+        ),
+        (
+            "restricted-name-of-with",
+            'not in named or {".", "/"} & set(parts[0])',
+            "not in named",
+            "a policy reads what it names like a query of WITH somewhere else",
+            f"{RESTRICTED}::test_all_else_is_refused_by_name",
+        ),
+        (
+            "restricted-part-that-shows",
+            '"POSITIONAL_REFERENCE|STAR|SUBQUERY|TYPE|"',
+            '"POSITIONAL_REFERENCE|SHOW_REF|STAR|SUBQUERY|TYPE|"',
+            "a policy reads the catalog",
+            f"{RESTRICTED}::test_all_else_is_refused_by_name",
+        ),
+    ),
+    *_of(
+        "sqlanon/engines/duckdb/opening.py",
+        (
+            "extensions-loaded-by-themselves",
+            'connection.execute(template_text("no_autoload"))',
+            "connection.execute(template_text('connection_count'))",
+            "DuckDB asks another machine for an extension",
+            "tests/integration/test_extensions.py::TestSettings::test_what_is_opened_loads_nothing_by_itself",
+        ),
+    ),
+]
+
 MUTANTS: list[Mutant] = list(
     itertools.chain(
         SCALES,
@@ -2448,6 +2504,7 @@ MUTANTS: list[Mutant] = list(
         FOR_RECIPIENTS,
         MODELS,
         PSEUDONYMS,
+        UNTRUSTED,
     )
 )
 

@@ -103,7 +103,7 @@ class Taxonomy:
 
     @classmethod
     def from_query(cls, query: str, *, domain: Domain = "observed") -> Taxonomy:
-        """A SQL relation: wide (the value, then its labels) or long (columns level, value, label)."""
+        """A SQL relation that only reads: wide (the value, then its labels) or long (columns level, value, label)."""
         return cls(query=query, query_domain=domain, origin="query")
 
     @classmethod

@@ -117,7 +117,8 @@ def _problems(statement: Node, rows: Rows) -> Iterator[str]:
                 yield f"the part {kind.removesuffix('_NODE').removesuffix('_REF')}"
     named = {(folded(entry["key"]),) for node in nodes for entry in node.get("cte_map", {}).get("map", ())}
     for parts in dict.fromkeys(_parts(node) for node in nodes if node.get("type") == "BASE_TABLE"):
-        if tuple(map(folded, parts)) not in named or REMOTE.match(parts[0]):
+        # A name of WITH that looks like a path may be one where it does not hold.
+        if tuple(map(folded, parts)) not in named or {".", "/"} & set(parts[0]):
             yield from _of_table(parts, rows)
 
 

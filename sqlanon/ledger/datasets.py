@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 from sqlglot import exp
 
@@ -55,8 +54,9 @@ def charged(
         BudgetError: it has no cap, and must have one.
         EngineError: the ledger cannot be read, or was tampered with.
     """
-    name, entries = dataset_of(engine, source, given), ledger.entries()
+    entries = ledger.entries()
     if source.dataset is None:
+        name = dataset_of(engine, source, given)
         assert given is not None
         refuse_undeclared(engine, entries, given, name)
         found = _of_query(engine, entries, source, known_account(engine, ledger, given).name, public)
@@ -64,7 +64,10 @@ def charged(
         raise PolicyError(f"public= is for queries and views, and {source.description} is neither")
     else:
         sources = known_source(source)
-        found = DataSet(account_of(entries, name, sources, source.description), sources)
+        account = account_of(entries, source.dataset, sources, source.description)
+        if given is None or known_dataset(engine, given) != account:
+            dataset_of(engine, source, given)
+        found = DataSet(account, sources)
     if ledger.must_be_capped:
         refuse_uncapped(entries, [found.name])
     return replace(found, is_new=all(entry.dataset != found.name for entry in entries))
@@ -116,8 +119,11 @@ def _is_table(engine: Warehouse, source: ResolvedSource) -> bool:
 
 
 def known_source(source: ResolvedSource) -> tuple[KnownSource, ...]:
-    """What a ledger keeps of a table, or of files."""
-    return known(source.files, () if source.files else [cast(exp.Table, source.relation)])
+    """What a ledger keeps of a table, or of files; what these are called where they cannot be listed."""
+    relation = source.relation
+    if isinstance(relation, exp.Table) and isinstance(relation.this, exp.Identifier):
+        return known((), [relation])
+    return known(source.files) or (KnownSource(source.dataset or ""),)
 
 
 def dataset_of(engine: Warehouse, source: ResolvedSource, given: str | None) -> str:

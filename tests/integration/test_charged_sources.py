@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 from collections.abc import Iterator
@@ -114,6 +115,22 @@ class TestOneAccount:
                 session.anonymize(again, POLICY, "second")
         with pytest.raises(sa.PolicyError, match="have other accounts"):
             session.anonymize("FROM 'lake/*.parquet'", POLICY, "second", dataset="people")
+
+    def test_a_table_may_be_charged_to_the_account_that_it_belongs_to(self, session: sa.Session) -> None:
+        session.ledger.cap("study", None)
+        session.anonymize(QUERY, POLICY, "first", dataset="study")
+        session.anonymize("people", POLICY, "second", dataset="study")
+        assert session.ledger.spent("study") == sa.Budget(2, "0.02")
+        with pytest.raises(sa.PolicyError, match="dataset= is for queries and views"):
+            session.anonymize("people", POLICY, "third", dataset="codes")
+
+    def test_files_that_cannot_be_listed_are_known_by_their_name(self, session: sa.Session) -> None:
+        """As those of another machine, which DuckDB does not list."""
+        session.connection.execute("COPY people TO 'a.parquet'")
+        source = dataclasses.replace(session._engine.resolve("a.parquet"), files=(), dataset="https://host/a.parquet")
+        session.ledger.cap("https://host/a.parquet", None)
+        found = charged(session._engine, open_ledger(session._engine, None), source, None)
+        assert found.sources == (KnownSource("https://host/a.parquet"),)
 
     def test_a_ledger_without_the_warehouse_caps_the_account_that_a_table_belongs_to(
         self, session: sa.Session, tmp_path: Path
@@ -302,6 +319,8 @@ class TestJoins:
         assert session.ledger.entries()["public"].to_pylist()[0] == ["codes"]
         session.anonymize("codes", POLICY, "second")
         assert session.ledger.spent("people") == SPENT == session.ledger.spent("codes")
+        with pytest.raises(sa.PolicyError, match='"codes", declared public, has an account'):
+            session.anonymize(JOIN, POLICY, "third", dataset="people", public="codes")
 
     @pytest.mark.parametrize(
         ("source", "public", "reason"),

@@ -6,6 +6,7 @@ name, in SELECT lists, stars, subqueries, WITH clauses, views, joins and unions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -33,6 +34,10 @@ PLAIN_OPTIONS = frozenset(
     {"types", "dtypes", "union_by_name", "hive_partitioning", "all_varchar", "sample_size", "delim", "sep"}
 )
 """Options of functions that read files which leave each column under its own name."""
+
+
+NAME_OF_FILE = re.compile(r"[./]")
+"""What the names of files have, and those of variables of Python have not."""
 
 
 class UntracedError(Exception):
@@ -149,7 +154,9 @@ class _Lineage:
             return scope[folded(table.name)]
         found = next((found for name in spellings(table, schema) if (found := catalog.find(self._rows, name))), None)
         if found is None:
-            return self._base(exp.Table(this=table.this.copy()))  # a file
+            if not NAME_OF_FILE.search(table.name):
+                raise UntracedError  # a variable of Python, which may be a relation
+            return self._base(exp.Table(this=table.this.copy()))
         return self._of_view(found) if found.is_view else self._base(found.table, found.table)
 
     def _of_view(self, view: Stored) -> tuple[Column, ...]:

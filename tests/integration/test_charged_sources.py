@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import random
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -236,6 +239,34 @@ NOT_PERSONS = [
 """Queries and views whose column ``person`` is made of others, or is not known not to be."""
 
 
+RELATIONS = [
+    "a",
+    "b",
+    "c",
+    "(SELECT age AS person, person AS age FROM a)",
+    "(SELECT person // 10 AS person, person AS age FROM a)",
+    "(SELECT max(person) AS person, age FROM a GROUP BY age)",
+    "(SELECT s.*, person, age FROM a)",
+    "(SELECT unnest(s), a.* FROM a)",
+    "(WITH a AS (FROM c) FROM a)",
+    "(FROM a SELECT person: age, age: person)",
+    "(SELECT * RENAME (age AS person, person AS age) FROM b)",
+]
+JOINS = [
+    "{} AS x, {} AS y",
+    "{} AS x LEFT JOIN {} AS y ON x.person = y.age",
+    "{} AS x JOIN {} AS y USING (person)",
+    "{} AS x RIGHT JOIN {} AS y USING (person)",
+    "{} AS x FULL JOIN {} AS y USING (age)",
+    "{} AS x SEMI JOIN {} AS y USING (person)",
+    "{} AS y POSITIONAL JOIN {} AS x",
+    "{} AS x (age, person), {} AS y (who)",
+]
+LISTS = ["*", "x.*", "y.*, x.*", "person", "x.age, x.person", "* REPLACE (x.age AS person)", "* EXCLUDE (person)"]
+SHAPES = ["{} LIMIT 9", "SELECT * FROM ({}) LIMIT 9", "WITH a AS ({} LIMIT 9) SELECT person AS age, * FROM a"]
+"""What random queries are made of."""
+
+
 class TestIndividuals:
     """Their column must be one of the data set: what is lost by another cannot be added up."""
 
@@ -265,6 +296,31 @@ class TestIndividuals:
         engine = session._engine
         for source in NOT_PERSONS:
             assert engine.traced(engine.resolve(source), "person") is None, source
+
+    def test_what_is_traced_has_the_values_of_its_column(self, session: sa.Session) -> None:
+        """Of tables whose columns have no value in common, in random queries."""
+        engine, connection = session._engine, session.connection
+        connection.execute(
+            "CREATE TABLE a AS SELECT person + 1000 AS person, age, {'person': -person} AS s FROM people; "
+            "CREATE TABLE b AS SELECT person + 5000 AS person, age + 9000 AS age FROM people; "
+            "CREATE VIEW c (person, age) AS SELECT age, person FROM b"
+        )
+        chosen = random.Random(1).sample(list(product(SHAPES, LISTS, JOINS, RELATIONS, RELATIONS)), 100)  # noqa: S311
+        traced = 0
+        for shape, columns, join, left, right in chosen:
+            query = shape.format(f"SELECT {columns} FROM {join.format(left, right)}")
+            with suppress(sa.EngineError):  # DuckDB refuses some
+                source = engine.resolve(query)
+                for name in {column.name for column in engine.describe(source.relation)}:
+                    if (found := engine.traced(source, name)) is not None:
+                        traced += 1
+                        (table,) = found.tables
+                        strangers = connection.execute(
+                            f'SELECT count("{name}") FROM ({query}) '
+                            f'WHERE "{name}"::VARCHAR NOT IN (SELECT "{found.name}"::VARCHAR FROM {table})'
+                        ).fetchall()
+                        assert strangers == [(0,)], (query, name, found)
+        assert traced > 30
 
     def test_relations_and_frames_are_traced(self, session: sa.Session) -> None:
         engine, connection = session._engine, session.connection

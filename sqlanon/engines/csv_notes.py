@@ -22,6 +22,10 @@ RELEASES = "releases"
 """The key of the entries of a note, by the SHA-256 of the bytes of the CSV that each is about."""
 
 
+Form = tuple[list[tuple[str, str]], tuple[str, ...]]
+"""How a CSV is to be read: its columns with their types, and those whose formulas have an apostrophe before them."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """The entry of a CSV in a note.
@@ -37,9 +41,9 @@ class Entry:
     quoted: tuple[str, ...] = ()
 
     @property
-    def form(self) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
+    def form(self) -> Form:
         """What is equal of files that are read together."""
-        return [*self.columns.items()], self.quoted
+        return form_of(self.columns, self.quoted)
 
     def as_json(self) -> dict[str, Any]:
         """The document of this entry."""
@@ -67,6 +71,11 @@ class Found:
     def note(self) -> str | None:
         """Where the CSV comes from, as JSON."""
         return None if self.entry is None else json.dumps(self.entry.note)
+
+
+def form_of(columns: Mapping[str, str], quoted: Iterable[str]) -> Form:
+    """The form of a CSV with columns of these types."""
+    return [*columns.items()], (*quoted,)
 
 
 def is_csv(file: str | Path) -> bool:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sqlanon.engines.csv_notes import Entries, Entry, note_text, read_note, sha256_of
+from sqlanon.engines.csv_notes import Entries, Entry, Form, form_of, note_text, read_note, sha256_of
 from sqlanon.engines.locks import held_folder
 from sqlanon.errors import EngineError
 from sqlanon.model.taxonomy.notes import note_beside
@@ -31,6 +31,11 @@ class StagedCsv:
     columns: dict[str, str] = field(default_factory=dict)
     note: str = ""
     quoted: tuple[str, ...] = ()
+
+    @property
+    def form(self) -> Form:
+        """How it is to be read."""
+        return form_of(self.columns, self.quoted)
 
 
 @contextmanager

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import NOTE_KEY
+from sqlanon.engines.csv_notes import sha256_of
 from sqlanon.engines.paths import marked
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
+from sqlanon.publish.content import with_record_hash
 from sqlanon.publish.exchange import exchange
 from sqlanon.publish.files import cannot_be_written, flush, hidden, refuse_place, tidy
 
@@ -103,7 +105,7 @@ def changes_of(folder: Path) -> tuple[str, ...]:
     note, found = marked(folder), listing(folder)
     written = None if note is None else note["folder"].get("files")
     if written == found:
-        return ()
+        return tuple(_changed_files(note, _contents(folder)))
     if not isinstance(written, dict) or not isinstance(written.get("count"), int):
         return (f"its {MARKER} does not tell which files were written",)
     if found["count"] == written["count"]:
@@ -112,6 +114,15 @@ def changes_of(folder: Path) -> tuple[str, ...]:
     return (
         f"it has {fewer_or_more} files than were written: {found['count']:,} where there were {written['count']:,}",
     )
+
+
+def _changed_files(note: Mapping[str, Any] | None, found: list[str | None]) -> Iterator[str]:
+    """Files with the names and sizes of those that were written, and another content."""
+    written = None if note is None else note["folder"].get("files_sha256")
+    if not isinstance(written, list) or len(written) != len(found):
+        yield f"its {MARKER} does not tell the hashes of its files"
+    elif changed := sum(one != other for one, other in zip(written, found, strict=True)):
+        yield f"{changed:,} of its {len(found):,} files have another content than was written"
 
 
 def note_of(folder: Path) -> str | None:
@@ -130,12 +141,20 @@ def listing(folder: Path) -> dict[str, int | str]:
     """
     digest = hashlib.sha256()
     count = size = 0
-    for path in sorted([*_files(folder), *_odd_folders(folder)]):
-        if path != folder / MARKER:
-            length = path.lstat().st_size
-            digest.update(json.dumps([path.relative_to(folder).as_posix(), length]).encode())
-            count, size = count + 1, size + length
+    for path in _listed(folder):
+        length = path.lstat().st_size
+        digest.update(json.dumps([path.relative_to(folder).as_posix(), length]).encode())
+        count, size = count + 1, size + length
     return {"count": count, "bytes": size, "sha256": digest.hexdigest()}
+
+
+def _contents(folder: Path) -> list[str | None]:
+    """The SHA-256 of each listed file, in the order of their names; None for what cannot be read as a file."""
+    return [sha256_of(path) for path in _listed(folder)]
+
+
+def _listed(folder: Path) -> list[Path]:
+    return sorted(path for path in [*_files(folder), *_odd_folders(folder)] if path != folder / MARKER)
 
 
 def part(folder: Path, number: int) -> Path:
@@ -184,10 +203,10 @@ def _seal(staged: StagedFolder) -> None:
     """Give the data its final names, add the marker, and wait until all of it is on the disk."""
     for path in list(_files(staged.path)):
         path.rename(path.with_name(path.name.removesuffix(STAGED_SUFFIX) + FILE_SUFFIX))
-    layout = {**staged.layout, "files": listing(staged.path)}
+    layout = {**staged.layout, "files": listing(staged.path), "files_sha256": _contents(staged.path)}
     for path in _files(staged.path):
         flush(path)
-    document = {NOTE_KEY: {**staged.note[NOTE_KEY], "folder": layout}}
+    document = {NOTE_KEY: with_record_hash({**staged.note[NOTE_KEY], "folder": layout})}
     # Not sorted: the columns are in the order of the release.
     (staged.path / MARKER).write_text(f"{json.dumps(document)}\n", encoding="utf-8")
     flush(staged.path / MARKER)

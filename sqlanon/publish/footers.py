@@ -7,6 +7,7 @@ than the one that was measured.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import struct
 from pathlib import Path
@@ -21,6 +22,9 @@ TAIL = struct.Struct("<I4s")
 
 BINARY_NEXT = b"\x18"
 """How a structure begins a field of bytes with the number after the last one, in the compact protocol of Thrift."""
+
+PIECE_BYTES = 1 << 20
+"""The bytes of a file that are hashed at a time."""
 
 MORE = 0x80
 """In the bytes of a length, of which each holds seven bits: others follow."""
@@ -43,6 +47,31 @@ def replace_note(path: Path, old: str, new: str) -> None:
         file.seek(start)
         file.write(footer + TAIL.pack(len(footer), letters))
         file.truncate()
+
+
+def sha256_without_note(path: Path, note: str) -> str:
+    """The hash of a Parquet file, of its pages and its footer, with :data:`UNKNOWN` in place of its note.
+
+    Raises:
+        ValueError: the note is not in its footer.
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        size = file.seek(-TAIL.size, os.SEEK_END)
+        length, letters = TAIL.unpack(file.read(TAIL.size))
+        start = size - length
+        if start < 0:
+            raise ValueError(path.name)
+        file.seek(0)
+        digest = hashlib.sha256()
+        while start > 0 and (pages := file.read(min(start, PIECE_BYTES))):
+            digest.update(pages)
+            start -= len(pages)
+        before, found, after = file.read(length).rpartition(_entry(note))
+    if not found:
+        raise ValueError(path.name)
+    digest.update(before + _entry(UNKNOWN) + after + letters)
+    return digest.hexdigest()
 
 
 def _entry(note: str) -> bytes:

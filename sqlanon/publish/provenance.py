@@ -75,6 +75,11 @@ def note_beside(policy: Policy, name: str, release: str) -> str:
     return note_by_policy(policy, beside={"name": name, "release": release})
 
 
+def with_tables(text: str, tables: Mapping[str, object]) -> str:
+    """The note of a release with the tables that were published beside it, by what they are; the same without any."""
+    return json.dumps({NOTE_KEY: {**json.loads(text)[NOTE_KEY], "tables": tables}}) if tables else text
+
+
 def note(**facts: object) -> str:
     """What travels with a table or file of ours: facts as one line of JSON under the key ``sqlanon``."""
     document = {"version": installed_version(), "code_sha256": code_sha256(), **facts}

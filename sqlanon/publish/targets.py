@@ -51,8 +51,12 @@ class Target(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What a reader of the report should know of what was written."""
 
-    def add_note(self, note: str) -> None:
-        """Tell where the rows that were written come from, once: a document of JSON that travels with them."""
+    def add_note(self, note: str) -> Mapping[str, str]:
+        """Tell where the rows that were written come from, once: a document of JSON that travels with them.
+
+        Returns:
+            the hashes of what was written, which travel in the document.
+        """
 
 
 @contextmanager

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Files, ResolvedSource
+from sqlanon.engines.csv_notes import sha256_of
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import CsvFormulas
+from sqlanon.publish.content import content_of_csv, sealed
 from sqlanon.publish.csv_files import StagedCsv
 from sqlanon.queries.release.formulas import formula_counts, quoted_names, with_quoted_formulas
 from sqlanon.queries.source import SourceColumn
@@ -55,8 +57,10 @@ class CsvTarget:
         self.engine.refuse_altered(query, read, columns, "CSV")
         return ResolvedSource(read, f"CSV {self.name}")
 
-    def add_note(self, note: str) -> None:
-        self.staged.note = note
+    def add_note(self, note: str) -> Mapping[str, str]:
+        content = content_of_csv(sha256_of(self.staged.path) or "", self.staged.form)
+        self.staged.note = sealed(note, content)
+        return content
 
     def _safe(self, query: exp.Query, columns: Sequence[SourceColumn]) -> tuple[exp.Query, Sequence[SourceColumn]]:
         """The query as it is to be written, with its columns.

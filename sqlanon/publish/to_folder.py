@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -47,8 +48,10 @@ class FolderTarget:
     def notes(self) -> tuple[str, ...]:
         return ()
 
-    def add_note(self, note: str) -> None:
+    def add_note(self, note: str) -> Mapping[str, str]:
+        """See :class:`sqlanon.publish.targets.Target`; the hashes of files are taken when they have their names."""
         self.staged.note = json.loads(note)
+        return {}
 
     def _write_files(self, query: exp.Query, columns: list[SourceColumn], *, streamed: bool) -> None:
         if self.into.partition_by:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Files, ResolvedSource
+from sqlanon.publish.content import content_of_parquet, sealed
 from sqlanon.publish.files import cannot_be_written
 from sqlanon.publish.footers import UNKNOWN, replace_note
 
@@ -34,6 +36,8 @@ class ParquetTarget:
     def notes(self) -> tuple[str, ...]:
         return ()
 
-    def add_note(self, note: str) -> None:
+    def add_note(self, note: str) -> Mapping[str, str]:
         with cannot_be_written(Path(self.name), "publish"):
-            replace_note(self.staged, UNKNOWN, note)
+            content = content_of_parquet(self.staged, UNKNOWN)
+            replace_note(self.staged, UNKNOWN, sealed(note, content))
+        return content

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -9,6 +10,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Replace
+from sqlanon.publish.content import content_of_table, sealed
 from sqlanon.publish.provenance import noted
 
 NOT_OURS = (
@@ -48,5 +50,7 @@ class TableTarget:
     def notes(self) -> tuple[str, ...]:
         return ()
 
-    def add_note(self, note: str) -> None:
-        self.engine.comment_table(self.table, note)
+    def add_note(self, note: str) -> Mapping[str, str]:
+        content = content_of_table(self.engine, self.table)
+        self.engine.comment_table(self.table, sealed(note, content))
+        return content

@@ -7,7 +7,7 @@ bottom of the lattice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -143,8 +143,8 @@ class _RehearsedTarget:
         self._rehearsal.run(Step(self._relation, query, self._what))
         return ResolvedSource(self._relation.table, self._what)
 
-    def add_note(self, note: str) -> None:
-        pass
+    def add_note(self, note: str) -> Mapping[str, str]:
+        return {}
 
 
 if TYPE_CHECKING:

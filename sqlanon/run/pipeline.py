@@ -23,7 +23,8 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Release
 from sqlanon.model.release.document import with_notes
 from sqlanon.publish.beside import tables_beside
-from sqlanon.publish.provenance import note_beside
+from sqlanon.publish.content import CONTENT
+from sqlanon.publish.provenance import note_beside, with_tables
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.run.unchanged import made_from, published_earlier
 
@@ -98,7 +99,8 @@ def run(
     """
     with engine.transaction(), engine.scratch():
         prepared = prepared.with_present_taxonomies()
-        inputs = {**inputs, "taxonomy_sha256": prepared.bound.taxonomy_hashes}
+        bound = prepared.bound
+        inputs = {**inputs, "taxonomy_sha256": bound.taxonomy_hashes}
         with stages.stage("encode"):
             encoded = prepared.encode()
         chosen = encoded.charge().choose(stages)
@@ -109,12 +111,14 @@ def run(
             others = {name: beside[name].write(query) for name, query in drawn.rows_beside().items()}
         with stages.stage("verify"):
             verified = drawn.verify(written, others)
-        notes = (*(() if examined is None else examined.notes), *prepared.bound.label_notes, *target.notes)
+        notes = (*(() if examined is None else examined.notes), *bound.label_notes, *target.notes)
         report = with_notes(verified.report(target.name, stages.seconds), notes)
         # Findings come after that: no method can have them travel with a release.
-        target.add_note(drawn.note(report, inputs))
-        for name, other in beside.items():
-            other.add_note(note_beside(prepared.bound.policy, name, target.name))
+        written_beside = {
+            name: {"table": other.name, CONTENT: other.add_note(note_beside(bound.policy, name, target.name))}
+            for name, other in beside.items()
+        }
+        target.add_note(with_tables(drawn.note(report, inputs), written_beside))
         stages.begin("publish")
     return Release(
         into=target.name,

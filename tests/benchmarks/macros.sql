@@ -844,3 +844,36 @@ FROM (
     LEFT JOIN cut AS sexes ON sexes.attribute = 'sex' AND sexes.value = patients.sex
     LEFT JOIN cut AS days ON days.attribute = 'day' AND patients.day >= days.low AND patients.day < days.high
 );
+
+-- compare: content_hash
+FROM anon.content_hash('released');
+-- by hand
+SELECT
+    CAST(sum(times) AS BIGINT) AS row_count,
+    sha256(string_agg(sha256(concat_ws(' ', bucket, first, second, third, fourth)), '' ORDER BY bucket)) AS content_hash
+FROM (
+    SELECT
+        ('0x' || digest[:5])::INTEGER AS bucket,
+        sum(times) AS times,
+        sum(('0x' || digest[:16])::UBIGINT) AS first,
+        sum(('0x' || digest[17:32])::UBIGINT) AS second,
+        sum(('0x' || digest[33:48])::UBIGINT) AS third,
+        sum(('0x' || digest[49:])::UBIGINT) AS fourth
+    FROM (
+        SELECT count(*) AS times, sha256(concat(count(*), ' ', sha256(spelled))) AS digest
+        FROM (
+            SELECT
+                strlen(age) || ':' || age || strlen(sex) || ':' || sex || strlen(city) || ':' || city || strlen(diagnosis)
+                || ':' || diagnosis || strlen(weight::VARCHAR) || ':' || weight AS spelled
+            FROM released
+        )
+        GROUP BY spelled
+    )
+    GROUP BY bucket
+);
+
+-- compare: added_values
+FROM anon.added_values('people', 'people', ['diagnosis', 'city']);
+-- by hand
+SELECT count(*) AS added_rows
+FROM (SELECT diagnosis, city FROM people EXCEPT ALL SELECT diagnosis, city FROM people);

@@ -1103,6 +1103,77 @@ SELECT
     )) AS "unlike"
 FROM "anon_compared";
 
+WITH anon_rows AS (
+  SELECT
+    ENCODE(CONCAT(*COLUMNS(*))) AS anon_row
+  FROM (
+    SELECT
+      COALESCE(
+        CONCAT(
+          STRLEN(
+            (
+              CASE TYPEOF(COLUMNS(*))
+                WHEN 'TIMESTAMP WITH TIME ZONE'
+                THEN COALESCE(
+                  CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
+                  CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
+                )
+                ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
+              END
+            )
+          ),
+          ':',
+          (
+            CASE TYPEOF(COLUMNS(*))
+              WHEN 'TIMESTAMP WITH TIME ZONE'
+              THEN COALESCE(
+                CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
+                CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
+              )
+              ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
+            END
+          )
+        ),
+        '-'
+      )
+    FROM "memory"."main"."released"
+  )
+), anon_hashes AS (
+  SELECT
+    COUNT(*) AS anon_times,
+    SHA256(CONCAT(COUNT(*), ' ', SHA256(anon_row))) AS anon_hash
+  FROM anon_rows
+  GROUP BY
+    anon_row
+), anon_sums AS (
+  SELECT
+    CAST('0x' || SUBSTRING(anon_hash, 1, 5) AS INT) AS anon_group,
+    SUM(anon_times) AS anon_times,
+    SUM(CAST('0x' || SUBSTRING(anon_hash, 1, 16) AS UBIGINT)) AS anon_first,
+    SUM(CAST('0x' || SUBSTRING(anon_hash, 17, 16) AS UBIGINT)) AS anon_second,
+    SUM(CAST('0x' || SUBSTRING(anon_hash, 33, 16) AS UBIGINT)) AS anon_third,
+    SUM(CAST('0x' || SUBSTRING(anon_hash, 49, 16) AS UBIGINT)) AS anon_fourth
+  FROM anon_hashes
+  GROUP BY
+    anon_group
+)
+SELECT
+  CAST(COALESCE(SUM(anon_times), 0) AS BIGINT) AS row_count,
+  SHA256(
+    COALESCE(
+      LISTAGG(
+        
+          SHA256(CONCAT_WS(' ', anon_group, anon_first, anon_second, anon_third, anon_fourth)),
+          ''
+        
+        ORDER BY
+          anon_group ASC
+      ),
+      ''
+    )
+  ) AS content_hash
+FROM anon_sums;
+
 DROP TABLE IF EXISTS "temp"."main"."anon_equal_rows";
 
 DROP TYPE IF EXISTS "temp"."main"."anon_label_type_1";

@@ -241,20 +241,31 @@ class Session(Preparations, AbstractContextManager["Session"]):
 
     @exclusive
     def verify(
-        self, release: Source, policy: GivenPolicy, *, source: Source | None = None, strict: bool = True
+        self,
+        release: Source,
+        policy: GivenPolicy,
+        *,
+        source: Source | None = None,
+        strict: bool = True,
+        without_provenance: bool = False,
+        record_sha256: str | None = None,
     ) -> Verification:
         """Measure a published table again, and hold it against its policy and its provenance.
 
-        It falls short if it does not meet the privacy models, has other columns than the policy releases, or is not
-        what its provenance tells of: by the number of its rows, its classes, its node, the labels of its taxonomies if
-        those are loaded, and the files of a folder. What could not be compared is in the ``notes`` of the result, and
-        what nobody sees without the source, such as whether sensitive values are true, in ``not_covered``.
+        It falls short if it does not meet the privacy models, has other columns than the policy releases, has no
+        provenance, or is not what its provenance tells of: by the hashes of its content and of the record itself, the
+        number of its rows, its classes, its node, the labels of its taxonomies if those are loaded, and the tables
+        beside it; of a private release, by all but what its mechanism promises. What could not be compared is in the
+        ``notes`` of the result, what was not looked at in ``not_covered``.
 
         Args:
             release: the published table, file or folder, or several partitions by a glob.
             policy: its policy.
-            source: the table that it was made from, with which t-closeness, β-likeness and δ-disclosure compare its
-                classes; without it there is no verdict on these: what they attain beside the release itself is a note.
+            source: the table that it was made from, which has its sensitive and insensitive values as often at least;
+                without it there is no verdict on t-closeness, β-likeness and δ-disclosure, but a note.
+            without_provenance: True if it may have no provenance, and is then held against its policy alone.
+            record_sha256: the hash of its record, as it was handed over another way (``record_sha256`` of an earlier
+                result): a release that was changed together with its record falls short.
             strict: False if what it falls short of is to be in the ``shortfalls`` of the result, and not an error.
 
         Raises:
@@ -262,9 +273,10 @@ class Session(Preparations, AbstractContextManager["Session"]):
             PolicyError: it lacks a column that is to be measured, or, for models of a population, its provenance.
             EngineError: it is not there, or cannot be read.
         """
-        from sqlanon.verification.verify import verify_release
+        from sqlanon.verification.verify import Asked, verify_release
 
-        verification = verify_release(self._engine, release, checked(policy), source, self._opened.resolve)
+        asked = Asked(source, without_provenance, record_sha256)
+        verification = verify_release(self._engine, release, checked(policy), asked, self._opened.resolve)
         if strict and not verification.met:
             raise VerificationError(f"{verification.source} does not meet its policy:", verification.shortfalls)
         return verification

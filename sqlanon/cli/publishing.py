@@ -224,11 +224,22 @@ def verify(
     taxonomies: TaxonomyFiles = None,
     source: Annotated[
         str | None,
-        typer.Option("--source", metavar="SOURCE", help="What it was made from, for models that compare with it."),
+        typer.Option("--source", metavar="SOURCE", help="What it was made from, to compare models and values with."),
+    ] = None,
+    without_provenance: Annotated[
+        bool,
+        typer.Option("--without-provenance", help="Hold it against its policy alone, if it has no provenance."),
+    ] = False,
+    record_sha256: Annotated[
+        str | None,
+        typer.Option("--record-sha256", metavar="HASH", help="The hash of its record, handed over another way."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Hold a published table against its policy and its provenance: exit code 0 if it meets them, 3 if it falls short.
+
+    A table without a provenance falls short unless --without-provenance is given. The record is not signed: whoever can
+    change the release can change it as well, unless --record-sha256 has its hash from elsewhere.
 
     Its labels are compared with the taxonomies of --db and --taxonomy, if they are those that it was made with.
 
@@ -238,7 +249,14 @@ def verify(
     read = read_taxonomies(taxonomies, wanted)
     with reading(database) as session:
         load_taxonomies(session, read)
-        verification = session.verify(release, wanted, source=source, strict=False)
+        verification = session.verify(
+            release,
+            wanted,
+            source=source,
+            strict=False,
+            without_provenance=without_provenance,
+            record_sha256=record_sha256,
+        )
     if as_json:
         write_json({**verification.model_dump(mode="json"), "met": verification.met})
     else:

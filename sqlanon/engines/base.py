@@ -141,11 +141,7 @@ class Compute(Protocol):
         """Refuse, by an :class:`EngineError`, a lent connection that compares texts by a default collation."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """One snapshot for everything inside; committed at the end, rolled back on any error.
-
-        Raises:
-            EngineError: the connection is in a transaction already, or has a default collation.
-        """
+        """A snapshot, committed or rolled back; an :class:`EngineError` in another or by a default collation."""
 
     def watched(self, observer: StatementObserver | None) -> AbstractContextManager[None]:
         """Tell a few times a second how far the present statement is; what the observer raises, and Ctrl-C, end it."""
@@ -215,6 +211,9 @@ class Warehouse(Protocol):
 
     def has_key(self, table: exp.Table, column: str) -> bool:
         """Whether a column is a key of a table by itself, so that no two rows have the same value."""
+
+    def additions(self, table: exp.Table) -> list[str]:
+        """What a table has that no release is written with, such as comments on its columns; a sentence each."""
 
     def prepare_taxonomies(self) -> None:
         """Create the tables of the taxonomies where they are missing, and nothing else."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,20 @@ from pydantic import ValidationError
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Files, ResolvedSource, Writer
-from sqlanon.engines.csv_notes import is_csv, look_at
+from sqlanon.engines.csv_notes import is_csv
 from sqlanon.engines.paths import is_folder, marked, pattern_below
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.destination import Destination
+from sqlanon.publish.content import record_sha256
 from sqlanon.publish.folders import changes_of, note_of
-from sqlanon.publish.provenance import note_of_file
+from sqlanon.publish.provenance import note_of_file, noted
+from sqlanon.verification.integrity import changes_beside, changes_of_content, changes_of_record
 from sqlanon.verification.record import Record, record_of, together
+
+NOT_COMPARED = "its content, the number of its rows, its node and its labels are not compared with what was released"
+
+NOT_NEEDED = "to hold it against its policy alone, ask for that (without_provenance=True, --without-provenance)"
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,8 @@ class Published:
         policies: the hashes of the policies that it was made by.
         shortfalls: how it is not the release that was written.
         notes: why it is compared with no provenance, or with that of a part.
+        record_sha256: the hash of its record, computed anew; None if it has none, or several.
+        is_of_fit: whether it is partitions of a fit, whose source is that of the fit and not that of their rows.
     """
 
     source: ResolvedSource
@@ -40,10 +48,20 @@ class Published:
     policies: frozenset[str] = frozenset()
     shortfalls: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    record_sha256: str | None = None
+    is_of_fit: bool = False
 
 
-def published(engine: Engine, release: Any, resolve: Callable[[Any], ResolvedSource]) -> Published:
-    """A release, whatever was done to it since it was written; ``resolve`` finds all that is not a folder of ours.
+def published(
+    engine: Engine, release: Any, resolve: Callable[[Any], ResolvedSource], *, without_provenance: bool = False
+) -> Published:
+    """A release, whatever was done to it since it was written.
+
+    Args:
+        engine: the database.
+        release: what the user calls it.
+        resolve: finds all that is not a folder of ours.
+        without_provenance: whether it may be a table or file of which nothing is recorded.
 
     Raises:
         EngineError: there is none, or it cannot be read.
@@ -52,8 +70,12 @@ def published(engine: Engine, release: Any, resolve: Callable[[Any], ResolvedSou
     if name is not None and is_folder(name) and engine.find(name) is None and marked(name) is not None:
         return _folder(engine, name)
     source = resolve(release)
-    found = _recorded(source, columns_of(engine, source), notes_of(engine, source))
-    return _with_shortfalls(found, _changed(source))
+    notes = notes_of(engine, source)
+    changes = [*changes_of_content(engine, source, notes)]
+    if not source.files and notes:
+        changes += changes_beside(engine, source.relation, notes[0])
+    found = _recorded(source, columns_of(engine, source), notes, without_provenance=without_provenance)
+    return _with_shortfalls(found, changes)
 
 
 def columns_of(engine: Engine, source: ResolvedSource) -> tuple[str, ...]:
@@ -93,16 +115,6 @@ def _note_of_file(engine: Writer, file: str) -> str | None:
     return note_of_file(engine, file) if is_csv(file) or file.lower().endswith(PARQUET_SUFFIXES) else None
 
 
-def _changed(source: ResolvedSource) -> tuple[str, ...]:
-    """How CSV files differ from those that their notes are about."""
-    changed = sum(look_at(file).is_changed for file in source.files if is_csv(file))
-    if not changed:
-        return ()
-    if len(source.files) == 1:
-        return ("its file was changed since it was written: the note beside it is about another content",)
-    return (f"{changed:,} of its files were changed since they were written: their notes are about another content",)
-
-
 def _folder(engine: Engine, name: str) -> Published:
     """A release that is a folder: all of its files are looked at, whatever its marker says of them."""
     folder, pattern = Path(name), pattern_below(name)
@@ -120,30 +132,33 @@ def _folder(engine: Engine, name: str) -> Published:
         raise error.reworded("; ".join((reason, *changes)), "source") from None
     columns = dict.fromkeys([*(column.name for column in found), *layout["partition_by"]])
     source = ResolvedSource(relation, f"Parquet folder {name}")
-    return _with_shortfalls(_recorded(source, tuple(columns), [note_of(folder)]), changes)
+    found_notes = [note_of(folder)]
+    return _with_shortfalls(_recorded(source, tuple(columns), found_notes, without_provenance=False), changes)
 
 
 def _with_shortfalls(found: Published, shortfalls: Sequence[str]) -> Published:
-    return Published(
-        found.source,
-        found.columns,
-        found.record,
-        found.policies,
-        (*shortfalls, *found.shortfalls),
-        found.notes,
-    )
+    return replace(found, shortfalls=(*shortfalls, *found.shortfalls))
 
 
-def _recorded(source: ResolvedSource, columns: tuple[str, ...], notes: Sequence[str | None]) -> Published:
+def _recorded(
+    source: ResolvedSource, columns: tuple[str, ...], notes: Sequence[str | None], *, without_provenance: bool
+) -> Published:
     """A release with what its parts record."""
+    changes = tuple(dict.fromkeys(change for note in notes for change in changes_of_record(note)))
     try:
         records = [record for record in map(record_of, notes) if record is not None]
     except ValidationError:
-        return Published(source, columns, shortfalls=("its provenance is not what a run writes",))
+        return Published(source, columns, shortfalls=(*changes, "its provenance is not what a run writes"))
     policies = frozenset[str]().union(*(record.policies for record in records))
     record = together(records) if records and len(records) == len(notes) else None
-    shortfalls = _repeated(notes)
-    return Published(source, columns, record, policies, shortfalls, tuple(_missing(records, record, len(notes))))
+    shortfalls, missing = (*changes, *_repeated(notes)), tuple(_without(records, len(notes)))
+    if missing and not without_provenance:
+        shortfalls = (*shortfalls, *(f"{each}; {NOT_NEEDED}" for each in missing))
+        missing = ()
+    digest = record_sha256(noted(notes[0])) if record is not None and len(notes) == 1 else None
+    notes_on_it = (*missing, *_missing(records, record, len(notes)))
+    is_of_fit = any(each.fit is not None for each in records)
+    return Published(source, columns, record, policies, shortfalls, notes_on_it, digest, is_of_fit)
 
 
 def _repeated(notes: Sequence[str | None]) -> tuple[str, ...]:
@@ -155,15 +170,18 @@ def _repeated(notes: Sequence[str | None]) -> tuple[str, ...]:
     return (f"a part is there more than once: {repeated:,} of its files have the provenance of another one",)
 
 
-def _missing(records: Sequence[Record], record: Record | None, parts: int) -> Iterator[str]:
-    """What is not known of a release."""
-    compared = "the number of its rows, its node and its labels are not compared with what was released"
+def _without(records: Sequence[Record], parts: int) -> Iterator[str]:
+    """That a release, or a part of it, has no provenance."""
     if not records:
-        yield f"it has no provenance: {compared}"
+        yield f"it has no provenance: {NOT_COMPARED}"
     elif len(records) < parts:
-        yield f"{parts - len(records):,} of its {parts:,} files have no provenance: {compared}"
-    elif record is None:
-        yield f"its parts are at several nodes, or of several taxonomies: {compared}"
+        yield f"{parts - len(records):,} of its {parts:,} files have no provenance: {NOT_COMPARED}"
+
+
+def _missing(records: Sequence[Record], record: Record | None, parts: int) -> Iterator[str]:
+    """What is not known of a release though each of its parts has a provenance."""
+    if record is None and len(records) == parts > 0:
+        yield f"its parts are at several nodes, or of several taxonomies: {NOT_COMPARED}"
     fits = [part.fit for part in records if part.fit is not None]
     known = max((fit.partitions for fit in fits), default=0)
     if fits and known > len(fits):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
 
 from sqlanon.binding.carried_taxonomies import own_taxonomies, verified_with
 from sqlanon.binding.prepare import spelled_like_taxonomies
@@ -13,6 +16,8 @@ from sqlanon.model.names import folded
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Measurement, Verification
 from sqlanon.publish.files import bring_back
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.nodes import names
 from sqlanon.verification.labels import foreign_labels
 from sqlanon.verification.measure import Beside, beside_release, counted, measure
 from sqlanon.verification.pseudonyms import pseudonym_problems
@@ -27,13 +32,32 @@ NOT_COVERED = (
     "whether the sensitive and insensitive values are true: the privacy models and the provenance are checked, and "
     "nothing is compared with the rows of the source",
 )
+PLACES_NOT_COVERED = (
+    "whether each row has the labels of its own row of the source: values were compared with those of all rows",
+)
 PROMISE_NOT_COVERED = (
     "what its mechanism promises: that is a property of how the release was made, which its provenance tells and no "
     "measure of its rows shows; audit-privacy tests the mechanism",
 )
 NOT_SIGNED = (
-    "who wrote the provenance: it is not signed, so that whoever can change the release can change it as well",
+    "who wrote the provenance: it is not signed, so that whoever can change the release can change its hashes as well; "
+    "a hash of the record that is handed over another way proves it (record_sha256, --record-sha256)",
 )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user asks of a verification.
+
+    Attributes:
+        source: what the release was made from, if it is there.
+        without_provenance: whether the release may have none.
+        record_sha256: the hash that its record is to have, if that was handed over.
+    """
+
+    source: Source | None = None
+    without_provenance: bool = False
+    record_sha256: str | None = None
 
 
 def verify(engine: Engine, release: ResolvedSource, policy: Policy, beside: Beside | None = None) -> Verification:
@@ -45,8 +69,24 @@ def verify(engine: Engine, release: ResolvedSource, policy: Policy, beside: Besi
     return verify_published(engine, Published(release, columns_of(engine, release)), policy, beside)
 
 
-def verify_published(engine: Engine, found: Published, policy: Policy, beside: Beside | None = None) -> Verification:
+def verify_published(
+    engine: Engine,
+    found: Published,
+    policy: Policy,
+    beside: Beside | None = None,
+    *,
+    has_source: bool = False,
+    expected_record: str | None = None,
+) -> Verification:
     """The same, and hold it against what its provenance records.
+
+    Args:
+        engine: the database.
+        found: the release.
+        policy: its policy.
+        beside: what it is measured with.
+        has_source: whether its values are to be looked up in the source that it is measured with.
+        expected_record: the hash that its record is to have.
 
     Raises:
         PolicyError: as :func:`verify`.
@@ -79,23 +119,35 @@ def verify_published(engine: Engine, found: Published, policy: Policy, beside: B
         foreign, unknown = foreign_labels(engine, found.source.relation, policy, record)
         shortfalls += foreign
         notes += unknown
+    covered = NOT_COVERED
+    if has_source and beside is not None and beside.source is not None and not policy.method.invents_values:
+        shortfalls += _added_values(engine, found, policy, beside.source)
+        covered = PLACES_NOT_COVERED
+    if expected_record is not None and found.record_sha256 != expected_record.strip().lower():
+        shortfalls.append("its record is not the one whose hash was given")
     return Verification(
         source=found.source.description,
         measurement=measurement,
         shortfalls=tuple(shortfalls),
         notes=tuple(notes),
-        not_covered=(*(PROMISE_NOT_COVERED if is_private else NOT_COVERED), *NOT_SIGNED),
+        not_covered=(
+            *(PROMISE_NOT_COVERED if is_private else covered),
+            *(NOT_SIGNED if expected_record is None else ()),
+        ),
+        record_sha256=found.record_sha256,
     )
 
 
 def verify_release(
-    engine: Engine,
-    release: Source,
-    policy: Policy,
-    source: Source | None,
-    resolve: Callable[[Source], ResolvedSource],
+    engine: Engine, release: Source, policy: Policy, asked: Asked, resolve: Callable[[Source], ResolvedSource]
 ) -> Verification:
     """The same of what is found under a name, beside the source that it was made from, if that is given.
+
+    Args:
+        engine: the database.
+        release, policy: what is published, and by which policy.
+        asked: what else is asked.
+        resolve: finds what the user names.
 
     Raises:
         PolicyError: as :func:`verify`, or the policy does not fit the source.
@@ -103,13 +155,20 @@ def verify_release(
     """
     if not is_frame(release):
         bring_back(str(release))
-    found = published(engine, release, resolve)
-    original = None if source is None else resolve(source)
+    found = published(engine, release, resolve, without_provenance=asked.without_provenance)
+    original = None if asked.source is None else resolve(asked.source)
     node = None if found.record is None else found.record.node
     attributes = verified_with(policy, has_source=original is not None)
     with own_taxonomies(engine, original or found.source, policy, attributes):
         beside = None if policy.has_private_method else beside_release(engine, policy, node, original)
-        return verify_published(engine, found, policy, beside)
+        return verify_published(
+            engine,
+            found,
+            policy,
+            beside,
+            has_source=original is not None and not found.is_of_fit,
+            expected_record=asked.record_sha256,
+        )
 
 
 def refuse_shortfalls(found: Verification, released: int, others: Iterable[str] = ()) -> None:
@@ -147,6 +206,18 @@ def misfits(policy: Policy, columns: tuple[str, ...]) -> Iterator[str]:
     for name in (*policy.method.added_columns, *(each for role in RELEASED_ROLES for each in getattr(policy, role))):
         if folded(name) not in there:
             yield f'it lacks the column "{name}", which the policy releases'
+
+
+def _added_values(engine: Engine, found: Published, policy: Policy, source: exp.Expr) -> Iterator[str]:
+    """Values that the release has more often than the source that it was made from."""
+    there = {folded(name) for name in found.columns}
+    columns = [name for name in (*policy.sensitive, *policy.insensitive) if folded(name) in there]
+    if not columns:
+        return
+    query = table_call("added_values", found.source.relation.copy(), source.copy(), names(columns))
+    added = engine.fetch(query, "values of the source")[0]["added_rows"]
+    if added:
+        yield f"{added:,} rows have sensitive and insensitive values that its source does not have, or less often"
 
 
 def _other_counts(record: Record, policy: Policy, measurement: Measurement) -> Iterator[str]:

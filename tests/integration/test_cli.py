@@ -202,7 +202,8 @@ def test_partitions_from_fit_to_verify(clinic: Path) -> None:
     assert kept.returncode == 1
     assert "--replace" in kept.stderr
     union = published("verify", source="FROM early UNION ALL FROM late")
-    assert sqlanon(*union, folder=clinic).returncode == 0
+    assert sqlanon(*union, folder=clinic).returncode == 3
+    assert sqlanon(*union, "--without-provenance", folder=clinic).returncode == 0
 
 
 def test_people_get_text_and_no_json(clinic: Path) -> None:

@@ -135,7 +135,8 @@ class TestTheCutBesideARelease:
         assert session.verify("flat", held_against, strict=False).shortfalls == ()
         session.connection.execute("UPDATE flat SET age = '[1, 2)' WHERE state = 'ill'; UPDATE flat SET job = 'poet'")
         found = session.verify("flat", held_against, strict=False).shortfalls
-        assert [shortfall.partition(" has ")[0] for shortfall in found] == ['column "job"', 'column "age"']
+        labels = [shortfall.partition(" has ")[0] for shortfall in found if " has " in shortfall]
+        assert labels == ['column "job"', 'column "age"']
 
 
 class TestResult:

@@ -47,7 +47,10 @@ def verification_view(verification: Verification) -> list[RenderableType]:
     notes = (*verification.measurement.notes, *verification.notes)
     parts = (("Notes", notes), ("Not covered", verification.not_covered))
     measured = measurement_view(verification.measurement.model_copy(update={"notes": ()}))
-    return [*measured, *(sentence_list(heading, sentences) for heading, sentences in parts if sentences)]
+    listed: list[RenderableType] = [sentence_list(heading, sentences) for heading, sentences in parts if sentences]
+    if verification.record_sha256 is not None:
+        listed.append(plain(f"Record: sha256 {verification.record_sha256}"))
+    return [*measured, *listed]
 
 
 def facts_of(measurement: Measurement) -> list[tuple[str, str]]:

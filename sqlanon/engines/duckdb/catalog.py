@@ -30,6 +30,14 @@ Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 Place = tuple[str, str, str]
 """A database, a schema in it, and a name."""
 
+ADDITIONS = (
+    "comments on its columns were",
+    "defaults of its columns were",
+    "constraints on its columns were",
+    "indexes were",
+)
+"""What additions.sql counts, in its order."""
+
 QUERY = re.compile(
     r"(\s|--[^\n]*\n|/\*.*?\*/)*(\(|(select|with|from|values|table|pivot|unpivot)\b)", re.IGNORECASE | re.DOTALL
 )
@@ -65,6 +73,13 @@ def has_key(rows: Rows, table: exp.Table, column: str) -> bool:
     """Whether a column is a key of a fully qualified table by itself."""
     place = (table.catalog, table.db, table.name)
     return bool(rows(template_text("table_key"), (*place, column))[0][0])
+
+
+def additions(rows: Rows, table: exp.Table) -> list[str]:
+    """What was added to a fully qualified table since CREATE TABLE AS made it, a sentence each."""
+    found = rows(template_text("additions"), (table.catalog, table.db, table.name))[0]
+    counted = zip(ADDITIONS, found, strict=True)
+    return [f"{count:,} {what} added since it was written" for what, count in counted if count]
 
 
 def place_new(rows: Rows, name: str) -> exp.Table:

@@ -92,6 +92,9 @@ class DuckDBEngine(DuckDBCompute):
         with closing(opened):
             yield opened.engine()
 
+    def additions(self, table: exp.Table) -> list[str]:
+        return catalog.additions(self.rows, table)
+
     def prepare_taxonomies(self) -> None:
         if not self._read_only and self.taxonomy.catalog == self._name:
             self._refuse_read_only("store a taxonomy")

@@ -159,6 +159,10 @@ class HCeiling(MethodSettings):
         return EFFECTIVE * self.k if self.effective_k is None else self.effective_k
 
     @property
+    def invents_values(self) -> bool:
+        return True
+
+    @property
     def added_columns(self) -> tuple[str, ...]:
         return (CLASS_ID,) if self.has_catalog else ()
 

@@ -55,6 +55,11 @@ class MethodSettings(PolicyValue):
         return ()
 
     @property
+    def invents_values(self) -> bool:
+        """Whether a release has sensitive values that no row of the source has there."""
+        return self.replaces_models
+
+    @property
     def draws(self) -> bool:
         """Whether something of a release is drawn at random."""
         return False

@@ -89,7 +89,9 @@ class Verification(Document):
         measurement: the measurement.
         shortfalls: one sentence per requirement that is not met; empty if all are.
         notes: what could not be compared with the provenance of the release, or with its policy.
-        not_covered: what no verification sees without the source.
+        not_covered: what the verification does not see.
+        record_sha256: the hash of the record that travels with the release, to be handed over another way; None
+            without a record, or with several.
     """
 
     source: str
@@ -97,6 +99,7 @@ class Verification(Document):
     shortfalls: tuple[str, ...]
     notes: tuple[str, ...] = ()
     not_covered: tuple[str, ...] = ()
+    record_sha256: str | None = None
 
     @property
     def met(self) -> bool:

@@ -1338,7 +1338,7 @@ CEILING = [
             'count_rows().eq(exp.AnyValue(this=column(LEAVES, "anon_of_node")))',
             "count_rows().eq(count_rows())",
             "a class is barred from a value by what some of its rows are",
-            f"{IMPOSSIBLE}::test_no_counterfeit_has_one_and_others_are_drawn_by_their_weights",
+            f"{IMPOSSIBLE}::test_a_label_that_stands_for_others_too_bars_nothing",
         ),
         (
             "impossible-in-other-places",

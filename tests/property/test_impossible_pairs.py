@@ -144,3 +144,23 @@ def test_values_of_a_class_are_drawn_as_often_to_one_another() -> None:
     assert found.keys() == expected.keys()
     for key, share in expected.items():
         assert abs(found[key] - 12000 * share) < 5 * np.sqrt(12000 * share * (1 - share)), key
+
+
+def test_a_label_that_stands_for_others_too_bars_nothing() -> None:
+    """No man gives birth, but of the class of both sexes that lacks two rows a counterfeit may."""
+    with sa.connect() as session:
+        rows = "('a', 'm', 'flu'), ('b', 'f', 'birth'), ('b', 'f', 'flu'), ('b', 'm', 'flu')"
+        session.connection.execute(f"CREATE TABLE people AS FROM (VALUES {rows}) AS people (city, sex, illness)")
+        session.taxonomies.load("city", sa.Taxonomy.flat(["a", "b"]))
+        session.taxonomies.load("sex", sa.Taxonomy.flat(["f", "m"]))
+        source = WatchedSource(1)
+        levels = {"city": 0, "sex": 1}
+        policy = sa.Policy(
+            quasi_identifiers=[*levels],
+            sensitive=["illness"],
+            minimum_levels=levels,
+            maximum_levels=levels,
+            method=sa.HCeiling(3, h=1, fill="uniform", impossible=[{"sex": "m", "illness": "birth"}]),
+        )
+        session.anonymize("people", policy, "released", random_source=source)
+    assert source.draws == Counter({((1, 1), 2): 1})

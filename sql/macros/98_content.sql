@@ -10,8 +10,10 @@ coalesce(concat(strlen(anon.text_in_utc(value)), ':', anon.text_in_utc(value)), 
 
 -- A hash of the rows of a table, whatever their order, and their number. Each distinct row is spelled as text, its columns
 -- in their order with their lengths (values by anon.text_in_utc), and hashed with the number of times that it is there by
--- SHA-256. These hashes are summed in up to 16^5 groups by their first digits, and the sums are hashed. Names and types of
--- columns are no part of it. Instants within lists and structs are spelled in the time zone of the session.
+-- SHA-256. These hashes are summed in up to 16^5 groups by their first digits, and the sums are hashed. It changes with any
+-- edit, but does not resist somebody who searches for other rows with the same sums (Wagner 2002, "A Generalized Birthday
+-- Problem"). Names and types of columns are not in it. Instants within lists and structs are spelled in the time zone of the
+-- session.
 --
 -- Returns: row_count BIGINT, content_hash VARCHAR (64 hexadecimal digits), one row.
 -- Example:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import subprocess
@@ -109,6 +110,14 @@ def at(path: Path) -> WarehouseLedger:
     return open_ledger(memory(), path)
 
 
+class LastCentury(datetime.datetime):
+    """A clock that goes wrong."""
+
+    @classmethod
+    def now(cls, tz: datetime.tzinfo | None = None) -> LastCentury:
+        return cls(1999, 12, 31, tzinfo=tz)
+
+
 class TestBudgets:
     def test_they_are_spent_to_the_last_digit(self, ledger: WarehouseLedger) -> None:
         ledger.cap("visits", Budget("0.3", "3e-7"))
@@ -166,6 +175,21 @@ class TestBudgets:
         assert [(row.kind, row.epsilon) for row in ledger.entries()] == [
             ("cap", "1"), ("charge", "0.5"), ("cap", "0.2"), ("cap", None), ("charge", "7"), ("cap", "8"),
         ]  # fmt: skip
+
+    def test_a_clock_that_goes_back_changes_nothing_but_times(
+        self, ledger: WarehouseLedger, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ledger.cap("visits", Budget("0.5"))
+        ledger.commit([expense("0.2")])
+        monkeypatch.setattr(ledger_module, "datetime", LastCentury)
+        ledger.commit([expense("0.2")])
+        with pytest.raises(sa.BudgetError):
+            ledger.commit([expense("0.2")])
+        ledger.cap("visits", Budget("0.6"))
+        ledger.commit([expense("0.2")])
+        assert [row.epsilon for row in ledger.entries()] == ["0.5", "0.2", "0.2", "0.6", "0.2"]
+        assert ledger.entries()[2].spent_at < ledger.entries()[1].spent_at
+        assert ledger.verify() == ledger.head()
 
     def test_the_accountant_writes_what_it_charges(self, ledger: WarehouseLedger) -> None:
         accountant = Accountant(ledger, dataset="main.Visits", method="ipa", policy_sha256=HASH)

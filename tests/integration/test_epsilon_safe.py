@@ -36,8 +36,8 @@ method = { model = "epsilon-safe", k = 10, beta = 0.5, epsilon_sampling = 1 }
 """
 
 
-UNNOTED = {"source", "into", "seconds", "diagnostics"}
-"""What a report tells, and the note of its release does not."""
+UNNOTED = {"source", "into", "opened_account", "seconds", "diagnostics"}
+"""The fields of a report that the note of its release does not have."""
 
 
 def numbers(document: Any) -> set[float]:

@@ -15,12 +15,10 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible
-from sqlanon.queries.kit.nodes import Relation, Step, column, number, select, string, subquery
+from sqlanon.queries.kit.nodes import column, number, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy
 from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import is_respelled, with_spellings
-
-DOMAINS = Relation("anon_domains", "node")
 
 
 def load(engine: Engine, wanted: Sequence[Wanted]) -> None:
@@ -156,8 +154,6 @@ def _note_origins(engine: Engine, wanted: Sequence[Wanted], observed: set[str]) 
     # It was they that were staged and looked at.
     keep_well_formed(engine, shapes)
     observed = observed | {shapes[each.attribute].sha256 for each in wanted if each.taxonomy.domain == "observed"}
-    if engine.fetch(taxonomies.has_narrow_domains(engine.taxonomy), "taxonomies")[0]["is_narrow"]:
-        _widen_domains(engine)
     domains, origins = [], []
     for each in wanted:
         sha256 = shapes[each.attribute].sha256
@@ -167,14 +163,3 @@ def _note_origins(engine: Engine, wanted: Sequence[Wanted], observed: set[str]) 
         origins.append((string(each.attribute), string(domain), file, string(sha256)))
     for rows, table in ((domains, taxonomies.domains_of), (origins, taxonomies.origin_table)):
         engine.execute(exp.insert(exp.values(rows), table(engine.taxonomy)), "store a taxonomy")
-
-
-def _widen_domains(engine: Engine) -> None:
-    """Make the table of domains anew, for a CHECK cannot be changed: that of earlier versions knows none stated."""
-    engine.run(Step(DOMAINS, select([exp.Star()], taxonomies.domains_of(engine.taxonomy)), "the domains"))
-    engine.execute(exp.Drop(tables=[taxonomies.domains_of(engine.taxonomy)], kind="TABLE"), "the domains")
-    engine.execute(taxonomies.domain_table(engine.taxonomy), "the domains")
-    engine.execute(
-        exp.insert(select([exp.Star()], DOMAINS.table), taxonomies.domains_of(engine.taxonomy)), "the domains"
-    )
-    engine.drop(DOMAINS)

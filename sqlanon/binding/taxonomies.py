@@ -27,7 +27,7 @@ def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str,
     is_of_none = attributes is not None and not attributes
     if is_of_none or not engine.find(engine.taxonomy):
         return {}
-    # In a warehouse of an earlier version there is nothing that tells of the last time.
+    # The taxonomies that a fit has kept come without what was loaded last.
     return stored_shapes(engine, attributes, is_noted=bool(engine.find(taxonomies.origin_table(engine.taxonomy))))
 
 

@@ -31,7 +31,6 @@ from sqlanon.cli.terminal.output import show, write_json
 from sqlanon.cli.terminal.progress import progress
 
 Sidecar = Annotated[Path, typer.Option("--fit", metavar="FILE", help="The private file of the fit.")]
-Levels = Annotated[list[str] | None, typer.Option("--level", hidden=True, help="As --node; the older spelling.")]
 EveryPartition = Annotated[
     bool, typer.Option("--every-partition", help="Each partition is to meet the privacy models on its own, too.")
 ]
@@ -54,7 +53,6 @@ def fit(
     database: OptionalDatabase = None,
     taxonomies: TaxonomyFiles = None,
     node: GivenNode = None,
-    level: Levels = None,
     every_partition: EveryPartition = False,
     accept_observed_domain: AcceptObserved = False,
     replace: ReplaceFit = False,
@@ -69,7 +67,7 @@ def fit(
     from sqlanon.cli.terminal.views import fit_view
     from sqlanon.model.policy.policy import Policy
 
-    wanted, levels = Policy.from_toml(policy), given_node([*(node or ()), *(level or ())])
+    wanted, levels = Policy.from_toml(policy), given_node(node)
     read = read_taxonomies(taxonomies, wanted)
     with progress(as_events=as_events, quiet=as_json) as observer, reading(database) as session:
         load_taxonomies(session, read)

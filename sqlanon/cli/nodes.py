@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import typer
 
 from sqlanon.model.destination import CSV_SUFFIX, FILE_SUFFIX
 from sqlanon.model.policy.policy import Policy
@@ -23,13 +21,6 @@ def document(nodes: pa.Table, policy: Policy) -> dict[str, Any]:
         "quality": policy.quality.measure,
         "table": sorted(rows, key=_rank),
     }
-
-
-def as_target(out: Path) -> str:
-    """What --out has taken, as what --into takes: files alone."""
-    if out.suffix.lower() not in FORMATS:
-        raise typer.BadParameter(f"{out} ends in neither .parquet nor .csv", param_hint="--into")
-    return str(out)
 
 
 def _rank(row: dict[str, Any]) -> tuple[bool, float, float, int, int, tuple[int, ...]]:

@@ -72,7 +72,6 @@ def lattice(
     database: OptionalDatabase = None,
     taxonomies: TaxonomyFiles = None,
     into: LatticeTarget = None,
-    out: Annotated[Path | None, typer.Option(hidden=True, help="As --into with a file; the older spelling.")] = None,
     replace: Replace = False,
     replace_anything: ReplaceAnything = False,
     as_events: Events = False,
@@ -88,9 +87,6 @@ def lattice(
     wanted = _policy(policy)
     may_go = replacing(replace, anything=replace_anything)
     read = read_taxonomies(taxonomies, wanted)
-    if out is not None and into is not None:
-        raise typer.BadParameter("give one of --into and --out, its older spelling")
-    into = into or (None if out is None else nodes.as_target(out))
     with (
         progress(as_events=as_events, quiet=as_json) as observer,
         reading(database) if into is None else writing(database, destination(into)) as session,

@@ -88,10 +88,9 @@ class Sidecar:
         return table_of("reference")
 
     @property
-    def taxonomies(self) -> exp.Table | None:
-        """The taxonomies of the fit, beside which it says where their domains come from; None in a file of old."""
-        tables = table_of(TAXONOMY), table_of(TAXONOMY_DOMAIN)
-        return tables[0] if all(map(self.engine.find, tables)) else None
+    def taxonomies(self) -> exp.Table:
+        """The taxonomies of the fit, beside which it says where their domains come from."""
+        return table_of(TAXONOMY)
 
     def counts(self, numbers: Collection[int]) -> exp.Subquery:
         """The counts of some entries together: labels, protected values, ``anon_row_count``."""

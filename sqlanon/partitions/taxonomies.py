@@ -15,19 +15,15 @@ from sqlanon.partitions.sidecar import Sidecar
 
 @contextmanager
 def taxonomies_of_fit(engine: Engine, sidecar: Sidecar) -> Iterator[None]:
-    """The taxonomies that the fit has kept hold within the block; those of the session, if it has kept none.
+    """The taxonomies that the fit has kept hold within the block.
 
     Raises:
         TaxonomyError: the session has another one than the fit was made with: nobody knows which one is meant.
     """
-    kept = sidecar.taxonomies
-    if kept is None:
-        yield
-        return
     wanted = [name for name in sidecar.fit.taxonomy_sha256 if name not in sidecar.fit.policy.taxonomies]
     found = {name: shape.sha256 for name, shape in taxonomies.shapes(engine, wanted).items()}
     refuse_other_taxonomies(sidecar.fit, found)
-    with reading_taxonomies(engine, kept):
+    with reading_taxonomies(engine, sidecar.taxonomies):
         yield
 
 

@@ -342,7 +342,7 @@ class TestReplacing:
 
 class TestMisfits:
     def test_another_session_needs_no_taxonomies(self, sidecar: Path, tmp_path: Path) -> None:
-        """The private file has those of the fit; one of an older version has none, and then they are loaded."""
+        """The private file has those of the fit."""
         with sa.connect() as other:
             first = other.partitions.apply(visits(("b1", 2, "xy")), sidecar, tmp_path / "october.parquet")
             assert first.report.rows.released == 2
@@ -352,13 +352,6 @@ class TestMisfits:
                 other.partitions.apply(NOVEMBER, sidecar, tmp_path / "november.parquet")
             load_taxonomies(other)
             assert other.partitions.apply(NOVEMBER, sidecar, tmp_path / "november.parquet").report.rows.source == 4
-        with duckdb.connect(str(sidecar)) as connection:
-            connection.execute("DROP TABLE taxonomy; DROP TABLE taxonomy_domain")
-        with sa.connect() as other, pytest.raises(sa.TaxonomyError, match="without a taxonomy"):
-            other.partitions.apply(visits(("a1", 1, "xyzxy")), sidecar, tmp_path / "december.parquet")
-        with sa.connect() as other:
-            load_taxonomies(other)
-            other.partitions.apply(visits(("a1", 1, "xyzxy")), sidecar, tmp_path / "december.parquet")
 
     def test_taxonomies_that_the_policy_carries_are_kept(self, session: sa.Session, tmp_path: Path) -> None:
         """They hold for partitions, too, whatever the session stores under their names."""

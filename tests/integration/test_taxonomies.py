@@ -686,36 +686,3 @@ class TestOrigins:
             "INSERT INTO anon.taxonomy_domain VALUES ('z', 'declared')"
         )
         assert (self.domain(session, "y"), self.domain(session, "z")) == ("observed", "declared")
-
-    @pytest.mark.parametrize("read_only", [False, True])
-    def test_a_warehouse_of_the_version_before(self, tmp_path: Path, exported: Path, read_only: bool) -> None:
-        (exported.parent / "zip.csv.sqlanon.json").unlink()
-        (tmp_path / "x.csv").write_text("a;*\n")
-        with duckdb.connect(str(tmp_path / "old.duckdb")) as connection:
-            connection.execute(
-                """
-                CREATE SCHEMA anon;
-                CREATE TABLE anon.taxonomy (
-                    attribute VARCHAR NOT NULL, level INTEGER NOT NULL, value VARCHAR, label VARCHAR
-                );
-                CREATE TABLE anon.taxonomy_domain (
-                    attribute VARCHAR NOT NULL PRIMARY KEY,
-                    domain VARCHAR NOT NULL CHECK (domain IN ('declared', 'observed'))
-                );
-                INSERT INTO anon.taxonomy_domain VALUES ('zip', 'observed'), ('sex', 'declared');
-                INSERT INTO anon.taxonomy VALUES ('sex', 0, 'f', 'f'), ('sex', 1, 'f', '*')
-                """
-            )
-            values = [line.split(";") for line in exported.read_text().splitlines()]
-            rows = [("zip", level, line[0], label) for line in values for level, label in enumerate(line)]
-            connection.executemany("INSERT INTO anon.taxonomy VALUES (?, ?, ?, ?)", rows)
-        with sa.connect(tmp_path / "old.duckdb", read_only=read_only) as session:
-            assert (self.domain(session, "sex"), self.domain(session)) == ("declared", "observed")
-            session.taxonomies.load("x", tmp_path / "x.csv")
-            session.taxonomies.load("y", exported)
-            session.taxonomies.load("x", tmp_path / "x.csv")
-            found = {name: shape["domain"] for name, shape in session.taxonomies.list().items()}
-        assert found == {"sex": "declared", "x": "stated", "y": "observed", "zip": "observed"}
-        if not read_only:
-            with sa.connect(tmp_path / "old.duckdb") as session:
-                assert {name: shape["domain"] for name, shape in session.taxonomies.list().items()} == found

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-import sqlglot
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import schema_statements, table_call, template
+from sqlanon.queries.kit.macros import table_call, template
 from sqlanon.queries.kit.nodes import (
-    DIALECT,
     aliased,
     cast,
     column,
@@ -250,20 +248,6 @@ def origins(taxonomy: exp.Table) -> exp.Query:
 def observed(taxonomy: exp.Table) -> exp.Query:
     """``sha256``: of all taxonomies that were loaded with values read off the data."""
     return at(template("observed_taxonomies"), taxonomy)
-
-
-def has_narrow_domains(taxonomy: exp.Table) -> exp.Query:
-    """One row, ``is_narrow``: whether the table of domains is that of an earlier version."""
-    here = column("database_name").eq(string(taxonomy.catalog))
-    return template("narrow_domains").where(here, copy=False)
-
-
-def domain_table(taxonomy: exp.Table) -> exp.Create:
-    """The statement that makes the table of domains."""
-    parsed = (sqlglot.parse_one(statement, read=DIALECT) for statement in schema_statements())
-    made = next(each for each in parsed if any(table.name == "taxonomy_domain" for table in each.find_all(exp.Table)))
-    assert isinstance(made, exp.Create)
-    return at(made, taxonomy)
 
 
 def _is_one_of(attribute: exp.Column, attributes: Sequence[str]) -> exp.In:

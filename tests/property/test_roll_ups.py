@@ -20,7 +20,7 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.methods import publishing, roll_up
 from sqlanon.methods.cells import encode_table
-from sqlanon.methods.full_domain import node_counter
+from sqlanon.methods.full_domain import choice, node_counter
 from sqlanon.methods.roll_up import ClassCounts, RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.searches import SearchName
@@ -275,12 +275,13 @@ def test_a_run_that_does_not_fit_in_memory_publishes_the_same(tmp_path: Path) ->
 
 @pytest.mark.parametrize("search", ["ola", "exhaustive"])
 def test_a_search_has_its_query_planned_once(tmp_path: Path, search: SearchName) -> None:
-    """OLA asks for a node at a time, exhaustive search for many and at last for the rest."""
+    """OLA asks for a node at a time, exhaustive search for many and at last for the rest; findings come after that."""
     source, columns = tmp_path / "people.parquet", COLUMNS[:5]
     blow_up(source, 1_000, columns, adult=False)
     policy = sa.Policy(quasi_identifiers=columns, privacy=[sa.KAnonymity(5)], quality=sa.Entropy(), search=search)
     with (
         sa.connect() as session,
+        mock.patch.object(choice, "finer_nodes", return_value=()),
         mock.patch.object(evaluate, "any_node_summaries", wraps=evaluate.any_node_summaries) as prepared,
         mock.patch.object(evaluate, "node_summaries", wraps=evaluate.node_summaries) as planned,
     ):

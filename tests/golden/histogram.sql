@@ -890,24 +890,28 @@ WITH anon_rows AS (
         CONCAT(
           STRLEN(
             (
-              CASE TYPEOF(COLUMNS(*))
-                WHEN 'TIMESTAMP WITH TIME ZONE'
+              CASE
+                WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
                 THEN COALESCE(
                   CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
                   CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
                 )
+                WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
+                THEN CAST([COLUMNS(*)][1] AS TEXT)
                 ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
               END
             )
           ),
           ':',
           (
-            CASE TYPEOF(COLUMNS(*))
-              WHEN 'TIMESTAMP WITH TIME ZONE'
+            CASE
+              WHEN TYPEOF(COLUMNS(*)) = 'TIMESTAMP WITH TIME ZONE'
               THEN COALESCE(
                 CAST(MAKE_TIMESTAMP(EPOCH_US(TRY_CAST(COALESCE(COLUMNS(*), NULL) AS TIMESTAMPTZ))) AS TEXT) || '+00',
                 CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
               )
+              WHEN REGEXP_MATCHES(TYPEOF(COLUMNS(*)), '\[|^(STRUCT|MAP|UNION)')
+              THEN CAST([COLUMNS(*)][1] AS TEXT)
               ELSE CAST(COALESCE(COLUMNS(*), NULL) AS TEXT)
             END
           )

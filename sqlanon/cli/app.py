@@ -20,7 +20,7 @@ from sqlanon.cli.options import with_database_option
 from sqlanon.cli.reproduce import reproduce
 from sqlanon.cli.sessions import on_this_machine
 from sqlanon.cli.terminal import outcome
-from sqlanon.cli.terminal.interrupt import ignore_interrupts, interrupt_once
+from sqlanon.cli.terminal.interrupt import as_interruption, ignore_interrupts, interrupt_once
 from sqlanon.cli.terminal.output import silence, write_event
 from sqlanon.cli.version import show_version
 
@@ -127,4 +127,5 @@ def _run(arguments: list[str]) -> int:
         return outcome.DONE
     except (Exception, KeyboardInterrupt) as error:
         ignore_interrupts()
-        return outcome.report_failure(error, as_json="--json" in arguments, as_events=as_events, debug=debug)
+        ended_by = as_interruption(error)
+        return outcome.report_failure(ended_by, as_json="--json" in arguments, as_events=as_events, debug=debug)

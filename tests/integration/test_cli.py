@@ -586,6 +586,23 @@ def test_interrupted_in_the_middle_of_a_run(clinic: Path) -> None:
     assert tables(clinic / "clinic.duckdb") == before
 
 
+def test_an_interruption_that_a_library_turns_into_an_error(clinic: Path) -> None:
+    """As pydantic does where it builds a schema."""
+    command = ["sqlanon", *published("run", "--into", "t", "--json")]
+    turning = (
+        f"import os, signal, sys; sys.argv = {command}; from sqlanon.cli import app\n"
+        "def interrupted(name):\n"
+        "    try: os.kill(os.getpid(), signal.SIGINT)\n"
+        "    except KeyboardInterrupt: raise RuntimeError('a schema') from None\n"
+        "app.command_line = interrupted\n"
+        "app.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", turning], cwd=clinic, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, document(done)["error"]["kind"]) == (130, "Interrupted")
+
+
 def test_interrupted_in_the_middle_of_an_import(clinic: Path) -> None:
     # As DuckDB 1.5 does for the first value that is bound: it takes what is raised there for a sign that there is none.
     pandas = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(0.1)\n"

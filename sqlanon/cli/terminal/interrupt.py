@@ -18,6 +18,9 @@ INTERRUPTS = [number for number in signal.Signals if number.name in ("SIGINT", "
 """Ctrl-C, what schedulers send before they kill, and a terminal that is closed, which not every system tells."""
 
 
+_interrupted = threading.Event()
+
+
 def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
     """Let Ctrl-C interrupt the program as always, but not the cleaning up that follows, nor an import.
 
@@ -38,6 +41,7 @@ def interrupt_once(clock: Callable[[], float] = time.monotonic) -> None:
             _thread.start_new_thread(_press_again, (number,))
             return
         earliest, end_of_import = now + PATIENCE, None
+        _interrupted.set()
         raise KeyboardInterrupt
 
     for number in INTERRUPTS:
@@ -56,6 +60,11 @@ def _is_importing(frame: FrameType | None) -> bool:
 def _press_again(number: int) -> None:
     time.sleep(0.05)
     signal.raise_signal(number)
+
+
+def as_interruption(error: BaseException) -> BaseException:
+    """An error, or the interruption that a library turned into it: pydantic does where it builds a schema."""
+    return KeyboardInterrupt().with_traceback(error.__traceback__) if _interrupted.is_set() else error
 
 
 def ignore_interrupts() -> None:

@@ -64,7 +64,9 @@ def _press_again(number: int) -> None:
 
 def as_interruption(error: BaseException) -> BaseException:
     """An error, or the interruption that a library turned into it: pydantic does where it builds a schema."""
-    return KeyboardInterrupt().with_traceback(error.__traceback__) if _interrupted.is_set() else error
+    if isinstance(error, KeyboardInterrupt) or not _interrupted.is_set():
+        return error
+    return KeyboardInterrupt().with_traceback(error.__traceback__)
 
 
 def ignore_interrupts() -> None:

@@ -1,4 +1,4 @@
--- The tables whose comments may tell of a ledger, by database.
+-- The tables whose comments may name a ledger, by database.
 SELECT database_name, schema_name, table_name, comment
 FROM duckdb_tables()
 WHERE contains(comment, 'ledger_sha256')

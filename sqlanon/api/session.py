@@ -253,7 +253,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         """Measure a published table again, and hold it against its policy and its provenance.
 
         It falls short if it does not meet the privacy models, has other columns than the policy releases, has no
-        provenance, or is not what its provenance tells of: by the hashes of its content and of the record itself, the
+        provenance, or is not what its provenance describes: by the hashes of its content and of the record itself, the
         number of its rows, its classes, its node, the labels of its taxonomies if those are loaded, and the tables
         beside it; of a private release, by all but what its mechanism promises. What could not be compared is in the
         ``notes`` of the result, what was not looked at in ``not_covered``.

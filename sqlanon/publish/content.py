@@ -33,8 +33,7 @@ def with_record_hash(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def record_sha256(facts: Mapping[str, Any]) -> str:
     """The hash of the facts in a note, whatever hash of them is among them."""
-    others = {key: value for key, value in facts.items() if key != RECORD_HASH}
-    return hashlib.sha256(json.dumps(others).encode()).hexdigest()
+    return sha256_of_json({key: value for key, value in facts.items() if key != RECORD_HASH})
 
 
 def content_of_table(engine: Engine, table: exp.Expr) -> dict[str, str]:

@@ -265,7 +265,7 @@ def _renamed(columns: tuple[Column, ...], node: exp.Expr) -> tuple[Column, ...]:
 
 
 def _unknown(columns: Iterable[Column], names: frozenset[str]) -> tuple[Column, ...]:
-    """Columns of which those of some names may be made of others."""
+    """The same columns; those with one of the names may be made of others."""
     return tuple(replace(each, origin=None) if each.names & names else each for each in columns)
 
 

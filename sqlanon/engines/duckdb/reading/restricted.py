@@ -100,7 +100,7 @@ def _refused(problems: list[str]) -> PolicyError:
 
 
 def _remote(path: str) -> str:
-    return f'"{path}", which is no file of this machine'
+    return f'"{path}", which is not a file on this machine'
 
 
 def _problems(statement: Node, rows: Rows) -> Iterator[str]:

@@ -83,7 +83,7 @@ def origins(source: ResolvedSource, rows: Rows, plan_of: PlanOf) -> Origins:
     try:
         scans = scans_of(plan_of(select([exp.Star()], source.relation.copy())))
     except EngineError as error:
-        unseen = f"no plan tells what it reads: {error}"
+        unseen = f"its plan does not show what it reads: {error}"
     spelled = spelled_by(source, rows, literals=scans is None)
     scanned = (catalog.of_reference(rows, name) for name in (() if scans is None else scans.tables))
     stored = (*(found for found in spelled.relations if not found.is_view), *(found for found in scanned if found))
@@ -97,7 +97,7 @@ def origins(source: ResolvedSource, rows: Rows, plan_of: PlanOf) -> Origins:
 def _unseen(scans: Scans, spelled: Spelled, rows: Rows) -> str | None:
     """Why a query may read what is neither a table nor a file that is there; None if it does not."""
     if scans.others:
-        return f"it calls {', '.join(scans.others)}, whose rows come from nobody knows where"
+        return f"it calls {', '.join(scans.others)}, whose rows have an unknown origin"
     if scans.files and not spelled.is_whole:
         return "it puts names of files together, or has them in what cannot be read"
     missing = [path for path in spelled.paths if not _matched([path], rows)]

@@ -11,8 +11,7 @@ from typing import Any
 from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.mechanisms.accountant import Accountant, Charge, Portions
 from sqlanon.mechanisms.seeded import SeededSource
-from sqlanon.methods.cuts.pieces import Axis, Piece
-from sqlanon.methods.diffgen.draws import (
+from sqlanon.methods.cuts.diffgen.draws import (
     CHOICES,
     ITEM_SETS,
     SPLITS,
@@ -20,7 +19,8 @@ from sqlanon.methods.diffgen.draws import (
     Scored,
     SetOfChildren,
 )
-from sqlanon.methods.diffgen.specialize import Evidence, specialized
+from sqlanon.methods.cuts.diffgen.specialize import Evidence, specialized
+from sqlanon.methods.cuts.shared.pieces import Axis, Piece
 from sqlanon.model.policy.diffgen import DiffGen
 
 Path = tuple[Any, ...]

@@ -15,8 +15,8 @@ from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.private.algorithm import node_method
-from sqlanon.methods.private.draws import thresholds
+from sqlanon.methods.noisy_node.ipa.draws import thresholds
+from sqlanon.methods.noisy_node.shared.algorithm import node_method
 from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP
 from sqlanon.model.policy.private_node import NODE
 from sqlanon.queries.noise.unseen import Domain

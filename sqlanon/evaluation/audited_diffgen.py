@@ -11,14 +11,14 @@ from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.evaluation.branches import branches
 from sqlanon.evaluation.policies import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant
-from sqlanon.methods.diffgen.draws import LEAVES
-from sqlanon.methods.diffgen.encode import encode
-from sqlanon.methods.diffgen.evidence import CountedRows
-from sqlanon.methods.diffgen.leaves import draw_leaves
-from sqlanon.methods.diffgen.prepare import checked
-from sqlanon.methods.diffgen.queries.leaves import SHOWN
-from sqlanon.methods.diffgen.specialize import Chosen
-from sqlanon.methods.private.neighbours import bounded_source
+from sqlanon.methods.cuts.diffgen.draws import LEAVES
+from sqlanon.methods.cuts.diffgen.encode import encode
+from sqlanon.methods.cuts.diffgen.evidence import CountedRows
+from sqlanon.methods.cuts.diffgen.leaves import draw_leaves
+from sqlanon.methods.cuts.diffgen.prepare import checked
+from sqlanon.methods.cuts.diffgen.queries.leaves import SHOWN
+from sqlanon.methods.cuts.diffgen.specialize import Chosen
+from sqlanon.methods.shared.private.neighbours import bounded_source
 from sqlanon.queries.noise.combinations import NOISY, runs_by_outcome
 from sqlanon.queries.noise.unseen import INDEX
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from sqlanon.mechanisms.accountant import Portions
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods.cuts.cut import Cut
-from sqlanon.methods.cuts.pieces import Axis, Partitions, Piece, Specialization
-from sqlanon.methods.diffgen.draws import Draws, Scored, SetOfChildren
-from sqlanon.methods.diffgen.specialize import Chosen, Evidence, specialized
+from sqlanon.methods.cuts.diffgen.draws import Draws, Scored, SetOfChildren
+from sqlanon.methods.cuts.diffgen.specialize import Chosen, Evidence, specialized
+from sqlanon.methods.cuts.shared.cut import Cut
+from sqlanon.methods.cuts.shared.pieces import Axis, Partitions, Piece, Specialization
 from sqlanon.model.policy.diffgen import DiffGen
 
 

@@ -16,12 +16,12 @@ from sqlanon.errors import PolicyError
 from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import RandomSource
-from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.private.algorithm import DrawnNode, Draws, node_method
-from sqlanon.methods.private.method import Private
-from sqlanon.methods.private.neighbours import private_method
-from sqlanon.methods.private.prepare import bounded, prepared
+from sqlanon.methods.noisy_node.shared.algorithm import DrawnNode, Draws, node_method
+from sqlanon.methods.noisy_node.shared.method import Private
+from sqlanon.methods.noisy_node.shared.prepare import bounded, prepared
 from sqlanon.methods.registry import method_of
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
+from sqlanon.methods.shared.private.neighbours import private_method
 from sqlanon.model.budget import Budget
 from sqlanon.model.policy.given import GivenPolicy, policy_of
 from sqlanon.model.policy.policy import Policy

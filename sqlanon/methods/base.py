@@ -24,7 +24,7 @@ from sqlanon.model.release import Guarantee, PrivateGuarantee, PrivateReport, Re
 
 if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
-    from sqlanon.methods.publication import Publication
+    from sqlanon.methods.shared.publication import Publication
     from sqlanon.model.pseudonym_key import PseudonymKey
 
 AnyReport: TypeAlias = Report | PrivateReport

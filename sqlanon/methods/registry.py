@@ -10,13 +10,13 @@ from sqlanon.model.policy.policy import Policy
 
 METHODS = {
     "full-domain": "sqlanon.methods.full_domain.method:FullDomain",
-    "ipa": "sqlanon.methods.private.method:Private",
-    "histogram": "sqlanon.methods.private.method:Private",
+    "ipa": "sqlanon.methods.noisy_node.ipa.method:NoisyCountsRelease",
+    "histogram": "sqlanon.methods.noisy_node.ipa.method:NoisyCountsRelease",
     "h-ceiling": "sqlanon.methods.h_ceiling.method:Ceiling",
-    "diffgen": "sqlanon.methods.diffgen.method:DrawnGeneralization",
-    "epsilon-safe": "sqlanon.methods.epsilon_safe.method:EpsilonSafeRelease",
+    "diffgen": "sqlanon.methods.cuts.diffgen.method:DrawnGeneralization",
+    "epsilon-safe": "sqlanon.methods.noisy_node.epsilon_safe.method:EpsilonSafeRelease",
     "relocation": "sqlanon.methods.relocation.method:Relocated",
-    "top-down-specialization": "sqlanon.methods.top_down.method:FromTheTop",
+    "top-down-specialization": "sqlanon.methods.cuts.top_down.method:FromTheTop",
     "ipa as published": "sqlanon.evaluation.baselines.ipa_as_published.method:AsPublished",
     "epsilon-safe as published": "sqlanon.evaluation.baselines.epsilon_safe_as_published.method:AsPublished",
 }

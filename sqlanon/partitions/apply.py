@@ -9,13 +9,13 @@ from pathlib import Path
 from sqlanon.binding.prepare import read_by, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import EngineError, VerificationError
-from sqlanon.methods import publishing
-from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.full_domain.guarantee import guarantee_of_partitions
-from sqlanon.methods.full_domain.kept_classes import attained_measures
 from sqlanon.methods.progress import Progress, silent
+from sqlanon.methods.shared import publishing
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
+from sqlanon.methods.shared.guarantee import guarantee_of_partitions
+from sqlanon.methods.shared.nodes.kept_classes import attained_measures
+from sqlanon.methods.shared.unknown import UnknownRows, unknown_notes
 from sqlanon.methods.stages import Stages
-from sqlanon.methods.unknown import UnknownRows, unknown_notes
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError, VerificationError
-from sqlanon.methods.unknown import UnknownRows, unknown_notes
+from sqlanon.methods.shared.unknown import UnknownRows, unknown_notes
 from sqlanon.model.release import RowCounts
 from sqlanon.partitions import kept
 from sqlanon.partitions.increment import NEW_CELLS, UNION_CELLS, Increment

@@ -12,11 +12,11 @@ from sqlanon.binding.prepare import refuse_method
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Request
-from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.findings import examine
 from sqlanon.methods.full_domain.method import Chosen, FullDomain
-from sqlanon.methods.full_domain.report import found_by
 from sqlanon.methods.progress import Progress, silent
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.findings import examine
+from sqlanon.methods.shared.nodes.report import found_by
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.events import proven_gap

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.binding import taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
-from sqlanon.methods.cuts.axes import no_list, no_number
+from sqlanon.methods.cuts.shared.axes import no_list, no_number
 from sqlanon.model.base import unknown_names
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.generalized import Generalized

@@ -14,9 +14,9 @@ from sqlanon.binding.folders import refuse_columns
 from sqlanon.binding.prepare import read_by
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.methods.base import Prepared, Request
-from sqlanon.methods.findings import examine, with_findings
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.registry import method_of
+from sqlanon.methods.shared.findings import examine, with_findings
 from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy

@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Engine, Files, ResolvedSource
 from sqlanon.errors import EngineError, TargetError
-from sqlanon.methods.full_domain.guarantee import guarantee
+from sqlanon.methods.shared.guarantee import guarantee
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Release, Report

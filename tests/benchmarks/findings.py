@@ -17,8 +17,8 @@ from unittest.mock import patch
 import duckdb
 
 import sqlanon as sa
-from sqlanon.methods import publishing
-from sqlanon.methods.findings import Examined
+from sqlanon.methods.shared import publishing
+from sqlanon.methods.shared.findings import Examined
 from sqlanon.model.release import Findings
 from sqlanon.run import pipeline
 

@@ -24,10 +24,10 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.mechanisms.accountant import Accountant
-from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.full_domain.node_counter import NodeCounter
-from sqlanon.methods.private import draws as private
-from sqlanon.methods.private import scores
+from sqlanon.methods.noisy_node.ipa import draws as private
+from sqlanon.methods.noisy_node.ipa import scores
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
+from sqlanon.methods.shared.nodes.node_counter import NodeCounter
 from sqlanon.model.policy.noisy_counts import CELLS
 from sqlanon.model.policy.private_node import NODE
 from sqlanon.queries.noise.scores import WHOLE

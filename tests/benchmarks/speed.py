@@ -21,7 +21,7 @@ import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.methods.cells import EncodedTable, encode_table
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.searches import SearchName
 from sqlanon.model.recoding import AtLevel, at_node

@@ -17,12 +17,12 @@ import sqlanon as sa
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
-from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.full_domain.guarantee import guarantee
-from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes
-from sqlanon.methods.publication import Publication
+from sqlanon.methods.shared import publishing
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
+from sqlanon.methods.shared.guarantee import guarantee
+from sqlanon.methods.shared.nodes.kept_classes import attained_measures, keep_classes
+from sqlanon.methods.shared.publication import Publication
 from sqlanon.methods.stages import Stages
 from sqlanon.model.base import Level
 from sqlanon.model.policy.settings import MethodSettings

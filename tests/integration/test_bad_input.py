@@ -19,7 +19,7 @@ from sqlglot import parse_one
 
 import sqlanon as sa
 from sqlanon.errors import SqlanonError
-from sqlanon.methods import publishing, roll_up
+from sqlanon.methods.shared import publishing, roll_up
 from sqlanon.model.taxonomy.rules import RULES
 from sqlanon.queries.classes import summaries as evaluate
 from tests.conftest import ROOT

@@ -264,7 +264,7 @@ def test_what_was_charged_stays_charged(session: sa.Session, monkeypatch: pytest
 
     session.anonymize("patients", policy(), into="released")
     before = session.connection.execute("FROM released").fetchall()
-    monkeypatch.setattr("sqlanon.methods.diffgen.method.draw_leaves", broken)
+    monkeypatch.setattr("sqlanon.methods.cuts.diffgen.method.draw_leaves", broken)
     with pytest.raises(RuntimeError):
         session.anonymize("patients", policy(), into="released", replace=True)
     assert session.ledger.spent("patients") == sa.Budget(2)

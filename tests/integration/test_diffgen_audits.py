@@ -11,8 +11,8 @@ import sqlanon as sa
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.probability import Probability
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.cuts.pieces import Piece
-from sqlanon.methods.diffgen import draws
+from sqlanon.methods.cuts.diffgen import draws
+from sqlanon.methods.cuts.shared.pieces import Piece
 from tests.diffgen_pairs import DRAWS, PAIRS, audited
 
 pytestmark = [pytest.mark.one_line, pytest.mark.deep]

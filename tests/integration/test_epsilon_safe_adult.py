@@ -10,9 +10,9 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.evaluation.choices import permute_and_flip
-from sqlanon.methods.cells import encode_table
-from sqlanon.methods.epsilon_safe.scores import scores
-from sqlanon.methods.private.prepare import prepared
+from sqlanon.methods.noisy_node.epsilon_safe.scores import scores
+from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.shared.cells import encode_table
 from sqlanon.queries.noise.scores import WHOLE
 from tests.conftest import UCI_COLUMNS, reading
 

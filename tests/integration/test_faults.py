@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.roll_up import RollUps
+from sqlanon.methods.shared.roll_up import RollUps
 from tests.conftest import ROOT
 
 ROW_COUNT = 40_000

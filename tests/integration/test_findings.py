@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import sqlanon as sa
 from sqlanon.cli.app import app
-from sqlanon.methods import dependencies, kept_values, publication
+from sqlanon.methods.shared import dependencies, kept_values, publication
 from sqlanon.model.release.findings import HomogeneousColumn
 from sqlanon.run import pipeline
 from tests.adult import uci_policy

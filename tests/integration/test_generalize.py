@@ -281,7 +281,7 @@ class TestRefusals:
         assert session.generalize("new", "released", "again", replace=True).rows == 4
 
     def test_a_cut_of_very_many_labels_is_not_noted(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        from sqlanon.methods.diffgen import method
+        from sqlanon.methods.cuts.diffgen import method
 
         monkeypatch.setattr(method, "MOST_NOTED", 2)
         session.anonymize("patients", policy(), "large", tables={"cuts": "large_cuts"}, random_source=FixedNoise(0))

@@ -20,9 +20,9 @@ from sqlanon.evaluation.baselines.ipa_as_published import queries
 from sqlanon.evaluation.policies import AuditedPolicy
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import Floats, Integers, RandomSource
-from sqlanon.methods.cells import encode_table
-from sqlanon.methods.private.algorithm import Draws
-from sqlanon.methods.private.prepare import prepared
+from sqlanon.methods.noisy_node.shared.algorithm import Draws
+from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.shared.cells import encode_table
 from sqlanon.queries.kit.macros import schema_statements
 from tests.fixed_chance import FixedChance
 

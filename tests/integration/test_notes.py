@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods import kept_values
+from sqlanon.methods.shared import kept_values
 from tests.adult import uci_policy
 from tests.commands import document, sqlanon
 from tests.conftest import open_clinic

@@ -12,10 +12,10 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.evaluation.choices import permute_and_flip
-from sqlanon.methods.cells import encode_table
-from sqlanon.methods.private import draws as method
-from sqlanon.methods.private import scores as node_scores
-from sqlanon.methods.private.prepare import prepared
+from sqlanon.methods.noisy_node.ipa import draws as method
+from sqlanon.methods.noisy_node.ipa.scores import scores as scores_of_nodes
+from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.shared.cells import encode_table
 from sqlanon.queries.noise.scores import WHOLE
 from tests.conftest import UCI_COLUMNS, reading
 
@@ -50,7 +50,7 @@ def scores(session: sa.Session) -> dict[tuple[int, ...], float]:
     with engine.transaction(), engine.scratch():
         table = encode_table(engine, bound, label_losses=("ncp",))
         assert table.cell_count == 15_094
-        found = node_scores.scores(engine, table, least["cells"], WHOLE * ROWS)
+        found = scores_of_nodes(engine, table, least["cells"], WHOLE * ROWS)
     return dict(zip(bound.lattice.nodes(), found / WHOLE, strict=True))
 
 

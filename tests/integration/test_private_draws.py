@@ -15,11 +15,11 @@ import sqlanon as sa
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.probability import Probability, bounds
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods import publishing
-from sqlanon.methods.cells import encode_table
-from sqlanon.methods.private.algorithm import Draws
-from sqlanon.methods.private.draws import draw_counts, public_domains, thresholds
-from sqlanon.methods.private.prepare import prepared
+from sqlanon.methods.noisy_node.ipa.draws import draw_counts, public_domains, thresholds
+from sqlanon.methods.noisy_node.shared.algorithm import Draws
+from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.shared import publishing
+from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
 from sqlanon.model.recoding import AtCut, AtLevel, Recoding
 from sqlanon.queries.cells.contributions import bounded_rows

@@ -22,7 +22,7 @@ from sqlanon.evaluation.baselines.ipa_as_published import queries as ipa_paper
 from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms import opendp
 from sqlanon.mechanisms.accountant import Expense
-from sqlanon.methods.private import prepare as prepare_private
+from sqlanon.methods.noisy_node.ipa import method as noisy_counts
 from sqlanon.model.destination import destination
 from sqlanon.model.ledger import START
 from sqlanon.queries.noise import scores
@@ -634,7 +634,7 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
     def test_too_many_rows_for_exact_scores_are_refused_before_anything_is_charged(
         self, session: sa.Session, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(prepare_private, "MOST_ROWS", 5)
+        monkeypatch.setattr(noisy_counts, "MOST_ROWS", 5)
         with pytest.raises(sa.PolicyError, match="up to 5 rows; give the method a public node"):
             session.anonymize("people", POLICY, "released")
         assert session.ledger.spent("people") == sa.Budget(0)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.methods.full_domain.proposals import share_of
+from sqlanon.methods.shared.nodes.proposals import share_of
 from sqlanon.model.relaxation import Explanation, Relaxation
 from tests.commands import document, sqlanon
 from tests.conftest import clinic_policy as policy

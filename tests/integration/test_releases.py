@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods import publishing
+from sqlanon.methods.shared import publishing
 from tests.conftest import open_clinic
 
 SECRETS = ("asthma", "angina", "flu")

@@ -620,7 +620,7 @@ BUDGETS = [
 ]
 
 PRIVATE = _of(
-    "sqlanon/methods/private/draws.py",
+    "sqlanon/methods/noisy_node/ipa/draws.py",
     (
         "node-sensitivity-halved",
         "sensitivity = WHOLE * draws.method.rows_per_individual",
@@ -702,7 +702,7 @@ PRIVATE = _of(
 
 COUNTS = [
     *_of(
-        "sqlanon/methods/private/counts.py",
+        "sqlanon/methods/shared/private/counts.py",
         (
             "unseen-noise-of-a-row",
             "sum(map(len, ranks)), charge, sensitivity=rows)",
@@ -798,7 +798,7 @@ COUNTS = [
         ),
     ),
     *_of(
-        "sqlanon/methods/private/scores.py",
+        "sqlanon/methods/noisy_node/shared/scores.py",
         (
             "scores-not-raised",
             "np.minimum(self._known - self._least, self._reach))",
@@ -852,7 +852,7 @@ CONTRIBUTIONS = [
         ),
     ),
     *_of(
-        "sqlanon/methods/private/neighbours.py",
+        "sqlanon/methods/shared/private/neighbours.py",
         (
             "rows-of-nobody",
             "    if anonymous:\n",
@@ -876,7 +876,7 @@ CONTRIBUTIONS = [
         ),
     ),
     *_of(
-        "sqlanon/methods/private/algorithm.py",
+        "sqlanon/methods/noisy_node/shared/algorithm.py",
         (
             "noise-of-a-row",
             "self.charges[step], sensitivity=self.method.rows_per_individual)",
@@ -886,7 +886,7 @@ CONTRIBUTIONS = [
         ),
     ),
     *_of(
-        "sqlanon/methods/private/prepare.py",
+        "sqlanon/methods/noisy_node/ipa/method.py",
         (
             "too-many-rows-for-scores",
             "row_count > MOST_ROWS",
@@ -909,7 +909,7 @@ RUN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/private/refusals.py",
+        "sqlanon/methods/shared/private/refusals.py",
         (
             "written-unchecked",
             "    if problems:\n",
@@ -919,7 +919,7 @@ RUN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/private/chance.py",
+        "sqlanon/methods/shared/private/chance.py",
         (
             "any-source-trusted",
             "type(chosen) is OpenDPSource",
@@ -952,7 +952,7 @@ NAIVELY = "tests/property/test_diffgen.py"
 
 EPSILON_SAFE = [
     *_of(
-        "sqlanon/methods/epsilon_safe/draws.py",
+        "sqlanon/methods/noisy_node/epsilon_safe/draws.py",
         (
             "sampled-node-sensitivity",
             "sensitivity = weight * WHOLE",
@@ -983,7 +983,7 @@ EPSILON_SAFE = [
         ),
     ),
     *_of(
-        "sqlanon/methods/epsilon_safe/queries.py",
+        "sqlanon/methods/noisy_node/epsilon_safe/queries.py",
         (
             "sampled-not-of-k",
             "query.where(exp.GTE(this=column(ROW_COUNT), expression=number(k)), copy=False)",
@@ -993,7 +993,7 @@ EPSILON_SAFE = [
         ),
     ),
     *_of(
-        "sqlanon/methods/epsilon_safe/scores.py",
+        "sqlanon/methods/noisy_node/epsilon_safe/scores.py",
         (
             "sampled-rows-overflow",
             "return MOST_ROWS // weight",
@@ -1020,7 +1020,7 @@ EPSILON_SAFE = [
         ),
     ),
     *_of(
-        "sqlanon/methods/epsilon_safe/method.py",
+        "sqlanon/methods/noisy_node/epsilon_safe/method.py",
         (
             "sampled-node-for-less",
             "> sampling.delta:",
@@ -1033,7 +1033,7 @@ EPSILON_SAFE = [
 
 DIFFGEN = [
     *_of(
-        "sqlanon/methods/diffgen/draws.py",
+        "sqlanon/methods/cuts/diffgen/draws.py",
         (
             "diffgen-rows-of-one",
             "return settings.rows_per_individual * (1 if",
@@ -1064,7 +1064,7 @@ DIFFGEN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/diffgen/leaves.py",
+        "sqlanon/methods/cuts/diffgen/leaves.py",
         (
             "diffgen-nobody",
             "rows, least, size - count, runs)",
@@ -1074,7 +1074,7 @@ DIFFGEN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/diffgen/queries/leaves.py",
+        "sqlanon/methods/cuts/diffgen/queries/leaves.py",
         (
             "diffgen-threshold",
             "exp.GTE(this=column(NOISY), expression=number(least))",
@@ -1084,7 +1084,7 @@ DIFFGEN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/diffgen/specialize.py",
+        "sqlanon/methods/cuts/diffgen/specialize.py",
         (
             "diffgen-splits-in-vain",
             "_split(cut, evidence, draws) if rounds_left else cut",
@@ -1101,7 +1101,7 @@ DIFFGEN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/diffgen/queries/rows.py",
+        "sqlanon/methods/cuts/diffgen/queries/rows.py",
         (
             "diffgen-rows-in-no-order",
             '    query.set("order", ascending(column(INDEX, "anon_shown")))\n',
@@ -1111,7 +1111,7 @@ DIFFGEN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/diffgen/method.py",
+        "sqlanon/methods/cuts/diffgen/method.py",
         (
             "diffgen-of-any-query",
             "            chance,\n            [WITHIN]",
@@ -1121,7 +1121,7 @@ DIFFGEN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/private/neighbours.py",
+        "sqlanon/methods/shared/private/neighbours.py",
         (
             "diffgen-unit-of-a-row",
             "if policy.individual is None:\n        return ROW",
@@ -1146,7 +1146,7 @@ APPLICANTS = "tests/integration/test_top_down.py"
 
 TOP_DOWN = [
     *_of(
-        "sqlanon/methods/top_down/specialize.py",
+        "sqlanon/methods/cuts/top_down/specialize.py",
         (
             "top-down-too-small",
             "if least[each] >= k]",
@@ -1170,7 +1170,7 @@ TOP_DOWN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/top_down/queries.py",
+        "sqlanon/methods/cuts/top_down/queries.py",
         (
             "top-down-in-vain",
             "expression=number(1))\n    several",
@@ -1180,7 +1180,7 @@ TOP_DOWN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/top_down/encode.py",
+        "sqlanon/methods/cuts/top_down/encode.py",
         (
             "top-down-null",
             'if counts[f"null_{place}"]\n',
@@ -1998,7 +1998,7 @@ LEDGER = [
         ),
     ),
     *_of(
-        "sqlanon/methods/private/chance.py",
+        "sqlanon/methods/shared/private/chance.py",
         (
             "individuals-redefined",
             "    if origin is None or is_public:",
@@ -2085,7 +2085,7 @@ VERIFICATION = [
         ),
     ),
     *_of(
-        "sqlanon/methods/full_domain/sizes_first.py",
+        "sqlanon/methods/shared/nodes/sizes_first.py",
         (
             "sizes-at-the-limit",
             "if summary.suppressed_rows > allowed}",
@@ -2149,7 +2149,7 @@ CUT = "tests/exercises/test_a_cut.py::TestTheClinic"
 
 TAMPERING = [
     *_of(
-        "sqlanon/methods/publishing.py",
+        "sqlanon/methods/shared/publishing.py",
         (
             "any-labels-are-a-cut",
             "for which, what in CUT_MISFITS.items() if found[which]]",

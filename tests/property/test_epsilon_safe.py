@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.engines.base import Engine
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.epsilon_safe import method
-from sqlanon.methods.epsilon_safe.scores import scores
-from sqlanon.methods.private.prepare import prepared
+from sqlanon.methods.noisy_node.epsilon_safe import method
+from sqlanon.methods.noisy_node.epsilon_safe.scores import scores
+from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.queries.noise.scores import WHOLE
 from tests import oracle
 from tests.case_tables import session_of

@@ -14,13 +14,13 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.methods.cells import encode_table
 from sqlanon.methods.h_ceiling import hidden_queries
 from sqlanon.methods.h_ceiling.catalog_queries import _with_labels
 from sqlanon.methods.h_ceiling.counterfeits import fill
 from sqlanon.methods.h_ceiling.impossible import put_entries
 from sqlanon.methods.h_ceiling.queries import KNOWN, value_column
-from sqlanon.methods.publishing import make_labels
+from sqlanon.methods.shared.cells import encode_table
+from sqlanon.methods.shared.publishing import make_labels
 from sqlanon.model.recoding import at_node
 from sqlanon.queries.kit.nodes import aliased, column, select
 from tests import oracle

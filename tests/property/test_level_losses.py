@@ -14,7 +14,7 @@ from sqlanon.binding.prepare import prepare
 from sqlanon.binding.staging import Wanted
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.methods.cells import encode_taxonomies
+from sqlanon.methods.shared.cells import encode_taxonomies
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
 from sqlanon.queries.cells.encoding import encoding_for
 from sqlanon.queries.cells.rows import encode_rows

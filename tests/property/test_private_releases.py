@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.engines.base import Engine
-from sqlanon.methods import roll_up
-from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.private import scores as node_scores
-from sqlanon.methods.private.prepare import prepared
+from sqlanon.methods.noisy_node.ipa.scores import scores as scores_of_nodes
+from sqlanon.methods.noisy_node.shared import scores as node_scores
+from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.shared import roll_up
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.queries.noise.scores import WHOLE, level_losses
 from tests import oracle
 from tests.case_tables import quoted, session_of
@@ -47,7 +48,7 @@ def scores(case: Case, threshold: int, reach: int | None = None) -> dict[tuple[i
     """All are told apart if it is not said how far below the best they are."""
     with encoded(case) as (engine, table):
         reach = len(case.rows) * WHOLE if reach is None else reach
-        found = node_scores.scores(engine, table, threshold, reach)
+        found = scores_of_nodes(engine, table, threshold, reach)
         return dict(zip(table.context.lattice.nodes(), map(int, found), strict=True))
 
 
@@ -125,7 +126,7 @@ class TestScores:
         with encoded(WIDE) as (engine, table):
             for gap in sorted({best - score for score in exact.values()})[1:8]:
                 for reach in (gap - 1, gap, gap + 1):
-                    found = node_scores.scores(engine, table, threshold, reach)
+                    found = scores_of_nodes(engine, table, threshold, reach)
                     assert list(found) == [max(score, best - reach) for score in exact.values()]
 
     def test_levels_that_are_not_allowed_do_not_count(self) -> None:
@@ -135,7 +136,7 @@ class TestScores:
             lattice = table.context.lattice
             assert (lattice.bottom, lattice.top) == ((1, 0, 1), (3, 2, 2))
             for reach in (0, 3 * WHOLE, 90 * WHOLE):
-                found = dict(zip(lattice.nodes(), node_scores.scores(engine, table, 4, reach), strict=True))
+                found = dict(zip(lattice.nodes(), scores_of_nodes(engine, table, 4, reach), strict=True))
                 best = max(exact[levels] for levels in found)
                 assert found == {levels: max(exact[levels], best - reach) for levels in found}
 

@@ -18,10 +18,10 @@ from sqlglot import parse_one
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.methods import publishing, roll_up
-from sqlanon.methods.cells import encode_table
-from sqlanon.methods.full_domain import choice, node_counter
-from sqlanon.methods.roll_up import ClassCounts, RolledUp, RollUps
+from sqlanon.methods.shared import publishing, roll_up
+from sqlanon.methods.shared.cells import encode_table
+from sqlanon.methods.shared.nodes import choice, node_counter
+from sqlanon.methods.shared.roll_up import ClassCounts, RolledUp, RollUps
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.searches import SearchName
 from sqlanon.queries.cells import keys

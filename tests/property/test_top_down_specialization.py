@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlanon as sa
-from sqlanon.methods.top_down.report import TopDownReport
+from sqlanon.methods.cuts.top_down.report import TopDownReport
 from tests.effort import examples
 from tests.naive_top_down import Case, Naive
 from tests.property.test_diffgen import labels

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.evaluation.branches import Remembered
-from sqlanon.methods.cuts.pieces import Piece
-from sqlanon.methods.diffgen.draws import Scored
-from sqlanon.methods.diffgen.encode import encode
-from sqlanon.methods.diffgen.evidence import CountedRows
-from sqlanon.methods.diffgen.prepare import checked
+from sqlanon.methods.cuts.diffgen.draws import Scored
+from sqlanon.methods.cuts.diffgen.encode import encode
+from sqlanon.methods.cuts.diffgen.evidence import CountedRows
+from sqlanon.methods.cuts.diffgen.prepare import checked
+from sqlanon.methods.cuts.shared.pieces import Piece
 from tests import exact_diffgen
 from tests.effort import examples
 from tests.exact_diffgen import Path, path_probabilities

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.methods.private.draws import thresholds
-from sqlanon.methods.private.guarantee import why_void
+from sqlanon.methods.noisy_node.ipa.draws import thresholds
+from sqlanon.methods.shared.private.guarantee import why_void
 from sqlanon.model.budget import one_after_the_other
 from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.private_node import NODE

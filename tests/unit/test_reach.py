@@ -13,8 +13,9 @@ from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.mechanisms.accountant import Accountant, Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers
-from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.private import draws as private
+from sqlanon.methods.noisy_node.ipa import draws as private
+from sqlanon.methods.noisy_node.shared import scores as scores_of_nodes
+from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.policy.private_node import NODE
 from sqlanon.queries.noise.scores import WHOLE
 
@@ -59,7 +60,7 @@ def test_what_is_raised_to_it_is_drawn_no_more_often_than_is_promised(
     monkeypatch: pytest.MonkeyPatch, beyond: int
 ) -> None:
     """Computed exactly, for a promise that floats can hold."""
-    monkeypatch.setattr(private, "UNLIKELY", 0.01)
+    monkeypatch.setattr(scores_of_nodes, "FAILURE_PROBABILITY", 0.01)
     method = sa.IPA()
     reach = private.reach(charged(method), WHOLE, nodes=1 + beyond)
     scale = scale_for(charged(method).budget.epsilon, 2 * WHOLE)

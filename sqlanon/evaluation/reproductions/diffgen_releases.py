@@ -14,7 +14,7 @@ from sqlanon.evaluation.reproductions import adult
 from sqlanon.evaluation.reproductions.adult_predictors import BOUNDS, predictors
 from sqlanon.evaluation.reproductions.learning import MODELS, RAW_TEST, RAW_TRAINING, at_node
 from sqlanon.mechanisms.seeded import SeededSource
-from sqlanon.methods.diffgen.report import DiffGenReport
+from sqlanon.methods.cuts.diffgen.report import DiffGenReport
 from sqlanon.model.budget import Budget
 from sqlanon.model.policy.diffgen import COUNT, DiffGen, Utility
 from sqlanon.model.policy.noisy_counts import Histogram

@@ -23,10 +23,10 @@ from sqlanon.evaluation.choices import permute_and_flip
 from sqlanon.evaluation.reproductions.base import Row
 from sqlanon.mechanisms.seeded import SeededSource
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.epsilon_safe.draws import samples
-from sqlanon.methods.epsilon_safe.scores import scores
-from sqlanon.methods.private.prepare import prepared
+from sqlanon.methods.noisy_node.epsilon_safe.draws import samples
+from sqlanon.methods.noisy_node.epsilon_safe.scores import scores
+from sqlanon.methods.noisy_node.shared.prepare import prepared
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.epsilon_safe import EpsilonSafe, Penalty
 from sqlanon.model.policy.policy import Policy

@@ -7,17 +7,13 @@ from collections.abc import Iterator, Mapping
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.full_domain.examination import examine_nodes
-from sqlanon.methods.full_domain.node_counter import node_summaries
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.nodes.choice import only_checked
+from sqlanon.methods.shared.nodes.examination import examine_nodes
+from sqlanon.methods.shared.nodes.node_counter import node_summaries
 from sqlanon.model.base import respelled, unknown_names
-from sqlanon.model.lattice import Levels, NodeSummary
+from sqlanon.model.lattice import Levels
 from sqlanon.search import SearchOutcome, SearchProblem
-
-GIVEN = "given"
-"""How a node was found that was not searched for."""
-
-NOT_COMPARED = "the node was given: it is not known how much less another one would lose"
 
 
 def given_levels(bound: BoundPolicy, node: Mapping[str, int]) -> Levels:
@@ -61,21 +57,6 @@ def check_given(engine: Compute, table: EncodedTable, levels: Levels) -> SearchO
         ]
         raise UnsatisfiableError("the node that was given does not meet the policy:", problems)
     return only_checked(node, policy.quality.loss(node, context))
-
-
-def only_checked(node: NodeSummary, loss: float) -> SearchOutcome:
-    """The outcome where one node was looked at, and no other."""
-    return SearchOutcome(
-        best=node,
-        loss=loss,
-        ties=(node.levels,),
-        checked_nodes=1,
-        closest=None,
-        proven_optimal=False,
-        lower_bound=None,
-        unsatisfiable=False,
-        searched=False,
-    )
 
 
 def _in_the_way(engine: Compute, table: EncodedTable, levels: Levels) -> Iterator[str]:

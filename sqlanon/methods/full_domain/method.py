@@ -13,21 +13,21 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
-from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.full_domain.choice import choose_with_alternatives, most_private, settled
-from sqlanon.methods.full_domain.given_node import check_given, given_levels, only_checked
-from sqlanon.methods.full_domain.guarantee import guarantee
-from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes, masked_rows_fall_short
-from sqlanon.methods.full_domain.node_counter import node_summaries
-from sqlanon.methods.full_domain.notes import columns_at_the_top
+from sqlanon.methods.full_domain.given_node import check_given, given_levels
 from sqlanon.methods.full_domain.pseudonyms import make_rows
-from sqlanon.methods.full_domain.report import Decision, doubts, report
-from sqlanon.methods.publication import Publication, PublishedNode
+from sqlanon.methods.shared import publishing
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
+from sqlanon.methods.shared.guarantee import guarantee
+from sqlanon.methods.shared.nodes.choice import choose_with_alternatives, most_private, only_checked, settled
+from sqlanon.methods.shared.nodes.kept_classes import attained_measures, keep_classes, masked_rows_fall_short
+from sqlanon.methods.shared.nodes.node_counter import node_summaries
+from sqlanon.methods.shared.nodes.notes import columns_at_the_top
+from sqlanon.methods.shared.nodes.report import Decision, doubts, report
+from sqlanon.methods.shared.publication import Publication, PublishedNode
+from sqlanon.methods.shared.unknown import refuse_too_many, unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
-from sqlanon.methods.unknown import refuse_too_many, unknown_notes
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import PrivacyModel

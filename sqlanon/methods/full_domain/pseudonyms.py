@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.publication import Publication
-from sqlanon.methods.publishing import group_rows
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.publication import Publication
+from sqlanon.methods.shared.publishing import group_rows
 from sqlanon.model.pseudonym_key import BLOCK_BYTES, PseudonymKey
 from sqlanon.model.recoding import Recoding
 from sqlanon.queries.release.rows import EQUAL_ROWS
@@ -19,7 +19,7 @@ NO_KEY = (bytes(BLOCK_BYTES), bytes(BLOCK_BYTES))
 def make_rows(
     engine: Compute, table: EncodedTable, recoding: Recoding, key: PseudonymKey | None, *, masked: bool
 ) -> Publication:
-    """Make the table of the rows that a recoding publishes, as :func:`sqlanon.methods.publishing.group_rows` does.
+    """Make the table of the rows that a recoding publishes, see :func:`.publishing.group_rows`.
 
     Raises:
         PolicyError: a value of a column of pseudonyms is in more than one of these rows.

@@ -15,10 +15,10 @@ from typing import Any
 from sqlanon.binding.bound import is_too_wide
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.full_domain.examination import Examination, attainable_bounds, examine_nodes, examined_at_once
-from sqlanon.methods.full_domain.node_counter import node_summaries
-from sqlanon.methods.full_domain.proposals import in_few_digits, share_of, strictest_kept, threshold_field
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.nodes.examination import Examination, attainable_bounds, examine_nodes, examined_at_once
+from sqlanon.methods.shared.nodes.node_counter import node_summaries
+from sqlanon.methods.shared.nodes.proposals import in_few_digits, share_of, strictest_kept, threshold_field
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.h_ceiling import queries
 from sqlanon.methods.h_ceiling.error_queries import level_errors as errors_of_levels
+from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Lattice
 from sqlanon.search.arrays import Bounds
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.h_ceiling.fewest import OUT_OF_LIMIT, FewestCounterfeits
 from sqlanon.methods.h_ceiling.needs import Need, Needs
+from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.stopping import Stopped
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.search import Inquiry, SearchOutcome

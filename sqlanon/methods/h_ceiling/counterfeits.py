@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.mechanisms.source import Floats, RandomSource
-from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.h_ceiling import hidden, hidden_queries, queries
 from sqlanon.methods.h_ceiling.impossible import place_by_barred_values
 from sqlanon.methods.h_ceiling.impossible_queries import PLACED, barred_sets
+from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.h_ceiling import HCeiling
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from sqlanon.engines.base import Compute
 from sqlanon.mechanisms.source import Floats, RandomSource
-from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.h_ceiling import hidden_queries as queries
 from sqlanon.methods.h_ceiling.ancestors import Ancestors, class_values
 from sqlanon.methods.h_ceiling.urn import drawn_from_urns
+from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
 
 DIGITS = 12

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.h_ceiling import impossible_queries as queries
+from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.h_ceiling import HCeiling, entry_name
 from sqlanon.model.policy.policy import Policy

@@ -15,13 +15,7 @@ from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.mechanisms.system import SystemSource
-from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
-from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.full_domain.given_node import only_checked
-from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes
-from sqlanon.methods.full_domain.node_counter import node_summaries
-from sqlanon.methods.full_domain.notes import columns_at_the_top
 from sqlanon.methods.h_ceiling.candidates import Candidate, best_with_catalog
 from sqlanon.methods.h_ceiling.catalog_queries import invented_rows, with_class_ids
 from sqlanon.methods.h_ceiling.catalogs import catalog_rows, catalog_shortfalls
@@ -32,7 +26,13 @@ from sqlanon.methods.h_ceiling.guarantee import guarantee
 from sqlanon.methods.h_ceiling.impossible import put_entries, values_of_no_row
 from sqlanon.methods.h_ceiling.refusals import refuse_request, refuse_rows
 from sqlanon.methods.h_ceiling.report import Decision, Facts, note, report
-from sqlanon.methods.publication import Publication
+from sqlanon.methods.shared import publishing
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
+from sqlanon.methods.shared.nodes.choice import only_checked
+from sqlanon.methods.shared.nodes.kept_classes import attained_measures, keep_classes
+from sqlanon.methods.shared.nodes.node_counter import node_summaries
+from sqlanon.methods.shared.nodes.notes import columns_at_the_top
+from sqlanon.methods.shared.publication import Publication
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.lattice import NodeSummary

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Request
-from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.h_ceiling import counterfeits
 from sqlanon.methods.h_ceiling.impossible import unknown_labels
+from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.names import folded
 from sqlanon.model.policy.h_ceiling import COUNTERFEITS, INVENTED
 from sqlanon.model.policy.policy import Policy

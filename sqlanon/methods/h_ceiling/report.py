@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.methods.base import AnyReport
-from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.h_ceiling.catalogs import Cataloged
 from sqlanon.methods.h_ceiling.counterfeits import Added
-from sqlanon.methods.unknown import unknown_notes
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import Levels, total
 from sqlanon.model.policy.h_ceiling import COUNTERFEITS, HCeiling

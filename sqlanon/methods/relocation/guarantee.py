@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlanon.methods.base import AnyReport
-from sqlanon.methods.full_domain.guarantee import guarantee as of_full_domain
 from sqlanon.methods.relocation.report import RelocationReport
+from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.relocation import Relocation
 from sqlanon.model.release import Guarantee

@@ -13,23 +13,23 @@ from sqlanon.binding.bound import BoundPolicy, refuse_inexact
 from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import PolicyError
-from sqlanon.methods import publishing
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
-from sqlanon.methods.cells import EncodedTable, encode_table
-from sqlanon.methods.full_domain.choice import choose_node, settled
-from sqlanon.methods.full_domain.kept_classes import attained_measures, keep_classes
 from sqlanon.methods.full_domain.method import Rehearsed
-from sqlanon.methods.full_domain.node_counter import node_summaries
-from sqlanon.methods.full_domain.notes import columns_at_the_top
-from sqlanon.methods.full_domain.report import Decision, doubts
-from sqlanon.methods.publication import Publication, PublishedNode
 from sqlanon.methods.relocation.guarantee import guarantee
 from sqlanon.methods.relocation.moving import Moves, changed_values, move, stay
 from sqlanon.methods.relocation.report import PRIVATE, report, untold
 from sqlanon.methods.relocation.unsatisfiable import unsatisfiable
+from sqlanon.methods.shared import publishing
+from sqlanon.methods.shared.cells import EncodedTable, encode_table
+from sqlanon.methods.shared.nodes.choice import choose_node, settled
+from sqlanon.methods.shared.nodes.kept_classes import attained_measures, keep_classes
+from sqlanon.methods.shared.nodes.node_counter import node_summaries
+from sqlanon.methods.shared.nodes.notes import columns_at_the_top
+from sqlanon.methods.shared.nodes.report import Decision, doubts
+from sqlanon.methods.shared.publication import Publication, PublishedNode
+from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped, never
-from sqlanon.methods.unknown import unknown_notes
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.recoding import at_node

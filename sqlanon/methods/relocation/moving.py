@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute
-from sqlanon.methods.cells import EncodedTable
 from sqlanon.methods.relocation import queries
+from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
 
 MOST_PAIRS = 10_000_000

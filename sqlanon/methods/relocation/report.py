@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.full_domain import report as full_domain
-from sqlanon.methods.full_domain.report import Decision
 from sqlanon.methods.relocation.moving import Moves
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.nodes import report as full_domain
+from sqlanon.methods.shared.nodes.report import Decision
 from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.relocation import Relocation
 from sqlanon.model.release import CUSTODIAN_FIELDS, Measurement, Report

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
-from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.full_domain.examination import examine_nodes
-from sqlanon.methods.full_domain.proposals import share_of
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.nodes.examination import examine_nodes
+from sqlanon.methods.shared.nodes.proposals import share_of
 from sqlanon.model.policy.relocation import Relocation
 from sqlanon.search import SearchOutcome
 

@@ -18,12 +18,12 @@ import numpy as np
 
 from sqlanon.engines.base import Compute
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.epsilon_safe.draws import epsilon_safe
-from sqlanon.methods.epsilon_safe.scores import precision_losses, rows_of_nodes
-from sqlanon.methods.private.algorithm import Draws
-from sqlanon.methods.private.scores import sums
-from sqlanon.methods.roll_up import RollUps
+from sqlanon.methods.noisy_node.epsilon_safe.draws import epsilon_safe
+from sqlanon.methods.noisy_node.epsilon_safe.scores import precision_losses, rows_of_nodes
+from sqlanon.methods.noisy_node.shared.algorithm import Draws
+from sqlanon.methods.noisy_node.shared.scores import sums
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.model.policy.epsilon_safe import Penalty
 from sqlanon.model.policy.private_node import NODE

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from sqlanon.engines.base import Compute
 from sqlanon.evaluation.baselines.epsilon_safe_as_published.draws import chosen_nodes
-from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.epsilon_safe.draws import drawn_on_sample
-from sqlanon.methods.epsilon_safe.method import SampledClasses
-from sqlanon.methods.private.algorithm import DrawnNode, Draws
-from sqlanon.methods.private.method import Private
+from sqlanon.methods.noisy_node.epsilon_safe.draws import drawn_on_sample
+from sqlanon.methods.noisy_node.epsilon_safe.method import SampledClasses
+from sqlanon.methods.noisy_node.shared.algorithm import DrawnNode, Draws
+from sqlanon.methods.noisy_node.shared.method import Private
+from sqlanon.methods.shared.cells import EncodedTable
 
 
 class AlgorithmAsPublished(SampledClasses):

@@ -19,9 +19,9 @@ from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
 from sqlanon.evaluation.baselines.ipa_as_published import queries
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.private.algorithm import Draws, public_node
-from sqlanon.methods.roll_up import RolledUp, RollUps
+from sqlanon.methods.noisy_node.shared.algorithm import Draws, public_node
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.noisy_counts import CANDIDATES, INSERTION, IPA, SUPPRESSION, VALUE
 from sqlanon.queries.kit.nodes import Relation, Step
@@ -115,7 +115,7 @@ def draw_counts(engine: Compute, table: EncodedTable, draws: Draws, chosen: Chos
 
     Returns:
         the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`, as those of
-        :func:`sqlanon.methods.private.draws.draw_counts` are.
+        :func:`sqlanon.methods.noisy_node.ipa.draws.draw_counts` are.
     """
     _remake(engine, queries.class_steps(table.encoding, [chosen.levels], _epsilon(draws, VALUE)))
     _put(engine, chosen.perturbation)

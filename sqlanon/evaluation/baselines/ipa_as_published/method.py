@@ -7,11 +7,11 @@ from functools import partial
 
 from sqlanon.engines.base import Compute
 from sqlanon.evaluation.baselines.ipa_as_published import draws as published
-from sqlanon.methods.cells import EncodedTable
-from sqlanon.methods.private.algorithm import DrawnNode, Draws
-from sqlanon.methods.private.draws import Domains
-from sqlanon.methods.private.method import Private
-from sqlanon.methods.private.noisy_counts import NoisyCountsOfNodes
+from sqlanon.methods.noisy_node.ipa.draws import Domains
+from sqlanon.methods.noisy_node.ipa.method import NoisyCountsOfNodes
+from sqlanon.methods.noisy_node.shared.algorithm import DrawnNode, Draws
+from sqlanon.methods.noisy_node.shared.method import Private
+from sqlanon.methods.shared.cells import EncodedTable
 
 NO_DOMAINS = Domains({}, 0)
 

@@ -1,0 +1,180 @@
+"""The draws of a cut, each at the cost of a step: which label gives way, where a number is split, which sets are kept.
+
+Every draw is made for many runs at once if that is asked for, as an audit does; a release is one run.
+
+Why it is private. Let D' be D and one more row, or the rows of one more individual, c at most; the step is ε'.
+
+1. The score of a specialization: with counts n_jk of child j and class k, max is Σ_j max_k n_jk, of which a row changes
+   one count by 1 and so one maximum by 1 at most. Neither falls where a row is added: these scores are monotonic, and a
+   choice by them costs half (:meth:`~.source.RandomSource.exponential_mechanism`). The information gain changes by 1
+   bit at most, however many classes and children there are (spec/diffgen.md, sensitivities), in either direction. It is
+   counted in parts of :data:`WHOLE` of a bit and rounded down, which adds one part. Its floating point adds less than
+   another: a million sums of n log n with n below 2^63 are off by less than 2^20 63 / 2^52 bits for each row. See
+   :func:`sensitivity` and :func:`is_monotonic`. A score is asked for once, when the specialization can first be drawn,
+   from rows that lie in the piece, whatever their other values are.
+2. A specialization is drawn by permute-and-flip with ε' (McKenna and Sheldon 2020, theorem 1).
+3. A split is drawn by the exponential mechanism with ε' among all places of the interval, whether any value lies there
+   or not (spec/diffgen.md, D4). The two new intervals of a round have no row in common: of the c rows, those that lie
+   in one change its scores by no more than their number. So both draws together cost ε'.
+4. Of item sets, every combination of children has its rows counted with noise of ε', those that nobody has among them:
+   one vector, of which c rows change c counts by 1.
+5. A round is a draw (2.) and, if the piece is an interval, splits (3.), or, if it is of item sets, counts (4.). So it
+   costs 2 ε' at most, and all rounds with the first split of each number ε' (numbers + 2 rounds) = ε / 2 at most. What
+   is left depends on what was drawn alone, and is spent on the counts of combinations: for pure ε the portions may be
+   chosen as one goes, as long as their sum stays within what was paid (:class:`~.accountant.Portions`).
+
+Whatever else decides is public or was drawn: how many combinations a cut has, which candidates there are.
+
+Source: Mohammed et al. 2013, algorithm 1; spec/diffgen.md (b), which puts the errors D3 to D7 right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sqlanon.mechanisms.accountant import Charge, Portions
+from sqlanon.mechanisms.source import Integers, RandomSource
+from sqlanon.methods.cuts.shared.pieces import Piece
+from sqlanon.methods.shared.private.counts import reached_by_noise
+from sqlanon.model.policy.diffgen import DiffGen
+
+WHOLE = 1 << 20
+"""The parts of a bit that information is counted in."""
+
+SPLITS = "splits"
+CHOICES = "choices"
+ITEM_SETS = "item sets"
+LEAVES = "leaves"
+
+SetOfChildren = tuple[int, int]
+"""The place of a partition, and which children of a label its sets have items under, as a mask."""
+
+
+class Scored(NamedTuple):
+    """The values of an interval that rows have, ascending, and the score of a split behind each of them."""
+
+    values: Integers
+    scores: Integers
+
+
+class Draws:
+    """What is drawn for one cut.
+
+    Args:
+        settings: what each step costs, and by which score.
+        source: where chance comes from.
+        portions: what was paid, of which each draw takes a step.
+    """
+
+    def __init__(self, settings: DiffGen, source: RandomSource, portions: Portions) -> None:
+        self.settings = settings
+        self.source = source
+        self._portions = portions
+
+    def best(self, scores: Sequence[int]) -> int:
+        """The place of a score that is nearly the largest."""
+        charge = self._portions.take(CHOICES, self.settings.step)
+        return int(self._drawn(lambda runs: best(self, scores, charge, runs)))
+
+    def splits(self, intervals: Sequence[tuple[Piece, Scored]]) -> dict[Piece, int]:
+        """Where intervals are split that have no row in common: together for one step."""
+        charges = self._portions.take_side_by_side(SPLITS, self.settings.step, len(intervals))
+        return {
+            interval: int(self._drawn(_splits_of(self, interval, scored, charge)))
+            for (interval, scored), charge in zip(intervals, charges, strict=True)
+        }
+
+    def kept(self, counts: Mapping[SetOfChildren, int], possible: Sequence[SetOfChildren]) -> list[SetOfChildren]:
+        """Of all sets of children that there could be, those whose noisy count is enough."""
+        charge = self._portions.take(ITEM_SETS, self.settings.step)
+        found = self._drawn(lambda runs: are_kept(self, counts, possible, charge, runs))
+        return [each for each, is_kept in zip(possible, found, strict=True) if is_kept]
+
+    def _drawn(self, draw: Callable[[int], NDArray[Any]]) -> Any:
+        """What is drawn in one run."""
+        return draw(1)[0]
+
+
+def sensitivity(settings: DiffGen) -> int:
+    """By how much the rows of one individual can change a score."""
+    return settings.rows_per_individual * (1 if settings.utility == "max" else WHOLE + 2)
+
+
+def is_monotonic(settings: DiffGen) -> bool:
+    """Whether no score falls where rows are added: a largest count never does, information may."""
+    return settings.utility == "max"
+
+
+def threshold(given: float | None, epsilon: Fraction, rows: int) -> int:
+    """The least noisy count that is kept: the next whole number above √2 / ε of a row, if nothing else is given."""
+    return math.floor(math.sqrt(2) * rows / epsilon if given is None else given) + 1
+
+
+def best(draws: Draws, scores: Sequence[int], charge: Charge, runs: int) -> Integers:
+    """By run, the place of a score that is nearly the largest; shape (runs,)."""
+    candidates = np.array(scores, dtype=np.int64)
+    return draws.source.exponential_mechanism(
+        candidates,
+        charge,
+        sensitivity=sensitivity(draws.settings),
+        monotonic=is_monotonic(draws.settings),
+        runs=runs,
+    )
+
+
+def split(draws: Draws, interval: Piece, scored: Scored, charge: Charge, runs: int) -> Integers:
+    """By run, where an interval is split; shape (runs,)."""
+    first, counts, scores = groups(interval, scored)
+    group, place = draws.source.grouped_exponential_mechanism(
+        scores,
+        counts,
+        charge,
+        sensitivity=sensitivity(draws.settings),
+        monotonic=is_monotonic(draws.settings),
+        runs=runs,
+    )
+    return first[group] + place
+
+
+def are_kept(
+    draws: Draws, counts: Mapping[SetOfChildren, int], possible: Sequence[SetOfChildren], charge: Charge, runs: int
+) -> NDArray[np.bool_]:
+    """By run, which sets of children are kept; shape (runs, possible sets).
+
+    All of them get noise, those that nobody has among them (:mod:`sqlanon.methods.shared.private.counts`).
+    """
+    rows = draws.settings.rows_per_individual
+    least = threshold(draws.settings.set_threshold, charge.budget.epsilon, rows)
+    found = np.array([counts.get(each, 0) for each in possible], dtype=np.int64)
+    occupied, empty = np.flatnonzero(found), np.flatnonzero(found == 0)
+    kept = np.zeros((runs, len(possible)), dtype=bool)
+    noise = draws.source.discrete_laplace(runs * len(occupied), charge, sensitivity=rows)
+    kept[:, occupied] = found[occupied] + noise.reshape(runs, len(occupied)) >= least
+    for run, ranks in enumerate(reached_by_noise(draws.source, charge, rows, least, len(empty), runs)):
+        kept[run, empty[ranks]] = True
+    return kept
+
+
+def groups(interval: Piece, scored: Scored) -> tuple[Integers, Integers, Integers]:
+    """The places where an interval can be split, in groups of equal score: the first, how many they are, the score.
+
+    Splits from one value to the next put the same rows on either side. Those up to the first value, which put none on
+    the left, score as those behind the last one, which put none on the right.
+    """
+    values = scored.values
+    first = np.concatenate([[interval.first + 1], values + 1])
+    counts = np.diff(np.concatenate([first, [interval.end]]))
+    none = scored.scores[-1:] if len(values) else [0]
+    scores = np.concatenate([none, scored.scores]).astype(np.int64)
+    some = counts > 0
+    return first[some], counts[some], scores[some]
+
+
+def _splits_of(draws: Draws, interval: Piece, scored: Scored, charge: Charge) -> Callable[[int], Integers]:
+    return lambda runs: split(draws, interval, scored, charge, runs)

@@ -1,0 +1,102 @@
+"""A source as points: its predictors as axes, and every row as places on them; the one read of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.engines.base import Compute
+from sqlanon.errors import PolicyError
+from sqlanon.methods.cuts.shared.axes import axes_of, leaf_count, ranges_of, read_labels, refuse_outside, refuse_unknown
+from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis
+from sqlanon.methods.cuts.shared.queries import points as queries
+from sqlanon.model.policy.diffgen import DiffGen
+from sqlanon.model.policy.ranges import Range
+
+MOST_CHILDREN = 12
+"""How many children a label of items may have: all combinations of them are counted, which are 2^12 then."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """A source as points.
+
+    Attributes:
+        bound: the policy, bound to it.
+        axes: the predictors.
+        target: the position of the taxonomy of classes, which is behind all predictors, and their column.
+        classes: how many there are.
+    """
+
+    bound: BoundPolicy
+    axes: tuple[Axis, ...]
+    target: tuple[int, str]
+    classes: int
+
+    @property
+    def settings(self) -> DiffGen:
+        """The settings of the method."""
+        return settings_of(self.bound)
+
+    @property
+    def ranges(self) -> dict[int, Range]:
+        """The ranges of numeric predictors, by position."""
+        return ranges_of(self.axes, self.settings.numeric)
+
+
+def settings_of(bound: BoundPolicy) -> DiffGen:
+    """The settings of the method."""
+    assert isinstance(bound.policy.method, DiffGen)
+    return bound.policy.method
+
+
+def encode(engine: Compute, bound: BoundPolicy, source: exp.Table | exp.Subquery) -> Points:
+    """Read the rows of a source once.
+
+    Raises:
+        PolicyError: a label of items has too many children, there is one class, or a number is out of its range and the
+            policy says to refuse it.
+        TaxonomyError: a taxonomy does not know some value.
+    """
+    settings, predictors = settings_of(bound), bound.policy.quasi_identifiers
+    (target,) = bound.policy.sensitive
+    place = len(predictors), target
+    with_taxonomy = [(at, name) for at, name in enumerate(predictors) if name not in settings.numeric]
+    engine.run(queries.ordered_leaves(bound.taxonomy, [*with_taxonomy, place]))
+    labels = read_labels(engine)
+    axes = axes_of(predictors, labels, settings.numeric, settings.sets)
+    found = Points(bound, axes, place, leaf_count(labels[place[0]]))
+    _refuse_axes(found)
+    for position, _ in [*with_taxonomy, place]:
+        engine.execute(queries.value_type(position), "types of values")
+    if settings.outside == "refuse":
+        refuse_outside(engine, axes, found.ranges, source, bound.description)
+    engine.run(queries.points(source, axes, found.ranges, target, queries.place_in_taxonomy(*place)))
+    refuse_unknown(engine, bound, axes, source, target)
+    engine.run(queries.marginals(axes))
+    return found
+
+
+def _refuse_axes(points: Points) -> None:
+    problems = [
+        f'the taxonomy of the items of "{axis.name}" has a label with {most:,} children, more than {MOST_CHILDREN}: '
+        "put a level between"
+        for axis in points.axes
+        if isinstance(axis, ItemAxis) and (most := _most_children(axis)) > MOST_CHILDREN
+    ]
+    if points.classes < 2:
+        problems.append(f'the taxonomy of "{points.target[1]}" has {points.classes} class: nothing tells rows apart')
+    if problems:
+        raise PolicyError("the policy does not fit the taxonomies:", problems)
+
+
+def _most_children(axis: ItemAxis) -> int:
+    """The most children of a label, that of no item among those of the root."""
+    most, open_pieces = 0, [axis.root]
+    while open_pieces:
+        children = axis.children(open_pieces.pop())
+        most = max(most, len(children))
+        open_pieces += children
+    return most

@@ -1,0 +1,103 @@
+"""How a cut comes about: labels give way to their children one after the other, by what is drawn of counts.
+
+Source: Mohammed et al. 2013, algorithm 1; spec/diffgen.md (b). Why it is private is told in :mod:`.draws`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from sqlanon.methods.cuts.diffgen.draws import Draws, Scored, SetOfChildren
+from sqlanon.methods.cuts.shared.cut import Cut
+from sqlanon.methods.cuts.shared.pieces import Axis, Partitions, Piece, Specialization
+
+MOST_LEAVES = 1 << 62
+"""How many combinations of labels and class a cut may have, to be numbered in 63 bits."""
+
+MOST_SETS = 1_000_000
+"""How many sets of children are counted at once: what would need more is no candidate."""
+
+
+class Evidence(Protocol):
+    """What is asked of the rows: counts, and scores that are made of counts."""
+
+    def scores(self, cut: Cut, specializations: Sequence[Specialization]) -> list[int]:
+        """The score of each specialization, in parts of :data:`WHOLE` if it is information."""
+
+    def split_scores(self, intervals: Sequence[Piece]) -> list[Scored]:
+        """What splits of each interval are worth."""
+
+    def set_counts(self, partitions: Partitions, specialization: Specialization) -> Mapping[SetOfChildren, int]:
+        """How many rows have which children of a piece, of the partitions that have it; none that no row has."""
+
+    def partitioned(self, partitions: Partitions) -> None:
+        """Take note of which partitions are left: rows in no other are asked about from then on."""
+
+
+class Chosen(NamedTuple):
+    """What was drawn, and the cut that came of it."""
+
+    cut: Cut
+    specializations: tuple[Specialization, ...]
+
+
+def specialized(axes: Sequence[Axis], classes: int, rounds: int, evidence: Evidence, draws: Draws) -> Chosen:
+    """Draw a cut.
+
+    Args:
+        axes: the predictors.
+        classes: how many classes the target has.
+        rounds: how many specializations.
+        evidence: answers questions about the rows.
+        draws: draws by the answers.
+    """
+    cut = _split(Cut.of_roots(axes), evidence, draws)
+    done: list[Specialization] = []
+    scores: dict[Specialization, int] = {}
+    for rounds_left in reversed(range(rounds)):
+        candidates = [each for each in cut.candidates() if _fits(cut, each, classes)]
+        new = [each for each in candidates if each not in scores]
+        scores.update(zip(new, evidence.scores(cut, new), strict=True))
+        if not candidates:
+            break
+        chosen = candidates[draws.best([scores[each] for each in candidates])]
+        done.append(chosen)
+        if partitions := cut.partitions.get(chosen.piece.position):
+            cut = cut.with_partitions(_partitioned(partitions, chosen, evidence, draws))
+        else:
+            cut = cut.specialized(chosen)
+            # What is not asked for any more is not drawn either.
+            cut = _split(cut, evidence, draws) if rounds_left else cut
+    return Chosen(cut, tuple(done))
+
+
+def _fits(cut: Cut, specialization: Specialization, classes: int) -> bool:
+    """Whether the combinations that there would be can be numbered, and the sets of children counted."""
+    if cut.size_after(specialization) * classes > MOST_LEAVES:
+        return False
+    partitions = cut.partitions.get(specialization.piece.position)
+    if partitions is None:
+        return True
+    return len(partitions.having(specialization.piece)) << len(specialization.children) <= 2 * MOST_SETS
+
+
+def _split(cut: Cut, evidence: Evidence, draws: Draws) -> Cut:
+    """The cut with splits of all its intervals: at first of one of every number, later of the two that are new."""
+    intervals = cut.unsplit()
+    by_number: dict[int, list[tuple[Piece, Scored]]] = {}
+    for interval, scored in zip(intervals, evidence.split_scores(intervals), strict=True):
+        by_number.setdefault(interval.position, []).append((interval, scored))
+    for side_by_side in by_number.values():
+        cut = cut.with_splits(draws.splits(side_by_side))
+    return cut
+
+
+def _partitioned(partitions: Partitions, chosen: Specialization, evidence: Evidence, draws: Draws) -> Partitions:
+    """The partitions after a specialization, of which rows in no other are asked about from then on."""
+    counts = evidence.set_counts(partitions, chosen)
+    masks = partitions.masks(chosen)
+    possible = [(place, mask) for place in partitions.having(chosen.piece) for mask in masks]
+    found = partitions.after(chosen, draws.kept(counts, possible))
+    evidence.partitioned(found)
+    return found

@@ -1,0 +1,255 @@
+"""Rows → points: the one read of the source. Each row as the places of its values on their axes, and of its class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis, NumericAxis
+from sqlanon.model.policy.ranges import Range
+from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.nodes import (
+    DIALECT,
+    Relation,
+    Step,
+    aliased,
+    all_of,
+    cast,
+    column,
+    count_rows,
+    filtered,
+    grouped,
+    number,
+    over_relations,
+    select,
+    string,
+    subquery,
+    union_all,
+    unsigned_type,
+    values,
+)
+from sqlanon.queries.kit.values import cast_value, text
+from sqlanon.queries.release.labels import enum_type
+from sqlanon.queries.tables import taxonomies
+from sqlanon.queries.tables.spelled import Taxonomies
+
+LEAVES = Relation("anon_ordered_leaves", "node")
+"""The values of taxonomies by their place on the axis (``leaf``), with their label at every level (``depth``)."""
+
+POINTS = Relation("anon_points", "row")
+"""The rows without NULL: the places of their values, the items of their sets, and their class."""
+
+MARGINALS = Relation("anon_marginals", "cell")
+"""How many rows of each class have a value, by predictor: all that is asked of predictors that are no sets."""
+
+CLASS = "anon_class"
+ROW_COUNT = "row_count"
+
+
+def value_column(position: int) -> str:
+    """The column of points with the place of a value, or with the list of the places of items."""
+    return f"anon_value_{position}"
+
+
+def ordered_leaves(taxonomy: Taxonomies, attributes: Sequence[tuple[int, str]]) -> Step:
+    """The step that makes :data:`LEAVES` of the taxonomies of some columns, each with its position."""
+    names = [name for _, name in attributes]
+    rows = [[number(position), string(name)] for position, name in attributes]
+    given = values("anon_taxonomies", ("position", "attribute"), rows)
+    labels = subquery(taxonomies.all_labels(taxonomy, names), "anon_taxonomy_labels")
+    query = over_relations(template("ordered_leaves"), {"anon_taxonomies": given, labels.alias: labels})
+    return Step(LEAVES, query, "the values of the taxonomies in the order of their labels")
+
+
+def no_leaves() -> pa.Table:
+    """The rows of :data:`LEAVES` where no column has a taxonomy."""
+    types = {"position": pa.int64(), "depth": pa.int64(), "value": pa.string(), "label": pa.string()}
+    return pa.schema({**types, "leaf": pa.int64()}).empty_table()
+
+
+def labels() -> exp.Query:
+    """``position``, ``depth``, ``first``: where the values under each label begin."""
+    keys = [column(name) for name in ("position", "depth", "label")]
+    first = aliased(cast(exp.Min(this=column("leaf")), "BIGINT"), "first")
+    return grouped(select([column("position"), column("depth"), first], LEAVES.table), keys)
+
+
+def value_type(position: int) -> exp.Create:
+    """The statement that makes the ENUM type of the values of a taxonomy, in the order of their places."""
+    leaves = select([column("value")], LEAVES.table)
+    leaves = leaves.where(column("position").eq(number(position)), column("depth").eq(number(0)), copy=False)
+    return enum_type(_type_name(position), leaves, "leaf")
+
+
+def points(
+    source: exp.Table | exp.Subquery, axes: Sequence[Axis], ranges: Mapping[int, Range], target: str, class_of: exp.Expr
+) -> Step:
+    """The step that makes :data:`POINTS`.
+
+    Args:
+        source: the source.
+        axes: the predictors.
+        ranges: of the numeric ones, by position.
+        target: the column of classes.
+        class_of: what its values become.
+    """
+    columns = [aliased(_place(axis, ranges), value_column(axis.position)) for axis in axes]
+    columns.append(aliased(class_of, CLASS))
+    query = select(columns, source.copy())
+    present = [column(name).is_(exp.null()).not_() for name in (*(axis.name for axis in axes), target)]
+    return Step(POINTS, query.where(*present, copy=False), "rows as the places of their values")
+
+
+def misplaced(axes: Sequence[Axis]) -> exp.Query:
+    """One row: how many points have no place on an axis, ``misplaced_<position>``, and how many are ``classless``."""
+    found = [aliased(filtered(count_rows(), _is_misplaced(axis)), f"misplaced_{axis.position}") for axis in axes]
+    found.append(aliased(filtered(count_rows(), column(CLASS).is_(exp.null())), "classless"))
+    return select(found, POINTS.table)
+
+
+def outside(source: exp.Table | exp.Subquery, axes: Sequence[Axis], ranges: Mapping[int, Range]) -> exp.Query:
+    """One row: how many rows have a number out of its range, by position, ``outside_<position>``."""
+    return select(
+        [
+            aliased(filtered(count_rows(), _is_outside(axis.name, ranges[axis.position])), f"outside_{axis.position}")
+            for axis in axes
+            if axis.position in ranges
+        ],
+        source.copy(),
+    )
+
+
+def marginals(axes: Sequence[Axis]) -> Step:
+    """The step that makes :data:`MARGINALS`: one GROUP BY of two columns for each predictor that is no set."""
+    counts = [_marginal(axis.position) for axis in axes if not isinstance(axis, ItemAxis)]
+    if not counts:
+        none = select([aliased(number(0), name) for name in ("position", "value", "class", ROW_COUNT)], POINTS.table)
+        counts = [none.where(exp.false(), copy=False)]
+    return Step(MARGINALS, union_all(counts), "rows by value and class")
+
+
+def marginals_in(pieces: Relation) -> exp.Select:
+    """The rows of :data:`MARGINALS`, ``anon_rows``, with the pieces that they lie in, ``anon_pieces``; no columns yet.
+
+    Args:
+        pieces: with ``position``, and where each begins and ends, ``first`` and ``end``.
+    """
+    within = all_of(
+        [
+            column("position", "anon_rows").eq(column("position", "anon_pieces")),
+            exp.GTE(this=column("value", "anon_rows"), expression=column("first", "anon_pieces")),
+            exp.LT(this=column("value", "anon_rows"), expression=column("end", "anon_pieces")),
+        ]
+    )
+    query = select([], exp.alias_(MARGINALS.table, "anon_rows", table=True))
+    return query.join(exp.alias_(pieces.table, "anon_pieces", table=True), on=within, copy=False)
+
+
+def values_in(pieces: Relation, position: int, names: Sequence[str]) -> exp.Select:
+    """The values of a predictor that rows have, each with some columns of the pieces that it lies in."""
+    columns = [column("value", "anon_rows"), *(column(name, "anon_pieces") for name in names)]
+    query = marginals_in(pieces).select(*columns, copy=False)
+    return query.where(column("position", "anon_rows").eq(number(position)), copy=False).distinct(copy=False)
+
+
+def _marginal(position: int) -> exp.Select:
+    value = column(value_column(position))
+    columns = [
+        aliased(number(position), "position"),
+        aliased(cast(value, "BIGINT"), "value"),
+        aliased(column(CLASS), "class"),
+        aliased(count_rows(), ROW_COUNT),
+    ]
+    return grouped(select(columns, POINTS.table), [value.copy(), column(CLASS)])
+
+
+def _place(axis: Axis, ranges: Mapping[int, Range]) -> exp.Expr:
+    if isinstance(axis, NumericAxis):
+        return _place_in_range(axis.name, ranges[axis.position])
+    if isinstance(axis, ItemAxis):
+        return _places_of_items(axis)
+    return place_in_taxonomy(axis.position, axis.name)
+
+
+def place_in_taxonomy(position: int, name: str) -> exp.Expr:
+    """The place of a value; NULL if the taxonomy does not have it."""
+    return exp.Anonymous(this="enum_code", expressions=[_as_value(text(column(name)), _type_name(position))])
+
+
+def _place_in_range(name: str, given: Range) -> exp.Expr:
+    """The step that a number lies in, that of the nearest end if it is out of the range.
+
+    A quotient of floating point can be off by a step: so the ends of the step that it gives are looked at, as labels
+    spell them. Whatever is rounded is rounded alike in all tables, for it is a function of the row alone.
+    """
+    low, high = _double(given.low), _double(given.high)
+    within = exp.func("least", exp.func("greatest", cast_value(column(name), "DOUBLE"), low), high)
+    steps = exp.Div(this=exp.Paren(this=exp.Sub(this=within, expression=low.copy())), expression=_double(given.step))
+    about: exp.Expr = cast(exp.Floor(this=steps), "BIGINT")
+    if given.step != 1 or given.low % 1:
+        is_above = exp.GTE(this=within.copy(), expression=_start(exp.Add(this=about, expression=number(1)), given))
+        is_below = exp.LT(this=within.copy(), expression=_start(about.copy(), given))
+        mended = exp.Add(this=about.copy(), expression=cast(exp.Paren(this=is_above), "INTEGER"))
+        about = exp.Sub(this=mended, expression=cast(exp.Paren(this=is_below), "INTEGER"))
+    else:
+        about = exp.Sub(this=cast(exp.Floor(this=within.copy()), "BIGINT"), expression=number(int(given.low)))
+    return cast(exp.func("least", about, number(given.size - 1)), unsigned_type(given.size - 1))
+
+
+def _start(place: exp.Expr, given: Range) -> exp.Expr:
+    """Where a step begins: as exact as a DOUBLE can be, since both numbers of the quotient are whole."""
+    digits = max(0, *(-int(each.normalize().as_tuple().exponent) for each in (given.low, given.step)))
+    whole = 10**digits
+    steps = exp.Mul(this=exp.Paren(this=place), expression=number(int(given.step * whole)))
+    start = exp.Add(this=number(int(given.low * whole)), expression=steps)
+    return exp.Div(this=cast(exp.Paren(this=start), "DOUBLE"), expression=cast(number(whole), "DOUBLE"))
+
+
+def _is_outside(name: str, given: Range) -> exp.Expr:
+    value = cast_value(column(name), "DOUBLE")
+    return exp.or_(
+        exp.LT(this=value, expression=_double(given.low)),
+        exp.GTE(this=value.copy(), expression=_double(given.high)),
+        copy=False,
+    )
+
+
+def _places_of_items(axis: ItemAxis) -> exp.Expr:
+    """The places of the items of a list that are no NULL: that of no item if there is none, NULL for an unknown one."""
+    known = cast_value(column(axis.name), "VARCHAR[]")
+    item = exp.Lambda(
+        this=exp.Anonymous(
+            this="enum_code", expressions=[_as_value(exp.column("anon_item"), _type_name(axis.position))]
+        ),
+        expressions=[exp.to_identifier("anon_item")],
+    )
+    present = exp.Lambda(
+        this=exp.column("anon_item").is_(exp.null()).not_(), expressions=[exp.to_identifier("anon_item")]
+    )
+    items = exp.Anonymous(this="list_filter", expressions=[known, present])
+    places = exp.Anonymous(this="list_transform", expressions=[items, item])
+    none = exp.Array(expressions=[number(axis.size)])
+    return exp.case().when(exp.func("len", places.copy(), dialect=DIALECT).eq(number(0)), none).else_(places)
+
+
+def _is_misplaced(axis: Axis) -> exp.Expr:
+    value = column(value_column(axis.position))
+    if isinstance(axis, ItemAxis):
+        known = exp.Anonymous(this="list_count", expressions=[value])
+        return exp.NEQ(this=known, expression=exp.func("len", value.copy(), dialect=DIALECT))
+    return value.is_(exp.null())
+
+
+def _as_value(expression: exp.Expr, type_name: str) -> exp.TryCast:
+    return exp.TryCast(this=expression, to=exp.DataType.build(type_name, udt=True))
+
+
+def _type_name(position: int) -> str:
+    return f"anon_values_{position}"
+
+
+def _double(value: Decimal) -> exp.Expr:
+    return cast(exp.Literal.number(f"{value:f}"), "DOUBLE")

@@ -1,0 +1,199 @@
+"""What top-down specialization asks of points: the classes of a cut, and what they would be after another step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.methods.cuts.shared.cut import Cut
+from sqlanon.methods.cuts.shared.queries.labels import CUT
+from sqlanon.methods.cuts.shared.queries.points import CLASS, POINTS, marginals_in, value_column, values_in
+from sqlanon.methods.cuts.shared.queries.scores import CANDIDATE, CHILDREN, child_counts, value_counts
+from sqlanon.methods.cuts.top_down.specialize import DIGITS
+from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.kit.macros import table_call, template
+from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
+    aliased,
+    all_of,
+    ascending,
+    cast,
+    column,
+    copies,
+    count_distinct,
+    count_rows,
+    filtered,
+    grouped,
+    number,
+    over_relations,
+    select,
+    subquery,
+    union_all,
+)
+from sqlanon.queries.kit.values import cast_value
+from sqlanon.queries.release.rows import EQUAL_ROWS
+from sqlanon.queries.source import SourceColumn
+
+ROWS = Relation("anon_rows_in_parts", "row")
+"""The points with the number of their class (``anon_part``): it is set anew where a label gives way to its children.
+
+The table is kept and changed: a table that is dropped within a transaction takes its space until the end of that.
+"""
+
+PART = "anon_part"
+
+
+def null_counts(source: exp.Table | exp.Subquery, names: Sequence[str]) -> exp.Query:
+    """One row: the ``rows``, and how many have NULL in each column, ``null_<place>``."""
+    nulls = [
+        aliased(filtered(count_rows(), column(name).is_(exp.null())), f"null_{place}")
+        for place, name in enumerate(names)
+    ]
+    return select([aliased(count_rows(), "rows"), *nulls], source.copy())
+
+
+def first_parts() -> Step:
+    """The step that puts all points in one class, number 0."""
+    columns = [exp.Star(), aliased(cast(number(0), "BIGINT"), PART)]
+    return Step(ROWS, select(columns, POINTS.table), "rows in one class")
+
+
+def last_part() -> exp.Query:
+    """One row, ``part``: the largest number of a class."""
+    return select([aliased(exp.func("coalesce", exp.Max(this=column(PART)), number(0)), "part")], ROWS.table)
+
+
+def set_parts(position: int, last: int) -> exp.Update:
+    """The statement that gives the rows under a label, alone in :data:`~.scores.CHILDREN`, the classes of its children.
+
+    Args:
+        position: that of its predictor.
+        last: the largest number of a class so far, behind which those of the new ones come.
+    """
+    value = column(value_column(position), "anon_rows")
+    placed = select(
+        [column(PART, "anon_rows"), aliased(value, "value"), column("child", "anon_children")],
+        exp.alias_(ROWS.table, "anon_rows", table=True),
+    )
+    on = column("value", "anon_children").eq(value.copy())
+    placed = placed.join(subquery(_children(position), "anon_children"), on=on, copy=False).distinct(copy=False)
+    rank = exp.Window(this=exp.Anonymous(this="dense_rank"), order=ascending(column(PART), column("child")))
+    new = aliased(exp.Add(this=rank, expression=number(last)), "new")
+    numbered = select([aliased(column(PART), "old"), column("value"), new], subquery(placed, "anon_placed"))
+    same = all_of(
+        [
+            column(PART, ROWS.name).eq(column("old", "anon_numbered")),
+            column(value_column(position), ROWS.name).eq(column("value", "anon_numbered")),
+        ]
+    )
+    statement = exp.update(ROWS.table, where=same, from_=exp.From(this=subquery(numbered, "anon_numbered")))
+    statement.set("expressions", [column(PART).eq(column("new", "anon_numbered"))])
+    return statement
+
+
+def least_rows(positions: Sequence[int], last: int) -> exp.Query:
+    """``candidate`` and ``rows``: of the smallest class that there would be, of rows whose class has a new number.
+
+    Args:
+        positions: those of the predictors that the candidates are of, which are in :data:`~.scores.CHILDREN`.
+        last: the largest number of a class that is not new.
+    """
+    counts = union_all(_classes_after(position, last) for position in positions)
+    columns = [column(CANDIDATE), aliased(exp.Min(this=column("rows")), "rows")]
+    return grouped(select(columns, subquery(counts, "anon_classes")), [column(CANDIDATE)])
+
+
+def gains() -> exp.Query:
+    """``candidate`` and ``gain``: bits that children tell of the class of a row; of none whose rows are all alike."""
+    scored = subquery(table_call("specialization_scores", subquery(child_counts(), "anon_counts")), "anon_scored")
+    several = grouped(select([column(CANDIDATE)], subquery(child_counts(), "anon_counts")), [column(CANDIDATE)])
+    is_several = exp.GT(this=count_distinct(column("class")), expression=number(1))
+    several = several.having(is_several, copy=False)
+    gain = exp.Round(this=column("information_gain"), decimals=number(DIGITS))
+    query = select([column(CANDIDATE), aliased(gain, "gain")], scored)
+    return query.where(exp.In(this=column(CANDIDATE), query=exp.Subquery(this=several)), copy=False)
+
+
+def splits() -> exp.Query:
+    """``candidate`` (the place of an interval) and ``at``: where it is best split; of none that has one value only."""
+    scored = table_call("split_scores", subquery(value_counts(), "anon_counts"))
+    return over_relations(template("best_splits"), {"anon_scored": subquery(scored, "anon_scored")})
+
+
+def rows_of_pieces() -> exp.Query:
+    """``position``, ``first`` and ``rows``: how many rows each piece of the cut has, of those that have any."""
+    keys = [column("position", "anon_pieces"), column("first", "anon_pieces")]
+    rows = aliased(cast(exp.Sum(this=column("row_count", "anon_rows")), "BIGINT"), "rows")
+    return grouped(marginals_in(CUT).select(*keys, rows, copy=False), copies(keys))
+
+
+def equal_rows(cut: Cut, columns: Sequence[SourceColumn]) -> Step:
+    """The step that makes :data:`EQUAL_ROWS`: columns by name, in the order of the source, and their number.
+
+    Args:
+        cut: the cut, whose labels are in :data:`CUT`.
+        columns: the columns of the source that are published.
+    """
+    places = [column(_first(axis.position), "anon_groups") for axis in cut.axes]
+    target = column(CLASS, "anon_groups")
+    query = select([], subquery(_counted(cut), "anon_groups"))
+    positions = {axis.name: axis.position for axis in cut.axes}
+    for found in columns:
+        position = positions.get(found.name)
+        shown: exp.Expr = cast_value(target, found.traits.released_as)
+        if position is not None:
+            alias = f"anon_labels_{position}"
+            on = exp.and_(
+                column("position", alias).eq(number(position)),
+                column("first", alias).eq(column(_first(position), "anon_groups")),
+                copy=False,
+            )
+            query = query.join(exp.alias_(CUT.table, alias, table=True), on=on, copy=False)
+            shown = column("label", alias)
+        query = query.select(aliased(shown, found.name), copy=False)
+    query = query.select(column(ROW_COUNT, "anon_groups"), copy=False)
+    query.set("order", ascending(*places, target.copy()))
+    return Step(EQUAL_ROWS, query, "equal rows")
+
+
+def _counted(cut: Cut) -> exp.Select:
+    """The rows by where the values of their labels begin, and by their class, with their number."""
+    query = select([], exp.alias_(POINTS.table, "anon_points", table=True))
+    keys: list[exp.Expr] = []
+    for axis in cut.axes:
+        first: exp.Expr = number(0)
+        if len(cut.pieces[axis.position]) > 1:
+            alias, value = f"anon_firsts_{axis.position}", value_column(axis.position)
+            on = column("value", alias).eq(column(value, "anon_points"))
+            query = query.join(subquery(values_in(CUT, axis.position, ["first"]), alias), on=on, copy=False)
+            first = column("first", alias)
+            keys.append(first)
+        query = query.select(aliased(first, _first(axis.position)), copy=False)
+    target = column(CLASS, "anon_points")
+    query = query.select(target, aliased(count_rows(), ROW_COUNT), copy=False)
+    return grouped(query, [*copies(keys), target.copy()])
+
+
+def _classes_after(position: int, last: int) -> exp.Select:
+    """``candidate`` and ``rows`` of each class that there would be under the candidates of a predictor."""
+    query = select(
+        [column(CANDIDATE, "anon_children"), aliased(count_rows(), "rows")],
+        exp.alias_(ROWS.table, "anon_rows", table=True),
+    )
+    on = column("value", "anon_children").eq(column(value_column(position), "anon_rows"))
+    query = query.join(subquery(_children(position), "anon_children"), on=on, copy=False)
+    query = query.where(exp.GT(this=column(PART, "anon_rows"), expression=number(last)), copy=False)
+    return grouped(
+        query, [column(PART, "anon_rows"), column(CANDIDATE, "anon_children"), column("child", "anon_children")]
+    )
+
+
+def _children(position: int) -> exp.Select:
+    """The values of a predictor that rows have, with the child of a candidate that they are under."""
+    return values_in(CHILDREN, position, [CANDIDATE, "child"])
+
+
+def _first(position: int) -> str:
+    return f"anon_first_{position}"

@@ -1,0 +1,114 @@
+"""The choice of a cut from the top down: which labels give way to their children.
+
+Whether a label may is asked once more only of classes that have changed. When a label gives way, the classes of rows
+under it fall into smaller ones, and all others stay. So of the smallest class that there would be under another label,
+what was known before still holds for rows that are not under the first, and for those that are, smaller classes are
+counted now: the least of both is right. And what would be too small once is too small for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from sqlanon.methods.cuts.shared.cut import Cut
+from sqlanon.methods.cuts.shared.pieces import Axis, NumericAxis, Piece, Specialization
+from sqlanon.methods.stopping import Stopped, never
+
+DIGITS = 12
+"""To how many digits scores are compared: equal ones are to be equal, in whatever order their terms were added."""
+
+
+class Evidence(Protocol):
+    """What is asked of the rows: counts, and scores that are made of counts."""
+
+    def splits(self, intervals: Sequence[Piece]) -> Mapping[Piece, int]:
+        """Where each interval is best split, by the first value of the second part; of none that has one value only."""
+
+    def gains(self, specializations: Sequence[Specialization]) -> Mapping[Specialization, float]:
+        """How many bits children tell of the target, over the rows under a label; of none whose rows are all alike."""
+
+    def least_rows(self, specializations: Sequence[Specialization]) -> Mapping[Specialization, int]:
+        """The rows of the smallest class that there would be under each label, of rows whose class is new.
+
+        Of none without such rows.
+        """
+
+    def specialize(self, specialization: Specialization) -> None:
+        """Have the children in place of a label: from then on the classes of the rows under it are the new ones."""
+
+
+class Chosen(NamedTuple):
+    """What was chosen.
+
+    Attributes:
+        cut: the labels.
+        specializations: how it came to be, in order.
+        smallest: the rows of its smallest class.
+        is_final: whether nothing more can be specialized; else the search was stopped.
+    """
+
+    cut: Cut
+    specializations: tuple[Specialization, ...]
+    smallest: int
+    is_final: bool
+
+
+def specialized(axes: Sequence[Axis], rows: int, k: int, evidence: Evidence, stopped: Stopped = never) -> Chosen:
+    """Choose a cut.
+
+    Args:
+        axes: the predictors.
+        rows: how many there are, k or more.
+        k: how many a class has at least.
+        evidence: answers questions about the rows.
+        stopped: asked before each specialization whether to leave it at those so far.
+    """
+    cut = _split(Cut.of_roots(axes), [axis.root for axis in axes], evidence)
+    gains = dict(evidence.gains([*cut.candidates()]))
+    least: dict[Specialization, int] = {}
+    smallest, done = rows, list[Specialization]()
+    while True:
+        candidates = [each for each in cut.candidates() if each in gains]
+        for each, found in evidence.least_rows(candidates).items():
+            least[each] = min(found, least.get(each, found))
+        valid = [each for each in candidates if least[each] >= k]
+        if not valid or stopped():
+            return Chosen(cut, tuple(done), smallest, is_final=not valid)
+        best = max(valid, key=lambda each: score(gains[each], smallest, min(smallest, least[each])))
+        done.append(best)
+        smallest = min(smallest, least[best])
+        evidence.specialize(best)
+        cut = _split(cut.specialized(best), best.children, evidence)
+        gains = {each: gains[each] for each in valid if each != best}
+        gains.update(evidence.gains([each for each in cut.candidates() if each.piece in best.children]))
+
+
+def score(gain: float, before: int, after: int) -> float:
+    """What a specialization is worth: bits for each row that the smallest class loses, and one.
+
+    Source: Fung, Wang and Yu 2005, Score = InfoGain / (AnonyLoss + 1), with one quasi-identifier.
+    """
+    return round(gain / (before - after + 1), DIGITS)
+
+
+def rehearsed(axes: Sequence[Axis], evidence: Evidence) -> Chosen:
+    """A round, for its statements to be read: with no rows there is nothing to choose by."""
+    cut = Cut.of_roots(axes)
+    intervals = cut.unsplit()
+    evidence.splits(intervals)
+    cut = cut.with_splits({piece: piece.end // 2 for piece in intervals})
+    candidates = [*cut.candidates()]
+    evidence.gains(candidates)
+    evidence.least_rows(candidates)
+    for first in candidates[:1]:
+        evidence.specialize(first)
+        evidence.least_rows(candidates[1:])
+        cut = cut.specialized(first)
+    return Chosen(cut, tuple(candidates[:1]), smallest=0, is_final=True)
+
+
+def _split(cut: Cut, pieces: Sequence[Piece], evidence: Evidence) -> Cut:
+    """The cut with the best splits of new intervals, if they have any."""
+    intervals = [each for each in pieces if isinstance(cut.axes[each.position], NumericAxis)]
+    return cut.with_splits(evidence.splits(intervals))

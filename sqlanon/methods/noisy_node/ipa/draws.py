@@ -1,0 +1,179 @@
+"""Private methods: a node is drawn by its score, combinations get noise, those with few rows are left over.
+
+The conversation with the database: up go scores and how many counts there are, down come a node and noise.
+
+Why it is private. Let D' be D and one more row, or the rows of one more individual, of which c are counted at most;
+noise has scale c / ε, and a = exp(-ε / c).
+
+1. The node. A row changes the score of any node by g + (1 - g) s, where g in [0, 1] is what its labels lose and s is
+   how much the rows at risk change, -1, 0 or 1: by 1 at most, and by c for c rows. Scores are integers, so that this
+   holds to the last bit. Those below max(scores) - r are raised to that, for a public r: the best of scores that change
+   by c at most changes by c at most, and so does the larger of two. Permute-and-flip at scale 2 c / ε is then
+   ε-differentially private (McKenna and Sheldon 2020, theorem 1), whatever r is; see :func:`.reach` for what it is for.
+2. Combinations. Given the node, D' differs from D in c rows of all combinations together. Where D has rows of one as
+   well, noise makes their counts ε-indistinguishable (Ghosh, Roughgarden and Sundararajan 2009). Where it has none, D
+   shows nothing, and D' shows something with a probability of δ at most: so the threshold is chosen, see
+   :func:`sqlanon.mechanisms.discrete_laplace.threshold`. With δ = 0 all combinations of the domain have noise.
+3. What is left over. Given what is shown, the rows that are not, by value, differ in c rows again: as in 2.
+4. What is written is a function of what was drawn. The steps compose adaptively, each being private whatever those
+   before it gave: ε and δ add up (Dwork and Roth 2014, theorem 3.16 and appendix B).
+
+Source: Lee & Chung 2020, corrected as in spec/ipa.md B2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sqlanon.engines.base import Compute
+from sqlanon.errors import PolicyError
+from sqlanon.mechanisms.discrete_laplace import pure_threshold, threshold
+from sqlanon.methods.noisy_node.ipa.scores import scores
+from sqlanon.methods.noisy_node.shared.algorithm import Draws, public_node
+from sqlanon.methods.noisy_node.shared.scores import nodes_by_scores, reach
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.private.counts import drawn_unseen, noise_of_places, row_count
+from sqlanon.model.lattice import Levels
+from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.policy.private_node import NODE
+from sqlanon.model.recoding import Recoding
+from sqlanon.queries.kit.nodes import Relation
+from sqlanon.queries.noise import combinations as private
+from sqlanon.queries.noise import unseen
+from sqlanon.queries.noise.scores import WHOLE
+from sqlanon.queries.noise.unseen import Domain
+
+SELECTION = "permute-and-flip (McKenna and Sheldon 2020), or a public node"
+THEOREMS = {
+    ("ipa", False): f"{SELECTION}; geometric mechanism with a threshold on combinations, and on what they do not show; "
+    "adaptive composition",
+    ("ipa", True): f"{SELECTION}; geometric mechanism on all combinations of the domain, and on what they do not show; "
+    "adaptive composition",
+    ("histogram", False): "geometric mechanism with a threshold",
+    ("histogram", True): "geometric mechanism on all combinations of the domain",
+}
+"""What proves the claim of each method, without δ or with δ = 0; the proofs are above."""
+
+
+MOST_COMBINATIONS = 1 << 62
+"""How many combinations of labels and value a domain may have, to be numbered in 63 bits."""
+
+
+@dataclass(frozen=True)
+class Domains:
+    """How many labels each level has, and how many values there are: public numbers.
+
+    Attributes:
+        labels: by quasi-identifier and depth, for depths below the top.
+        values: of the sensitive column; 0 if they are not declared.
+    """
+
+    labels: Mapping[tuple[int, int], int]
+    values: int
+
+    def at(self, levels: Levels) -> Domain:
+        """The domain of a node."""
+        return Domain(tuple(self.labels.get(place, 1) for place in enumerate(levels)), self.values)
+
+
+def noisy_counts(policy: Policy) -> NoisyCounts:
+    """The method of a policy that has one."""
+    assert isinstance(policy.method, NoisyCounts)
+    return policy.method
+
+
+def public_domains(engine: Compute, table: EncodedTable) -> Domains:
+    """The numbers of labels and values, for a method that shows combinations that nobody has.
+
+    Raises:
+        PolicyError: there are more combinations than can be numbered.
+    """
+    method, encoding = noisy_counts(table.bound.policy), table.encoding
+    if not method.needs_value_domain:
+        return Domains({}, 0)
+    engine.run(unseen.domain_values(encoding))
+    rows = engine.fetch(unseen.domain_sizes(encoding), "labels", "node")
+    found = Domains({(row["position"], row["depth"]): row["labels"] for row in rows}, row_count(engine, unseen.VALUES))
+    lowest = public_node(table.bound) or table.bound.lattice.bottom
+    if (size := found.at(lowest).size) > MOST_COMBINATIONS:
+        raise PolicyError(
+            f"the domain has {size:,} combinations of labels and value, more than can be numbered: take a more general "
+            "node, minimum_levels, or δ > 0, with which combinations that nobody has are never looked at"
+        )
+    return found
+
+
+def thresholds(method: NoisyCounts, domain: Domain) -> dict[str, int]:
+    """For each step that shows counts: the least noisy count that it shows at a node, from public numbers alone."""
+    rows, found = method.rows_per_individual, {}
+    for step, size in ((CELLS, domain.size), (ROLLED_UP, domain.values)):
+        if (budget := method.budgets.get(step)) is not None:
+            found[step] = (
+                pure_threshold(size, budget.epsilon, rows=rows)
+                if method.needs_value_domain
+                else threshold(budget.epsilon, budget.delta, rows=rows)
+            )
+    return {**found, CELLS: max(found[CELLS], method.minimum_count)}
+
+
+def chosen_nodes(
+    engine: Compute, table: EncodedTable, draws: Draws, domains: Domains, runs: int = 1
+) -> list[tuple[Levels, int]]:
+    """The nodes that are drawn, each with in how many runs it is.
+
+    Their score counts with the threshold of the least general node: it must be public, not the same for all.
+    """
+    lattice = table.bound.lattice
+    if (node := public_node(table.bound)) is not None:
+        return [(node, runs)]
+    if not draws.method.chooses_node:
+        return [(lattice.bottom, runs)]
+    charge = draws.charges[NODE]
+    sensitivity = WHOLE * draws.method.rows_per_individual
+    least = thresholds(noisy_counts(table.bound.policy), domains.at(lattice.bottom))[CELLS]
+    found = scores(engine, table, least, reach(charge, sensitivity, lattice.size))
+    return nodes_by_scores(lattice, found, draws.source, charge, sensitivity=sensitivity, runs=runs)
+
+
+def draw_counts(
+    engine: Compute, table: EncodedTable, recoding: Recoding, draws: Draws, domain: Domain, runs: int = 1
+) -> list[Relation]:
+    """Draw what is shown of a recoding: combinations with noise and, of what they do not show, values with noise.
+
+    Returns:
+        the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`.
+    """
+    method = noisy_counts(table.bound.policy)
+    least = thresholds(method, domain)
+    engine.run(private.combinations(table.encoding, recoding))
+    count = row_count(engine, private.COMBINATIONS)
+    engine.put(private.NOISE_OF_COMBINATIONS, noise_of_places(draws.noise(CELLS, count * runs), runs))
+    engine.run(private.noisy_combinations(least[CELLS]))
+    combinations = [private.NOISY_COMBINATIONS]
+    if method.needs_value_domain:
+        rows, charge = draws.method.rows_per_individual, draws.charges[CELLS]
+        drawn = drawn_unseen(draws.source, charge, rows, least[CELLS], domain.size - count, runs)
+        engine.put(unseen.DRAWN, drawn)
+        engine.run(unseen.seen(table.encoding, recoding, domain))
+        engine.run(unseen.unseen(table.encoding, recoding, domain))
+        combinations.append(unseen.UNSEEN)
+    if ROLLED_UP in least:
+        _draw_left_over(engine, table, draws, least[ROLLED_UP], runs)
+    return combinations
+
+
+def _draw_left_over(engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int) -> None:
+    """Draw the values of what combinations do not show."""
+    rows = private.left_over(table.encoding)
+    if draws.method.needs_value_domain:
+        rows = unseen.every_value(table.encoding, rows, runs)
+    engine.run(private.placed_left_over(table.encoding, rows))
+    count = row_count(engine, private.LEFT_OVER)
+    noise = draws.noise(ROLLED_UP, count)
+    engine.put(private.NOISE_OF_LEFT_OVER, pa.table({private.PLACE: np.arange(count), private.NOISE: noise}))
+    engine.run(private.noisy_left_over(threshold))

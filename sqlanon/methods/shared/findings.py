@@ -1,0 +1,138 @@
+"""What a policy leaves open on the data of a run; see :class:`sqlanon.model.release.Findings`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlanon.engines.base import Compute
+from sqlanon.errors import PolicyError
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.dependencies import revealing_columns
+from sqlanon.methods.shared.kept_values import identifying_pairs, nearly_unique_columns, released_values
+from sqlanon.methods.shared.publication import Publication
+from sqlanon.methods.shared.suppressed import suppression
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release import Exposure, Findings, HomogeneousColumn, RepeatedIdentifier
+from sqlanon.model.release.document import Reported
+from sqlanon.queries.kit.nodes import select
+from sqlanon.queries.release import findings as queries
+
+MAX_LISTED_PAIRS = 100
+"""The most pairs of columns that are listed where they were not looked at; their number is always given."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What was found of a publication.
+
+    Attributes:
+        findings: what the policy leaves open.
+        notes: on columns that are nearly unique.
+        before: how exposed the rows of the source are; None if that was not counted.
+    """
+
+    findings: Findings
+    notes: tuple[str, ...]
+    before: Exposure | None
+
+
+def examine(engine: Compute, publication: Publication) -> Examined:
+    """What the policy of a run leaves open, once its published rows are grouped (``EQUAL_ROWS``)."""
+    node, kept = publication.node, released_values(engine, publication.bound)
+    pairs, pairs_left = identifying_pairs(engine, kept)
+    revealing, columns_left = ([], []) if node is None else revealing_columns(engine, node, kept)
+    findings = Findings(
+        repeated_identifiers=tuple(_repeated_identifiers(engine, publication)),
+        homogeneous_columns=tuple(_homogeneous_columns(engine, publication)),
+        revealing_columns=tuple(revealing),
+        identifying_pairs=tuple(pairs),
+        suppression=() if node is None else tuple(suppression(engine, node)),
+        finer_nodes=() if node is None else node.finer,
+        unexamined_columns=tuple(columns_left),
+        unexamined_pairs=len(pairs_left),
+        unexamined_pairs_listed=tuple(pairs_left[:MAX_LISTED_PAIRS]),
+    )
+    return Examined(findings, nearly_unique_columns(kept), None if node is None else _exposure(engine, node.table))
+
+
+def with_findings(report: Reported, examined: Examined) -> Reported:
+    """A report with what was found."""
+    return report.model_copy(update={"findings": examined.findings, "before": examined.before})
+
+
+def _exposure(engine: Compute, table: EncodedTable) -> Exposure | None:
+    """How exposed the rows of the source are; None if cells do not have them all as they are."""
+    if table.unknown.suppressed or any(table.bound.policy.minimum_levels.values()):
+        return None
+    found = engine.fetch(queries.exposure(table.encoding), "the classes of the source")[0]
+    return Exposure(**found) if found["k"] else None
+
+
+def _repeated_identifiers(engine: Compute, publication: Publication) -> Iterator[RepeatedIdentifier]:
+    bound, names, one_in = publication.bound, publication.counted_identifiers, publication.one_in
+    if not names:
+        return
+    found = publication.identifier_counts
+    if found is None:
+        counts = select(queries.identifier_counts(names, one_in), bound.source.copy())
+        found = engine.fetch(counts, "values of identifiers")[0]
+    for place, name in enumerate(names):
+        values, filled = found[f"values_{place}"] * one_in, found[f"filled_{place}"]
+        if found[f"values_{place}"] < found[f"rows_{place}"]:
+            yield _repeated(bound.policy, name, filled, found["source_rows"], values, is_exact=one_in == 1)
+
+
+# More than six parameters: what was counted of a column.
+def _repeated(
+    policy: Policy, name: str, filled: int, source_rows: int, values: int, *, is_exact: bool
+) -> RepeatedIdentifier:
+    # A ward, or a yes and no, has few values of many rows each.
+    is_person = values > filled / values
+    can_be_named = is_person and filled == source_rows and _is_accepted(policy, {"individual": name})
+    return RepeatedIdentifier(
+        column=name,
+        rows=filled,
+        values=values,
+        is_exact=is_exact,
+        is_person=is_person,
+        proposal=f"individual = {json.dumps(name, ensure_ascii=False)}" if can_be_named else None,
+    )
+
+
+def _homogeneous_columns(engine: Compute, publication: Publication) -> Iterator[HomogeneousColumn]:
+    policy = publication.bound.policy
+    protected = {column for model in policy.privacy for column in model.columns}
+    names = [name for name in policy.sensitive if name not in protected]
+    if not names:
+        return
+    query = queries.homogeneous_rows(publication.labels, publication.bound.traits, names)
+    found = engine.fetch(query, "classes with a single value")[0]
+    if not found["rows"]:
+        return
+    for place, name in enumerate(names):
+        model = {"model": "distinct-l-diversity", "column": name, "l": 2}
+        models = [*(each.model_dump(mode="json") for each in policy.privacy), model]
+        yield HomogeneousColumn(
+            column=name,
+            homogeneous_rows=found[f"homogeneous_{place}"],
+            released_rows=found["rows"],
+            proposal=_as_toml("privacy", model) if _is_accepted(policy, {"privacy": models}) else None,
+        )
+
+
+def _is_accepted(policy: Policy, changes: Mapping[str, Any]) -> bool:
+    """Whether a policy with changes is valid."""
+    try:
+        Policy(**{**policy.model_dump(mode="json"), **changes})
+    except PolicyError:
+        return False
+    return True
+
+
+def _as_toml(table: str, values: Mapping[str, object]) -> str:
+    """An element of an array of tables; a string of JSON is one of TOML."""
+    lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
+    return "\n".join([f"[[{table}]]", *lines])

@@ -1,0 +1,142 @@
+"""The choice of a node: the conversation between a search and the database.
+
+Up go node summaries, down comes a node. Source: Samarati 2001; El Emam et al. 2009; spec/ola.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlanon.engines.base import Compute
+from sqlanon.errors import UnsatisfiableError
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.nodes.alternatives import Satisfying, finer_nodes
+from sqlanon.methods.shared.nodes.node_counter import node_summaries
+from sqlanon.methods.shared.nodes.sizes_first import SizesFirst
+from sqlanon.model.lattice import NodeSummary
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
+from sqlanon.model.release import FinerNode
+from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
+
+Observer = Callable[[int, int, Inquiry], None]
+"""Told before every batch how many nodes were checked, how many the lattice has, and what the search knows and asks."""
+
+
+def choose_node(
+    engine: Compute, table: EncodedTable, observer: Observer, stopped: Callable[[], bool] = lambda: False
+) -> SearchOutcome:
+    """Search the lattice for the satisfying node of least loss, or for the most private one within a loss.
+
+    Args:
+        engine: the database.
+        table: the cells.
+        observer: told of progress.
+        stopped: asked after every batch whether to make do with the best node so far.
+
+    Returns:
+        the outcome, without a node if none satisfies the policy or none was found before the search was stopped.
+    """
+    policy = table.bound.policy
+    problem = SearchProblem(policy.quality, table.context, policy.max_loss)
+    with engine.scratch():
+        return _answered(SizesFirst(engine, table), problem, SEARCHES[policy.algorithm](problem), observer, stopped)
+
+
+def choose_with_alternatives(
+    engine: Compute, table: EncodedTable, observer: Observer, stopped: Callable[[], bool] = lambda: False
+) -> tuple[SearchOutcome, tuple[FinerNode, ...]]:
+    """The same, and the nodes that keep a quasi-identifier finer: none if the most private node is searched for."""
+    policy = table.bound.policy
+    problem = SearchProblem(policy.quality, table.context, policy.max_loss)
+    satisfying = Satisfying(problem)
+    with engine.scratch():
+        counter = SizesFirst(engine, table)
+        search = SEARCHES[policy.algorithm](problem)
+        outcome = _answered(counter, problem, search, observer, stopped, satisfying.add)
+        if outcome.best is None or policy.objective == "privacy" or stopped():
+            return outcome, ()
+        return outcome, finer_nodes(problem, outcome, satisfying.nodes, counter.answer)
+
+
+def settled(engine: Compute, table: EncodedTable, best: NodeSummary) -> tuple[EncodedTable, NodeSummary]:
+    """The table under the policy that is to be published: Inverse OLA asks for the most private one.
+
+    Returns:
+        the table, and the chosen node under that policy with all its measures, of which a search need not ask.
+
+    Raises:
+        UnsatisfiableError: the most private release within the loss protects nobody.
+    """
+    if best.attainable is None:
+        return table, best if best.class_losses else node_summaries(engine, table, [best.levels])[0]
+    reached = most_private(table, best.attainable)
+    return reached, node_summaries(engine, reached, [best.levels], as_asked=True)[0]
+
+
+def most_private(table: EncodedTable, attainable: float) -> EncodedTable:
+    """The table under the policy with the largest k, or the smallest m, that Inverse OLA has found attainable.
+
+    Raises:
+        UnsatisfiableError: that protects nobody.
+    """
+    policy = table.bound.policy
+    return table.under(policy.model_copy(update={"privacy": _most_private(policy, attainable)}))
+
+
+# More than six parameters: both sides of the conversation, who follows it, and who ends it.
+def _answered(
+    counter: SizesFirst,
+    problem: SearchProblem,
+    search: Search,
+    observer: Observer,
+    stopped: Callable[[], bool],
+    satisfying: Callable[[NodeSummary], None] = lambda _: None,
+) -> SearchOutcome:
+    """Drive a search: give it the summaries of the nodes that it asks for until it returns, or is to return."""
+    checked = 0
+    try:
+        inquiry = next(search)
+        while True:
+            observer(checked, problem.context.lattice.size, inquiry)
+            summaries = counter.answer(inquiry)
+            if inquiry.asks != "loss":
+                checked += len(inquiry.nodes)
+                for summary in filter(problem.satisfies, summaries):
+                    satisfying(summary)
+            inquiry = search.send(summaries)
+            if stopped():
+                search.throw(SearchStopped())
+    except StopIteration as finished:
+        outcome: SearchOutcome = finished.value
+        return outcome
+
+
+def _most_private(policy: Policy, attainable: float) -> tuple[PrivacyModel, ...]:
+    """The policy's models with the largest k, or the smallest m, in place of what was asked for."""
+    if policy.has_concealing:
+        return tuple(
+            model.model_copy(update={"m": min(model.m, 1 / attainable)}) if isinstance(model, MConcealing) else model
+            for model in policy.privacy
+        )
+    if attainable < 2:
+        raise UnsatisfiableError(
+            f"the most private release within max_loss {policy.max_loss:g} has k = {attainable:g}:",
+            ["it would protect nobody; raise max_loss or suppression_limit"],
+        )
+    return (KAnonymity(int(attainable)), *(model for model in policy.privacy if not isinstance(model, KAnonymity)))
+
+
+def only_checked(node: NodeSummary, loss: float) -> SearchOutcome:
+    """The outcome where one node was looked at, and no other."""
+    return SearchOutcome(
+        best=node,
+        loss=loss,
+        ties=(node.levels,),
+        checked_nodes=1,
+        closest=None,
+        proven_optimal=False,
+        lower_bound=None,
+        unsatisfiable=False,
+        searched=False,
+    )

@@ -1,0 +1,99 @@
+"""The report of a run, and what it has to say of the choice of its node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.model.events import proven_gap
+from sqlanon.model.lattice import NodeSummary, total
+from sqlanon.model.policy.policy import Policy
+from sqlanon.model.release import REPORTED_TIES, Measurement, Report, RowCounts
+from sqlanon.search import SearchOutcome
+
+GIVEN = "given"
+"""How a node was found that was not searched for."""
+
+NOT_COMPARED = "the node was given: it is not known how much less another one would lose"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is to be published: the node, what becomes of suppressed rows, and what the kept classes attain."""
+
+    outcome: SearchOutcome
+    node: NodeSummary
+    masked: bool
+    rows: RowCounts
+    attained: list[float]
+    notes: tuple[str, ...]
+
+
+def report(
+    table: EncodedTable,
+    decision: Decision,
+    measurement: Measurement,
+    into: str,
+    seconds: Mapping[str, float],
+) -> Report:
+    bound, node, outcome = table.bound, decision.node, decision.outcome
+    policy, lattice, losses = bound.policy, table.context.lattice, table.context.losses
+    return Report(
+        source=bound.description,
+        into=into,
+        node=lattice.named(node.levels),
+        heights=lattice.named(lattice.heights),
+        domains={name: shape.domain for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)},
+        quality=policy.quality.measure,
+        loss=policy.quality.loss(node, table.context),
+        losses={
+            "prec": total(losses.prec, node.levels),
+            "entropy": total(losses.entropy, node.levels),
+            **node.class_losses,
+            "lm": node.lm,
+            "ncp": node.ncp,
+        },
+        models=measurement.models,
+        rows=decision.rows,
+        suppression_limit=policy.suppression_limit,
+        suppressed_rows=node.suppressed_rows,
+        unknown_rows=dict(table.unknown.by_column),
+        class_count=measurement.class_count,
+        min_class_size=measurement.k or 0,
+        search=found_by(policy, outcome),
+        lattice_nodes=lattice.size,
+        checked_nodes=outcome.checked_nodes,
+        minimal_nodes=None if outcome.minimal_nodes is None else len(outcome.minimal_nodes),
+        proven_optimal=outcome.proven_optimal,
+        lower_bound=outcome.lower_bound,
+        gap=proven_gap(outcome.loss, outcome.lower_bound),
+        tie_count=len(outcome.ties),
+        ties=tuple(lattice.named(levels) for levels in outcome.ties[:REPORTED_TIES]),
+        seconds=dict(seconds),
+        notes=decision.notes,
+        after=measurement.exposure,
+    )
+
+
+def found_by(policy: Policy, outcome: SearchOutcome) -> str:
+    """How a node was found: the name of the search."""
+    return policy.algorithm if outcome.searched else GIVEN
+
+
+def doubts(policy: Policy, outcome: SearchOutcome) -> tuple[str, ...]:
+    """What is not proven of the node that was chosen."""
+    if outcome.proven_optimal:
+        return ()
+    if not outcome.searched:
+        return (NOT_COMPARED,)
+    if policy.max_loss is not None:
+        return ("the release is not proven to be the most private within max_loss: the search was stopped",)
+    gap = proven_gap(outcome.loss, outcome.lower_bound)
+    assert gap is not None
+    assert outcome.loss is not None
+    share = f", {100 * gap / outcome.loss:.3g} % of it" if outcome.loss else ""
+    return (
+        f"the release is not proven optimal: its {policy.quality.measure} loss, {outcome.loss:.6g}, exceeds the least "
+        f"that meets the policy by at most {gap:.6g}{share}",
+    )

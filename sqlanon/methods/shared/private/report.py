@@ -1,0 +1,99 @@
+"""The report of a private release, and its provenance: what a run has drawn and spent, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.mechanisms.accountant import Charge
+from sqlanon.methods.noisy_node.shared.algorithm import Draws
+from sqlanon.methods.shared.private.chance import Chance
+from sqlanon.methods.shared.private.guarantee import NOT_PRIVATE, why_void
+from sqlanon.model.lattice import Levels
+from sqlanon.model.policy.private import PrivateMethod
+from sqlanon.model.release import PrivateReport, Spent
+from sqlanon.publish.provenance import note_by_policy
+
+MUCH = 10
+"""The ε from which on a release can be 20,000 times as likely with a row as without it."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """What is published, once it is drawn: the node, the charges, and the numbers of what is left."""
+
+    levels: Levels
+    draws: Draws
+    thresholds: Mapping[str, int]
+    rows: int
+    groups: int
+
+
+def private_report(
+    bound: BoundPolicy,
+    published: Published,
+    chance: Chance,
+    into: str,
+    seconds: Mapping[str, float],
+    found: dict[str, float | None] | None = None,
+) -> PrivateReport:
+    """The numbers of a run; ``found`` are its diagnostics."""
+    wanted, lattice = published.draws.method, bound.lattice
+    return PrivateReport(
+        source=bound.description,
+        into=into,
+        method=wanted.name,
+        variant=wanted.variant,
+        stamp=NOT_PRIVATE if why_void(wanted, chance.is_private) else None,
+        node=lattice.named(published.levels),
+        heights=lattice.named(lattice.heights),
+        node_is_public=not wanted.chooses_node,
+        domains=bound.domains,
+        spent=tuple(_spent(step, charge) for step, charge in published.draws.charges.items()),
+        thresholds=dict(published.thresholds),
+        rows_per_individual=wanted.rows_per_individual,
+        released_rows=published.rows,
+        released_groups=published.groups,
+        lattice_nodes=lattice.size if wanted.chooses_node else 1,
+        seconds=dict(seconds),
+        opened_account=chance.opened_account,
+        diagnostics=found,
+        notes=(*weak_budget(wanted), *few_rows(published.rows)),
+    )
+
+
+def weak_budget(wanted: PrivateMethod) -> Iterator[str]:
+    """What a budget means that means little."""
+    if wanted.budget.epsilon >= MUCH and wanted.claims_privacy:
+        yield f"with ε of {MUCH} or more hardly anybody is protected: whoever looks can be all but certain"
+
+
+def few_rows(rows: int) -> Iterator[str]:
+    """What it means that a release has no rows."""
+    if rows == 0:
+        yield "no count reached its threshold, so that the release has no rows: spend more, or generalize more"
+
+
+def _spent(step: str, charge: Charge) -> Spent:
+    return Spent(step=step, budget=charge.budget, position=charge.position)
+
+
+def private_provenance(bound: BoundPolicy, report: PrivateReport, chance: Chance, **more: object) -> str:
+    """What travels with the release: nothing that tells more of the data, such as how long a stage took.
+
+    Args:
+        bound: the policy.
+        report: the numbers of the run.
+        chance: what was drawn with, and charged.
+        more: what else was drawn that the release shows.
+    """
+    return note_by_policy(
+        bound.policy,
+        stamp=report.stamp,
+        ledger_sha256=None if chance.ledger is None else chance.ledger.head(),
+        taxonomy_sha256=bound.taxonomy_hashes,
+        node=report.node,
+        **more,
+        report=report.model_dump(mode="json", exclude={"source", "into", "opened_account", "seconds", "diagnostics"}),
+    )

@@ -1,0 +1,149 @@
+"""The rows that are published: in groups of equal ones, and as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Compute
+from sqlanon.errors import PolicyError
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.publication import Publication
+from sqlanon.model.recoding import Recoding
+from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.cells.recoding import cut_misfits, cut_step, cuts
+from sqlanon.queries.kit.nodes import Step
+from sqlanon.queries.release.findings import identifier_counts
+from sqlanon.queries.release.labels import label_types
+from sqlanon.queries.release.rows import EQUAL_ROWS, KEPT_CLASSES, equal_rows, expected_groups, release
+from sqlanon.queries.release.text_types import group_sizes, published_texts, text_counts, text_type
+
+GROUPED = 0.5
+"""The most groups per row, as expected, at which the rows of a release are grouped before they are sorted.
+
+Measured by tests.benchmarks.tuning.
+"""
+
+CUT_MISFITS = {"without": "have none of the labels", "several": "have more than one"}
+
+MOST_TYPED = 1000
+"""The most texts of a column that is written as an ENUM: a file may repeat all of them for every row group."""
+
+MOST_TYPED_BYTES = 1000
+"""The most bytes of such a text."""
+
+TYPED_GROUPS = 0.25
+"""The fewest groups per row at which texts that are released as they are get no ENUM: to find it takes too long."""
+
+
+def make_cuts(engine: Compute, encoding: Encoding, recoding: Recoding) -> None:
+    """Make the labels of the quasi-identifiers that are at a cut, before anything is grouped by them.
+
+    Raises:
+        PolicyError: a cut has no label for a value, or several.
+    """
+    for position, cut in cuts(recoding):
+        engine.run(cut_step(encoding, position, cut))
+        found = engine.fetch(cut_misfits(position), "values of a cut")[0]
+        problems = [f"{found[which]:,} values {what}" for which, what in CUT_MISFITS.items() if found[which]]
+        if problems:
+            name = encoding.spec.quasi_identifiers[position]
+            raise PolicyError(f'the labels are no cut of the taxonomy of "{name}":', problems)
+
+
+def make_labels(engine: Compute, encoding: Encoding, recoding: Recoding) -> None:
+    """Make the types of the labels of a recoding."""
+    for statement in label_types(encoding, recoding):
+        engine.execute(statement, "types of labels")
+
+
+def other_rows(engine: Compute, unlike: exp.Query) -> list[str]:
+    """That what was written has other rows than were made, nothing if it has these; ``unlike`` says how many groups."""
+    found = engine.fetch(unlike, "what was written")[0]["unlike"]
+    return [f"{found:,} groups of equal rows differ in their number of rows"] if found else []
+
+
+# More than six parameters: which rows a recoding shows, and what a method adds to them.
+def group_rows(
+    engine: Compute,
+    table: EncodedTable,
+    recoding: Recoding,
+    *,
+    masked: bool,
+    is_examined: bool = True,
+    with_added: Callable[[exp.Query], exp.Query] = lambda groups: groups,
+    parameters: Sequence[object] = (),
+) -> Publication:
+    """Make the table of the rows that a recoding publishes, of the classes that are kept and of the others if masked.
+
+    They are written from a table because they come from it in their order without a sort: to repeat rows while they are
+    still being sorted takes three times as long.
+
+    Args:
+        engine: the database.
+        table: the cells.
+        recoding: what was chosen.
+        masked: whether the rows of classes that are not kept stay, masked.
+        is_examined: whether findings are to be made of them, for which identifiers are counted.
+        with_added: gives the groups of equal rows the columns that are added to those of the source.
+        parameters: the blocks of the key, if there are pseudonyms.
+
+    Returns:
+        what findings need to know of these rows.
+    """
+    make_labels(engine, table.encoding, recoding)
+    labels = tuple(table.encoding.label(position) for position in range(len(recoding.parts)))
+    publication = Publication(table.bound, table.context.row_count, labels)
+    counts = identifier_counts(publication.counted_identifiers, publication.one_in) if is_examined else []
+    is_grouped, counted = _has_equal_rows(engine, table, counts)
+    groups = equal_rows(table.encoding, recoding, KEPT_CLASSES, masked=masked, is_grouped=is_grouped)
+    engine.run(Step(EQUAL_ROWS, with_added(groups), "equal rows"), parameters)
+    return replace(publication, identifier_counts=counted)
+
+
+def released_rows(engine: Compute, encoding: Encoding, takes_enums: Callable[[str], bool]) -> exp.Query:
+    """The published rows, once they are grouped.
+
+    Args:
+        engine: the database.
+        encoding: that of the run.
+        takes_enums: whether a column may be of an ENUM type where the rows are written to.
+    """
+    typed = _typed(engine, encoding, [name for name in published_texts(encoding) if takes_enums(name)])
+    for name in typed:
+        engine.execute(text_type(encoding, name, EQUAL_ROWS.table), "types of texts")
+    return release(encoding, typed)
+
+
+def _typed(engine: Compute, encoding: Encoding, names: list[str]) -> list[str]:
+    """The columns of texts, of those named, that are written faster as ENUMs."""
+    rows = EQUAL_ROWS.table
+    sizes = engine.fetch(group_sizes(rows), "published rows")[0]
+    if sizes["groups"] == 0 or sizes["groups"] > TYPED_GROUPS * sizes["rows"]:
+        names = [name for name in names if name in encoding.spec.quasi_identifiers]
+    if not names:
+        return []
+    counts = engine.fetch(text_counts(encoding, names, rows), "published texts", "node")[0]
+    return [
+        name
+        for place, name in enumerate(names)
+        if 0 < counts[f"count_{place}"] <= MOST_TYPED and counts[f"bytes_{place}"] <= MOST_TYPED_BYTES
+    ]
+
+
+def _has_equal_rows(
+    engine: Compute, table: EncodedTable, beside: Sequence[exp.Alias]
+) -> tuple[bool, dict[str, Any] | None]:
+    """Whether grouping the rows of a release is likely to save more than it takes; they come out the same.
+
+    Returns:
+        that, and the aggregates that were counted ``beside``, if it takes a scan of the source.
+    """
+    query = expected_groups(table.encoding, KEPT_CLASSES, beside)
+    if query is None:
+        return True, None
+    found = engine.fetch(query, "expected groups")[0]
+    return bool(found["groups"] <= GROUPED * table.context.row_count), found

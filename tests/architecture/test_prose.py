@@ -101,7 +101,7 @@ def shrink() -> None:
 def test_the_prose_is_plain() -> None:
     allowed = exceptions()
     new = [finding for name, here in by_file().items() if len(here) > allowed.get(name, 0) for finding in here]
-    assert not new, "\n".join(["", *map(str, new)])
+    assert not new, "\n".join(["", *map(str, new), "only moved? run python -m tests.architecture.test_prose"])
 
 
 def test_the_list_of_exceptions_only_shrinks() -> None:

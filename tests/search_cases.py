@@ -67,7 +67,7 @@ class WideLimits:
             "regions.DENSE_NODES": 0,
             "optimal.wide.PROJECTED_NODES": self.projected_nodes,
             "optimal.boxes.SPLITS": self.splits,
-            "optimal.boxes.MOST_BOXES": self.most_boxes,
+            "optimal.boxes.MAX_BOXES": self.most_boxes,
         }
         with pytest.MonkeyPatch.context() as patch:
             for name, limit in limits.items():

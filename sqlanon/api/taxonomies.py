@@ -136,7 +136,7 @@ class Taxonomies(Part):
         self, given: Mapping[str, Taxonomy | str | Path], source: Source | None, column: str | None = None
     ) -> None:
         from sqlanon.binding.loading import load
-        from sqlanon.binding.staging import Wanted
+        from sqlanon.binding.staging import TaxonomyLoad
         from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
         made = {
@@ -144,4 +144,4 @@ class Taxonomies(Part):
             for attribute, taxonomy in given.items()
         }
         resolved = None if source is None else self._opened.resolve(source)
-        load(self._engine, [Wanted(name, taxonomy, resolved, column or name) for name, taxonomy in made.items()])
+        load(self._engine, [TaxonomyLoad(name, taxonomy, resolved, column or name) for name, taxonomy in made.items()])

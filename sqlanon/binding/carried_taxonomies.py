@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlanon.binding import taxonomies
 from sqlanon.binding.large_ranges import count_ranges, large_ranges, read_in
 from sqlanon.binding.loading import load_unless_refused
-from sqlanon.binding.staging import Wanted
+from sqlanon.binding.staging import TaxonomyLoad
 from sqlanon.engines.base import Engine, ResolvedSource, Warehouse
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import spelled_like
@@ -133,7 +133,7 @@ def _load(
     occurring: Mapping[str, tuple[exp.Expr, ...]],
 ) -> None:
     wanted = [
-        Wanted(name, taxonomy, source if taxonomy.needs_source else None, name, occurring.get(name, ()))
+        TaxonomyLoad(name, taxonomy, source if taxonomy.needs_source else None, name, occurring.get(name, ()))
         for name, taxonomy in made.items()
     ]
     refused = load_unless_refused(engine, wanted)

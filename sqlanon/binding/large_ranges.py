@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.binding.staging import Wanted, levels_of
+from sqlanon.binding.staging import TaxonomyLoad, levels_of
 from sqlanon.binding.taxonomies import shapes_of
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.model.policy.full_domain import FullDomain
@@ -51,7 +51,7 @@ def read_in(engine: Engine, source: ResolvedSource, policy: Policy) -> tuple[exp
     return (source.relation, *people)
 
 
-def count_ranges(engine: Engine, wanted: Sequence[Wanted]) -> None:
+def count_ranges(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     """Count the labels of whole ranges, once the taxonomies of what occurs in them are stored."""
     if not wanted:
         return
@@ -64,7 +64,7 @@ def count_ranges(engine: Engine, wanted: Sequence[Wanted]) -> None:
     engine.execute(exp.Create(this=table, kind="TABLE", expression=counts), "the values of declared ranges")
 
 
-def _listing(engine: Engine, wanted: Wanted) -> exp.Subquery:
+def _listing(engine: Engine, wanted: TaxonomyLoad) -> exp.Subquery:
     """The rows of a taxonomy with all values of its range."""
     levels, _ = levels_of(engine, wanted, whole=True)
     columns = [column(name, "anon_levels") for name in ("level", "value", "label")]

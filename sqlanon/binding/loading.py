@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.binding.malformed import Refused, malformed
-from sqlanon.binding.staging import STAGED, Wanted, levels_of, stage
+from sqlanon.binding.staging import STAGED, TaxonomyLoad, levels_of, stage
 from sqlanon.binding.taxonomies import attributes, keep_well_formed, stored_shapes
 from sqlanon.binding.unknown_values import unknown_in, values_made_by
 from sqlanon.engines.base import Engine
@@ -21,7 +21,7 @@ from sqlanon.queries.tables import taxonomies
 from sqlanon.queries.tables.spelled import is_respelled, with_spellings
 
 
-def load(engine: Engine, wanted: Sequence[Wanted]) -> None:
+def load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     """Store taxonomies in place of those that are there, all of them or none, in one transaction.
 
     Raises:
@@ -37,7 +37,7 @@ def load(engine: Engine, wanted: Sequence[Wanted]) -> None:
         )
 
 
-def load_unless_refused(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
+def load_unless_refused(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
     """Store taxonomies as :func:`load` does; what is wrong with them is handed out, not raised."""
     # Of names that are the same to the warehouse the last one stays, as if they came one after the other.
     wanted = [*{folded(each.attribute): each for each in wanted}.values()]
@@ -61,7 +61,7 @@ class _RefusedError(Exception):
         self.refused = refused
 
 
-def _load(engine: Engine, wanted: Sequence[Wanted]) -> None:
+def _load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     engine.prepare_taxonomies()
     stage(engine, wanted)
     _end_if(malformed(engine, wanted))
@@ -77,7 +77,7 @@ def _end_if(refused: Refused) -> None:
         raise _RefusedError(refused)
 
 
-def _unfit(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
+def _unfit(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
     """What is wrong before a row is looked at."""
     refused = {}
     for each in wanted:
@@ -117,7 +117,7 @@ def _replace(engine: Engine, names: Sequence[str]) -> None:
     engine.execute(exp.insert(select([exp.Star()], STAGED.table), engine.taxonomy.copy()), "store a taxonomy")
 
 
-def _uncovered(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
+def _uncovered(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> Refused:
     """Which taxonomies do not have all values of their source."""
     refused = {}
     for each in wanted:
@@ -139,7 +139,7 @@ def _uncovered(engine: Engine, wanted: Sequence[Wanted]) -> Refused:
     return refused
 
 
-def _values(engine: Engine, wanted: Wanted) -> exp.Query | None:
+def _values(engine: Engine, wanted: TaxonomyLoad) -> exp.Query | None:
     """The values of a taxonomy that is not stored, for users to run."""
     if wanted.taxonomy.query is None:
         return values_made_by(wanted.taxonomy)
@@ -148,7 +148,7 @@ def _values(engine: Engine, wanted: Wanted) -> exp.Query | None:
     return select([column("value", "anon_levels")], subquery(levels, "anon_levels")).where(at_the_bottom, copy=False)
 
 
-def _note_origins(engine: Engine, wanted: Sequence[Wanted], observed: set[str]) -> None:
+def _note_origins(engine: Engine, wanted: Sequence[TaxonomyLoad], observed: set[str]) -> None:
     """Store where the values of taxonomies come from: a file that equals an observed one was read off the data."""
     shapes = stored_shapes(engine, [each.attribute for each in wanted])
     # It was they that were staged and looked at.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlanon.binding.staging import STAGED, Wanted
+from sqlanon.binding.staging import STAGED, TaxonomyLoad
 from sqlanon.binding.taxonomies import described
 from sqlanon.engines.base import Compute
 from sqlanon.errors import TaxonomyError
@@ -28,7 +28,7 @@ OF_COLUMNS = {
 """What is wrong with a taxonomy of columns, where a value must stand with one value of each coarser column."""
 
 
-def malformed(engine: Compute, wanted: Sequence[Wanted]) -> Refused:
+def malformed(engine: Compute, wanted: Sequence[TaxonomyLoad]) -> Refused:
     """What is wrong with the taxonomies that are staged."""
     counts = engine.fetch(taxonomies.level_counts(STAGED.table, HIGHEST_LEVEL), "check a taxonomy")
     wrong_levels = {str(row["attribute"]): int(row["wrong_levels"]) for row in counts}
@@ -60,7 +60,7 @@ def _heading(attribute: str, taxonomy: Taxonomy) -> str:
     )
 
 
-def _problems(engine: Compute, wanted: Wanted, found: Sequence[Mapping[str, Any]]) -> list[str]:
+def _problems(engine: Compute, wanted: TaxonomyLoad, found: Sequence[Mapping[str, Any]]) -> list[str]:
     """A line per problem of one taxonomy, given rows of ``anon.taxonomy_problems``."""
     taxonomy = wanted.taxonomy
     if taxonomy.coarser is not None:

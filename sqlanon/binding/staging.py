@@ -23,7 +23,7 @@ MAX_STAGED_ROWS = 50_000
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TaxonomyLoad:
     """A taxonomy that is to be stored under an attribute.
 
     Attributes:
@@ -42,7 +42,7 @@ class Wanted:
     occurring: tuple[exp.Expr, ...] = ()
 
 
-def stage(engine: Engine, wanted: Sequence[Wanted]) -> None:
+def stage(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     """Put the rows of taxonomies in a temporary table shaped like ``anon.taxonomy``."""
     batches = _batches(wanted)
     purpose, rows = "the taxonomies that are given", template("given_taxonomies")
@@ -64,7 +64,7 @@ def stage(engine: Engine, wanted: Sequence[Wanted]) -> None:
             engine.execute(exp.insert(staged, STAGED.table), f'the taxonomy of "{each.attribute}"', values)
 
 
-def _batches(wanted: Sequence[Wanted]) -> Iterator[list[list[object]]]:
+def _batches(wanted: Sequence[TaxonomyLoad]) -> Iterator[list[list[object]]]:
     """The parameters of ``given_taxonomies``, for some of the rows that are given after the other."""
     rows = ((each.attribute, row) for each in wanted if each.taxonomy.rows is not None for row in each.taxonomy.rows)
     while batch := list(islice(rows, MAX_STAGED_ROWS)):
@@ -76,7 +76,7 @@ def _batches(wanted: Sequence[Wanted]) -> Iterator[list[list[object]]]:
         yield [list(values) for values in zip(*levels, strict=True)]
 
 
-def levels_of(engine: Engine, wanted: Wanted, *, whole: bool = False) -> tuple[exp.Query, Sequence[object]]:
+def levels_of(engine: Engine, wanted: TaxonomyLoad, *, whole: bool = False) -> tuple[exp.Query, Sequence[object]]:
     """level, value, label of a taxonomy that is made by a query, columns or rules, and the values of its parameters.
 
     Those of a range are its values that occur, where it is not to be listed, or the whole range.
@@ -97,7 +97,7 @@ def levels_of(engine: Engine, wanted: Wanted, *, whole: bool = False) -> tuple[e
     return generate.labelled(_domain(wanted, () if whole else wanted.occurring), taxonomy.rules), ()
 
 
-def _domain(wanted: Wanted, occurring: Sequence[exp.Expr]) -> exp.Query:
+def _domain(wanted: TaxonomyLoad, occurring: Sequence[exp.Expr]) -> exp.Query:
     match wanted.taxonomy.values:
         case IntegerRange() as numbers:
             return generate.integers(numbers, [(relation, wanted.name) for relation in occurring])

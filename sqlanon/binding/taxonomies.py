@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.names import possible, spelled_like
-from sqlanon.model.taxonomy.notes import note_beside, note_text
+from sqlanon.model.taxonomy.notes import note_path, note_text
 from sqlanon.publish.files import staged_file
 from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import generate, taxonomies
@@ -119,7 +119,7 @@ def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None
         with staged.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         # First of the two, so that no file of values that were read off the data is ever without its note.
-        with staged_file(note_beside(path), replace=True) as note:
+        with staged_file(note_path(path), replace=True) as note:
             note.write_text(note_text(shape.domain, sha256), encoding="utf-8")
 
 

@@ -163,7 +163,7 @@ def _connected(
     database: str | Path = ":memory:", *, read_only: bool = False, ledger: Path | None = None
 ) -> Iterator[Session]:
     from sqlanon.api.connection import check_resources, connect
-    from sqlanon.ledger.patience import IN_USE, patiently
+    from sqlanon.ledger.retries import IN_USE, retry_while_locked
 
     machine = _machine.get()
     try:
@@ -175,7 +175,7 @@ def _connected(
     # Another run may just be noting its ledger in the warehouse, which takes a moment.
     waits = ledger is not None
     with (
-        patiently(opened, IN_USE) if waits else opened() as session,
+        retry_while_locked(opened, IN_USE) if waits else opened() as session,
         interruptible(session.connection.interrupt),
     ):
         yield session

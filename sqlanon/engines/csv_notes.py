@@ -16,7 +16,7 @@ from sqlanon.engines.base import NOTE_KEY
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import LOCAL
 from sqlanon.model.destination import CSV_SUFFIX
-from sqlanon.model.taxonomy.notes import note_beside
+from sqlanon.model.taxonomy.notes import note_path
 
 RELEASES = "releases"
 """The key of the entries of a note, by the SHA-256 of the bytes of the CSV that each is about."""
@@ -119,7 +119,7 @@ def read_note(path: Path) -> Entries:
     Raises:
         EngineError: it is not what sqlanon writes.
     """
-    place = note_beside(path)
+    place = note_path(path)
     try:
         text = place.read_bytes()
     except (OSError, ValueError):

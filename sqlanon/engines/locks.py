@@ -32,7 +32,7 @@ class Held:
     path: Path
     descriptor: int
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Give the name up, once; what has it is left as it is."""
         with suppress(OSError):
             _lock_of(self.path).unlink()
@@ -42,7 +42,7 @@ class Held:
 def hold(folder: Path, prefix: str, suffix: str = "") -> Held:
     """Hold the first name that is free, of those with a number between a prefix and a suffix.
 
-    A file system without locks gives a name as well, which :func:`hold_abandoned` then refuses to everybody.
+    A file system without locks gives a name as well, which :func:`acquire_stale` then refuses to everybody.
 
     Raises:
         OSError: the folder cannot be written.
@@ -57,7 +57,7 @@ def hold(folder: Path, prefix: str, suffix: str = "") -> Held:
     raise AssertionError("there is no last number")
 
 
-def hold_abandoned(path: Path) -> Held | None:
+def acquire_stale(path: Path) -> Held | None:
     """Hold a name that another process had; None while it is held, and where that cannot be known.
 
     Raises:

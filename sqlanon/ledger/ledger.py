@@ -19,7 +19,7 @@ from sqlanon.ledger.checks import (
     refuse_what_cannot_be_added,
 )
 from sqlanon.ledger.known_sources import with_new_sources
-from sqlanon.ledger.patience import IN_USE, OVERTAKEN, patiently
+from sqlanon.ledger.retries import IN_USE, OVERTAKEN, retry_while_locked
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.model.budget import Budget, spelled
 from sqlanon.model.datasets import KnownSource, dataset_named
@@ -138,7 +138,7 @@ class WarehouseLedger:
     def _append(self, rows: Sequence[Entry]) -> list[Entry]:
         """Write rows behind those that are there, durably; anew from the start if another connection was faster."""
         self.note_in_warehouse()
-        written = patiently(lambda: self._attempt(rows), OVERTAKEN)
+        written = retry_while_locked(lambda: self._attempt(rows), OVERTAKEN)
         self._head = head(written)
         with suppress(EngineError):  # what was charged is safe, and the next run notes it
             self._note(self._head)
@@ -157,7 +157,7 @@ class WarehouseLedger:
         """Write down in the warehouse that it is charged to this file, which has a row with that hash by now."""
         file, engine = self._file, self._engine
         if file is not None and engine.warehouse.file is not None and not engine.warehouse.is_read_only:
-            patiently(lambda: ledger_notes.write(engine, str(file), sha256), OVERTAKEN)
+            retry_while_locked(lambda: ledger_notes.write(engine, str(file), sha256), OVERTAKEN)
 
     def _attempt(self, rows: Sequence[Entry]) -> list[Entry]:
         with self._opened() as engine:
@@ -214,7 +214,7 @@ class WarehouseLedger:
                 yield engine
             return
         try:
-            opened, engine = patiently(lambda: _open(self._engine, file), IN_USE)
+            opened, engine = retry_while_locked(lambda: _open(self._engine, file), IN_USE)
         except EngineError as error:
             raise self._not_opened(error) from None
         with opened:

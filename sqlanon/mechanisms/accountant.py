@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from sqlanon.errors import BudgetError
-from sqlanon.model.budget import Budget, side_by_side, spelled
+from sqlanon.model.budget import Budget, parallel_composition, spelled
 from sqlanon.model.datasets import KnownSource
 from sqlanon.model.units import ROW, Unit
 
@@ -187,7 +187,7 @@ class Accountant:
         Raises:
             BudgetError, PolicyError, EngineError: as :meth:`charge`.
         """
-        paid = self.charge({purpose: side_by_side(budgets)})[purpose]
+        paid = self.charge({purpose: parallel_composition(budgets)})[purpose]
         return [Charge(purpose, budget, paid.position) for budget in budgets]
 
     def charge_in_portions(self, purpose: str, budget: Budget) -> Portions:

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from sqlanon.mechanisms.probability import (
-    FEWEST_BITS,
+    MIN_BITS,
     Probability,
     bounds,
     complement,
@@ -37,9 +37,9 @@ def binomial(trials: int, probability: Probability, runs: int, words: Words) -> 
     require_probability(probability)
     if trials < 0:
         raise ValueError(f"{trials} trials are fewer than none")
-    if bounds(probability, FEWEST_BITS)[0] > Fraction(1, 2):
+    if bounds(probability, MIN_BITS)[0] > Fraction(1, 2):
         return trials - binomial(trials, complement(probability), runs, words)
-    most_likely = bounds(probability, FEWEST_BITS + trials.bit_length())[1]
+    most_likely = bounds(probability, MIN_BITS + trials.bit_length())[1]
     parts = 1 + int(trials * most_likely / LARGEST_MEAN)
     size, larger = divmod(trials, parts)
     draws = [

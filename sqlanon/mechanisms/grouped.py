@@ -15,7 +15,7 @@ from sqlanon.mechanisms.probability import exponential, power_ceiling, power_flo
 from sqlanon.mechanisms.source import Integers
 from sqlanon.mechanisms.words import WORD, Words, below_each, one_word
 
-MOST_CANDIDATES = 2**62 - 1
+MAX_CANDIDATES = 2**62 - 1
 TOO_FAR = 88
 """The exponent from which on e^-x is taken for 0 at first: it is below 2^-126 there."""
 ROUGH_BITS = 256
@@ -135,7 +135,7 @@ def _require_candidates(scores: Integers, counts: Integers) -> None:
         problems.append(f"scores of type {scores.dtype} and counts of type {counts.dtype} are to be of type int64")
     elif (counts < 0).any():
         problems.append(f"{np.count_nonzero(counts < 0)} counts are below 0")
-    elif not 0 < (candidates := counts.sum(dtype=object)) <= MOST_CANDIDATES:
+    elif not 0 < (candidates := counts.sum(dtype=object)) <= MAX_CANDIDATES:
         problems.append(f"{candidates} candidates are none, or more than 2^62 - 1")
     if problems:
         raise ValueError("; ".join(problems))

@@ -13,7 +13,7 @@ Interval = tuple[Fraction, Fraction]
 """The least and the greatest that a number can be."""
 
 DIGITS_PER_BIT = Fraction(30103, 100000)
-FEWEST_BITS = 64
+MIN_BITS = 64
 
 
 class Refinable(Hashable, Protocol):
@@ -51,7 +51,7 @@ def is_at_most(probability: Probability, limit: Fraction) -> bool:
     """Whether a probability is no greater than a limit, which an irrational one never equals, so that this ends."""
     if isinstance(probability, Fraction):
         return probability <= limit
-    for bits in (FEWEST_BITS << doublings for doublings in count()):
+    for bits in (MIN_BITS << doublings for doublings in count()):
         low, high = probability.bounds(bits)
         if high <= limit:
             return True

@@ -16,7 +16,7 @@ Words = Callable[[int], NDArray[np.uint64]]
 
 WORD = 64
 WORDS_AT_ONCE = 1 << 17
-MOST_POPULATION = 2**63
+MAX_POPULATION = 2**63
 
 
 def one_word(words: Words) -> int:
@@ -59,7 +59,7 @@ def chosen(population: int, count: int, words: Words) -> Integers:
 
     Of more than half of the population, those that stay behind are drawn instead.
     """
-    if not 0 <= count <= population <= MOST_POPULATION:
+    if not 0 <= count <= population <= MAX_POPULATION:
         raise ValueError(f"cannot choose {count} of {population}: at most all, and of at most 2^63")
     if 2 * count > population:
         left = np.ones(population, dtype=np.bool_)
@@ -74,7 +74,7 @@ def chosen(population: int, count: int, words: Words) -> Integers:
 
 def sampled(weights: Integers, size: int, words: Words) -> Integers:
     """So many positions, each with a probability of its weight / the sum of all: where a uniform number falls."""
-    if (weights < 0).any() or not 0 < weights.sum(dtype=object) <= MOST_POPULATION - 1:
+    if (weights < 0).any() or not 0 < weights.sum(dtype=object) <= MAX_POPULATION - 1:
         raise ValueError("weights are whole numbers of 0 or more, with a sum of 1 to 2^63 - 1")
     ends = np.cumsum(weights, dtype=np.int64)
     return np.searchsorted(ends, _below(int(ends[-1]), size, words), side="right")

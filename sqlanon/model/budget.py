@@ -121,7 +121,7 @@ class Budget(PolicyValue):
         return other.epsilon <= self.epsilon and other.delta <= self.delta
 
 
-def one_after_the_other(budgets: Iterable[Budget]) -> Budget:
+def sequential_composition(budgets: Iterable[Budget]) -> Budget:
     """Sequential composition: what mechanisms on the same rows spend together, each free to look at those before.
 
     Source: Dwork & Roth 2014, theorem 3.16 and appendix B; spec/ipa.md B2, proof (4).
@@ -129,7 +129,7 @@ def one_after_the_other(budgets: Iterable[Budget]) -> Budget:
     return sum(budgets, Budget(0))
 
 
-def side_by_side(budgets: Iterable[Budget]) -> Budget:
+def parallel_composition(budgets: Iterable[Budget]) -> Budget:
     """Parallel composition: what mechanisms spend together of which each looks at rows that no other looks at.
 
     The parts must be fixed by the values of the rows alone, so that adding or removing a row changes one of them.

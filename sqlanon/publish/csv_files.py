@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlanon.engines.csv_notes import Entries, Entry, Form, form_of, note_text, read_note, sha256_of
 from sqlanon.engines.locks import held_folder
 from sqlanon.errors import EngineError
-from sqlanon.model.taxonomy.notes import note_beside
+from sqlanon.model.taxonomy.notes import note_path
 from sqlanon.publish.files import cannot_be_written, flush, hidden, publish, refuse_file, staged_file, taken, tidy
 
 
@@ -66,7 +66,7 @@ def staged_csv(target: Path, *, replace: bool, anything: bool) -> Iterator[Stage
 def tidy_csv(target: Path) -> None:
     """Remove what runs to the same target left behind when they were killed."""
     tidy(target)
-    tidy(note_beside(target))
+    tidy(note_path(target))
 
 
 def settle(target: Path) -> None:
@@ -82,7 +82,7 @@ def _publish(staged: StagedCsv, target: Path, *, replace: bool) -> None:
     """Replace the note by one about both files, then the file, then the note by one about the new file alone."""
     if not replace and os.path.lexists(target):
         raise taken(target)
-    before, note = _standing(target), _bytes_of(note_beside(target))
+    before, note = _standing(target), _bytes_of(note_path(target))
     digest = sha256_of(staged.path)
     assert digest is not None
     new = {digest: Entry(staged.columns, json.loads(staged.note), staged.quoted)}
@@ -120,7 +120,7 @@ def _standing(target: Path) -> Entries:
 
 
 def _write_note(target: Path, entries: Entries) -> None:
-    with staged_file(note_beside(target), replace=True) as staged:
+    with staged_file(note_path(target), replace=True) as staged:
         staged.write_text(note_text(entries), encoding="utf-8")
 
 
@@ -128,10 +128,10 @@ def _bring_back_note(target: Path, note: bytes | None) -> None:
     """Put the note back that was there, if there was any, where its file was not replaced."""
     with suppress(OSError, EngineError):
         if note is None:
-            note_beside(target).unlink()
+            note_path(target).unlink()
             flush(target.parent)
         else:
-            with staged_file(note_beside(target), replace=True) as staged:
+            with staged_file(note_path(target), replace=True) as staged:
                 staged.write_bytes(note)
 
 
@@ -144,7 +144,7 @@ def _bytes_of(path: Path) -> bytes | None:
 
 def _refuse_note(target: Path, *, anything: bool) -> None:
     """Refuse a target with a file of somebody else's in place of its note."""
-    place = note_beside(target)
+    place = note_path(target)
     if place.is_dir():
         raise EngineError(
             f"{place} is a folder, where the note of {target} has to go; give another name", step="target"

@@ -13,7 +13,7 @@ from typing import Literal
 from sqlglot import exp
 
 from sqlanon.engines.base import ResolvedSource
-from sqlanon.engines.locks import SUFFIX, hold, hold_abandoned
+from sqlanon.engines.locks import SUFFIX, acquire_stale, hold
 from sqlanon.engines.paths import STAGE, is_glob
 from sqlanon.errors import EngineError
 from sqlanon.publish.globs import is_matched
@@ -50,7 +50,7 @@ def hidden(target: Path, state: Literal["staged", "previous"]) -> Iterator[Path]
     finally:
         if state == "staged" or os.path.lexists(target):
             _remove(held.path)
-        held.let_go()
+        held.release()
 
 
 @contextmanager
@@ -70,12 +70,12 @@ def tidy(target: Path) -> None:
     A target that was moved away comes back if nothing has taken its place; all else that is hidden goes.
     """
     for path in _hidden_beside(target):
-        held = hold_abandoned(path)
+        held = acquire_stale(path)
         if held is not None:
             try:
                 _put_right(path, target)
             finally:
-                held.let_go()
+                held.release()
 
 
 def bring_back(source: str) -> None:

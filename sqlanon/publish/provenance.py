@@ -70,7 +70,7 @@ def note_by_policy(policy: Policy, **facts: object) -> str:
     return note(**without_places(policy, document))
 
 
-def note_beside(policy: Policy, name: str, release: str) -> str:
+def companion_note(policy: Policy, name: str, release: str) -> str:
     """What travels with another table of a release: what it is, and the table that the rows of the release are in."""
     return note_by_policy(policy, beside={"name": name, "release": release})
 
@@ -87,7 +87,7 @@ def note(**facts: object) -> str:
     return json.dumps({NOTE_KEY: document})
 
 
-def noted(text: str | None) -> dict[str, Any]:
+def parse_note(text: str | None) -> dict[str, Any]:
     """The facts in a note; none if the text is another one, such as a comment of the user's own."""
     try:
         facts = json.loads(text or "null")[NOTE_KEY]

@@ -16,7 +16,7 @@ from sqlanon.model.destination import Destination, Replace
 from sqlanon.publish.csv_files import StagedCsv, staged_csv
 from sqlanon.publish.files import refuse_own_source, staged_file
 from sqlanon.publish.folders import StagedFolder, staged_folder
-from sqlanon.publish.provenance import note_of_file, noted
+from sqlanon.publish.provenance import note_of_file, parse_note
 from sqlanon.publish.to_csv import CsvTarget
 from sqlanon.publish.to_folder import FolderTarget
 from sqlanon.publish.to_parquet import ParquetTarget
@@ -122,5 +122,5 @@ def _refuse_other_file(engine: Writer, path: Path, replace: Replace) -> None:
         note = note_of_file(engine, path)
     except EngineError:
         note = None  # no Parquet file
-    if not noted(note):
+    if not parse_note(note):
         raise EngineError(NOT_OURS.format(f"the file {path}"), step="target")

@@ -11,7 +11,7 @@ from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.errors import EngineError
 from sqlanon.model.destination import Replace
 from sqlanon.publish.content import content_of_table, sealed
-from sqlanon.publish.provenance import noted
+from sqlanon.publish.provenance import parse_note
 
 NOT_OURS = (
     "{} was not made by sqlanon, so that replace=True leaves it as it is: give another name, or say with "
@@ -33,7 +33,7 @@ class TableTarget:
         if not self.replace or self.replace == "anything":
             return
         found = self.engine.find(self.name)
-        if found is not None and not noted(found.comment):
+        if found is not None and not parse_note(found.comment):
             raise EngineError(NOT_OURS.format(f'the table "{self.name}"'), step="target")
 
     def takes_enums(self, name: str) -> bool:

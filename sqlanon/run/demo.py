@@ -13,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.binding.loading import load
-from sqlanon.binding.staging import Wanted
+from sqlanon.binding.staging import TaxonomyLoad
 from sqlanon.engines.base import Engine
 from sqlanon.methods.progress import Progress
 from sqlanon.methods.stages import Stages
@@ -95,7 +95,7 @@ def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
     with Stages(progress).stage("invent"):
         invent(engine, rows=rows, seed=seed)
     source = engine.resolve(SOURCE)
-    load(engine, [Wanted(name, taxonomy, source, name) for name, taxonomy in TAXONOMIES.items()])
+    load(engine, [TaxonomyLoad(name, taxonomy, source, name) for name, taxonomy in TAXONOMIES.items()])
     policy = demo_policy()
     before = measure(engine, source, policy)
     release = anonymize(engine, source, policy, destination(RELEASE), replace=False, progress=progress)

@@ -17,7 +17,7 @@ from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.generalized import Generalized
 from sqlanon.model.policy.ranges import as_text, interval_label
 from sqlanon.model.policy.unknown import action_for
-from sqlanon.publish.provenance import note, noted
+from sqlanon.publish.provenance import note, parse_note
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.queries.cells.unknown import known_rows
 from sqlanon.queries.kit.spelling import spelled
@@ -64,7 +64,7 @@ def _record(text: str | None, release: str) -> Record:
     Raises:
         PolicyError: there is none, or no cut in it.
     """
-    if not noted(text):
+    if not parse_note(text):
         raise PolicyError(f"{release} has no note of sqlanon, which would tell its cut: name the release itself")
     try:
         found = record_of(text)

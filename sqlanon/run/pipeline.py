@@ -24,7 +24,7 @@ from sqlanon.model.release import Release
 from sqlanon.model.release.document import with_notes
 from sqlanon.publish.beside import tables_beside
 from sqlanon.publish.content import CONTENT
-from sqlanon.publish.provenance import note_beside, with_tables
+from sqlanon.publish.provenance import companion_note, with_tables
 from sqlanon.publish.targets import Target, target_for
 from sqlanon.run.unchanged import made_from, published_earlier
 
@@ -115,7 +115,7 @@ def run(
         report = with_notes(verified.report(target.name, stages.seconds), notes)
         # Findings come after that: no method can have them travel with a release.
         written_beside = {
-            name: {"table": other.name, CONTENT: other.add_note(note_beside(bound.policy, name, target.name))}
+            name: {"table": other.name, CONTENT: other.add_note(companion_note(bound.policy, name, target.name))}
             for name, other in beside.items()
         }
         target.add_note(with_tables(drawn.note(report, inputs), written_beside))

@@ -23,7 +23,7 @@ from sqlanon.model.release import Release, Report
 from sqlanon.publish.csv_files import settle
 from sqlanon.publish.files import bring_back, tidy
 from sqlanon.publish.folders import is_whole, note_of
-from sqlanon.publish.provenance import code_sha256, note_of_file, noted
+from sqlanon.publish.provenance import code_sha256, note_of_file, parse_note
 from sqlanon.queries.kit.nodes import aliased, count_rows, select
 from sqlanon.verification.verify import misfits
 
@@ -88,7 +88,7 @@ def published_earlier(
     """
     if replace and replace != "changed":
         return None
-    found = noted(_note_at(engine, into))
+    found = parse_note(_note_at(engine, into))
     if not isinstance(found.get("made_from"), dict):
         return None
     differences = [f"made {difference}" for difference in _differences(found, inputs)]

@@ -15,7 +15,7 @@ from sqlanon.engines.csv_notes import is_csv, look_at, note_text, read_note, sha
 from sqlanon.errors import PolicyError
 from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.taxonomy.notes import note_beside
+from sqlanon.model.taxonomy.notes import note_path
 from sqlanon.publish.content import (
     CONTENT,
     RECORD_HASH,
@@ -24,7 +24,7 @@ from sqlanon.publish.content import (
     content_of_table,
     record_sha256,
 )
-from sqlanon.publish.provenance import noted
+from sqlanon.publish.provenance import parse_note
 
 CHANGED = {
     "columns_sha256": "its columns have other names or types than those that were written",
@@ -37,7 +37,7 @@ CHANGED = {
 
 def changes_of_record(note: str | None) -> Iterator[str]:
     """How a record is not the one that was written, a sentence each; nothing of a note that is not ours."""
-    facts = noted(note)
+    facts = parse_note(note)
     if not facts:
         return
     if (note or "").rstrip("\n") != json.dumps({NOTE_KEY: facts}):
@@ -52,9 +52,9 @@ def changes_of_record(note: str | None) -> Iterator[str]:
 def changes_of_content(engine: Engine, source: ResolvedSource, notes: Sequence[str | None]) -> Iterator[str]:
     """How a table, or files, with notes of ours are not what was written, a sentence each."""
     if not source.files:
-        for note in filter(noted, notes):
+        for note in filter(parse_note, notes):
             assert isinstance(source.relation, exp.Table)
-            yield from changes_of_table(engine, source.relation, noted(note))
+            yield from changes_of_table(engine, source.relation, parse_note(note))
         return
     pairs = [(Path(file), note) for file, note in zip(source.files, notes, strict=True)]
     of_files = [set(_changes_of_file(path, note)) for path, note in pairs]
@@ -74,7 +74,7 @@ def changes_of_table(engine: Engine, table: exp.Table, facts: dict[str, Any]) ->
 
 def changes_beside(engine: Engine, release: exp.Expr, note: str | None) -> Iterator[str]:
     """How the tables that were published beside a release are not those that were written."""
-    tables = noted(note).get("tables")
+    tables = parse_note(note).get("tables")
     for what, written in tables.items() if isinstance(tables, dict) else ():
         if not isinstance(written, dict) or not isinstance(name := written.get("table"), str):
             yield "the tables beside it are not recorded as a run records them"
@@ -85,7 +85,7 @@ def changes_beside(engine: Engine, release: exp.Expr, note: str | None) -> Itera
 
 
 def _changes_beside(engine: Engine, found: Stored, written: dict[str, Any]) -> Iterator[str]:
-    if "beside" not in noted(found.comment):
+    if "beside" not in parse_note(found.comment):
         yield "it has no provenance"
     yield from changes_of_record(found.comment)
     yield from changes_of_table(engine, found.table, written)
@@ -102,13 +102,13 @@ def _table_beside(engine: Engine, release: exp.Expr, name: str) -> Stored | None
 
 
 def _changes_of_file(path: Path, note: str | None) -> Iterator[str]:
-    facts = noted(note)
+    facts = parse_note(note)
     if is_csv(path):
         found = look_at(path)
         if found.is_changed:
             yield CHANGED["file_sha256"]
         elif found.entry is not None:
-            if note_beside(path).read_text(encoding="utf-8") != note_text(read_note(path)):
+            if note_path(path).read_text(encoding="utf-8") != note_text(read_note(path)):
                 yield "the note beside its file has more in it than sqlanon writes"
             yield from _other_content(facts, content_of_csv(sha256_of(path) or "", found.entry.form))
     elif facts and path.name.lower().endswith(PARQUET_SUFFIXES):

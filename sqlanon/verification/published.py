@@ -18,7 +18,7 @@ from sqlanon.model.datasets import PARQUET_SUFFIXES
 from sqlanon.model.destination import Destination
 from sqlanon.publish.content import record_sha256
 from sqlanon.publish.folders import changes_of, note_of
-from sqlanon.publish.provenance import note_of_file, noted
+from sqlanon.publish.provenance import note_of_file, parse_note
 from sqlanon.verification.integrity import changes_beside, changes_of_content, changes_of_record
 from sqlanon.verification.record import Record, record_of, together
 
@@ -155,7 +155,7 @@ def _recorded(
     if missing and not without_provenance:
         shortfalls = (*shortfalls, *(f"{each}; {NOT_NEEDED}" for each in missing))
         missing = ()
-    digest = record_sha256(noted(notes[0])) if record is not None and len(notes) == 1 else None
+    digest = record_sha256(parse_note(notes[0])) if record is not None and len(notes) == 1 else None
     notes_on_it = (*missing, *_missing(records, record, len(notes)))
     is_of_fit = any(each.fit is not None for each in records)
     return Published(source, columns, record, policies, shortfalls, notes_on_it, digest, is_of_fit)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlanon.model.base import Level, respelled
 from sqlanon.model.policy.ranges import as_text, interval_label
 from sqlanon.model.policy.unknown import Unknown
-from sqlanon.publish.provenance import noted
+from sqlanon.publish.provenance import parse_note
 
 Count = Annotated[int, Field(ge=0, strict=True)]
 
@@ -154,7 +154,7 @@ def record_of(note: str | None) -> Record | None:
     Raises:
         pydantic.ValidationError: it is none that a run writes.
     """
-    facts = noted(note)
+    facts = parse_note(note)
     return Record.model_validate(facts) if "node" in facts else None
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.one_line
 PACKAGE = ROOT / "sqlanon"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_MODULE = 300
-MOST_PARAMETERS = 6
+MAX_PARAMETERS = 6
 REASON = "# More than six parameters: "
 SQL_FILES = sorted((ROOT / "sql").rglob("*.sql"))
 SOURCES_OF_CHANCE = {f"sqlanon/mechanisms/{name}.py" for name in ("opendp", "seeded", "system")}
@@ -148,7 +148,7 @@ class TestModules:
                 )
                 first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
                 is_users = function.name == "__init__" or name_of(path).startswith(("sqlanon/api/", "sqlanon/cli/"))
-                if count > MOST_PARAMETERS and not is_users and not lines[first - 2].startswith(REASON):
+                if count > MAX_PARAMETERS and not is_users and not lines[first - 2].startswith(REASON):
                     without.append(f"{name_of(path)}: {function.name}")
         assert without == []
 

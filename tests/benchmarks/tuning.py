@@ -75,7 +75,7 @@ CONSTANTS = {
     "NODES_AT_ONCE": ("methods.shared.nodes.examination", ("lattice",)),
     "COUNTED_CELLS": ("methods.shared.nodes.examination", ("lattice",)),
     "GROUPED": ("methods.shared.publishing", ("small", "big")),
-    "MOST_STEPS": ("queries.cells.labels", ("small", "big")),
+    "MAX_STEPS": ("queries.cells.labels", ("small", "big")),
 }
 """Where each is, below the package, and the workloads that it can matter to."""
 

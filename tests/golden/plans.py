@@ -12,7 +12,7 @@ from duckdb import DuckDBPyConnection as Connection
 
 import sqlanon as sa
 from sqlanon.binding.loading import load
-from sqlanon.binding.staging import Wanted
+from sqlanon.binding.staging import TaxonomyLoad
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.run import demo
 from tests.conftest import clinic_policy, open_clinic
@@ -105,7 +105,7 @@ def _hospital(connection: Connection) -> None:
     engine = OpenedDatabase(connection, owned=False).engine()
     demo.invent(engine, rows=1000, seed=1)
     source = engine.resolve(demo.SOURCE)
-    load(engine, [Wanted(name, taxonomy, source, name) for name, taxonomy in demo.TAXONOMIES.items()])
+    load(engine, [TaxonomyLoad(name, taxonomy, source, name) for name, taxonomy in demo.TAXONOMIES.items()])
 
 
 def _clinic(connection: Connection) -> None:

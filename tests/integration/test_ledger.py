@@ -25,12 +25,12 @@ import sqlanon as sa
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.ledger import ledger as ledger_module
-from sqlanon.ledger import patience
+from sqlanon.ledger import retries
 from sqlanon.ledger.datasets import dataset_of
 from sqlanon.ledger.ledger import WarehouseLedger
 from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms.accountant import Accountant, Expense
-from sqlanon.model.budget import Budget, one_after_the_other
+from sqlanon.model.budget import Budget, sequential_composition
 from sqlanon.model.datasets import KnownSource, dataset_named, dataset_of_table
 from sqlanon.model.ledger import START, Entry, chained, first_broken
 from sqlanon.model.units import ROW, Unit
@@ -138,7 +138,7 @@ class TestBudgets:
         ]
         entries = list(chained([ledger_module._entry("cap", "visits", Budget(cap)), *rows], []))
         found = ledger_module.account(entries, "visits")
-        assert found.spent == one_after_the_other(Budget(part) for part in parts)
+        assert found.spent == sequential_composition(Budget(part) for part in parts)
         assert found.remaining == Budget(max(cap - sum(parts), Fraction(0)))
         assert first_broken(entries) is None
 
@@ -499,18 +499,18 @@ class TestRaces:
 
 class TestPlaces:
     def test_a_file_that_is_open_elsewhere_says_so(self, written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(patience, "PATIENCE", 0.1)
+        monkeypatch.setattr(retries, "PATIENCE", 0.1)
         program = "import sys, duckdb; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.readline()"
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         with subprocess.Popen([sys.executable, "-c", program, str(written)], **pipes) as process:
             assert process.stdout is not None and process.stdout.readline() == "open\n"
             with pytest.raises(sa.EngineError, match=rf"is open in another program \(process {process.pid}\)"):
                 at(written).commit([expense(1)])
-            monkeypatch.setattr(patience, "PATIENCE", 10)
+            monkeypatch.setattr(retries, "PATIENCE", 10)
             threading.Timer(0.2, process.kill).start()
             assert at(written).commit([expense(1)]) == [5]
         other = duckdb.connect(str(written), config={"threads": 1})
-        monkeypatch.setattr(patience, "PATIENCE", 0.1)
+        monkeypatch.setattr(retries, "PATIENCE", 0.1)
         with other, pytest.raises(sa.EngineError, match="is open in this program"):
             at(written).commit([expense(1)])
 

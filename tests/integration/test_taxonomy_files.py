@@ -24,7 +24,7 @@ def test_python_never_holds_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyP
     tracemalloc.start()
     try:
         taxonomy = sa.Taxonomy.from_csv(path)
-        batches = staging._batches([staging.Wanted("a", taxonomy, None, "a")])
+        batches = staging._batches([staging.TaxonomyLoad("a", taxonomy, None, "a")])
         staged = sum(len(labels) for _, _, (labels, *_) in batches)
         _, peak = tracemalloc.get_traced_memory()
     finally:

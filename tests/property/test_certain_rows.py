@@ -27,7 +27,7 @@ from tests.search_cases import SENSITIVE, SENSITIVE_TAXONOMIES, Table, models_of
 EXAMPLES = settings(max_examples=examples(250), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FEWER = settings(EXAMPLES, max_examples=examples(70))
 
-MOST_ROWS = 6
+MAX_ROWS = 6
 """Rows of a class: there are 203 ways to part so many."""
 
 VALUES = {name: [None, *(row[0] for row in SENSITIVE_TAXONOMIES[name])] for name in SENSITIVE}
@@ -37,7 +37,7 @@ ROWS = st.fixed_dictionaries({name: st.sampled_from(values) for name, values in 
 @pytest.mark.one_line
 @EXAMPLES
 @given(
-    members=st.lists(ROWS, min_size=1, max_size=MOST_ROWS),
+    members=st.lists(ROWS, min_size=1, max_size=MAX_ROWS),
     others=st.lists(ROWS, max_size=8),
     models=st.tuples(st.one_of(*map(models_of, SENSITIVE))) | privacy_models(individual=True),
 )

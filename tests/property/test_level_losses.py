@@ -11,7 +11,7 @@ from hypothesis import given, settings
 import sqlanon as sa
 from sqlanon.binding.loading import load
 from sqlanon.binding.prepare import prepare
-from sqlanon.binding.staging import Wanted
+from sqlanon.binding.staging import TaxonomyLoad
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.shared.cells import encode_taxonomies
@@ -40,7 +40,7 @@ def level_losses(case: Case) -> dict[tuple[str, int], dict[str, float]]:
         f"INSERT INTO raw_data VALUES ({places})", [[row[name] for name in case.columns] for row in case.rows]
     )
     made = {name: Taxonomy.from_rows(case.taxonomies[name]) for name in case.quasi_identifiers}
-    load(engine(), [Wanted(name, taxonomy, None, name) for name, taxonomy in made.items()])
+    load(engine(), [TaxonomyLoad(name, taxonomy, None, name) for name, taxonomy in made.items()])
     others = [name for name in case.columns if name not in case.quasi_identifiers]
     policy = sa.Policy(quasi_identifiers=case.quasi_identifiers, insensitive=others, privacy=[sa.KAnonymity(2)])
     bound = prepare(engine(), engine().resolve("raw_data"), policy)

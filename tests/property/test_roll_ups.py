@@ -91,7 +91,7 @@ def test_a_run_is_the_same_in_whatever_words_keys_stand_and_losses_are_told(
 ) -> None:
     load(run)
     plain = lattice_of(run), published(run)
-    with mock.patch.object(keys, "WORD_BITS", word_bits), mock.patch.object(encode, "MOST_STEPS", most_steps):
+    with mock.patch.object(keys, "WORD_BITS", word_bits), mock.patch.object(encode, "MAX_STEPS", most_steps):
         assert (lattice_of(run), published(run)) == plain
 
 

@@ -14,12 +14,12 @@ from tests.search_cases import FEWER, QUALITIES, WIDE_LIMITS, Case, WideLimits, 
 
 pytestmark = [pytest.mark.one_line, pytest.mark.usefixtures("small_batches")]
 
-LEAST_LOSS = sorted(set(SEARCHES) - {"inverse-ola"})
+LOWEST_LOSS = sorted(set(SEARCHES) - {"inverse-ola"})
 OPTIMAL = {"optimal", "exhaustive", "ola", "incognito"}
 WIDE = sorted(set(SEARCHES) - HOLD_EVERY_NODE)
 
 
-@pytest.mark.parametrize("name", LEAST_LOSS)
+@pytest.mark.parametrize("name", LOWEST_LOSS)
 @FEWER
 @given(data=st.data(), quality=st.sampled_from(QUALITIES))
 def test_a_stopped_search_knows_how_far_it_may_be_from_the_optimum(

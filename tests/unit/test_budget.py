@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 import sqlanon as sa
-from sqlanon.model.budget import Budget, WrittenFloat, exact, one_after_the_other, side_by_side, spelled
+from sqlanon.model.budget import Budget, WrittenFloat, exact, parallel_composition, sequential_composition, spelled
 
 NUMBERS = st.fractions(min_value=0) | st.decimals(min_value=0, allow_nan=False, allow_infinity=False, places=40)
 
@@ -56,12 +56,12 @@ class TestNumbers:
 
 class TestBudgets:
     def test_sums_are_exact(self) -> None:
-        tenths = one_after_the_other([Budget("0.1", "1e-7")] * 3)
+        tenths = sequential_composition([Budget("0.1", "1e-7")] * 3)
         assert tenths == Budget("0.3", "3e-7")
         assert Budget("0.3", "3e-7").covers(tenths)
         assert not Budget("0.3", "2.9999999999999999e-7").covers(tenths)
-        assert side_by_side([Budget("0.1", "1e-7"), Budget("1/3")]) == Budget("1/3", "1e-7")
-        assert one_after_the_other([]) == side_by_side([]) == Budget(0)
+        assert parallel_composition([Budget("0.1", "1e-7"), Budget("1/3")]) == Budget("1/3", "1e-7")
+        assert sequential_composition([]) == parallel_composition([]) == Budget(0)
 
     @pytest.mark.parametrize("delta", [1, "1.0", "2", Fraction(3, 2)])
     def test_a_delta_of_1_promises_nothing(self, delta: str | int | Fraction) -> None:
@@ -70,7 +70,7 @@ class TestBudgets:
 
     def test_neither_do_deltas_that_add_up_to_it(self) -> None:
         with pytest.raises(sa.PolicyError, match="delta: must be below 1"):
-            one_after_the_other([Budget(1, "0.5")] * 2)
+            sequential_composition([Budget(1, "0.5")] * 2)
 
     def test_every_problem_is_named(self) -> None:
         with pytest.raises(sa.PolicyError) as caught:

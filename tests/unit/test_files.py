@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import sqlanon as sa
-from sqlanon.engines.locks import hold, hold_abandoned
+from sqlanon.engines.locks import acquire_stale, hold
 from sqlanon.publish.exchange import exchange
 from sqlanon.publish.files import bring_back, staged_file, tidy
 from sqlanon.publish.globs import is_matched
@@ -171,8 +171,8 @@ def test_a_name_whose_lock_was_removed_meanwhile_is_not_held(tmp_path: Path, mon
     monkeypatch.setattr(fcntl, "flock", late)
     held = hold(tmp_path, "name-")
     assert held.path == tmp_path / "name-1"
-    assert hold_abandoned(held.path) is None
-    held.let_go()
+    assert acquire_stale(held.path) is None
+    held.release()
     assert names_in(tmp_path) == []
 
 

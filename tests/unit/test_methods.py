@@ -11,7 +11,7 @@ import pytest
 import sqlanon as sa
 from sqlanon.methods.noisy_node.ipa.draws import thresholds
 from sqlanon.methods.shared.private.guarantee import why_void
-from sqlanon.model.budget import one_after_the_other
+from sqlanon.model.budget import sequential_composition
 from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.private_node import NODE
 from sqlanon.queries.noise.unseen import Domain
@@ -35,7 +35,7 @@ class TestSplits:
         """No less either: what is not spent would be noise for nothing."""
         method = METHODS[name]
         if method.claims_privacy:
-            assert one_after_the_other(method.budgets.values()) == method.budget
+            assert sequential_composition(method.budgets.values()) == method.budget
         assert sum(budget.epsilon for budget in method.budgets.values()) == method.budget.epsilon
 
     @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 import sqlanon as sa
 from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, NodeSummary
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
+from sqlanon.search.informative import most_informative
 from sqlanon.search.optimal import search as optimal
 from sqlanon.search.optimal.odds import Odds
-from sqlanon.search.telling import most_telling
 
 pytestmark = pytest.mark.one_line
 
@@ -62,10 +62,10 @@ def test_the_likelier_a_failure_the_more_it_rules_out() -> None:
     """On a line of nine: the middle if nobody knows, nearer to the top if most fail."""
     line = np.ones(9, dtype=bool)
     known = np.zeros(9)
-    assert most_telling(line, known, 1) == [(4,)]
-    assert most_telling(line, known, 1, np.full(9, 0.5)) == [(4,)]
-    [(rather_high,)] = most_telling(line, known, 1, np.full(9, 0.9))
-    [(rather_low,)] = most_telling(line, known, 1, np.full(9, 0.1))
+    assert most_informative(line, known, 1) == [(4,)]
+    assert most_informative(line, known, 1, np.full(9, 0.5)) == [(4,)]
+    [(rather_high,)] = most_informative(line, known, 1, np.full(9, 0.9))
+    [(rather_low,)] = most_informative(line, known, 1, np.full(9, 0.1))
     assert rather_low < 4 < rather_high
 
 

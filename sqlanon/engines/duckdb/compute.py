@@ -172,10 +172,10 @@ class DuckDBCompute:
                     set_(self.connection, enable_progress_bar_print=shown, enable_progress_bar=enabled)
 
     def in_order(self) -> AbstractContextManager[None]:
-        return self.meanwhile(preserve_insertion_order=True)
+        return self.with_settings(preserve_insertion_order=True)
 
     @contextmanager
-    def meanwhile(self, **wanted: int | bool) -> Iterator[None]:
+    def with_settings(self, **wanted: int | bool) -> Iterator[None]:
         """Other settings of the database unless they are locked, beside the transaction, which takes none back."""
         ((threads, in_order, locked),) = self.rows(template_text("sequence_settings"), purpose="the settings")
         before = {"threads": threads, "preserve_insertion_order": in_order}

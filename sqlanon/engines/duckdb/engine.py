@@ -203,7 +203,7 @@ class DuckDBEngine(DuckDBCompute):
 
     def _write(self, copy: exp.Copy, *, streamed: bool = False) -> None:
         # By one thread: several keep what they write in memory until it is its turn.
-        alone = self.meanwhile(threads=1, preserve_insertion_order=False)
+        alone = self.with_settings(threads=1, preserve_insertion_order=False)
         with alone if streamed else nullcontext():
             self.execute(copy, "write the file")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlanon.engines.locks import SUFFIX, Held, hold, hold_abandoned
+from sqlanon.engines.locks import SUFFIX, Held, acquire_stale, hold
 from sqlanon.errors import EngineError
 from sqlanon.model.names import possible
 
@@ -112,7 +112,7 @@ def _unnamed(extensions: str | Sequence[str]) -> Iterable[str]:
 def discard(spill: Held) -> None:
     """Remove a folder for what does not fit in memory, which its session uses no longer."""
     shutil.rmtree(spill.path, ignore_errors=True)
-    spill.let_go()
+    spill.release()
 
 
 def _new_folder(place: Path) -> Held:
@@ -120,7 +120,7 @@ def _new_folder(place: Path) -> Held:
     try:
         spill.path.mkdir(mode=0o700)
     except BaseException:
-        spill.let_go()
+        spill.release()
         raise
     return spill
 
@@ -130,6 +130,6 @@ def _remove_abandoned(place: Path) -> None:
     for found in place.iterdir():
         with suppress(OSError):
             if SPILL.fullmatch(found.name) and found.lstat().st_uid == os.getuid():
-                spill = hold_abandoned(found.with_name(found.name.removesuffix(SUFFIX)))
+                spill = acquire_stale(found.with_name(found.name.removesuffix(SUFFIX)))
                 if spill is not None:
                     discard(spill)

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sqlanon.search.arrays import Bounds, Counts, Index, Mask, above, below, indexes, spread_downwards
+from sqlanon.search.informative import count_below, most_informative
 from sqlanon.search.optimal.forecast import POWER, forecast_of
 from sqlanon.search.problem import BATCH_SIZE
-from sqlanon.search.telling import count_below, most_telling
 
 UNKNOWN = -1
 
@@ -32,7 +32,7 @@ nodes in all, 902 by 8 at once, and 1,900 if all of the most general nodes below
 CAUTION = 1.5
 """The power of the chance of ruling nodes out that tells what a node above the ceiling is worth: by 1 it is 1,088."""
 
-LEAST_ERROR = 1e-3
+MIN_ERROR = 1e-3
 """By how much a forecast is taken to be off at least."""
 
 MOST = 50.0
@@ -66,7 +66,7 @@ class FewestCounterfeits:
         yield sorted(indexes(most_general), key=self._lost_at, reverse=True)[:AT_ONCE]
         while (left := self._open() & most_general).any():
             yield self._ruling_out(left)
-        while nodes := most_telling(self._open(), self._ranks, BATCH_SIZE):
+        while nodes := most_informative(self._open(), self._ranks, BATCH_SIZE):
             yield nodes
 
     def learn(self, index: Index, cost: int, cost_below: int) -> None:
@@ -128,7 +128,7 @@ class FewestCounterfeits:
         shares = needed / needed.max()
         target = float(shares[self.best])
         forecast = forecast_of(known, shares[tuple(known.T)], target, self._lost)
-        apart = (forecast.everywhere() - target ** (1 / POWER)) / max(forecast.error, LEAST_ERROR)
+        apart = (forecast.everywhere() - target ** (1 / POWER)) / max(forecast.error, MIN_ERROR)
         likely: Bounds = 1 / (1 + np.exp(-np.clip(apart, -MOST, MOST)))
         return likely
 

@@ -15,7 +15,7 @@ from sqlanon.model.budget import WrittenFloat
 if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
 
-MOST_STEPS = 1 << 40
+MAX_STEPS = 1 << 40
 """How many values a numeric predictor may have."""
 
 Outside = Literal["clamp", "refuse"]
@@ -79,8 +79,8 @@ class Range(PolicyValue):
             raise _misfit("the end must be above the least value")
         if (self.high - self.low) % self.step:
             raise _misfit("the range must be a whole number of steps")
-        if self.size > MOST_STEPS:
-            raise _misfit(f"the range has {self.size:,} steps, more than {MOST_STEPS:,}: take longer ones")
+        if self.size > MAX_STEPS:
+            raise _misfit(f"the range has {self.size:,} steps, more than {MAX_STEPS:,}: take longer ones")
         return self
 
     @property

@@ -12,7 +12,7 @@ Domain = Literal["declared", "stated", "observed"]
 DOMAINS: tuple[Domain, ...] = ("declared", "stated", "observed")
 
 
-def note_beside(path: Path) -> Path:
+def note_path(path: Path) -> Path:
     """The file of the note of a taxonomy file."""
     return path.with_name(f"{path.name}.sqlanon.json")
 
@@ -29,7 +29,7 @@ def noted_domain(path: Path, sha256: str) -> Domain:
     by the file once it was changed, as are those of a file without a note: nobody can tell where they come from.
     """
     try:
-        noted = json.loads(note_beside(path).read_text(encoding="utf-8"))["sqlanon"]["taxonomy"]
+        noted = json.loads(note_path(path).read_text(encoding="utf-8"))["sqlanon"]["taxonomy"]
         domain, of_file = noted["domain"], noted["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         return "stated"

@@ -39,7 +39,7 @@ CODED_LABELS = Relation("anon_coded_labels", "node")
 """The labels before their keys are laid out."""
 
 
-MOST_STEPS = 64
+MAX_STEPS = 64
 """The most steps of what labels lose that the query of a node spells out; of more it is looked up.
 
 Measured by tests.benchmarks.tuning.
@@ -100,7 +100,7 @@ def loss_steps(encoding: Encoding, measures: Sequence[str]) -> exp.Query:
     steps.set("qualify", exp.Qualify(this=differs))
     few = select([exp.Star()], subquery(steps, "anon_steps"))
     count = exp.Window(this=count_rows(), partition_by=copies(place))
-    few.set("qualify", exp.Qualify(this=exp.LTE(this=count, expression=number(MOST_STEPS))))
+    few.set("qualify", exp.Qualify(this=exp.LTE(this=count, expression=number(MAX_STEPS))))
     return few
 
 

@@ -22,7 +22,7 @@ SPLITS = 256
 The gap with half of it: 0.143; with twice: 0.125.
 """
 
-MOST_BOXES = 50_000
+MAX_BOXES = 50_000
 """The most boxes that are kept: of more, those with the largest bounds are joined.
 
 The gap with half of it: 0.130; with twice: 0.130; with 5,000: 0.202.
@@ -134,7 +134,7 @@ class Boxes:
 
     def _join(self) -> None:
         """Keep the boxes few; what a box around several holds beyond them is not possible, or in another box too."""
-        if len(self._queue) <= MOST_BOXES:
+        if len(self._queue) <= MAX_BOXES:
             return
         self._queue.sort()
         half = len(self._queue) // 2

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.search.arrays import Index, Mask, below, neighbours
+from sqlanon.search.informative import most_informative
 from sqlanon.search.optimal.terms import WholeTerms
-from sqlanon.search.telling import most_telling
 
 Sums = NDArray[np.int64]
 """Sums of terms, an entry per node of a projection."""
@@ -60,13 +60,13 @@ class Projection:
         """The same, of those that are equal to the projection of a node or above it."""
         return int(self._least_above_all()[self._own(node)])
 
-    def most_telling(self, count: int) -> list[Index]:
+    def most_informative(self, count: int) -> list[Index]:
         """The nodes to check next so that the least sum is found; none if it is known.
 
         A node that was checked and is possible stays so: what has no smaller sum need not be looked at.
         """
         open_nodes = self._possible & self._unchecked & (self._sums < self._ceiling)
-        return [self._node(own) for own in most_telling(open_nodes, self._sums, count)]
+        return [self._node(own) for own in most_informative(open_nodes, self._sums, count)]
 
     def _least_above_all(self) -> Sums:
         if self._least_above is None:

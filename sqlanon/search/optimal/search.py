@@ -10,7 +10,7 @@ A node stays open until it is checked or ruled out. Two things rule nodes out, a
   nodes below (DM*, DM, AECS).
 
 Nodes of equal loss are never ruled out, so the tie set is complete. What comes next changes nothing but the time that
-it takes: the nodes that tell most of others (:mod:`sqlanon.search.telling`), given what they are likely to tell
+it takes: the nodes that tell most of others (:mod:`sqlanon.search.informative`), given what they are likely to tell
 (:mod:`sqlanon.search.optimal.odds`), and, when few are left, those that are expected to settle what is open at the
 least cost (:mod:`sqlanon.search.optimal.foresight`).
 
@@ -26,6 +26,7 @@ import numpy as np
 
 from sqlanon.search.arrays import Bounds, Mask
 from sqlanon.search.dense import DenseRegion
+from sqlanon.search.informative import most_informative
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.optimal.checks import check
 from sqlanon.search.optimal.foresight import Foresight
@@ -34,7 +35,6 @@ from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.optimal.wide_search import wide_optimal
 from sqlanon.search.problem import BATCH_SIZE, Search, SearchProblem, SearchStopped, margin
 from sqlanon.search.regions import region_of
-from sqlanon.search.telling import most_telling
 
 FORESEEN_ROWS = 200_000
 """Nothing is foreseen for fewer rows: a check takes less time then than to choose it well.
@@ -78,7 +78,7 @@ def optimal(problem: SearchProblem) -> Search:
         while (open_nodes := _open_nodes(region, knowledge.loss)).any():
             if foresight is None or knowledge.loss == float("inf") or open_nodes.sum() > foreseen:
                 failing = odds.of_failure(region.checked, region.too_bad(knowledge.loss))
-                batch = most_telling(open_nodes, known, at_once, failing, is_hedged=is_hedged)
+                batch = most_informative(open_nodes, known, at_once, failing, is_hedged=is_hedged)
             else:
                 batch = foresight.nodes(open_nodes, region.known, region.checked, region.suppressed, knowledge.loss)
             yield from check(knowledge, [lattice.node(index) for index in batch])

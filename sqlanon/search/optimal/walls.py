@@ -34,7 +34,7 @@ tests.benchmarks.wide, 12 columns of 30,000 rows, gaps after 15 CPU s: 0.093; if
 SLOPE = 1.7
 """Of the logistic distribution that is closest to the normal one, for deviations in units of the standard deviation."""
 
-LEAST_ERROR = 1e-4
+MIN_ERROR = 1e-4
 """What is counted on as the error of roots of shares at least."""
 
 COLDEST = 200.0
@@ -113,7 +113,7 @@ class _Climb:
         self._region = region
         self._forecast = forecast
         self._failing = failing_share ** (1 / POWER)
-        self._error = max(forecast.error, LEAST_ERROR)
+        self._error = max(forecast.error, MIN_ERROR)
         width = max(len(terms) for terms in forecast.terms) + 1
         self._roots = np.stack([_padded(terms, width, terms[-1]) for terms in forecast.terms]).round(12)
         self._below = np.stack([_padded(shares, width, -np.inf) for shares in shares_below(region.terms.table, small)])
@@ -127,7 +127,7 @@ class _Climb:
             drops = self._roots[self._axes, node] - self._roots[self._axes, node + 1]
             gains = self._below[self._axes, node + 1] - self._below[self._axes, node]
             worth = (gains + self._log_odds(root - drops) - self._log_odds(root)).round(9)
-            steps = np.argsort(-(gains / np.maximum(drops, LEAST_ERROR)).round(9), kind="stable")
+            steps = np.argsort(-(gains / np.maximum(drops, MIN_ERROR)).round(9), kind="stable")
             step = next((axis for axis in steps if worth[axis] > 0 and self._may_fail(node, axis)), None)
             if step is None:
                 break

@@ -81,7 +81,7 @@ class _Course:
             share = -(-count // waiting)
             if share <= 0:
                 self._unsolved.append(projection)
-            elif telling := projection.most_telling(share):
+            elif telling := projection.most_informative(share):
                 batch |= dict.fromkeys(telling)
                 count -= len(telling)
                 self._unsolved.append(projection)

@@ -23,8 +23,8 @@ from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.search.arrays import Mask, spread_downwards
+from sqlanon.search.informative import most_informative
 from sqlanon.search.problem import batches
-from sqlanon.search.telling import most_telling
 
 MOST_ROWS = 1 << 32
 """How many rows scores can count, as integers of 63 bits in parts of a row."""
@@ -80,7 +80,7 @@ class Losses:
         if self._reach == self._largest:
             yield from batches(self._lattice.nodes())
         else:
-            while telling := most_telling(self._open(), self._lost, TELLING_NODES):
+            while telling := most_informative(self._open(), self._lost, TELLING_NODES):
                 yield [self._lattice.node(index) for index in telling]
 
     def scores(self) -> Integers:

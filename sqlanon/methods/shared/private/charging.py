@@ -9,7 +9,7 @@ from sqlanon.errors import with_spent
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.methods.shared.private.chance import Chance
 from sqlanon.methods.shared.private.neighbours import private_method, unit_of
-from sqlanon.model.budget import one_after_the_other
+from sqlanon.model.budget import sequential_composition
 from sqlanon.model.policy.policy import Policy
 
 
@@ -33,5 +33,5 @@ def answering(accountant: Accountant) -> Iterator[None]:
         yield
     except BaseException as error:
         if paid := accountant.paid:
-            with_spent(error, **one_after_the_other(paid).model_dump(mode="json"))
+            with_spent(error, **sequential_composition(paid).model_dump(mode="json"))
         raise

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.methods.shared.private.chance import Chance
 from sqlanon.methods.shared.private.origins import about_sources
-from sqlanon.model.budget import one_after_the_other
+from sqlanon.model.budget import sequential_composition
 from sqlanon.model.policy.private import PrivateMethod
 from sqlanon.model.release import PrivateGuarantee, PrivateReport
 
@@ -37,7 +37,7 @@ def private_guarantee(
     assert isinstance(method, PrivateMethod)
     void = why_void(method, chance.is_private)
     neighbours = _neighbours(policy.individual, method.rows_per_individual)
-    spent = one_after_the_other(each.budget for each in report.spent)
+    spent = sequential_composition(each.budget for each in report.spent)
     epsilon, delta = spent.model_dump(mode="json").values()
     claim = (
         f"the release is differentially private with ε = {epsilon} and δ = {delta}: between tables that differ by "

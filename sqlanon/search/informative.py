@@ -15,7 +15,7 @@ from sqlanon.search.arrays import Bounds, Counts, Index, Mask, above, below, nei
 Losses = NDArray[np.float64] | NDArray[np.int64]
 
 
-def most_telling(
+def most_informative(
     open_nodes: Mask, known: Losses, count: int, failing: Bounds | None = None, *, is_hedged: bool = False
 ) -> list[Index]:
     """Up to ``count`` open nodes, no two comparable, that each rule out many others whether they satisfy or fail.

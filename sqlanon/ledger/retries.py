@@ -19,7 +19,7 @@ OVERTAKEN = frozenset((Refusal.TAKEN, Refusal.OVERTAKEN))
 Result = TypeVar("Result")
 
 
-def patiently(call: Callable[[], Result], may_pass: Collection[Refusal]) -> Result:
+def retry_while_locked(call: Callable[[], Result], may_pass: Collection[Refusal]) -> Result:
     """The result of a call; again and again for a while, as long as the database refuses it for what may pass."""
     deadline = time.monotonic() + PATIENCE
     while True:

@@ -20,15 +20,15 @@ from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.methods.stages import Stages
 from sqlanon.methods.stopping import Stopped
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import Guarantee, PrivateGuarantee, PrivateReport, Report
+from sqlanon.model.release import Guarantee, Report
 
 if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
     from sqlanon.methods.shared.publication import Publication
     from sqlanon.model.pseudonym_key import PseudonymKey
 
-AnyReport: TypeAlias = Report | PrivateReport
-AnyGuarantee: TypeAlias = Guarantee | PrivateGuarantee
+AnyReport: TypeAlias = Report
+AnyGuarantee: TypeAlias = Guarantee
 
 TakesEnums: TypeAlias = Callable[[str], bool]
 """Whether a column may be of an ENUM type where rows are written to."""

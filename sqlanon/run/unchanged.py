@@ -102,7 +102,9 @@ def published_earlier(
             if not _is_altered(engine, into, policy, report):
                 _settle(into)
                 promised = guarantee(policy, report)
-                return Release(into=into.name, node=report.node, guarantee=promised, report=report, unchanged=True)
+                return Release(
+                    into=into.name, node=report.node, guarantee=promised, report=report, tables={}, unchanged=True
+                )
             differences = ["whose rows or columns were altered since it was made"]
     if replace:
         return None
@@ -127,7 +129,7 @@ def _is_altered(engine: Engine, into: Destination, policy: Policy, report: Repor
         relation = engine.read_files(Files(str(into.path)))
     columns = tuple(known.name for known in engine.describe(relation))
     counted = engine.fetch(select([aliased(count_rows(), "rows")], relation.copy()), "the earlier release")
-    return any(misfits(policy, columns)) or counted[0]["rows"] != report.rows.released
+    return any(misfits(policy, columns)) or counted[0]["rows"] != (report.rows and report.rows.released)
 
 
 def _settle(into: Destination) -> None:

@@ -150,7 +150,7 @@ class Drawn:
         return CutReport(
             source=bound.description,
             into=into,
-            node={},
+            method=bound.policy.method.name,
             cut=self.run.cut,
             heights=bound.lattice.named(bound.heights),
             domains={name: bound.all_shapes[name].domain for name in bound.policy.quasi_identifiers},
@@ -164,11 +164,6 @@ class Drawn:
             class_count=measured.class_count,
             min_class_size=measured.k or 0,
             search="given",
-            lattice_nodes=0,
-            checked_nodes=0,
-            proven_optimal=False,
-            tie_count=0,
-            ties=(),
             seconds=dict(seconds),
         )
 

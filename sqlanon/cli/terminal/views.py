@@ -91,7 +91,6 @@ def release_view(release: Release) -> list[RenderableType]:
 
 def private_view(release: Release, report: PrivateReport) -> list[RenderableType]:
     """A release of a private method: rows, node, what was spent and guarantee."""
-    rows = f"{count(report.released_rows)} rows, of which {count(report.released_groups)} differ."
     stamp = [Text(report.stamp, "bold red")] if report.stamp else []
     spent = table("step", "ε", "δ", "shows counts from", numbers=(1, 2, 3))
     for each in report.spent:
@@ -100,7 +99,7 @@ def private_view(release: Release, report: PrivateReport) -> list[RenderableType
         spent.add_row(each.step, budget["epsilon"], budget["delta"], "" if least is None else count(least))
     return [
         *stamp,
-        Text.assemble(("Published ", "bold"), plain(release.into, "bold"), f": {rows}"),
+        Text.assemble(("Published ", "bold"), plain(release.into, "bold"), f": {report.rows_in_words}"),
         _generalization_table(report.generalization),
         spent,
         *guarantee_view(release.guarantee),
@@ -190,7 +189,7 @@ def audit_facts(audit: Audit) -> list[tuple[str, str]]:
 
 def search_sentence(report: Report) -> str:
     """How the node was found."""
-    ties = f", tied with {report.tie_count - 1} more" if report.tie_count > 1 else ""
+    ties = f", tied with {report.tie_count - 1} more" if report.tie_count and report.tie_count > 1 else ""
     checked = f"{count(report.checked_nodes)} of {count(report.lattice_nodes)} nodes"
     seconds = f"{sum(report.seconds.values()):.2f} s"
     if not report.lattice_nodes:

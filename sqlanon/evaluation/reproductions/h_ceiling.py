@@ -161,6 +161,7 @@ def measured(session: Session, original: pa.Table, contender: Contender, workloa
         )
         for name in QUASI_IDENTIFIERS
     }
+    assert report.rows is not None
     row: Row = {
         "method": contender.method,
         "catalog": contender.catalog,

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.methods.base import AnyReport
 from sqlanon.methods.h_ceiling.catalogs import Cataloged
 from sqlanon.methods.h_ceiling.counterfeits import Added
 from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.reports import report_at_node
 from sqlanon.methods.shared.unknown import unknown_notes
-from sqlanon.model.events import proven_gap
 from sqlanon.model.lattice import Levels, total
 from sqlanon.model.policy.h_ceiling import COUNTERFEITS, HCeiling
 from sqlanon.model.release import Measurement, Report, RowCounts
@@ -46,22 +48,24 @@ class CeilingReport(Report):
             known, to whoever has release and catalog and takes all ways that agree with them for equally likely.
     """
 
-    ceiling: float | None
-    degree: float
-    allowed_nodes: int
-    counterfeits: int
-    counterfeit_share: float
-    filled_classes: int
-    fewest_true_rows: int
-    reconstruction_error: float
-    catalog: str
-    groups: int | None
-    effective_k: float | None
+    ceiling: float | None = Field(title="ceiling h of the degree of generalization")
+    degree: float = Field(title="largest degree of generalization of a row")
+    allowed_nodes: int = Field(title="nodes below the ceiling")
+    counterfeits: int = Field(title="rows that were invented")
+    counterfeit_share: float = Field(title="their share of the published rows")
+    filled_classes: int = Field(title="classes that they are in")
+    fewest_true_rows: int = Field(title="fewest true rows of a class")
+    reconstruction_error: float = Field(title="mean reconstruction error")
+    catalog: str = Field(title="catalog")
+    groups: int | None = Field(title="groups of classes in the catalog")
+    effective_k: float | None = Field(title="effective k, against release and catalog together")
 
     @property
     def rows_in_words(self) -> str:
+        assert self.rows is not None
+        assert self.suppressed_rows is not None
         share = 100 * self.suppressed_rows / max(self.rows.source, 1)
-        limit = f"{share:.1f} %; the limit is {100 * self.suppression_limit:g} %"
+        limit = f"{share:.1f} %; the limit is {100 * (self.suppression_limit or 0):g} %"
         suppressed = f" {self.suppressed_rows:,} suppressed ({limit})." if self.suppression_limit else ""
         return (
             f"{self.rows.released:,} rows, {self.counterfeits:,} of them counterfeits "
@@ -106,44 +110,32 @@ def report(
 ) -> CeilingReport:
     """The report of a run."""
     bound, facts = table.bound, decision.facts
-    outcome, added, catalog = facts.outcome, facts.added, facts.catalog
-    policy, lattice, losses = bound.policy, table.context.lattice, table.context.losses
+    added, catalog = facts.added, facts.catalog
+    policy, by_level = bound.policy, table.context.losses
     settings = policy.method
     assert isinstance(settings, HCeiling)
-    unknown = table.unknown
-    true_rows, released = table.context.row_count, measured.row_count
-    doubts = () if outcome.proven_optimal else (UNPROVEN,)
-    return CeilingReport(
-        source=bound.description,
-        into=into,
-        node=lattice.named(decision.levels),
-        heights=lattice.named(lattice.heights),
-        domains={name: shape.domain for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)},
+    unknown, released = table.unknown, measured.row_count
+    doubts = () if facts.outcome.proven_optimal else (UNPROVEN,)
+    return report_at_node(
+        CeilingReport,
+        table,
+        decision.levels,
+        facts.outcome,
+        measured,
+        into,
+        seconds,
         quality=COUNTERFEITS,
         loss=added.count,
-        losses={name: total(getattr(losses, name), decision.levels) for name in ("prec", "entropy", "lm", "ncp")},
-        models=measured.models,
+        losses={name: total(getattr(by_level, name), decision.levels) for name in ("lm", "ncp")},
         rows=RowCounts(
-            source=true_rows + unknown.suppressed,
+            source=table.context.row_count + unknown.suppressed,
             released=released,
             masked=0,
             dropped=added.suppressed,
             unknown=unknown.suppressed,
         ),
-        suppression_limit=policy.suppression_limit,
         suppressed_rows=added.suppressed,
-        unknown_rows=dict(unknown.by_column),
-        class_count=measured.class_count,
-        min_class_size=measured.k or 0,
         search=settings.name,
-        lattice_nodes=lattice.size,
-        checked_nodes=outcome.checked_nodes,
-        proven_optimal=outcome.proven_optimal,
-        lower_bound=outcome.lower_bound,
-        gap=proven_gap(outcome.loss, outcome.lower_bound),
-        tie_count=len(outcome.ties),
-        ties=tuple(map(lattice.named, outcome.ties)),
-        seconds=dict(seconds),
         notes=(*doubts, *decision.notes, *unknown_notes(policy, unknown)),
         ceiling=settings.h,
         degree=facts.degree,
@@ -162,6 +154,7 @@ def report(
 def note(bound: BoundPolicy, decision: Decision, report: AnyReport) -> str:
     """The provenance of a release, without what would tell counterfeits from true rows."""
     assert isinstance(report, CeilingReport)
+    assert report.rows is not None
     policy = bound.policy
     return note_by_policy(
         policy,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pydantic import Field
+
 from sqlanon.methods.relocation.moving import Moves
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.nodes import report as full_domain
@@ -35,15 +37,16 @@ class RelocationReport(Report):
             the row as well as of the class that it went to. None if no row was moved.
     """
 
-    limit: float
-    relocated_rows: int
-    untruthful_share: float
-    relocated_classes: int
-    mean_distance: float | None
+    limit: float = Field(title="share of rows that may be untruthful")
+    relocated_rows: int = Field(title="rows that were moved")
+    untruthful_share: float = Field(title="their share of all rows")
+    relocated_classes: int = Field(title="classes that they were in")
+    mean_distance: float | None = Field(title="mean distance that they were moved")
 
     @property
     def rows_in_words(self) -> str:
         """How many rows were released, and how many of them are not true."""
+        assert self.rows is not None
         moved = (
             f"{self.relocated_rows:,} of them untruthful ({100 * self.untruthful_share:.1f} %; the limit is "
             f"{100 * self.limit:g} %)"
@@ -88,7 +91,7 @@ def report(
     found = full_domain.report(table, decision, measured, into, seconds)
     losses = {**found.losses, **published.class_losses, "lm": published.lm, "ncp": published.ncp}
     return RelocationReport(
-        **{**dict(found), "losses": losses, "suppressed_rows": 0},
+        **{**found.model_dump(), "losses": losses, "suppressed_rows": 0},
         limit=settings.limit,
         relocated_rows=moves.rows,
         untruthful_share=moves.rows / max(measured.row_count, 1),

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 
 class Document(BaseModel):
@@ -16,6 +16,17 @@ class Document(BaseModel):
 
     def _repr_html_(self) -> str:
         return html_table(self.model_dump(mode="json"))
+
+
+class PartialDocument(Document):
+    """A document in which JSON leaves out what does not apply: fields that are None or empty and were not given."""
+
+    @model_serializer(mode="wrap")
+    def _leave_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        given = self.model_fields_set
+        return {
+            name: value for name, value in handler(self).items() if name in given or value not in (None, {}, [], ())
+        }
 
 
 Reported = TypeVar("Reported", bound=Document)

@@ -48,6 +48,7 @@ def _sentence(into: str, report: Report) -> str:
 def _figures(report: Report) -> list[tuple[str, str, str]]:
     """What is measured, of the source and of the release; a dash for what was not counted."""
     before, after = report.before, report.after
+    assert report.rows is not None
     left_out = report.rows.dropped + report.rows.unknown
     nothing = "0" if report.quality in NOTHING_LOST else "-"
     return [

@@ -8,12 +8,12 @@ from typing import Any
 from pydantic import Field, PrivateAttr, SerializeAsAny
 
 from sqlanon.errors import EngineError, SqlanonError
-from sqlanon.model.release.document import Document, html_table
+from sqlanon.model.release.document import PartialDocument, html_table
 from sqlanon.model.release.notebook import MAX_READ_ROWS, in_html, in_text
-from sqlanon.model.release.reports import Guarantee, PrivateGuarantee, PrivateReport, Report
+from sqlanon.model.release.reports import Guarantee, Report
 
 
-class Published(Document):
+class Published(PartialDocument):
     """What a session has written, and can read again for as long as it is open.
 
     The rows are those that are there when they are asked for; they are no part of the value.
@@ -72,28 +72,26 @@ class Release(Published):
 
     Attributes:
         into: the table or file.
-        node: the level of each quasi-identifier, e.g. ``{"age": 1, "sex": 0, "zip": 3}``.
+        node: the level of each quasi-identifier, e.g. ``{"age": 1, "sex": 0, "zip": 3}``; empty for a cut.
         guarantee: what is promised.
         report: the numbers, of the run that wrote it.
         unchanged: whether it was there already, made from the same files by the same policy, so that nothing was done.
         tables: the tables that were published beside it, by what they are.
     """
 
-    node: dict[str, int]
-    guarantee: PrivateGuarantee | Guarantee
-    report: SerializeAsAny[Report | PrivateReport]
+    node: dict[str, int] = Field(default_factory=dict)
+    guarantee: SerializeAsAny[Guarantee]
+    report: SerializeAsAny[Report]
     unchanged: bool = False
     tables: dict[str, str] = Field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return in_text(self.into, self.report) if isinstance(self.report, Report) else super().__repr__()
+        return super().__repr__() if self.report.rows is None else in_text(self.into, self.report)
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        if isinstance(self.report, Report):
+        if self.report.rows is not None:
             return in_html(self.into, self.report, self._first_rows())
-        if not isinstance(self.report, PrivateReport):
-            return self.report._repr_html_()
         promised = self.guarantee.model_dump(mode="json", include={"claims", "conditions", "not_covered"})
         return html_table({**promised, **self.report.model_dump(mode="json")})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 from pydantic import Field
 
 from sqlanon.model.budget import Budget
-from sqlanon.model.release.document import Document
+from sqlanon.model.release.document import Document, PartialDocument
 from sqlanon.model.release.findings import Findings
 from sqlanon.model.release.measurement import Exposure, ModelResult, RowCounts
 
@@ -32,23 +32,39 @@ class Guarantee(Document):
     not_covered: tuple[str, ...]
 
 
-class Report(Document):
+class Section(Document):
+    """What a method adds to the report of a run: facts of its own in words, with their values."""
+
+    title: str
+    facts: tuple[tuple[str, Any], ...]
+
+
+class Report(PartialDocument):
     """The numbers of a run; no cell value among them.
+
+    What does not apply to a method is None or empty, and left out of JSON. A method that has figures of its own adds
+    them as fields, each with a title.
 
     Attributes:
         source, into: in words.
-        node, heights: the level chosen for each quasi-identifier, and the height of its taxonomy.
+        method: the name of the method.
         domains: whether each taxonomy's domain was declared, stated by a file or observed.
-        quality, loss: the measure that was minimized, and its value.
-        losses: every loss that was computed for the node: ``prec``, ``entropy`` (bits), ``dm_star``, ``dm``,
-            ``aecs``, and ``lm`` and ``ncp`` if they were asked for.
+        seconds: wall time of each stage.
+        notes: anything that a reader should know, such as masked rows that had to be dropped, quasi-identifiers that
+            are at the top level, and kept columns that are nearly unique.
+        node, heights: the level chosen for each quasi-identifier, and the height of its taxonomy.
+        labels: how many labels, or sets of labels, each quasi-identifier has in a cut.
+        specialized: the quasi-identifier of each specialization of a cut, in their order.
         models: every privacy model, measured on the written release.
         rows: what became of the rows.
         suppression_limit: the share of rows that was allowed to be suppressed.
         suppressed_rows: rows in classes that violate a privacy model, dropped or masked.
         unknown_rows: by column, rows with a value that its taxonomy does not have, left out or labelled at the top.
         class_count, min_class_size: of the release.
-        search, lattice_nodes, checked_nodes: how the node was found.
+        quality, loss: the measure that was minimized, and its value.
+        losses: every loss that was computed for the node: ``prec``, ``entropy`` (bits), ``dm_star``, ``dm``,
+            ``aecs``, and ``lm`` and ``ncp`` if they were asked for.
+        search, lattice_nodes, checked_nodes: how the node was found, and among how many.
         minimal_nodes: how many satisfying nodes have no satisfying node below them (the k-minimal nodes); None if the
             search does not look for them.
         proven_optimal: whether it is proven that no node of less loss satisfies the policy (with Inverse OLA, that no
@@ -57,9 +73,6 @@ class Report(Document):
         gap: ``loss - lower_bound``, which bounds what is lost by stopping early or by a heuristic; 0 if it is proven
             that nothing is.
         tie_count, ties: satisfying nodes of equal loss, the chosen one first; up to 100 are listed.
-        seconds: wall time of each stage.
-        notes: anything that a reader should know, such as masked rows that had to be dropped, quasi-identifiers that
-            are at the top level, and kept columns that are nearly unique.
         before, after: how exposed the rows of the source are, and those of the release, for the custodian alone; None
             where that was not counted.
         findings: what the policy leaves open, for the custodian alone; None for a release of an earlier run, with which
@@ -68,30 +81,33 @@ class Report(Document):
 
     source: str
     into: str
-    node: dict[str, int]
-    heights: dict[str, int]
+    method: str
     domains: dict[str, str]
-    quality: str
-    loss: float
-    losses: dict[str, float | None]
-    models: tuple[ModelResult, ...]
-    rows: RowCounts
-    suppression_limit: float
-    suppressed_rows: int
-    unknown_rows: dict[str, int] = Field(default_factory=dict)
-    class_count: int
-    min_class_size: int
-    search: str
-    lattice_nodes: int
-    checked_nodes: int
-    minimal_nodes: int | None = None
-    proven_optimal: bool
-    lower_bound: float | None = None
-    gap: float | None = None
-    tie_count: int
-    ties: tuple[dict[str, int], ...]
     seconds: dict[str, float]
     notes: tuple[str, ...] = ()
+    node: dict[str, int] = Field(default_factory=dict)
+    heights: dict[str, int] = Field(default_factory=dict)
+    labels: dict[str, int] = Field(default_factory=dict)
+    specialized: tuple[str, ...] = ()
+    models: tuple[ModelResult, ...] = ()
+    rows: RowCounts | None = None
+    suppression_limit: float | None = None
+    suppressed_rows: int | None = None
+    unknown_rows: dict[str, int] = Field(default_factory=dict)
+    class_count: int | None = None
+    min_class_size: int | None = None
+    quality: str | None = None
+    loss: float | None = None
+    losses: dict[str, float | None] = Field(default_factory=dict)
+    search: str | None = None
+    lattice_nodes: int | None = None
+    checked_nodes: int | None = None
+    minimal_nodes: int | None = None
+    proven_optimal: bool | None = None
+    lower_bound: float | None = None
+    gap: float | None = None
+    tie_count: int | None = None
+    ties: tuple[dict[str, int], ...] = ()
     before: Exposure | None = None
     after: Exposure | None = None
     findings: Findings | None = None
@@ -99,19 +115,33 @@ class Report(Document):
     @property
     def generalization(self) -> dict[str, str]:
         """How general each quasi-identifier is, in words."""
-        return _levels_in_words(self.node, self.heights)
+        if self.labels:
+            return {name: f"{width:,} labels" if width > 1 else "one label" for name, width in self.labels.items()}
+        return {name: f"level {level} of {self.heights[name]}" for name, level in self.node.items()}
 
     @property
     def rows_in_words(self) -> str:
         """How many rows were released, and how many not."""
         rows = self.rows
-        share = 100 * (self.suppressed_rows + rows.unknown) / rows.source
+        assert rows is not None
+        suppressed = self.suppressed_rows or 0
+        share = 100 * (suppressed + rows.unknown) / rows.source
         unknown = f" and {rows.unknown:,} left out for unknown values" if rows.unknown else ""
         masked = f", {rows.masked:,} of them masked" if rows.masked else ""
         return (
-            f"{rows.released:,} of {rows.source:,} rows{masked}; {self.suppressed_rows:,} suppressed{unknown} "
-            f"({share:.1f} %; the limit is {100 * self.suppression_limit:g} %)."
+            f"{rows.released:,} of {rows.source:,} rows{masked}; {suppressed:,} suppressed{unknown} "
+            f"({share:.1f} %; the limit is {100 * (self.suppression_limit or 0):g} %)."
         )
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """What the method adds: those of its own fields that have a title."""
+        facts = [
+            (field.title, getattr(self, name))
+            for name, field in type(self).model_fields.items()
+            if field.title is not None
+        ]
+        return (Section(title=f"Of {self.method}", facts=tuple(facts)),) if facts else ()
 
 
 class PrivateGuarantee(Guarantee):
@@ -139,53 +169,34 @@ class Spent(Document):
     position: int | None
 
 
-class PrivateReport(Document):
-    """The numbers of a run of a private method: without diagnostics none tells more of the data than the release does.
+class PrivateReport(Report):
+    """The numbers of a run of a private method: without diagnostics they reveal no more of the data than the release.
 
     Attributes:
-        source, into: in words.
-        method, variant: which one.
+        variant: of the method.
         stamp: ``NOT PRIVATE`` if the release must not be taken for a private one, else None.
-        node, heights: the level chosen for each quasi-identifier, and the height of its taxonomy.
-        node_is_public: whether it was given; else it was drawn.
-        domains: whether each taxonomy's domain was declared, stated by a file or observed.
+        node_is_public: whether the node was given; else it was drawn among ``lattice_nodes``.
         spent: by step.
         thresholds: the least noisy count that a step shows.
         rows_per_individual: how many rows of an individual were counted at most.
-        released_rows, released_groups: of the release, which tells them itself.
-        lattice_nodes: between how many nodes the choice was.
+        released_rows, released_groups: of the release, which shows them itself.
         opened_account: the account that the run opened in the ledger, as it had no row there; None if it had. It may be
             the path of files, so it is not written with the release.
         seconds: wall time of each stage; it can depend on the data, so it is not written with the release.
         diagnostics: how far the release is from the data, if that was asked for, which voids the guarantee.
-        notes: anything that a reader should know.
     """
 
-    source: str
-    into: str
-    method: str
     variant: str
     stamp: str | None
-    node: dict[str, int]
-    heights: dict[str, int]
-    node_is_public: bool
-    domains: dict[str, str]
+    node_is_public: bool | None = None
     spent: tuple[Spent, ...]
     thresholds: dict[str, int]
     rows_per_individual: int
     released_rows: int
     released_groups: int
-    lattice_nodes: int
     opened_account: str | None = None
-    seconds: dict[str, float]
     diagnostics: dict[str, float | None] | None = None
-    notes: tuple[str, ...] = ()
 
     @property
-    def generalization(self) -> dict[str, str]:
-        """How general each quasi-identifier is, in words."""
-        return _levels_in_words(self.node, self.heights)
-
-
-def _levels_in_words(node: Mapping[str, int], heights: Mapping[str, int]) -> dict[str, str]:
-    return {name: f"level {level} of {heights[name]}" for name, level in node.items()}
+    def rows_in_words(self) -> str:
+        return f"{self.released_rows:,} rows, {self.released_groups:,} of them different."

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from pydantic import Field
+
 from sqlanon.mechanisms.accountant import Portions
 from sqlanon.methods.cuts.diffgen.draws import LEAVES
 from sqlanon.methods.cuts.diffgen.encode import Points
 from sqlanon.methods.cuts.diffgen.leaves import Leaves
 from sqlanon.methods.cuts.diffgen.specialize import Chosen
-from sqlanon.methods.cuts.shared.noted import numbers_of_labels
 from sqlanon.methods.shared.private.chance import Chance
-from sqlanon.methods.shared.private.guarantee import NOT_PRIVATE, why_void
-from sqlanon.methods.shared.private.report import few_rows, weak_budget
+from sqlanon.methods.shared.private.report import private_report_of
 from sqlanon.model.budget import Budget
 from sqlanon.model.release import PrivateReport, Spent
 
@@ -31,18 +31,10 @@ class DiffGenReport(PrivateReport):
     """The numbers of a run of DiffGen.
 
     Attributes:
-        labels: of each predictor, how many labels it has, or how many sets of labels.
-        specialized: the predictor of each specialization, in the order in which they were drawn.
         combinations: how many there are of labels and class, whether any row has them or not.
     """
 
-    labels: dict[str, int]
-    specialized: tuple[str, ...]
-    combinations: int
-
-    @property
-    def generalization(self) -> dict[str, str]:
-        return numbers_of_labels(self.labels)
+    combinations: int = Field(title="combinations of labels and class")
 
 
 @dataclass(frozen=True)
@@ -60,27 +52,19 @@ def report(
     points: Points, published: Published, chance: Chance, into: str, seconds: Mapping[str, float]
 ) -> DiffGenReport:
     """The numbers of a run."""
-    bound, settings, cut = points.bound, points.settings, published.chosen.cut
+    bound, cut = points.bound, published.chosen.cut
     names = [axis.name for axis in points.axes]
-    return DiffGenReport(
-        source=bound.description,
-        into=into,
-        method=settings.name,
+    return private_report_of(
+        DiffGenReport,
+        bound,
+        chance,
+        into,
+        seconds,
         variant="private",
-        stamp=NOT_PRIVATE if why_void(settings, chance.is_private) else None,
-        node={},
-        heights={},
-        node_is_public=False,
-        domains=bound.domains,
         spent=tuple(_spent(published.portions)),
         thresholds={LEAVES: published.leaves.threshold},
-        rows_per_individual=settings.rows_per_individual,
-        released_rows=published.rows,
-        released_groups=published.groups,
-        lattice_nodes=0,
-        opened_account=chance.opened_account,
-        seconds=dict(seconds),
-        notes=(*weak_budget(settings), *few_rows(published.rows)),
+        rows=published.rows,
+        groups=published.groups,
         labels=dict(zip(names, cut.widths, strict=True)),
         specialized=tuple(names[each.piece.position] for each in published.chosen.specializations),
         combinations=published.leaves.size,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sqlanon.engines.base import Compute
 from sqlanon.methods.cuts.shared.queries.labels import cut_labels
 from sqlanon.model.policy.ranges import written
@@ -23,8 +21,3 @@ def noted_cut(engine: Compute) -> NotedCut:
         pair = (written(row["low"]), written(row["high"])) if is_interval else (row["depth"], row["label"])
         found.setdefault(row["attribute"], []).append(pair)
     return found
-
-
-def numbers_of_labels(widths: Mapping[str, int]) -> dict[str, str]:
-    """How many labels each predictor has, in words."""
-    return {name: f"{width:,} labels" if width > 1 else "one label" for name, width in widths.items()}

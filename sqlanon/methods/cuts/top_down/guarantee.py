@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.methods.cuts.top_down.report import TopDownReport
 from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.top_down import TopDownSpecialization
-from sqlanon.model.release import Guarantee
+from sqlanon.model.release import Guarantee, Report
 
 
-def guarantee(policy: Policy, report: TopDownReport) -> Guarantee:
+def guarantee(policy: Policy, report: Report) -> Guarantee:
     """The claims of a release."""
     (target,) = policy.sensitive
     plain = of_full_domain(policy, report)

@@ -20,7 +20,7 @@ from sqlanon.methods.cuts.top_down import queries
 from sqlanon.methods.cuts.top_down.encode import Points, checked, encode
 from sqlanon.methods.cuts.top_down.evidence import CountedParts
 from sqlanon.methods.cuts.top_down.guarantee import guarantee
-from sqlanon.methods.cuts.top_down.report import RowsOfPieces, TopDownReport, report
+from sqlanon.methods.cuts.top_down.report import RowsOfPieces, report
 from sqlanon.methods.cuts.top_down.specialize import Chosen as ChosenCut
 from sqlanon.methods.cuts.top_down.specialize import rehearsed, specialized
 from sqlanon.methods.shared.publication import Publication
@@ -130,7 +130,8 @@ class Drawn:
         return released.released(self.points.bound.published_columns)
 
     def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
-        assert isinstance(report, TopDownReport)
+        assert report.rows is not None
+        assert report.min_class_size is not None
         bound = self.points.bound
         return provenance(
             bound.policy,
@@ -173,5 +174,5 @@ class Verified:
         return report(drawn.points, drawn.chosen, self.rows_of_pieces, self.measured, into, seconds)
 
     def guarantee(self, report: AnyReport) -> AnyGuarantee:
-        assert isinstance(report, TopDownReport)
+        assert report.rows is not None
         return guarantee(self.drawn.points.bound.policy, report)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlanon.methods.cuts.shared.noted import numbers_of_labels
 from sqlanon.methods.cuts.top_down.encode import Points
 from sqlanon.methods.cuts.top_down.specialize import Chosen
+from sqlanon.methods.shared.reports import report_of_classes
 from sqlanon.methods.shared.unknown import unknown_notes
 from sqlanon.model.release import Measurement, Report, RowCounts
 
@@ -14,25 +14,6 @@ RowsOfPieces = Mapping[tuple[int, int], int]
 """How many rows each piece of a cut has, by its position and where it begins; of those that have any."""
 
 STOPPED = "the search was stopped: more labels could have given way to their children"
-
-
-class TopDownReport(Report):
-    """The numbers of a run of top-down specialization.
-
-    ``loss`` is LM, the mean over rows and predictors of (values under the label - 1) / (values - 1), where the values
-    of a number are the steps of its range. It tells how general labels are, and not what they tell of the target.
-
-    Attributes:
-        labels: how many labels each predictor has.
-        specialized: the predictor of each specialization, in their order.
-    """
-
-    labels: dict[str, int]
-    specialized: tuple[str, ...]
-
-    @property
-    def generalization(self) -> dict[str, str]:
-        return numbers_of_labels(self.labels)
 
 
 # More than six parameters: what was read, what was chosen, what was measured of that.
@@ -43,21 +24,25 @@ def report(
     measured: Measurement,
     into: str,
     seconds: Mapping[str, float],
-) -> TopDownReport:
-    """The numbers of a run."""
+) -> Report:
+    """The numbers of a run.
+
+    ``loss`` is LM, the mean over rows and predictors of (values under the label - 1) / (values - 1), where the values
+    of a number are the steps of its range. It says how general labels are, not how well they predict the target.
+    """
     bound = points.bound
     names = [axis.name for axis in points.axes]
     loss = _lm(points, chosen, rows_of_pieces)
-    return TopDownReport(
-        source=bound.description,
-        into=into,
-        node={},
+    return report_of_classes(
+        Report,
+        bound,
+        measured,
+        into,
+        seconds,
         heights=bound.lattice.named(bound.heights),
-        domains=bound.domains,
         quality="lm",
         loss=loss,
         losses={"lm": loss},
-        models=measured.models,
         rows=RowCounts(
             source=points.rows + points.unknown.suppressed,
             released=measured.row_count,
@@ -65,18 +50,9 @@ def report(
             dropped=0,
             unknown=points.unknown.suppressed,
         ),
-        suppression_limit=0,
         suppressed_rows=0,
         unknown_rows=dict(points.unknown.by_column),
-        class_count=measured.class_count,
-        min_class_size=measured.k or 0,
         search=points.settings.name,
-        lattice_nodes=0,
-        checked_nodes=0,
-        proven_optimal=False,
-        tie_count=0,
-        ties=(),
-        seconds=dict(seconds),
         notes=(*(() if chosen.is_final else (STOPPED,)), *unknown_notes(bound.policy, points.unknown)),
         labels=dict(zip(names, chosen.cut.widths, strict=True)),
         specialized=tuple(names[each.piece.position] for each in chosen.specializations),

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.reports import report_at_node
 from sqlanon.model.events import proven_gap
-from sqlanon.model.lattice import NodeSummary, total
+from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import REPORTED_TIES, Measurement, Report, RowCounts
+from sqlanon.model.release import Measurement, Report, RowCounts
 from sqlanon.search import SearchOutcome
 
 GIVEN = "given"
@@ -37,40 +38,22 @@ def report(
     into: str,
     seconds: Mapping[str, float],
 ) -> Report:
-    bound, node, outcome = table.bound, decision.node, decision.outcome
-    policy, lattice, losses = bound.policy, table.context.lattice, table.context.losses
-    return Report(
-        source=bound.description,
-        into=into,
-        node=lattice.named(node.levels),
-        heights=lattice.named(lattice.heights),
-        domains={name: shape.domain for name, shape in zip(policy.quasi_identifiers, bound.shapes, strict=True)},
+    policy, node, outcome = table.bound.policy, decision.node, decision.outcome
+    return report_at_node(
+        Report,
+        table,
+        node.levels,
+        outcome,
+        measurement,
+        into,
+        seconds,
         quality=policy.quality.measure,
         loss=policy.quality.loss(node, table.context),
-        losses={
-            "prec": total(losses.prec, node.levels),
-            "entropy": total(losses.entropy, node.levels),
-            **node.class_losses,
-            "lm": node.lm,
-            "ncp": node.ncp,
-        },
-        models=measurement.models,
+        losses={**node.class_losses, "lm": node.lm, "ncp": node.ncp},
         rows=decision.rows,
-        suppression_limit=policy.suppression_limit,
         suppressed_rows=node.suppressed_rows,
-        unknown_rows=dict(table.unknown.by_column),
-        class_count=measurement.class_count,
-        min_class_size=measurement.k or 0,
         search=found_by(policy, outcome),
-        lattice_nodes=lattice.size,
-        checked_nodes=outcome.checked_nodes,
         minimal_nodes=None if outcome.minimal_nodes is None else len(outcome.minimal_nodes),
-        proven_optimal=outcome.proven_optimal,
-        lower_bound=outcome.lower_bound,
-        gap=proven_gap(outcome.loss, outcome.lower_bound),
-        tie_count=len(outcome.ties),
-        ties=tuple(lattice.named(levels) for levels in outcome.ties[:REPORTED_TIES]),
-        seconds=dict(seconds),
         notes=decision.notes,
         after=measurement.exposure,
     )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.mechanisms.accountant import Charge
 from sqlanon.methods.noisy_node.shared.algorithm import Draws
 from sqlanon.methods.shared.private.chance import Chance
 from sqlanon.methods.shared.private.guarantee import NOT_PRIVATE, why_void
+from sqlanon.methods.shared.reports import report_of
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.private import PrivateMethod
 from sqlanon.model.release import PrivateReport, Spent
 from sqlanon.publish.provenance import note_by_policy
+
+APrivateReport = TypeVar("APrivateReport", bound=PrivateReport)
 
 MUCH = 10
 """The ε from which on a release can be 20,000 times as likely with a row as without it."""
@@ -40,26 +43,55 @@ def private_report(
 ) -> PrivateReport:
     """The numbers of a run; ``found`` are its diagnostics."""
     wanted, lattice = published.draws.method, bound.lattice
-    return PrivateReport(
-        source=bound.description,
-        into=into,
-        method=wanted.name,
+    return private_report_of(
+        PrivateReport,
+        bound,
+        chance,
+        into,
+        seconds,
         variant=wanted.variant,
-        stamp=NOT_PRIVATE if why_void(wanted, chance.is_private) else None,
+        spent=tuple(
+            Spent(step=step, budget=charge.budget, position=charge.position)
+            for step, charge in published.draws.charges.items()
+        ),
+        thresholds=dict(published.thresholds),
+        rows=published.rows,
+        groups=published.groups,
         node=lattice.named(published.levels),
         heights=lattice.named(lattice.heights),
         node_is_public=not wanted.chooses_node,
-        domains=bound.domains,
-        spent=tuple(_spent(step, charge) for step, charge in published.draws.charges.items()),
-        thresholds=dict(published.thresholds),
-        rows_per_individual=wanted.rows_per_individual,
-        released_rows=published.rows,
-        released_groups=published.groups,
         lattice_nodes=lattice.size if wanted.chooses_node else 1,
-        seconds=dict(seconds),
-        opened_account=chance.opened_account,
         diagnostics=found,
-        notes=(*weak_budget(wanted), *few_rows(published.rows)),
+    )
+
+
+# More than six parameters: the run, and what was shown of how many rows.
+def private_report_of(
+    kind: type[APrivateReport],
+    bound: BoundPolicy,
+    chance: Chance,
+    into: str,
+    seconds: Mapping[str, float],
+    *,
+    rows: int,
+    groups: int,
+    **facts: Any,
+) -> APrivateReport:
+    """The report of a private run, with facts by the names of its fields."""
+    wanted = bound.policy.method
+    assert isinstance(wanted, PrivateMethod)
+    return report_of(
+        kind,
+        bound,
+        into,
+        seconds,
+        stamp=NOT_PRIVATE if why_void(wanted, chance.is_private) else None,
+        rows_per_individual=wanted.rows_per_individual,
+        released_rows=rows,
+        released_groups=groups,
+        opened_account=chance.opened_account,
+        notes=(*weak_budget(wanted), *few_rows(rows)),
+        **facts,
     )
 
 
@@ -73,10 +105,6 @@ def few_rows(rows: int) -> Iterator[str]:
     """What it means that a release has no rows."""
     if rows == 0:
         yield "no count reached its threshold, so that the release has no rows: spend more, or generalize more"
-
-
-def _spent(step: str, charge: Charge) -> Spent:
-    return Spent(step=step, budget=charge.budget, position=charge.position)
 
 
 def private_provenance(bound: BoundPolicy, report: PrivateReport, chance: Chance, **more: object) -> str:

@@ -368,7 +368,8 @@ def test_a_lake_is_released_once(folder: Path) -> None:
     second = sqlanon(*command, folder=folder)
     assert (second.returncode, second.stderr.split(":")[0]) == (0, "Unchanged")
     before = document(first)
-    before["report"] |= dict.fromkeys(("findings", "before", "after"))  # which do not travel with a release
+    for name in ("findings", "before", "after"):  # which do not travel with a release
+        del before["report"][name]
     assert document(second) == {**before, "unchanged": True}
     assert document(sqlanon(*command, "--replace-if-changed", folder=folder))["unchanged"] is True
     assert document(sqlanon(*command, "--replace", folder=folder))["unchanged"] is False

@@ -582,7 +582,7 @@ GROUP BY
   depth;
 
 SELECT
-  COALESCE(SUM("anon_row_count"), 0) AS "rows"
+  COALESCE(SUM(anon_row_count), 0) AS rows
 FROM "temp"."main"."anon_cells"
 WHERE
   "anon_raw_0" IS NULL;
@@ -590,33 +590,33 @@ WHERE
 CREATE TEMPORARY TABLE "temp"."main"."anon_profiles" AS
 WITH "anon_whole" AS (
   SELECT
-    "position",
-    "depth",
+    position,
+    depth,
     "anon_key_0",
-    ARRAY_AGG("lm") OVER (
-      PARTITION BY "position", "value"
-      ORDER BY "depth" ASC
+    ARRAY_AGG(lm) OVER (
+      PARTITION BY position, value
+      ORDER BY depth ASC
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-    ) AS "anon_losses"
+    ) AS anon_losses
   FROM "temp"."main"."anon_labels"
 ), "anon_labels_of_level" AS (
   SELECT DISTINCT
-    "position",
+    position,
     "anon_key_0",
-    "anon_losses"
+    anon_losses
   FROM "anon_whole"
   WHERE
-    "depth" = 1
+    depth = 1
 )
 SELECT
   *,
-  DENSE_RANK() OVER (PARTITION BY "position" ORDER BY "anon_losses" ASC) AS "anon_profile"
+  DENSE_RANK() OVER (PARTITION BY position ORDER BY anon_losses ASC) AS anon_profile
 FROM "anon_labels_of_level";
 
 SELECT DISTINCT
-  "position",
-  "anon_profile",
-  "anon_losses"
+  position,
+  anon_profile,
+  anon_losses
 FROM "temp"."main"."anon_profiles";
 
 WITH "anon_cells" AS (
@@ -691,27 +691,27 @@ WITH "anon_keyed" AS (
     AND anon_labels.value IS NOT DISTINCT FROM anon_values.value
 )
 SELECT
-  "anon_levels"."position",
-  "anon_levels"."depth",
+  anon_levels.position,
+  anon_levels.depth,
   SUM(
-    "anon_levels"."anon_value_rows" * (
+    anon_levels.anon_value_rows * (
       1 - (
         2 * 1 - 1 * 1
       ) / (
-        1 + "anon_levels"."anon_lm" * (
-          "anon_domains"."domain_size" - 1
+        1 + anon_levels.anon_lm * (
+          anon_domains.domain_size - 1
         )
       )
     )
-  ) / SUM("anon_levels"."anon_value_rows") AS "error"
+  ) / SUM(anon_levels.anon_value_rows) AS error
 FROM "anon_levels"
-JOIN (VALUES
+INNER JOIN (VALUES
   (0, 100),
-  (1, 2)) AS "anon_domains"("position", "domain_size")
-  ON "anon_domains"."position" = "anon_levels"."position"
+  (1, 2)) AS anon_domains("position", "domain_size")
+  ON anon_domains.position = anon_levels.position
 GROUP BY
-  "anon_levels"."position",
-  "anon_levels"."depth";
+  anon_levels.position,
+  anon_levels.depth;
 
 PREPARE "anon_cells_counts_of_1_by_0" AS
 WITH "anon_cells" AS (
@@ -748,7 +748,7 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_known_values" AS
 SELECT
   "anon_sensitive_0",
   ANY_VALUE("anon_raw_0") AS "anon_raw_0",
-  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
 FROM "temp"."main"."anon_cells"
 GROUP BY
   "anon_sensitive_0";
@@ -762,27 +762,26 @@ WITH "anon_cells" AS (
 ), "anon_sizes" AS (
   SELECT
     "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size"
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_class_size
   FROM "anon_cells"
   GROUP BY
     "anon_key_0"
 ), "anon_classes" AS (
   SELECT
-    "anon_key_0",
-    "anon_class_size",
+    *,
     (
-      GREATEST(5 - "anon_class_size", 0)
-    ) AS "anon_missing"
+      GREATEST(5 - anon_class_size, 0)
+    ) AS anon_missing
   FROM "anon_sizes"
 )
 SELECT
   *,
   CAST((
-    SUM("anon_missing") OVER (ORDER BY "anon_key_0" ASC) - "anon_missing"
-  ) AS BIGINT) AS "anon_missing_before"
+    SUM(anon_missing) OVER (ORDER BY "anon_key_0" ASC) - anon_missing
+  ) AS BIGINT) AS anon_missing_before
 FROM "anon_classes"
 WHERE
-  "anon_missing" > 0;
+  anon_missing > 0;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_class_values" AS
 WITH "anon_cells" AS (
@@ -795,7 +794,7 @@ WITH "anon_cells" AS (
 SELECT
   "anon_key_0",
   "anon_sensitive_0",
-  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
 FROM "anon_cells"
 GROUP BY
   "anon_key_0",
@@ -826,27 +825,27 @@ GROUP BY
 
 WITH "anon_labels_of_node" AS (
   SELECT
-    "anon_node",
+    anon_node,
     "anon_key_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_class_size",
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_class_size,
     LN(
       (
         EXP(
-          LN(SUM("anon_row_count")) - SUM("anon_row_count" * LN("anon_row_count")) / SUM("anon_row_count")
+          LN(SUM(anon_row_count)) - SUM(anon_row_count * LN(anon_row_count)) / SUM(anon_row_count)
         )
       )
-    ) AS "entropy"
+    ) AS entropy
   FROM "temp"."main"."anon_label_values"
   GROUP BY
-    "anon_node",
+    anon_node,
     "anon_key_0"
 )
 SELECT
-  "anon_node" AS "node",
-  FSUM("anon_class_size" * "entropy") / SUM("anon_class_size") AS "entropy"
+  anon_node AS node,
+  FSUM(anon_class_size * entropy) / SUM(anon_class_size) AS entropy
 FROM "anon_labels_of_node"
 GROUP BY
-  "anon_node";
+  anon_node;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_ancestor_values" AS
 WITH "anon_class_values" AS (
@@ -971,8 +970,8 @@ WITH "anon_above_0" AS (
 SELECT
   *,
   CAST((
-    SUM("anon_missing") OVER (ORDER BY "anon_own_rows" ASC, "anon_missing" ASC, "anon_key_0" ASC) - "anon_missing"
-  ) AS BIGINT) AS "anon_missing_before"
+    SUM(anon_missing) OVER (ORDER BY anon_own_rows ASC, anon_missing ASC, "anon_key_0" ASC) - anon_missing
+  ) AS BIGINT) AS anon_missing_before
 FROM "anon_classes";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_chances" AS
@@ -1163,8 +1162,8 @@ SELECT
   "anon_key_0",
   "anon_sensitive_0",
   CAST(ROUND(
-    "anon_chance" / MAX("anon_chance") OVER (PARTITION BY "anon_key_0") * 4503599627370496
-  ) AS BIGINT) AS "anon_chance"
+    anon_chance / MAX(anon_chance) OVER (PARTITION BY "anon_key_0") * 4503599627370496
+  ) AS BIGINT) AS anon_chance
 FROM "anon_expected";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_urn_bounds" AS
@@ -1172,46 +1171,48 @@ WITH "anon_copied" AS (
   SELECT
     "anon_urns"."anon_key_0",
     "anon_own"."anon_sensitive_0",
-    "anon_own"."anon_row_count"
+    anon_own.anon_row_count
   FROM "temp"."main"."anon_urns" AS anon_urns
-  JOIN "temp"."main"."anon_class_values" AS anon_own
+  INNER JOIN "temp"."main"."anon_class_values" AS anon_own
     ON "anon_own"."anon_key_0" = "anon_urns"."anon_key_0"
+  WHERE
+    TRUE
 )
 SELECT
   "anon_key_0",
   "anon_sensitive_0",
   CAST((
-    SUM("anon_row_count") OVER (PARTITION BY "anon_key_0" ORDER BY "anon_sensitive_0" ASC) - "anon_row_count"
-  ) AS DOUBLE) AS "anon_low"
+    SUM(anon_row_count) OVER (PARTITION BY "anon_key_0" ORDER BY "anon_sensitive_0" ASC) - anon_row_count
+  ) AS DOUBLE) AS anon_low
 FROM "anon_copied"
 UNION ALL
 SELECT
   "anon_key_0",
   "anon_sensitive_0",
   CAST((
-    SUM("anon_chance") OVER (PARTITION BY "anon_key_0" ORDER BY "anon_sensitive_0" ASC) - "anon_chance"
-  ) AS DOUBLE) / SUM("anon_chance") OVER (PARTITION BY "anon_key_0") - 1 AS "anon_low"
+    SUM(anon_chance) OVER (PARTITION BY "anon_key_0" ORDER BY "anon_sensitive_0" ASC) - anon_chance
+  ) AS DOUBLE) / SUM(anon_chance) OVER (PARTITION BY "anon_key_0") - 1 AS anon_low
 FROM "temp"."main"."anon_chances"
 WHERE
-  "anon_chance" > 0;
+  anon_chance > 0;
 
 SELECT
-  COUNT(*) AS "classes",
-  COALESCE(CAST(SUM("anon_missing") AS BIGINT), 0) AS "missing",
-  MIN("anon_class_size") AS "smallest"
+  COUNT(*) AS classes,
+  COALESCE(CAST(SUM(anon_missing) AS BIGINT), 0) AS missing,
+  MIN(anon_class_size) AS smallest
 FROM "temp"."main"."anon_lacking";
 
 SELECT
-  "anon_own_rows" AS "own",
-  "anon_missing" AS "missing",
-  COUNT(*) AS "classes"
+  anon_own_rows AS own,
+  anon_missing AS missing,
+  COUNT(*) AS classes
 FROM "temp"."main"."anon_urns"
 GROUP BY
-  "anon_own_rows",
-  "anon_missing"
+  anon_own_rows,
+  anon_missing
 ORDER BY
-  "own" ASC,
-  "missing" ASC;
+  own ASC,
+  missing ASC;
 
 CREATE TEMPORARY TABLE "anon_drawn_values_values" AS
 SELECT
@@ -1415,24 +1416,24 @@ CREATE TEMPORARY TABLE "temp"."main"."anon_counterfeits" AS
 WITH "anon_missing_rows" AS (
   SELECT
     "anon_key_0",
-    UNNEST(RANGE("anon_missing_before", "anon_missing_before" + "anon_missing")) AS "anon_place"
+    UNNEST(RANGE(anon_missing_before, anon_missing_before + anon_missing)) AS anon_place
   FROM "temp"."main"."anon_urns"
 ), "anon_places" AS (
   SELECT
     "anon_missing_rows"."anon_key_0",
-    "anon_drawn"."anon_drawn_value"
+    anon_drawn.anon_drawn_value
   FROM "anon_missing_rows"
-  JOIN "temp"."main"."anon_drawn_values" AS anon_drawn
-    ON "anon_drawn"."anon_place" = "anon_missing_rows"."anon_place"
+  INNER JOIN "temp"."main"."anon_drawn_values" AS anon_drawn
+    ON anon_drawn.anon_place = anon_missing_rows.anon_place
 )
 SELECT
   "anon_places"."anon_key_0",
   "anon_bounds"."anon_sensitive_0",
-  CAST(COUNT(*) AS BIGINT) AS "anon_row_count"
+  CAST(COUNT(*) AS BIGINT) AS anon_row_count
 FROM "anon_places"
 ASOF JOIN "temp"."main"."anon_urn_bounds" AS anon_bounds
   ON "anon_places"."anon_key_0" = "anon_bounds"."anon_key_0"
-  AND "anon_places"."anon_drawn_value" >= "anon_bounds"."anon_low"
+  AND anon_places.anon_drawn_value >= anon_bounds.anon_low
 GROUP BY
   "anon_places"."anon_key_0",
   "anon_bounds"."anon_sensitive_0";
@@ -1448,33 +1449,33 @@ WITH "anon_cells" AS (
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    "anon_row_count"
+    anon_row_count
   FROM "anon_cells"
   UNION ALL
   SELECT
     "anon_key_0",
     "anon_sensitive_0",
-    "anon_row_count"
+    anon_row_count
   FROM "temp"."main"."anon_counterfeits"
 ), "anon_counts" AS (
   SELECT
-    "anon_rows"."anon_key_0",
-    "anon_rows"."anon_sensitive_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+    "anon_key_0",
+    "anon_sensitive_0",
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
   FROM "anon_rows"
   GROUP BY
-    "anon_rows"."anon_key_0",
-    "anon_rows"."anon_sensitive_0"
+    "anon_key_0",
+    "anon_sensitive_0"
 )
 SELECT
   "anon_counts"."anon_key_0",
-  "anon_counts"."anon_sensitive_0",
-  "anon_known"."anon_raw_0",
-  FALSE AS "anon_is_unmapped",
-  "anon_counts"."anon_row_count"
+  "anon_sensitive_0",
+  "anon_raw_0",
+  FALSE AS anon_is_unmapped,
+  anon_counts.anon_row_count
 FROM "anon_counts"
-JOIN "temp"."main"."anon_known_values" AS anon_known
-  ON "anon_known"."anon_sensitive_0" = "anon_counts"."anon_sensitive_0";
+INNER JOIN "temp"."main"."anon_known_values" AS anon_known
+  USING ("anon_sensitive_0");
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
 WITH "anon_filled_cells" AS (

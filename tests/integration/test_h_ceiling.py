@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.cli.app import app
-from sqlanon.methods.h_ceiling import catalog_queries, catalogs, method, queries
+from sqlanon.methods.h_ceiling import catalogs, method, queries
 from sqlanon.methods.h_ceiling.report import CeilingReport
 from sqlanon.queries.cells.encoding import encoding_for
 from tests.conftest import ROOT, clinic_policy, data_folder, open_clinic
@@ -541,13 +541,13 @@ class TestRefusals:
     def test_a_release_that_lost_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with session_of_people() as session:
             session.anonymize("people", people_policy(h=0.1), "released")
-            lost = queries.filled
+            lost = queries.filled_cells
 
             def short(*given: Any) -> Any:
                 step = lost(*given)
                 return type(step)(step.makes, step.query.limit(19), step.purpose)
 
-            monkeypatch.setattr(queries, "filled", short)
+            monkeypatch.setattr(queries, "filled_cells", short)
             with pytest.raises(sa.VerificationError, match="rows where 80 were to be released"):
                 session.anonymize("people", people_policy(h=0.1), "released", replace=True)
             assert session.connection.sql("SELECT count(*) FROM released").fetchall() == [(80,)]
@@ -777,8 +777,8 @@ class TestCatalog:
             encoding = encoding_for(bound.cells, bound.policy.criteria, label_losses=())
 
             def seen(relation: str) -> int:
-                told = engine.resolve(relation).relation
-                query = catalog_queries.too_many(encoding, engine.resolve("released").relation, told)
+                released, catalog = (engine.resolve(name).relation for name in ("released", relation))
+                query = queries.about(encoding).query("more_counterfeits_than_rows", release=released, written=catalog)
                 return int(engine.fetch(query, "rows")[0]["rows"])
 
             assert seen("told") == 0

@@ -14,11 +14,9 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.methods.h_ceiling import hidden_queries
-from sqlanon.methods.h_ceiling.catalog_queries import _with_labels
 from sqlanon.methods.h_ceiling.counterfeits import fill
 from sqlanon.methods.h_ceiling.impossible import put_entries
-from sqlanon.methods.h_ceiling.queries import KNOWN, value_column
+from sqlanon.methods.h_ceiling.queries import CHANCES, KNOWN, value_column, with_labels
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.methods.shared.publishing import make_labels
 from sqlanon.model.recoding import at_node
@@ -77,19 +75,19 @@ def chances_of(session: sa.Session, policy: sa.Policy, node: oracle.Node) -> dic
         query = select(
             [
                 aliased(column(encoding.raw(name), "anon_known"), "anon_value"),
-                column(hidden_queries.CHANCE, "anon_chances"),
+                column("anon_chance", "anon_chances"),
             ],
-            exp.alias_(hidden_queries.CHANCES.table, "anon_chances", table=True),
+            exp.alias_(CHANCES.table, "anon_chances", table=True),
         )
         on = column(code, "anon_known").eq(column(code, "anon_chances"))
         query = query.join(exp.alias_(KNOWN.table, "anon_known", table=True), on=on, copy=False)
         make_labels(engine, encoding, at_node((*node.values(),)))
-        rows = engine.fetch(_with_labels(encoding, at_node((*node.values(),)), query, "anon_chances"), "x", "class")
+        rows = engine.fetch(with_labels(encoding, at_node((*node.values(),)), query, "anon_chances"), "x", "class")
         width = len(encoding.spec.shapes)
     found: dict[tuple[Any, ...], Counter[str]] = {}
     for row in rows:
         labels = tuple(row[encoding.label(place)] for place in range(width))
-        found.setdefault(labels, Counter())[str(row["anon_value"])] += row[hidden_queries.CHANCE]
+        found.setdefault(labels, Counter())[str(row["anon_value"])] += row["anon_chance"]
     return {
         labels: {value: chance / chances.total() for value, chance in chances.items()}
         for labels, chances in found.items()

@@ -21,7 +21,7 @@ from sqlanon.methods.h_ceiling.catalog.grouping import Catalog
 from sqlanon.methods.h_ceiling.catalogs import Cataloged, group_again, group_classes, linked
 from sqlanon.methods.h_ceiling.choice import DIGITS
 from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, fill_again, settings_of
-from sqlanon.methods.h_ceiling.error_queries import catalog_error
+from sqlanon.methods.h_ceiling.queries import catalog_error
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.stopping import Stopped
 from sqlanon.model.lattice import NodeSummary, total

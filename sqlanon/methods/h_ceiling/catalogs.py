@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlanon.engines.base import Compute, ResolvedSource
-from sqlanon.methods.h_ceiling import catalog_queries as queries
+from sqlanon.methods.h_ceiling import queries
 from sqlanon.methods.h_ceiling.catalog.classes import FilledClasses
 from sqlanon.methods.h_ceiling.catalog.flow import ConditionF
 from sqlanon.methods.h_ceiling.catalog.grouping import Catalog, grouped
@@ -20,6 +20,8 @@ from sqlanon.methods.h_ceiling.catalog.link import Links
 from sqlanon.methods.h_ceiling.catalog.worlds import Link
 from sqlanon.methods.h_ceiling.counterfeits import Filled
 from sqlanon.model.policy.h_ceiling import HCeiling
+from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.kit.nodes import column, number
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Cataloged:
 def group_classes(engine: Compute, filled: Filled) -> Catalog | None:
     """Group the classes of a node, and make the tables of the groups; None if they cannot be grouped."""
     settings = filled.settings
-    engine.run(queries.numbered_classes(filled.table.encoding, filled.levels))
+    _number_classes(engine, filled)
     classes = _classes(engine, filled, settings)
     found = grouped(ConditionF(classes) if settings.catalog == "strict" else Lemma(classes))
     if found is not None:
@@ -50,7 +52,7 @@ def group_classes(engine: Compute, filled: Filled) -> Catalog | None:
 
 def group_again(engine: Compute, filled: Filled, catalog: Catalog) -> None:
     """Make the tables of the groups of a node again, whose classes are filled up as before."""
-    engine.run(queries.numbered_classes(filled.table.encoding, filled.levels))
+    _number_classes(engine, filled)
     _put(engine, catalog)
 
 
@@ -74,27 +76,41 @@ def catalog_rows(filled: Filled) -> exp.Query:
     """The rows of the catalog."""
     if filled.settings.has_catalog_of_values:
         return queries.catalog(filled.table.encoding, filled.levels)
-    return queries.catalog_of_counts(filled.settings.k)
+    return queries.SQL.query("catalog_of_counts", k=filled.settings.k)
 
 
 def catalog_shortfalls(
     engine: Compute, filled: Filled, release: ResolvedSource, written: ResolvedSource
 ) -> Sequence[str]:
     """How the catalog that was written is not the one that was to be, or does not fit the rows beside it."""
-    unlike = queries.unlike_catalog(catalog_rows(filled), written.relation)
-    found = {"are not as they were to be": engine.fetch(unlike, "the catalog as it was written")[0]["unlike"]}
+    wanted = catalog_rows(filled)
+    wanted.set("order", None)
+    mismatches = queries.SQL.query(
+        "catalog_mismatches", wanted=wanted, written=written.relation, columns=wanted.named_selects
+    )
+    found = {"are not as they were to be": engine.fetch(mismatches, "the catalog as it was written")[0]["mismatches"]}
     if filled.settings.has_catalog_of_values:
-        too_many = queries.too_many(filled.table.encoding, release.relation, written.relation)
-        rows = engine.fetch(too_many, "rows of the catalog")[0]["rows"]
+        more = queries.about(filled.table.encoding).query(
+            "more_counterfeits_than_rows", release=release.relation, written=written.relation
+        )
+        rows = engine.fetch(more, "rows of the catalog")[0]["rows"]
         found["tell of more counterfeits than there are rows"] = rows
     return [f"{count:,} rows of the catalog {what}" for what, count in found.items() if count]
 
 
+def _number_classes(engine: Compute, filled: Filled) -> None:
+    encoding, levels = filled.table.encoding, filled.levels
+    cells = queries.cells_by_key(encoding, levels, ROW_COUNT)
+    engine.run(queries.about(encoding, levels).step(queries.CLASSES, "numbered_classes", cells=cells))
+
+
 def _classes(engine: Compute, filled: Filled, settings: HCeiling) -> FilledClasses:
     """The classes that counterfeits can be in, or that can conceal them: of just k rows, or any by lemma 1."""
-    size = settings.k if settings.catalog == "strict" else None
+    is_asked: exp.Expr = exp.true()
+    if settings.catalog == "strict":
+        is_asked = column("anon_class_size", "anon_classes").eq(number(settings.k))
     rows = engine.fetch(
-        queries.value_counts_of_classes(filled.table.encoding, filled.levels, size),
+        queries.about(filled.table.encoding, filled.levels).query("class_value_counts", is_asked=is_asked),
         "values of classes with counterfeits",
         "class",
     )
@@ -107,6 +123,7 @@ def _classes(engine: Compute, filled: Filled, settings: HCeiling) -> FilledClass
 
 def _put(engine: Compute, found: Catalog) -> None:
     numbers, identifiers = found.members
-    engine.put(queries.GROUPS, pa.table({queries.GROUP: numbers, queries.NUMBER: identifiers}))
+    engine.put(queries.GROUPS, pa.table({"anon_group": numbers, "anon_class_number": identifiers}))
     group, value, count = found.totals
-    engine.put(queries.TOTALS, pa.table({queries.GROUP: group, queries.VALUE: value, queries.COUNT: count}))
+    totals = {"anon_group": group, "anon_value_code": value, "anon_counterfeit_count": count}
+    engine.put(queries.TOTALS, pa.table(totals))

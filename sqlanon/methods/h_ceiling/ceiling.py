@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.h_ceiling import queries
-from sqlanon.methods.h_ceiling.error_queries import level_errors as errors_of_levels
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Lattice
+from sqlanon.queries.cells.information import labelled_values
+from sqlanon.queries.kit.nodes import number, values
 from sqlanon.search.arrays import Bounds
 
 Profiles = Sequence[Mapping[int, tuple[float, ...]]]
@@ -70,10 +71,11 @@ def _undominated(profiles: Profiles, rows: Sequence[Sequence[int]]) -> list[Sequ
 
 def _profiles_of_rows(engine: Compute, table: EncodedTable) -> tuple[Profiles, list[tuple[int, ...]]]:
     encoding = table.encoding
-    engine.run(queries.profiles(encoding))
+    named = queries.about(encoding)
+    engine.run(named.step(queries.PROFILES, "profiles"))
     profiles: list[dict[int, tuple[float, ...]]] = [{} for _ in encoding.spec.shapes]
-    for row in engine.fetch(queries.distinct_profiles(), "what labels lose at all levels", "node"):
-        profiles[row["position"]][row[queries.PROFILE]] = tuple(row[queries.LOSSES])
+    for row in engine.fetch(named.query("distinct_profiles"), "what labels lose at all levels", "node"):
+        profiles[row["position"]][row["anon_profile"]] = tuple(row["anon_losses"])
     for position, shape in enumerate(encoding.spec.shapes):
         if not profiles[position]:  # values alone, which lose nothing
             profiles[position][1] = (0.0,) * (shape.height + 1)
@@ -96,6 +98,9 @@ def level_errors(engine: Compute, table: EncodedTable) -> Bounds:
     """
     lattice, width = table.context.lattice, len(table.encoding.spec.shapes) + 1
     terms = [np.zeros(height + 1) for height in lattice.heights]
-    for row in engine.fetch(errors_of_levels(table.encoding), "reconstruction errors of levels", "node"):
+    sizes = ([number(position), number(shape.domain_size)] for position, shape in enumerate(table.encoding.spec.shapes))
+    domains = values("anon_domains", ("position", "domain_size"), sizes)
+    query = queries.SQL.query("level_errors", levels=labelled_values(table.encoding), domains=domains)
+    for row in engine.fetch(query, "reconstruction errors of levels", "node"):
         terms[row["position"]][row["depth"]] = row["error"] / width
     return reduce(np.add.outer, (_allowed(each, lattice, position) for position, each in enumerate(terms)))

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.mechanisms.source import Floats, RandomSource
-from sqlanon.methods.h_ceiling import hidden, hidden_queries, queries
+from sqlanon.methods.h_ceiling import hidden, queries
 from sqlanon.methods.h_ceiling.impossible import place_by_barred_values
-from sqlanon.methods.h_ceiling.impossible_queries import PLACED, barred_sets
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.h_ceiling import HCeiling
+from sqlanon.queries.cells.encoding import ROW_COUNT
 
 Drawn = NDArray[np.uint32] | Floats
 """What was drawn for all counterfeits, in their places: the codes of values, or of what hides as urns have it."""
@@ -77,7 +77,8 @@ def settings_of(table: EncodedTable) -> HCeiling:
 
 def rows_without_value(engine: Compute, table: EncodedTable) -> int:
     """How many rows have NULL for a sensitive value."""
-    return int(engine.fetch(queries.rows_without_value(table.encoding), "rows without a value")[0]["rows"])
+    query = queries.about(table.encoding).query("rows_without_value")
+    return int(engine.fetch(query, "rows without a value")[0]["rows"])
 
 
 def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSource) -> Filled:
@@ -89,7 +90,7 @@ def fill(engine: Compute, table: EncodedTable, levels: Levels, source: RandomSou
     settings = settings_of(table)
     true = _true_rows(engine, table, levels)
     _find_lacking(engine, true, levels)
-    totals = engine.fetch(queries.lacking_totals(), "classes that lack rows")[0]
+    totals = engine.fetch(queries.SQL.query("lacking_totals"), "classes that lack rows")[0]
     drawn = _drawn(engine, true, levels, totals, source)
     _put_in(engine, true, levels, drawn)
     fewest = settings.k if totals["smallest"] is None else int(totals["smallest"])
@@ -110,21 +111,23 @@ def _true_rows(engine: Compute, table: EncodedTable, levels: Levels) -> EncodedT
     fewest = settings_of(table).fewest_true_rows
     if fewest == 1:
         return table
-    engine.run(queries.true_cells(table.encoding, levels, fewest))
-    return replace(table, encoding=replace(table.encoding, cells=queries.TRUE_CELLS))
+    engine.run(queries.kept_cells(table.encoding, levels, fewest))
+    return replace(table, encoding=replace(table.encoding, cells=queries.KEPT_CELLS))
 
 
 def _suppressed(engine: Compute, true: EncodedTable) -> int:
     """How many rows are not in the cells of the classes that are left."""
     if settings_of(true).fewest_true_rows == 1:
         return 0
-    return true.context.row_count - int(engine.fetch(queries.true_rows(true.encoding), "true rows")[0]["rows"])
+    query = queries.about(true.encoding).query("row_count")
+    return true.context.row_count - int(engine.fetch(query, "true rows")[0]["rows"])
 
 
 def _find_lacking(engine: Compute, table: EncodedTable, levels: Levels) -> None:
-    for step in (queries.known_values(table.encoding), queries.lacking(table.encoding, levels, settings_of(table).k)):
-        engine.run(step)
-    settings = settings_of(table)
+    settings, named = settings_of(table), queries.about(table.encoding, levels)
+    engine.run(named.step(queries.KNOWN, "known_values"))
+    cells = queries.cells_by_key(table.encoding, levels, ROW_COUNT)
+    engine.run(named.step(queries.LACKING, "lacking", cells=cells, k=settings.k))
     if settings.impossible:
         place_by_barred_values(engine, table, levels)
     if settings.fill == "hidden":
@@ -133,13 +136,14 @@ def _find_lacking(engine: Compute, table: EncodedTable, levels: Levels) -> None:
 
 def _put_in(engine: Compute, table: EncodedTable, levels: Levels, drawn: Drawn) -> None:
     """Put drawn values in their places, and make the cells that they are in."""
-    engine.put(queries.DRAWN, pa.table({queries.PLACE: np.arange(len(drawn)), queries.DRAWN_VALUE: drawn}))
-    encoding, settings = table.encoding, settings_of(table)
+    engine.put(queries.DRAWN, pa.table({"anon_place": np.arange(len(drawn)), "anon_drawn_value": drawn}))
+    settings, named = settings_of(table), queries.about(table.encoding, levels)
     if settings.fill == "hidden":
-        engine.run(hidden_queries.counterfeits(encoding, levels))
+        engine.run(named.step(queries.COUNTERFEITS, "hidden_counterfeits"))
     else:
-        engine.run(queries.counterfeits(encoding, levels, PLACED if settings.impossible else queries.LACKING))
-    engine.run(queries.filled(encoding, levels))
+        lacking = queries.PLACED if settings.impossible else queries.LACKING
+        engine.run(named.step(queries.COUNTERFEITS, "counterfeits", lacking=lacking))
+    engine.run(queries.filled_cells(table.encoding, levels))
 
 
 def _drawn(
@@ -151,7 +155,9 @@ def _drawn(
         if settings.impossible:
             _refuse_without_values(levels, hidden.classes_without_values(engine, table, levels))
         return hidden.draws(engine, source)
-    sets = engine.fetch(barred_sets(), "sets of values that classes never get") if settings.impossible else [totals]
+    sets: Sequence[Mapping[str, Any]] = [totals]
+    if settings.impossible:
+        sets = engine.fetch(queries.SQL.query("barred_sets"), "sets of values that classes never get")
     return _drawn_from_all(engine, table, levels, sets, source)
 
 
@@ -159,7 +165,7 @@ def _drawn_from_all(
     engine: Compute, table: EncodedTable, levels: Levels, sets: Sequence[Mapping[str, Any]], source: RandomSource
 ) -> Drawn:
     """The codes of values that are drawn from those of all rows: for each set of barred values from what is left."""
-    known = engine.fetch(queries.value_counts(table.encoding), "sensitive values")
+    known = engine.fetch(queries.about(table.encoding).query("value_counts"), "sensitive values")
     codes, rows = (np.array([row[name] for row in known], dtype=np.int64) for name in ("value", "rows"))
     weights = rows if settings_of(table).fill == "marginal" else np.ones_like(rows)
     drawn, classes = [np.empty(0, dtype=np.uint32)], 0

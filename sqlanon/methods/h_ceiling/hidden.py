@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+from sqlglot import exp
 
 from sqlanon.engines.base import Compute
 from sqlanon.mechanisms.source import Floats, RandomSource
-from sqlanon.methods.h_ceiling import hidden_queries as queries
-from sqlanon.methods.h_ceiling.ancestors import Ancestors, class_values
+from sqlanon.methods.h_ceiling import queries
+from sqlanon.methods.h_ceiling.queries import Ancestors
 from sqlanon.methods.h_ceiling.urn import drawn_from_urns
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Levels
+from sqlanon.queries.cells.encoding import ROW_COUNT
+from sqlanon.queries.kit.nodes import column
 
 DIGITS = 12
 """Digits to which entropies are compared: a database adds in any order, and equal runs are to choose equal chains."""
@@ -27,26 +30,29 @@ def put_urns(engine: Compute, table: EncodedTable, levels: Levels, *, has_barred
         levels: the node.
         has_barred: whether there are values that classes never get.
     """
-    encoding = table.encoding
-    engine.run(class_values(encoding, levels))
+    encoding, named = table.encoding, queries.about(table.encoding, levels)
+    cells = queries.cells_by_key(encoding, levels, queries.value_column(encoding), ROW_COUNT)
+    engine.run(named.step(queries.CLASS_VALUES, "class_values", cells=cells))
     labels = Ancestors(encoding, _alone(table, levels), queries.LABEL_VALUES)
     engine.run(labels.step("values of labels"))
     chain = Ancestors(encoding, _chain(engine, table, levels, labels), queries.ANCESTOR_VALUES)
     engine.run(chain.step("values of more general classes"))
     engine.run(queries.urns(encoding, levels, chain, has_barred=has_barred))
     engine.run(queries.chances(encoding, levels, labels, chain, has_barred=has_barred))
-    engine.run(queries.bounds(encoding, levels, has_barred=has_barred))
+    own = column(queries.value_column(encoding), "anon_own")
+    may_be_copied = queries.is_barred(own).not_() if has_barred else exp.true()
+    engine.run(named.step(queries.BOUNDS, "bounds", may_be_copied=may_be_copied))
 
 
 def classes_without_values(engine: Compute, table: EncodedTable, levels: Levels) -> int:
     """How many classes that lack rows may get no value."""
-    query = queries.without_chances(table.encoding, levels)
+    query = queries.about(table.encoding, levels).query("classes_without_chances")
     return int(engine.fetch(query, "classes without a value")[0]["classes"])
 
 
 def draws(engine: Compute, source: RandomSource) -> Floats:
     """What is drawn for all counterfeits, in their places."""
-    sizes = engine.fetch(queries.urn_sizes(), "classes by what they lack", "class")
+    sizes = engine.fetch(queries.SQL.query("urn_sizes"), "classes by what they lack", "class")
     drawn = [drawn_from_urns(each["own"], each["missing"], each["classes"], source) for each in sizes]
     return np.concatenate([np.empty(0), *drawn])
 
@@ -69,9 +75,10 @@ def _chain(engine: Compute, table: EncodedTable, levels: Levels, labels: Ancesto
     """
     heights = table.context.lattice.heights
     lowered = [place for place, (level, height) in enumerate(zip(levels, heights, strict=True)) if level < height]
-    found = engine.fetch(queries.entropies(labels), "entropies of values by label", "node")
-    entropies = {row["node"]: round(row["entropy"], DIGITS) for row in found}
-    order = sorted(range(len(lowered)), key=lambda at: (entropies.get(at, 0.0), at))
+    entropies = queries.SQL.query("entropies", label_values=labels.values, keys=labels.keys)
+    found = engine.fetch(entropies, "entropies of values by label", "node")
+    by_node = {row["node"]: round(row["entropy"], DIGITS) for row in found}
+    order = sorted(range(len(lowered)), key=lambda at: (by_node.get(at, 0.0), at))
     chain = [heights]
     for place in (lowered[at] for at in order):
         for level in reversed(range(levels[place], heights[place])):

@@ -17,13 +17,13 @@ from sqlanon.mechanisms.source import RandomSource
 from sqlanon.mechanisms.system import SystemSource
 from sqlanon.methods.base import AnyGuarantee, AnyReport, Request, TakesEnums
 from sqlanon.methods.h_ceiling.candidates import Candidate, best_with_catalog
-from sqlanon.methods.h_ceiling.catalog_queries import invented_rows, with_class_ids
 from sqlanon.methods.h_ceiling.catalogs import catalog_rows, catalog_shortfalls
 from sqlanon.methods.h_ceiling.ceiling import WITHIN, largest_degrees, level_errors
 from sqlanon.methods.h_ceiling.choice import choose_node, in_place_of
 from sqlanon.methods.h_ceiling.counterfeits import Filled, fill, settings_of
 from sqlanon.methods.h_ceiling.guarantee import guarantee
 from sqlanon.methods.h_ceiling.impossible import put_entries, values_of_no_row
+from sqlanon.methods.h_ceiling.queries import about, invented_rows
 from sqlanon.methods.h_ceiling.refusals import refuse_request, refuse_rows
 from sqlanon.methods.h_ceiling.report import Decision, Facts, note, report
 from sqlanon.methods.shared import publishing
@@ -189,7 +189,10 @@ class Chosen:
 
     def _with_added(self, groups: exp.Query) -> exp.Query:
         """Groups of equal rows, with the ids of classes if a catalog names these."""
-        return with_class_ids(self.filled.table.encoding, groups) if self.filled.settings.has_catalog else groups
+        if not self.filled.settings.has_catalog:
+            return groups
+        groups.set("order", None)  # that of the query around it
+        return about(self.filled.table.encoding).query("class_ids", groups=groups)
 
 
 @dataclass(frozen=True)

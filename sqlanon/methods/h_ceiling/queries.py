@@ -1,52 +1,61 @@
-"""What h-ceiling asks of the cells: how general rows are, what classes lack, and the cells of a node filled up."""
+"""What h-ceiling asks of cells: ``sql/h_ceiling.sql``, and queries whose shape depends on the policy and the node."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import add
 
 from sqlglot import exp
 
+from sqlanon.methods.h_ceiling.urn import PRIOR_ROWS
 from sqlanon.model.lattice import Levels
-from sqlanon.queries.cells.encoding import IS_UNMAPPED, ROW_COUNT, Encoding, row_sum
-from sqlanon.queries.classes.grouping import CLASS_ROWS, by_key
+from sqlanon.model.policy import h_ceiling as names
+from sqlanon.model.recoding import AtLevel, Recoding, at_node
+from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
+from sqlanon.queries.cells.keys import words_of
+from sqlanon.queries.cells.recoding import bits_of_labels, code_columns
+from sqlanon.queries.classes.grouping import NODE, by_key, by_keys, with_bits
 from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
-    all_columns,
     all_of,
-    ascending,
     bits,
-    cast,
+    c,
     column,
-    copies,
-    count_rows,
+    cross_join,
     equal_in,
+    f,
     grouped,
+    left_join,
     number,
     select,
     subquery,
     union_all,
 )
+from sqlanon.queries.kit.values import text
+from sqlanon.queries.release.kept_columns import plain_value
+from sqlanon.queries.release.labels import labels_by_bits
+from sqlanon.queries.release.rows import EQUAL_ROWS, with_top_label
 
 PROFILES = Relation("anon_profiles", "node")
 """For the labels of level 1 of every quasi-identifier what they and the labels above lose, and a number for that."""
 
-LACKING = Relation("anon_lacking", "class")
-"""The classes of fewer than k rows: how many each lacks, and how many all those before it do."""
-
-TRUE_CELLS = Relation("anon_kept_cells", "cell")
+KEPT_CELLS = Relation("anon_kept_cells", "cell")
 """The cells of the classes that have as many true rows as the policy asks for."""
 
-DRAWN = Relation("anon_drawn_values", "row")
-"""The value of every counterfeit, by its place."""
+LACKING = Relation("anon_lacking", "class")
+"""The classes of fewer than k rows: how many each lacks, and how many all those before it do."""
 
 KNOWN = Relation("anon_known_values", "row")
 """The sensitive values by their codes, with how many rows of the table have each."""
 
-CLASSES = Relation("anon_filled_classes", "class")
-"""The classes of the filled cells, each with a number and how many rows it has."""
+DRAWN = Relation("anon_drawn_values", "row")
+"""The value of every counterfeit, by its place."""
 
 COUNTERFEITS = Relation("anon_counterfeits", "cell")
 """How many counterfeits of each value a class has."""
@@ -54,173 +63,84 @@ COUNTERFEITS = Relation("anon_counterfeits", "cell")
 FILLED = Relation("anon_filled_cells", "cell")
 """The cells of a node, and counterfeits among them."""
 
-PROFILE = "anon_profile"
-LOSSES = "anon_losses"
-MISSING = "anon_missing"
-BEFORE = "anon_missing_before"
-PLACE = "anon_place"
-DRAWN_VALUE = "anon_drawn_value"
+CLASSES = Relation("anon_filled_classes", "class")
+"""The classes of the filled cells, each with a number and how many rows it has."""
+
+GROUPS = Relation("anon_groups", "class")
+"""Which classes are in which group of the catalog, by their numbers."""
+
+TOTALS = Relation("anon_group_totals", "class")
+"""How many counterfeits of each value a group has."""
+
+CLASS_VALUES = Relation("anon_class_values", "cell")
+"""The true rows of each class and value of a node."""
+
+LABEL_VALUES = Relation("anon_label_values", "cell")
+"""The true rows of each label and value, at nodes that have labels of one quasi-identifier alone."""
+
+ANCESTOR_VALUES = Relation("anon_ancestor_values", "cell")
+"""The true rows of each class and value at the nodes of a chain."""
+
+URNS = Relation("anon_urns", "class")
+"""The classes that lack rows; those with equally many rows to copy and equally many missing come together."""
+
+CHANCES = Relation("anon_chances", "cell")
+"""How likely each value is in each of these classes, by all rows but those of the class."""
+
+BOUNDS = Relation("anon_urn_bounds", "cell")
+"""Where each value begins in what is drawn: those of rows to copy from 0 on, those that are expected from -1 to 0."""
+
+ENTRY_LABELS = Relation("anon_entry_labels", "node")
+"""The labels of entries: by entry, how many labels it has, and position of the quasi-identifier."""
+
+ENTRY_VALUES = Relation("anon_entry_values", "node")
+"""The sensitive value of each entry."""
+
+BARRING = Relation("anon_barring_labels", "node")
+"""The labels of a node that are at a label of an entry or under it: by entry and position, by their bits.
+
+An entry has labels of some quasi-identifiers, each of any level, and a sensitive value. It is one of a class if every
+value under the label of the class is under that of the entry, in each of these quasi-identifiers. Of a class with a
+more general label it says nothing: there may be others in it.
+"""
+
+BARRED = Relation("anon_barred_values", "class")
+"""The classes that lack rows and that entries are of, with the codes of the values that they never get."""
+
+PLACED = Relation("anon_placed", "class")
+"""The classes that lack rows, as in :data:`LACKING`, but in the order of their barred values."""
+
+SQL = Queries(
+    "h_ceiling",
+    {
+        "profiles": PROFILES, "lacking": LACKING, "known": KNOWN, "drawn": DRAWN, "counterfeits": COUNTERFEITS,
+        "filled": FILLED, "classes": CLASSES, "groups": GROUPS, "totals": TOTALS, "class_values": CLASS_VALUES,
+        "urns": URNS, "chances": CHANCES, "bounds": BOUNDS, "entry_labels": ENTRY_LABELS, "entry_values": ENTRY_VALUES,
+        "barred": BARRED, "placed": PLACED, "equal_rows": EQUAL_ROWS,
+    },
+)  # fmt: skip
+"""The queries, over the relations above."""
 
 
-def profiles(encoding: Encoding) -> Step:
-    """The step that makes :data:`PROFILES`: values of the same label at level 1 share all labels above it."""
-    words = _words(encoding)
-    of_value = exp.Window(
-        this=exp.func("list", column("lm")),
-        partition_by=[column("position"), column("value")],
-        order=ascending(column("depth")),
-        spec=exp.WindowSpec(
-            kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="UNBOUNDED", end_side="FOLLOWING"
-        ),
-    )
-    whole = select([column("position"), column("depth"), *words, aliased(of_value, LOSSES)], encoding.labels.table)
-    labels = select([column("position"), *copies(words), column(LOSSES)], subquery(whole, "anon_whole"))
-    labels = labels.where(column("depth").eq(number(1)), copy=False).distinct(copy=False)
-    rank = exp.Window(this=exp.func("dense_rank"), partition_by=[column("position")], order=ascending(column(LOSSES)))
-    numbered = select([exp.Star(), aliased(rank, PROFILE)], subquery(labels, "anon_labels_of_level"))
-    return Step(PROFILES, numbered, "what labels lose at all levels")
-
-
-def distinct_profiles() -> exp.Query:
-    """``position``, ``anon_profile`` and ``anon_losses``, those at all levels from 0 on: each profile once."""
-    return select(map(column, ("position", PROFILE, LOSSES)), PROFILES.table).distinct(copy=False)
-
-
-def profiles_of_rows(encoding: Encoding, positions: Sequence[int]) -> exp.Query:
-    """The combinations of profiles that rows have in some quasi-identifiers, each once: ``profile_<position>``."""
-    first = tuple(min(shape.height, 1) for shape in encoding.spec.shapes)
-    grouping = by_key(encoding, first, carried=[])
-    classes = grouping.select([], grouping.cells()) if grouping.keys else select([number(1)], grouping.cells())
-    query = select([], subquery(classes, "anon_classes"))
-    for position in positions:
-        alias = f"anon_profiles_{position}"
-        words = encoding.keys.label_masks(position, 1)
-        found = select([*(column(encoding.key(word)) for word in words), column(PROFILE)], PROFILES.table)
-        found = found.where(column("position").eq(number(position)), copy=False)
-        same = [
-            exp.Paren(this=bits(column(encoding.key(word), "anon_classes"), number(mask))).eq(
-                column(encoding.key(word), alias)
-            )
-            for word, mask in words.items()
-        ]
-        query = query.join(subquery(found, alias), on=all_of(same), copy=False)
-        query = query.select(aliased(column(PROFILE, alias), f"profile_{position}"), copy=False)
-    return query.distinct(copy=False)
-
-
-def true_cells(encoding: Encoding, levels: Levels, fewest: int) -> Step:
-    """The step that makes :data:`TRUE_CELLS` of a node."""
-    grouping = by_key(encoding, levels, carried=[ROW_COUNT])
-    rows = exp.Sum(this=column(ROW_COUNT))
-    classes = grouping.select([aliased(rows, CLASS_ROWS)], grouping.cells())
-    classes = classes.having(exp.GTE(this=rows.copy(), expression=number(fewest)), copy=False)
-    masks = encoding.keys.node_masks(levels)
-    is_of_class = all_of(
-        [
-            exp.Paren(this=bits(column(encoding.key(word), "anon_all"), number(mask))).eq(
-                column(encoding.key(word), "anon_classes")
-            )
-            for word, mask in masks.items()
-        ]
-    )
-    query = select([all_columns("anon_all")], exp.alias_(encoding.cells.table, "anon_all", table=True))
-    query.append("joins", exp.Join(this=subquery(classes, "anon_classes"), on=is_of_class))
-    return Step(TRUE_CELLS, query, "cells of classes that are not suppressed")
-
-
-def true_rows(encoding: Encoding) -> exp.Query:
-    """One row, ``rows``: how many the cells have."""
-    rows = exp.func("coalesce", cast(exp.Sum(this=column(ROW_COUNT)), "BIGINT"), number(0))
-    return select([aliased(rows, "rows")], encoding.cells.table)
-
-
-def lacking(encoding: Encoding, levels: Levels, k: int) -> Step:
-    """The step that makes :data:`LACKING` of a node."""
-    grouping = by_key(encoding, levels, carried=[ROW_COUNT])
-    sizes = grouping.select([row_sum(name=CLASS_ROWS)], grouping.cells())
-    missing = aliased(scalar_call("missing_rows", column(CLASS_ROWS), number(k)), MISSING)
-    classes = select([*grouping.columns(), column(CLASS_ROWS), missing], subquery(sizes, "anon_sizes"))
-    before = missing_before(grouping.columns())
-    found = select([exp.Star(), aliased(before, BEFORE)], subquery(classes, "anon_classes"))
-    found = found.where(exp.GT(this=column(MISSING), expression=number(0)), copy=False)
-    return Step(LACKING, found, "classes that lack rows")
-
-
-def lacking_totals() -> exp.Query:
-    """One row: how many ``classes`` lack rows, how many are ``missing``, and the rows of the ``smallest`` class."""
-    missing = exp.func("coalesce", cast(exp.Sum(this=column(MISSING)), "BIGINT"), number(0))
-    smallest = aliased(exp.Min(this=column(CLASS_ROWS)), "smallest")
-    return select([aliased(count_rows(), "classes"), aliased(missing, "missing"), smallest], LACKING.table)
-
-
-def known_values(encoding: Encoding) -> Step:
-    """The step that makes :data:`KNOWN`."""
-    (name,) = encoding.spec.protected
-    code = column(value_column(encoding))
-    value = aliased(exp.AnyValue(this=column(encoding.raw(name))), encoding.raw(name))
-    return Step(
-        KNOWN, grouped(select([code, value, row_sum()], encoding.cells.table), [code.copy()]), "sensitive values"
+def about(encoding: Encoding, levels: Levels | None = None) -> Queries:
+    """The queries about an encoding, and about the classes of a node."""
+    (sensitive,) = encoding.spec.protected
+    keys = () if levels is None else by_key(encoding, levels).keys
+    return SQL.given(
+        cells=encoding.cells,
+        labels=encoding.labels,
+        words=[encoding.key(word) for word in range(encoding.keys.word_count)],
+        keys=keys,
+        value=encoding.sensitive(sensitive),
+        raw=encoding.raw(sensitive),
+        sensitive=sensitive,
+        class_labels=[encoding.label(position) for position in range(len(encoding.spec.shapes))],
     )
 
 
-def value_counts(encoding: Encoding) -> exp.Query:
-    """``value`` and ``rows``: the codes of the sensitive values, with how many rows of the table have each."""
-    query = select([aliased(column(value_column(encoding)), "value"), aliased(column(ROW_COUNT), "rows")], KNOWN.table)
-    query.set("order", ascending(column("value")))
-    return query
-
-
-def rows_without_value(encoding: Encoding) -> exp.Query:
-    """One row, ``rows``: how many have NULL for a sensitive value."""
-    (name,) = encoding.spec.protected
-    rows = exp.func("coalesce", exp.Sum(this=column(ROW_COUNT)), number(0))
-    query = select([aliased(rows, "rows")], encoding.cells.table)
-    return query.where(column(encoding.raw(name)).is_(exp.null()), copy=False)
-
-
-def counterfeits(encoding: Encoding, levels: Levels, lacking: Relation) -> Step:
-    """The step that makes :data:`COUNTERFEITS`, from what classes lack and the values drawn in their order."""
-    keys = [column(key, "anon_places") for key in by_key(encoding, levels).keys]
-    value = aliased(column(DRAWN_VALUE, "anon_places"), value_column(encoding))
-    columns = [*keys, value, aliased(cast(count_rows(), "BIGINT"), ROW_COUNT)]
-    query = select(columns, subquery(drawn_for_classes(encoding, levels, lacking), "anon_places"))
-    return Step(COUNTERFEITS, grouped(query, [*copies(keys), value.this.copy()]), "counterfeits")
-
-
-def drawn_for_classes(encoding: Encoding, levels: Levels, lacking: Relation) -> exp.Select:
-    """The key of the class of each counterfeit, and what was drawn for it."""
-    keys = by_key(encoding, levels).keys
-    last = exp.Add(this=column(BEFORE), expression=column(MISSING))
-    each = aliased(exp.func("unnest", exp.func("range", column(BEFORE), last)), PLACE)
-    places = select([*map(column, keys), each], lacking.table)
-    columns = [*(column(key, "anon_missing_rows") for key in keys), column(DRAWN_VALUE, "anon_drawn")]
-    query = select(columns, subquery(places, "anon_missing_rows"))
-    drawn = exp.alias_(DRAWN.table, "anon_drawn", table=True)
-    return query.join(drawn, on=equal_in([PLACE], "anon_drawn", "anon_missing_rows"), copy=False)
-
-
-def filled(encoding: Encoding, levels: Levels) -> Step:
-    """The step that makes :data:`FILLED`: a cell for each class and value, true rows and counterfeits together."""
-    (name,) = encoding.spec.protected
-    grouping = by_key(encoding, levels, carried=[value_column(encoding), ROW_COUNT])
-    true = select([*grouping.columns(), column(value_column(encoding)), column(ROW_COUNT)], grouping.cells())
-    invented = select([*grouping.columns(), column(value_column(encoding)), column(ROW_COUNT)], COUNTERFEITS.table)
-    keys = [column(key, "anon_rows") for key in (*grouping.keys, value_column(encoding))]
-    both = select([*keys, row_sum()], subquery(union_all([true, invented]), "anon_rows"))
-    counts = subquery(grouped(both, copies(keys)), "anon_counts")
-    told = {*grouping.keys}
-    words = [column(key, "anon_counts") if key in told else aliased(number(0), key) for key in _keys(encoding)]
-    columns = [column(value_column(encoding), "anon_counts"), column(encoding.raw(name), "anon_known")]
-    query = select([*words, *columns, aliased(exp.false(), IS_UNMAPPED), column(ROW_COUNT, "anon_counts")], counts)
-    on = column(value_column(encoding), "anon_known").eq(column(value_column(encoding), "anon_counts"))
-    query = query.join(exp.alias_(KNOWN.table, "anon_known", table=True), on=on, copy=False)
-    return Step(FILLED, query, "cells with counterfeits")
-
-
-def missing_before(order: Sequence[exp.Expr]) -> exp.Expr:
-    """How many rows the classes before lack, in some order: that of no rows."""
-    so_far = exp.Window(this=exp.Sum(this=column(MISSING)), order=ascending(*order) if order else None)
-    return cast(exp.Paren(this=exp.Sub(this=so_far, expression=column(MISSING))), "BIGINT")
+def cells_by_key(encoding: Encoding, levels: Levels, *carried: str) -> exp.Expr:
+    """The cells with the keys of their classes at a node."""
+    return by_key(encoding, levels, carried=carried).cells()
 
 
 def value_column(encoding: Encoding) -> str:
@@ -229,9 +149,257 @@ def value_column(encoding: Encoding) -> str:
     return encoding.sensitive(name)
 
 
-def _keys(encoding: Encoding) -> list[str]:
-    return [encoding.key(word) for word in range(encoding.keys.word_count)]
+def profiles_of_rows(encoding: Encoding, positions: Sequence[int]) -> exp.Query:
+    """The combinations of profiles that rows have in some quasi-identifiers, each once: ``profile_<position>``."""
+    grouping = by_key(encoding, tuple(min(shape.height, 1) for shape in encoding.spec.shapes), carried=[])
+    classes = grouping.select([], grouping.cells()) if grouping.keys else select([number(1)], grouping.cells())
+    query = select([], subquery(classes, "anon_classes"))
+    for position in positions:
+        alias, masks = f"anon_profiles_{position}", encoding.keys.label_masks(position, 1)
+        found = select([*(column(encoding.key(word)) for word in masks), c.anon_profile], PROFILES.table)
+        found = found.where(c.position.eq(number(position)), copy=False)
+        on = _has_bits({encoding.key(word): mask for word, mask in masks.items()}, "anon_classes", alias)
+        query = query.join(subquery(found, alias), on=on, copy=False)
+        query = query.select(aliased(column("anon_profile", alias), f"profile_{position}"), copy=False)
+    return query.distinct(copy=False)
 
 
-def _words(encoding: Encoding) -> list[exp.Expr]:
-    return [column(key) for key in _keys(encoding)]
+def kept_cells(encoding: Encoding, levels: Levels, fewest: int) -> Step:
+    """The step that makes :data:`KEPT_CELLS` of a node."""
+    masks = {encoding.key(word): mask for word, mask in encoding.keys.node_masks(levels).items()}
+    cells, is_of_class = cells_by_key(encoding, levels, ROW_COUNT), _has_bits(masks, "anon_all", "anon_classes")
+    return about(encoding, levels).step(
+        KEPT_CELLS, "kept_cells", cells_by_key=cells, is_of_class=is_of_class, fewest=fewest
+    )
+
+
+def filled_cells(encoding: Encoding, levels: Levels) -> Step:
+    """The step that makes :data:`FILLED`: a cell for each class and value, true rows and counterfeits together."""
+    keys = by_key(encoding, levels).keys
+    names = (encoding.key(word) for word in range(encoding.keys.word_count))
+    words = [column(name, "anon_counts") if name in keys else aliased(number(0), name) for name in names]
+    cells = cells_by_key(encoding, levels, value_column(encoding), ROW_COUNT)
+    return about(encoding, levels).step(FILLED, "filled_cells", cells=cells, words=words)
+
+
+# The catalog
+
+
+def catalog(encoding: Encoding, levels: Levels) -> exp.Query:
+    """The catalog: the classes of a group by their ids, a value, and how many counterfeits of it they have."""
+    queries = about(encoding)
+    labelled = select([column("anon_group", "anon_groups")], exp.alias_(GROUPS.table, "anon_groups", table=True))
+    on = equal_in(["anon_class_number"], "anon_classes", "anon_groups")
+    labelled = labelled.join(exp.alias_(CLASSES.table, "anon_classes", table=True), on=on, copy=False)
+    members = queries.query("members", labelled=with_labels(encoding, at_node(levels), labelled, "anon_classes"))
+    return queries.query("catalog", members=members, published=_published_value(encoding))
+
+
+def invented_rows(encoding: Encoding, levels: Levels) -> exp.Query:
+    """How many counterfeits of each value every class has, by the labels of the class: for nobody but the custodian."""
+    (name,) = encoding.spec.protected
+    value = aliased(column(encoding.raw(name), "anon_known"), name)
+    invented = exp.alias_(COUNTERFEITS.table, "anon_invented", table=True)
+    query = select([value, aliased(column(ROW_COUNT, "anon_invented"), names.COUNTERFEITS)], invented)
+    on = equal_in([value_column(encoding)], "anon_known", "anon_invented")
+    query = query.join(exp.alias_(KNOWN.table, "anon_known", table=True), on=on, copy=False)
+    query = with_labels(encoding, at_node(levels), query, "anon_invented")
+    labels = [
+        aliased(text(column(encoding.label(position))), each)
+        for position, each in enumerate(encoding.spec.quasi_identifiers)
+    ]
+    shown = [*labels, aliased(_published_value(encoding), name), column(names.COUNTERFEITS)]
+    return select(shown, subquery(query, "anon_labelled"))
+
+
+def with_labels(encoding: Encoding, recoding: Recoding, query: exp.Select, table: str) -> exp.Select:
+    """The query of a table with keys of classes, and all labels of these."""
+    several = {position for position, _ in code_columns(encoding, recoding)}
+    for position, part in enumerate(recoding.parts):
+        alias = encoding.labels_of(position)
+        if position in several:
+            lookup = subquery(labels_by_bits(encoding, position, part), alias)
+            query = left_join(query, lookup, with_bits(encoding, position, part, table, alias))
+        else:
+            query = with_top_label(encoding, position, part, query)
+        query = query.select(column(encoding.label(position), alias), copy=False)
+    return query
+
+
+def catalog_error(encoding: Encoding, levels: Levels) -> exp.Query:
+    """One row, ``error``: the mean reconstruction error of true rows, each as true as the catalog says, in [0, 1].
+
+    Over quasi-identifiers and the sensitive value, from cells that are filled up and the groups of their classes.
+    0 for a table without rows.
+    """
+    cells = "anon_true_cells"
+    query = select([], subquery(about(encoding, levels).query("true_cells"), cells))
+    leaves: list[exp.Expr] = [number(1)]
+    for position, (level, shape) in enumerate(zip(levels, encoding.spec.shapes, strict=True)):
+        if 0 < level < shape.height:
+            alias, part = encoding.labels_of(position), AtLevel(level)
+            labels = subquery(bits_of_labels(encoding, position, part, [c.lm]), alias)
+            query = left_join(query, labels, with_bits(encoding, position, part, cells, alias))
+            leaves.append(exp.paren(number(1) + column("lm", alias) * number(shape.domain_size - 1)))
+        else:
+            leaves.append(number(shape.domain_size if level else 1))
+    of_row = reduce(add, (scalar_call("reconstruction_error", each, c.anon_truth) for each in leaves))
+    mean = f.sum(column(ROW_COUNT, cells) * exp.paren(of_row)) / f.sum(column(ROW_COUNT, cells))
+    return query.select(aliased(f.coalesce(mean / number(len(leaves)), 0), "error"), copy=False)
+
+
+def _published_value(encoding: Encoding) -> exp.Expr:
+    (name,) = encoding.spec.protected
+    return plain_value(next(each for each in encoding.spec.columns if each.name == name))
+
+
+# Counterfeits that hide. Expected of a class without its own rows is a mixture of how often others have each value: the
+# rows that share all labels of the class but the last one of a chain of nodes, those that share fewer, and so on up to
+# all rows (spec/hceiling_fill.md, *Algorithm*).
+
+
+@dataclass(frozen=True)
+class Ancestors:
+    """The classes of some nodes above one whose :data:`CLASS_VALUES` are there.
+
+    Attributes:
+        encoding: that of the run.
+        nodes: the nodes.
+        values: the true rows of each node, by its place among these, class and value.
+    """
+
+    encoding: Encoding
+    nodes: Sequence[Levels]
+    values: Relation
+
+    def step(self, purpose: str) -> Step:
+        """The step that makes :attr:`values`."""
+        grouping = by_keys(self.encoding, self.nodes, CLASS_VALUES)
+        query = grouping.select([row_sum()], grouping.cells(), column(value_column(self.encoding)))
+        return Step(self.values, query, purpose)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The columns with the words of the keys of classes."""
+        return tuple(map(self.encoding.key, words_of(map(self.encoding.keys.node_masks, self.nodes))))
+
+    def rows_by_value(self, place: int) -> exp.Select:
+        """Key, value and rows of the classes of one node, by class and value."""
+        columns = [*map(column, self.keys), column(value_column(self.encoding)), column(ROW_COUNT)]
+        return select(columns, self.values.table).where(column(NODE).eq(number(place)), copy=False)
+
+    def rows_of_classes(self, place: int) -> exp.Select:
+        """Key and rows of the classes of one node."""
+        query = select([*map(column, self.keys), row_sum()], self.values.table)
+        return grouped(query.where(column(NODE).eq(number(place)), copy=False), [*map(column, self.keys)])
+
+    def is_above(self, place: int, alias: str, table: str) -> exp.Expr:
+        """Whether the class of a table is in a class of one node, which has that alias."""
+        masks = self.encoding.keys.node_masks(self.nodes[place])
+        words = {self.encoding.key(word): mask for word, mask in masks.items()}
+        return _has_bits({key: words.get(key, 0) for key in self.keys}, table, alias)
+
+
+def urns(encoding: Encoding, levels: Levels, chain: Ancestors, *, has_barred: bool) -> Step:
+    """The step that makes :data:`URNS`, with how many rows the class above has at each node of a chain."""
+    queries = about(encoding, levels)
+    keys = by_key(encoding, levels).keys
+    lacking = exp.alias_(LACKING.table, "anon_lacking", table=True)
+    query = select([column(name, "anon_lacking") for name in (*keys, "anon_class_size", "anon_missing")], lacking)
+    own: exp.Expr = column("anon_class_size", "anon_lacking")
+    if has_barred:
+        barred = exp.alias_(BARRED.table, "anon_barred", table=True)
+        query = left_join(query, barred, equal_in(keys, "anon_barred", "anon_lacking"))
+        query = query.select(column("anon_barred_codes", "anon_barred"), copy=False)
+        rows = subquery(queries.query("barred_rows"), "anon_barred_rows")
+        query = left_join(query, rows, equal_in(keys, "anon_barred_rows", "anon_lacking"))
+        own = own - f.coalesce(column(ROW_COUNT, "anon_barred_rows"), 0)
+    query = query.select(aliased(own, "anon_own_rows"), copy=False)
+    for place in range(len(chain.nodes)):
+        above = _above(place)
+        rows = subquery(chain.rows_of_classes(place), above)
+        query = left_join(query, rows, chain.is_above(place, above, "anon_lacking"))
+        query = query.select(aliased(column(ROW_COUNT, above), above), copy=False)
+    return queries.step(URNS, "urns", urns=subquery(query, "anon_classes"))
+
+
+def chances(encoding: Encoding, levels: Levels, labels: Ancestors, chain: Ancestors, *, has_barred: bool) -> Step:
+    """The step that makes :data:`CHANCES`.
+
+    None for a value that no true row has with one of the labels of the class, unless the others are all barred.
+    """
+    queries = about(encoding, levels)
+    keys, code = by_key(encoding, levels).keys, value_column(encoding)
+    columns = [*(column(key, "anon_urns") for key in keys), column(code, "anon_known")]
+    query = select(columns, exp.alias_(URNS.table, "anon_urns", table=True))
+    query = cross_join(query, exp.alias_(KNOWN.table, "anon_known", table=True))
+    for place in range(len(labels.nodes)):
+        query = _with_rows_above(query, labels, place, f"anon_label_{place}", code, "LEFT" if has_barred else None)
+    for place in range(len(chain.nodes)):
+        query = _with_rows_above(query, chain, place, _above(place), code, "LEFT")
+    is_own = exp.and_(equal_in(keys, "anon_own", "anon_urns"), equal_in([code], "anon_own", "anon_known"), copy=False)
+    query = left_join(query, exp.alias_(CLASS_VALUES.table, "anon_own", table=True), is_own)
+    query = query.select(aliased(_expected(len(chain.nodes)), "anon_chance"), copy=False)
+    if has_barred:
+        seen = [column(code, f"anon_label_{place}").is_(exp.null()).not_() for place in range(len(labels.nodes))]
+        query = query.select(aliased(all_of(seen), "anon_is_seen"), copy=False)
+        query = query.where(is_barred(column(code, "anon_known")).not_(), copy=False)
+        query = queries.query("seen_values", expected=subquery(query, "anon_possible"))
+    return queries.step(CHANCES, "chances", expected=subquery(query, "anon_expected"))
+
+
+def is_barred(code: exp.Expr) -> exp.Expr:
+    """Whether a class of the urns never gets a value."""
+    return f.coalesce(f.list_contains(column("anon_barred_codes", "anon_urns"), code), exp.false())
+
+
+def _above(place: int) -> str:
+    """What the class above at a node of a chain is called, and the column of :data:`URNS` with its rows."""
+    return f"anon_above_{place}"
+
+
+def _with_rows_above(
+    query: exp.Select, ancestors: Ancestors, place: int, alias: str, code: str, side: str | None
+) -> exp.Select:
+    """The query of urns and values, with the rows of the value in the class above at a node."""
+    on = exp.and_(ancestors.is_above(place, alias, "anon_urns"), equal_in([code], alias, "anon_known"), copy=False)
+    query.append("joins", exp.Join(this=subquery(ancestors.rows_by_value(place), alias), side=side, on=on))
+    return query
+
+
+def _expected(nodes: int) -> exp.Expr:
+    """The chance of a value, from all values alike to rows that share all labels but the last."""
+    expected: exp.Expr = number(1) / exp.paren(exp.Subquery(this=select([f.count(exp.Star())], KNOWN.table)))
+    own = f.coalesce(column(ROW_COUNT, "anon_own"), 0)
+    for place in range(nodes):
+        rows = f.coalesce(column(ROW_COUNT, _above(place)), 0) - own
+        others = column(_above(place), "anon_urns") - column("anon_class_size", "anon_urns")
+        expected = scalar_call("backed_off", rows, others, expected, number(PRIOR_ROWS))
+    return expected
+
+
+# Impossible combinations
+
+
+def barred(encoding: Encoding, levels: Levels, positions: Iterable[int]) -> Step:
+    """The step that makes :data:`BARRED`, of entries with labels of some quasi-identifiers."""
+    met = union_all(_labels_met(encoding, levels, position) for position in positions)
+    return about(encoding, levels).step(BARRED, "barred_values", met=met)
+
+
+def _labels_met(encoding: Encoding, levels: Levels, position: int) -> exp.Select:
+    """The classes that lack rows whose label of a quasi-identifier an entry is of, with that entry."""
+    of_position = select([exp.Star()], BARRING.table).where(c.position.eq(number(position)), copy=False)
+    on = with_bits(encoding, position, AtLevel(levels[position]), "anon_lacking", "anon_barring")
+    columns = by_key(encoding, levels).columns("anon_lacking")
+    columns += [column(name, "anon_barring") for name in ("anon_entry", "anon_entry_size")]
+    query = select(columns, exp.alias_(LACKING.table, "anon_lacking", table=True))
+    return query.join(subquery(of_position, "anon_barring"), on=on, copy=False)
+
+
+def _has_bits(masks: dict[str, int], table: str, alias: str) -> exp.Expr:
+    """Whether the key of a table, masked, is that of an alias."""
+    same = (
+        exp.Paren(this=bits(column(key, table), number(mask))).eq(column(key, alias)) for key, mask in masks.items()
+    )
+    return all_of([*same])

@@ -104,7 +104,7 @@ def macro(name: str) -> Macro:
     return Macro(
         name=name,
         parameters=tuple(parameter.name for parameter in statement.this.expressions),
-        body=_bare(statement.expression),
+        body=bare(statement.expression),
         is_table=isinstance(statement.expression, exp.Query) and not isinstance(statement.expression, exp.Subquery),
         comment="\n".join(line.removeprefix("--").removeprefix(" ") for line in comment.splitlines()),
     )
@@ -167,7 +167,7 @@ def scalar_call(name: str, *arguments: exp.Expr) -> exp.Expr:
 @cache
 def _template(name: str) -> exp.Expr:
     path = sql_folder() / "templates" / f"{name}.sql"
-    return expand(_bare(sqlglot.parse_one(path.read_text(encoding="utf-8"), read=DIALECT)))
+    return expand(bare(sqlglot.parse_one(path.read_text(encoding="utf-8"), read=DIALECT)))
 
 
 def template(name: str, without: Container[str] = ()) -> exp.Select:
@@ -209,7 +209,7 @@ def _comment_statement(macro: Macro) -> exp.Comment:
     )
 
 
-def _bare(tree: exp.Expr) -> exp.Expr:
+def bare(tree: exp.Expr) -> exp.Expr:
     """Without comments and places in the file, in place: copying these would take longer than copying the tree."""
     for node in tree.walk():
         node.comments = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from typing import Literal
@@ -227,3 +227,21 @@ def count_distinct(expression: exp.Expr) -> exp.Count:
 def filtered(aggregate: exp.Expr, condition: exp.Expr) -> exp.Filter:
     """``aggregate FILTER (WHERE condition)``."""
     return exp.Filter(this=aggregate, expression=exp.Where(this=condition))
+
+
+class Functions:
+    """``f.list_transform(x, y)``: the call of a function of DuckDB, with numbers as they are in Python."""
+
+    def __getattr__(self, name: str) -> Callable[..., exp.Expr]:
+        return lambda *arguments: exp.func(name, *map(exp.convert, arguments), dialect=DIALECT)
+
+
+class Columns:
+    """``c.anon_row_count``: a column by its name."""
+
+    def __getattr__(self, name: str) -> exp.Column:
+        return column(name)
+
+
+f = Functions()
+c = Columns()

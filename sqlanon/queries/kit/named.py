@@ -1,0 +1,203 @@
+"""Named queries: the SQL text of ``sql/<room>.sql``, with roles in the places of what differs from run to run.
+
+A query begins with ``-- name: lacking``; the first line of the comment below that is the title of its step. A role is
+``:name``: a relation, a column or another expression, or a list of columns, which stands in SELECT, GROUP BY, ORDER BY,
+PARTITION BY and USING alike, and on both sides of a comparison (``anon_one.:keys = anon_other.:keys``).
+Comment lines such as ``-- :cells (anon_key_0 BIGINT)`` and ``-- :keys anon_key_0`` are examples of roles: they say what
+columns a relation has, and the tests execute all queries with them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import cast
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.queries.kit.macros import bare, expand
+from sqlanon.queries.kit.nodes import DIALECT, Relation, Step, column, identifier, subquery
+from sqlanon.queries.kit.texts import sql_folder
+
+Role = exp.Expr | Relation | str | int | float | Sequence[str] | Sequence[exp.Expr]
+"""A relation or query, an expression, the name of a column, a number; or a list of columns."""
+
+NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+EXAMPLE = re.compile(r"^-- (:\w+|\$\d) +(.*(?:\n--  .*)*)\n", re.MULTILINE)
+COMMENT = re.compile(r"(?:--.*\n)*")
+ROLE = re.compile(r"(?<![:\w]):(?=[a-z])")
+MARK = "anon_role_"
+
+
+@dataclass(frozen=True)
+class NamedQuery:
+    """A query of a file.
+
+    Attributes:
+        title: the first line of its comment.
+        text: the SQL, with roles as they are written.
+        examples: by role, the columns of a relation in parentheses, or an expression.
+        parameters: an example of ``$1`` and so on.
+    """
+
+    title: str
+    text: str
+    examples: Mapping[str, str]
+    parameters: Sequence[str]
+
+
+@cache
+def named_queries(file: str) -> dict[str, NamedQuery]:
+    """The queries of ``sql/<file>.sql`` by name."""
+    head, *rest = NAME.split((sql_folder() / f"{file}.sql").read_text(encoding="utf-8"))
+    examples = _examples(head)
+    return {name: _named_query(body, examples) for name, body in zip(rest[::2], rest[1::2], strict=True)}
+
+
+def _named_query(body: str, examples: Mapping[str, str]) -> NamedQuery:
+    comment = cast(re.Match[str], COMMENT.match(body))[0]
+    title = EXAMPLE.sub("", comment).partition("\n")[0].removeprefix("-- ")
+    own = _examples(comment)
+    parameters = [own.pop(key) for key in sorted(own) if key.startswith("$")]
+    return NamedQuery(title, body[len(comment) :].strip().removesuffix(";"), {**examples, **own}, parameters)
+
+
+def _examples(comment: str) -> dict[str, str]:
+    found = EXAMPLE.findall(comment)
+    return {role.removeprefix(":"): re.sub(r"\s*\n--\s*", " ", example) for role, example in found}
+
+
+def parsed(text: str) -> exp.Query:
+    """A query with its macros expanded, and each role an identifier that begins with :data:`MARK`."""
+    return cast(exp.Query, expand(bare(sqlglot.parse_one(ROLE.sub(MARK, text), read=DIALECT))))
+
+
+@cache
+def _parsed(file: str, name: str) -> exp.Query:
+    return parsed(named_queries(file)[name].text)
+
+
+@cache
+def roles_of(file: str, name: str) -> frozenset[str]:
+    """The roles of a query."""
+    found = (each.name for each in _parsed(file, name).find_all(exp.Identifier))
+    return frozenset(each.removeprefix(MARK) for each in found if each.startswith(MARK))
+
+
+@dataclass(frozen=True)
+class Queries:
+    """The named queries of a file, and roles that are the same in all of them.
+
+    Attributes:
+        file: ``sql/<file>.sql``.
+        roles: those that a query takes if it has them.
+    """
+
+    file: str
+    roles: Mapping[str, Role] = field(default_factory=dict)
+
+    def given(self, **roles: Role) -> Queries:
+        """The same queries with more roles filled."""
+        return Queries(self.file, {**self.roles, **roles})
+
+    def text(self, name: str) -> str:
+        """A query that has no role and calls no macro, as it is written."""
+        return named_queries(self.file)[name].text
+
+    def query(self, name: str, **roles: Role) -> exp.Select:
+        """A query with all its roles filled.
+
+        Raises:
+            KeyError: the file has no such query.
+            TypeError: a role of the query is missing, or the query does not have one that is given.
+        """
+        wanted = roles_of(self.file, name)
+        if wrong := (wanted - {*self.roles, *roles}) | (roles.keys() - wanted):
+            raise TypeError(f"roles missing or unknown in {name} of sql/{self.file}.sql: {sorted(wrong)}")
+        return cast(exp.Select, with_roles(_parsed(self.file, name).copy(), {**self.roles, **roles}))
+
+    def step(self, makes: Relation, name: str, **roles: Role) -> Step:
+        """The step that makes a relation by a query, under the title of the query."""
+        return Step(makes, self.query(name, **roles), named_queries(self.file)[name].title)
+
+
+def with_roles(query: exp.Query, roles: Mapping[str, Role]) -> exp.Query:
+    """The query, in place, with a role in place of each mark."""
+    for mark in [each for each in query.find_all(exp.Identifier) if each.name.startswith(MARK)]:
+        if mark.find_ancestor(exp.Query) is not None:  # else it was filled with the other side of a comparison
+            _fill(mark, roles[mark.name.removeprefix(MARK)])
+    for clause in list(query.find_all(exp.Group, exp.Order, exp.Join)):
+        if isinstance(clause, exp.Join):
+            if clause.args.get("using") == []:
+                clause.set("on", exp.true())
+        elif not clause.expressions:
+            clause.pop()
+    return query
+
+
+def _fill(mark: exp.Identifier, role: Role) -> None:
+    place = mark.parent
+    if isinstance(place, exp.Table):
+        place.replace(_relation(role, place))
+    elif isinstance(place, exp.Column) and mark.arg_key == "this":
+        _fill_column(place, role)
+    else:
+        names = [identifier(name) for name in _names(role)]
+        mark.replace(names[0] if len(names) == 1 else names)
+
+
+def _fill_column(place: exp.Column, role: Role) -> None:
+    if isinstance(role, Sequence) and not isinstance(role, str):
+        _fill_list(place, [_expression(each, place.table) for each in role])
+        return
+    value = _expression(role, place.table)
+    is_operand = isinstance(value, exp.Binary) and isinstance(place.parent, exp.Binary | exp.Unary)
+    place.replace(exp.paren(value, copy=False) if is_operand else value)
+
+
+def _fill_list(place: exp.Column, columns: list[exp.Expr]) -> None:
+    around = place.parent
+    if isinstance(around, exp.Ordered):
+        around.replace([exp.Ordered(**{**around.args, "this": each}) for each in columns])
+    elif isinstance(around, exp.EQ | exp.NullSafeEQ):
+        one, other = around.this, around.expression
+        assert isinstance(other, exp.Column)
+        pairs = [(each, _expression(each.name, other.table)) for each in columns]
+        equal = [type(around)(this=left, expression=right) for left, right in pairs]
+        around.replace(exp.and_(*equal, copy=False) if equal else exp.true())
+        one.pop(), other.pop()
+    else:
+        place.replace(columns)
+
+
+def _relation(role: Role, place: exp.Table) -> exp.Expr:
+    found = role.table if isinstance(role, Relation) else cast(exp.Expr, role).copy()
+    alias = place.args.get("alias")
+    if isinstance(found, exp.Query) and not isinstance(found, exp.Subquery):
+        return subquery(found, alias.name if alias else place.name.replace(MARK, "anon_"))
+    if alias:
+        own = found.args.get("alias")
+        found.set("alias", exp.TableAlias(this=alias.this, columns=own.columns if own else None))
+    return found
+
+
+def _expression(role: Role, table: str = "") -> exp.Expr:
+    """A new node of a role; a column is one of the table."""
+    if isinstance(role, str):
+        return column(role, table)
+    if not isinstance(role, exp.Expr):
+        return exp.convert(role)
+    made = role.copy()
+    if table and isinstance(made, exp.Column):
+        made.set("table", identifier(table))
+    return made
+
+
+def _names(role: Role) -> list[str]:
+    if isinstance(role, str):
+        return [role]
+    columns = [role] if isinstance(role, exp.Expr) else cast(Sequence[str | exp.Expr], role)
+    return [each if isinstance(each, str) else each.name for each in columns]

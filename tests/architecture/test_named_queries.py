@@ -1,0 +1,83 @@
+"""Every query of ``sql/*.sql`` runs on empty tables, which the examples of its roles describe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.queries.kit.macros import schema_statements
+from sqlanon.queries.kit.named import Queries, Role, named_queries, parsed, roles_of, with_roles
+from sqlanon.queries.kit.nodes import DIALECT, identifier
+from sqlanon.queries.kit.texts import sql_folder
+
+FILES = sorted(path.stem for path in sql_folder().glob("*.sql"))
+QUERIES = [(file, name) for file in FILES for name in named_queries(file)]
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        for statement in schema_statements():
+            connection.execute(statement)
+        yield connection
+
+
+@pytest.mark.parametrize(("file", "name"), QUERIES)
+def test_a_named_query_runs_on_empty_tables(file: str, name: str, database: duckdb.DuckDBPyConnection) -> None:
+    query = named_queries(file)[name]
+    assert query.title and query.title[-1] not in ".;", "the first line of the comment is the title of a step"
+    roles = {role: example(role, query.examples[role], database) for role in roles_of(file, name)}
+    statement = Queries(file).query(name, **roles).sql(DIALECT)
+    given = [database.execute(f"SELECT {text}").fetchall()[0][0] for text in query.parameters]
+    cursor = database.execute("BEGIN").execute(statement, given)
+    names = [column[0] for column in cursor.description or []]
+    database.execute("ROLLBACK")
+    assert len(names) == len({*names})
+
+
+def test_every_role_is_in_a_query() -> None:
+    for file in FILES:
+        known = {role for query in named_queries(file).values() for role in query.examples}
+        assert known == {role for name in named_queries(file) for role in roles_of(file, name)}, file
+
+
+class TestRoles:
+    def test_lists_stand_everywhere(self) -> None:
+        assert filled(keys=["a", "b"]) == (
+            'SELECT "a", "b", RANK() OVER (PARTITION BY "a", "b" ORDER BY "a" DESC, "b" DESC) AS place FROM t AS one '
+            'JOIN u USING ("a", "b") LEFT JOIN v AS v ON "one"."a" = "v"."a" AND "one"."b" = "v"."b" '
+            'GROUP BY "a", "b" ORDER BY "a" ASC, "b" ASC'
+        )
+
+    def test_lists_of_none(self) -> None:
+        assert filled(keys=[]) == (
+            "SELECT RANK() OVER () AS place FROM t AS one JOIN u ON TRUE LEFT JOIN v AS v ON TRUE"
+        )
+
+    @pytest.mark.parametrize("roles", [{}, {"keys": [], "cells": exp.to_table("t")}])
+    def test_missing_and_unknown_roles_are_refused(self, roles: dict[str, Role]) -> None:
+        with pytest.raises(TypeError, match="missing or unknown in lacking_totals"):
+            Queries("h_ceiling").query("lacking_totals", **roles)
+
+
+def filled(keys: list[str]) -> str:
+    """A query with a list in all places."""
+    text = (
+        "SELECT :keys, rank() OVER (PARTITION BY :keys ORDER BY :keys DESC) AS place FROM t AS one "
+        "JOIN u USING (:keys) LEFT JOIN :v AS v ON one.:keys = v.:keys GROUP BY :keys ORDER BY :keys ASC"
+    )
+    return with_roles(parsed(text), {"keys": keys, "v": exp.to_table("v")}).sql(DIALECT)
+
+
+def example(role: str, text: str, database: duckdb.DuckDBPyConnection) -> Role:
+    """A role as its example has it; a relation is a table without rows."""
+    if text.startswith("("):
+        name = f"anon_example_{role}"
+        database.execute(f"CREATE OR REPLACE TEMP TABLE {name} {text}")
+        return exp.Table(this=identifier(name))
+    select = sqlglot.parse_one(f"SELECT {text}", read=DIALECT)
+    return select.expressions[0] if len(select.expressions) == 1 else select.expressions

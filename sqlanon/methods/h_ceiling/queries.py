@@ -125,12 +125,11 @@ SQL = Queries(
 def about(encoding: Encoding, levels: Levels | None = None) -> Queries:
     """The queries about an encoding, and about the classes of a node."""
     (sensitive,) = encoding.spec.protected
-    keys = () if levels is None else by_key(encoding, levels).keys
     return SQL.given(
         cells=encoding.cells,
         labels=encoding.labels,
         words=[encoding.key(word) for word in range(encoding.keys.word_count)],
-        keys=keys,
+        keys=() if levels is None else by_key(encoding, levels).keys,
         value=encoding.sensitive(sensitive),
         raw=encoding.raw(sensitive),
         sensitive=sensitive,
@@ -139,7 +138,7 @@ def about(encoding: Encoding, levels: Levels | None = None) -> Queries:
 
 
 def cells_by_key(encoding: Encoding, levels: Levels, *carried: str) -> exp.Expr:
-    """The cells with the keys of their classes at a node."""
+    """The cells with the keys of their classes at a node, and other columns."""
     return by_key(encoding, levels, carried=carried).cells()
 
 
@@ -167,10 +166,8 @@ def profiles_of_rows(encoding: Encoding, positions: Sequence[int]) -> exp.Query:
 def kept_cells(encoding: Encoding, levels: Levels, fewest: int) -> Step:
     """The step that makes :data:`KEPT_CELLS` of a node."""
     masks = {encoding.key(word): mask for word, mask in encoding.keys.node_masks(levels).items()}
-    cells, is_of_class = cells_by_key(encoding, levels, ROW_COUNT), _has_bits(masks, "anon_all", "anon_classes")
-    return about(encoding, levels).step(
-        KEPT_CELLS, "kept_cells", cells_by_key=cells, is_of_class=is_of_class, fewest=fewest
-    )
+    cells, is_of = cells_by_key(encoding, levels, ROW_COUNT), _has_bits(masks, "anon_all", "anon_classes")
+    return about(encoding, levels).step(KEPT_CELLS, "kept_cells", cells_by_key=cells, is_of_class=is_of, fewest=fewest)
 
 
 def filled_cells(encoding: Encoding, levels: Levels) -> Step:
@@ -262,10 +259,7 @@ def _published_value(encoding: Encoding) -> exp.Expr:
 class Ancestors:
     """The classes of some nodes above one whose :data:`CLASS_VALUES` are there.
 
-    Attributes:
-        encoding: that of the run.
-        nodes: the nodes.
-        values: the true rows of each node, by its place among these, class and value.
+    :attr:`values` has the true rows of each node, by its place among these, class and value.
     """
 
     encoding: Encoding
@@ -399,7 +393,5 @@ def _labels_met(encoding: Encoding, levels: Levels, position: int) -> exp.Select
 
 def _has_bits(masks: dict[str, int], table: str, alias: str) -> exp.Expr:
     """Whether the key of a table, masked, is that of an alias."""
-    same = (
-        exp.Paren(this=bits(column(key, table), number(mask))).eq(column(key, alias)) for key, mask in masks.items()
-    )
-    return all_of([*same])
+    key_at = {key: exp.Paren(this=bits(column(key, table), number(mask))) for key, mask in masks.items()}
+    return all_of([masked.eq(column(key, alias)) for key, masked in key_at.items()])

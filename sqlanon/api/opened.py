@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sqlanon.model.policy.policy import Policy
     from sqlanon.model.release import Published
 
+
 Written = TypeVar("Written", bound="Published")
 Callback = TypeVar("Callback", bound="Callable[..., Any] | None")
 
@@ -74,9 +75,8 @@ class OpenedEngine:
 
     def with_rows(self, release: Written, target: Destination) -> Written:
         """A release whose rows can be asked for, as they are in its target then."""
-        from sqlanon.api.rows import with_rows
-
-        return with_rows(release, self, target)
+        release._rows = _Rows(self, target)
+        return release
 
     @contextmanager
     def call(self) -> Iterator[None]:
@@ -121,3 +121,32 @@ def checked(given: GivenPolicy) -> Policy:
     from sqlanon.model.policy.given import policy_of
 
     return policy_of(given)
+
+
+class _Rows:
+    """Reads what a session has published, in the session; a copy in another process has nothing to read."""
+
+    def __init__(self, opened: OpenedEngine, into: Destination) -> None:
+        self._opened = opened
+        self._source = into.name if into.kind == "table" else str(into.path)
+
+    def __call__(self, form: str, limit: int | None = None) -> Any:
+        with self._opened.call():
+            rows = self._opened.resolve(self._source).relation
+            if limit is not None:
+                from sqlglot import exp
+
+                from sqlanon.queries.kit.nodes import select, subquery
+
+                rows = subquery(select([exp.Star()], rows.copy()).limit(limit), "anon_rows")
+            return self._opened.engine.hand_out(rows, form)
+
+    def __deepcopy__(self, _memo: object) -> _Rows:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return _nothing, ()
+
+
+def _nothing() -> None:
+    return None

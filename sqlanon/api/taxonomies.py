@@ -135,8 +135,7 @@ class Taxonomies(Part):
     def _load(
         self, given: Mapping[str, Taxonomy | str | Path], source: Source | None, column: str | None = None
     ) -> None:
-        from sqlanon.binding.loading import load
-        from sqlanon.binding.staging import TaxonomyLoad
+        from sqlanon.binding.loading import TaxonomyLoad, load
         from sqlanon.model.taxonomy.taxonomy import Taxonomy
 
         made = {

@@ -15,7 +15,7 @@ from sqlanon.model.policy.searches import HOLD_EVERY_NODE
 from sqlanon.model.policy.unknown import columns_with
 from sqlanon.model.taxonomy.notes import ambiguous_note
 from sqlanon.model.taxonomy.rules import RULES
-from sqlanon.queries.cells.spec import CellSpec
+from sqlanon.queries.cells.encoding import CellSpec
 from sqlanon.queries.cells.unknown import UnknownValues, known_rows
 from sqlanon.queries.source import SourceColumn, TaxonomyShape, Traits
 from sqlanon.queries.tables.spelled import Taxonomies

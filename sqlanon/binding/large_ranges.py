@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.binding.staging import TaxonomyLoad, levels_of
+from sqlanon.binding.loading import TaxonomyLoad, levels_of
 from sqlanon.binding.taxonomies import shapes_of
 from sqlanon.engines.base import Engine, ResolvedSource
 from sqlanon.model.policy.full_domain import FullDomain

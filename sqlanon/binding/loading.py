@@ -2,23 +2,198 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding.malformed import Refused, malformed
-from sqlanon.binding.staging import STAGED, TaxonomyLoad, levels_of, stage
-from sqlanon.binding.taxonomies import attributes, keep_well_formed, stored_shapes
+from sqlanon.binding.taxonomies import attributes, described, keep_well_formed, stored_shapes
 from sqlanon.binding.unknown_values import unknown_in, values_made_by
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import TaxonomyError
 from sqlanon.model.base import did_you_mean
 from sqlanon.model.names import folded, possible
-from sqlanon.queries.kit.nodes import column, number, select, string, subquery
+from sqlanon.model.taxonomy.domains import DateRange, IntegerRange
+from sqlanon.model.taxonomy.groups import counted
+from sqlanon.model.taxonomy.taxonomy import Taxonomy
+from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, number, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy
-from sqlanon.queries.tables import taxonomies
+from sqlanon.queries.tables import generate, taxonomies
 from sqlanon.queries.tables.spelled import is_respelled, with_spellings
+
+STAGED = Relation("anon_staged", "node")
+
+MAX_STAGED_ROWS = 50_000
+"""Of one statement, whose parameters are Python objects. Fewer take longer: see tests.benchmarks.hierarchies."""
+
+
+@dataclass(frozen=True)
+class TaxonomyLoad:
+    """A taxonomy that is to be stored under an attribute.
+
+    Attributes:
+        attribute: the name of the quasi-identifier.
+        taxonomy: where the labels come from.
+        source: if given, the taxonomy must cover the values of the column ``name`` there; a rule without a declared
+            domain takes its values from it.
+        name: the column of the source.
+        occurring: if there are any, the relations of whose columns ``name`` alone the values of a range are listed.
+    """
+
+    attribute: str
+    taxonomy: Taxonomy
+    source: ResolvedSource | None
+    name: str
+    occurring: tuple[exp.Expr, ...] = ()
+
+
+def stage(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
+    """Put the rows of taxonomies in a temporary table shaped like ``anon.taxonomy``."""
+    batches = _batches(wanted)
+    purpose, rows = "the taxonomies that are given", template("given_taxonomies")
+    engine.run(Step(STAGED, rows, purpose), next(batches, [[], [], []]))
+    for batch in batches:
+        engine.execute(exp.insert(rows, STAGED.table), purpose, batch)
+    for each in wanted:
+        if each.taxonomy.rows is None:
+            levels, values = levels_of(engine, each)
+            staged = select(
+                [
+                    aliased(string(each.attribute), "attribute"),
+                    cast(column("level", "anon_levels"), "INTEGER"),
+                    column("value", "anon_levels"),
+                    column("label", "anon_levels"),
+                ],
+                subquery(levels, "anon_levels"),
+            )
+            engine.execute(exp.insert(staged, STAGED.table), f'the taxonomy of "{each.attribute}"', values)
+
+
+def _batches(wanted: Sequence[TaxonomyLoad]) -> Iterator[list[list[object]]]:
+    """The parameters of ``given_taxonomies``, for some of the rows that are given after the other."""
+    rows = ((each.attribute, row) for each in wanted if each.taxonomy.rows is not None for row in each.taxonomy.rows)
+    while batch := list(islice(rows, MAX_STAGED_ROWS)):
+        levels = [
+            (attribute, depth, labels)
+            for attribute, found in groupby(batch, key=itemgetter(0))
+            for depth, labels in enumerate(zip(*map(itemgetter(1), found), strict=True))
+        ]
+        yield [list(values) for values in zip(*levels, strict=True)]
+
+
+def levels_of(engine: Engine, wanted: TaxonomyLoad, *, whole: bool = False) -> tuple[exp.Query, Sequence[object]]:
+    """level, value, label of a taxonomy that is made by a query, columns or rules, and the values of its parameters.
+
+    Those of a range are its values that occur, where it is not to be listed, or the whole range.
+    """
+    taxonomy = wanted.taxonomy
+    if taxonomy.query is not None:
+        relation = engine.resolve(taxonomy.query, restricted=True).relation
+        names = [found.name for found in engine.describe(relation)]
+        query = select([exp.Star()], relation.copy())
+        is_long = set(generate.LONG_COLUMNS) <= set(names)
+        return (generate.long(query) if is_long else generate.unpivoted(query, names)), ()
+    if taxonomy.coarser is not None:
+        assert wanted.source is not None
+        return generate.of_columns(wanted.source.relation, wanted.name, taxonomy.coarser), ()
+    assert taxonomy.rules is not None
+    if isinstance(taxonomy.values, tuple):
+        return generate.labelled(generate.given(), taxonomy.rules), ([*taxonomy.values],)
+    return generate.labelled(_domain(wanted, () if whole else wanted.occurring), taxonomy.rules), ()
+
+
+def _domain(wanted: TaxonomyLoad, occurring: Sequence[exp.Expr]) -> exp.Query:
+    match wanted.taxonomy.values:
+        case IntegerRange() as numbers:
+            return generate.integers(numbers, [(relation, wanted.name) for relation in occurring])
+        case DateRange() as dates:
+            return generate.days(dates)
+    assert wanted.source is not None
+    return generate.observed(wanted.source.relation, wanted.name)
+
+
+HIGHEST_LEVEL = 255
+"""Far beyond any taxonomy; a number above it is a mistake, and expensive to check."""
+
+Refused = dict[str, TaxonomyError]
+"""Why taxonomies are refused, by attribute."""
+
+OF_COLUMNS = {
+    "several labels": 'with several values of "{above}"',
+    "missing level": 'with no value of "{above}"',
+    "empty label": 'with an empty text in "{above}"',
+    "not nested": 'with several values of "{above}"',
+}
+"""What is wrong with a taxonomy of columns, where a value must stand with one value of each coarser column."""
+
+
+def malformed(engine: Compute, wanted: Sequence[TaxonomyLoad]) -> Refused:
+    """What is wrong with the taxonomies that are staged."""
+    counts = engine.fetch(taxonomies.level_counts(STAGED.table, HIGHEST_LEVEL), "check a taxonomy")
+    wrong_levels = {str(row["attribute"]): int(row["wrong_levels"]) for row in counts}
+    # Of those with levels from 0 alone: levels are counted up from 0.
+    others = [name for name, wrong in wrong_levels.items() if not wrong]
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in engine.fetch(taxonomies.problems(STAGED.table, others), "check a taxonomy") if others else ():
+        found.setdefault(str(row["attribute"]), []).append(row)
+    refused = {}
+    for each in wanted:
+        if each.attribute not in wrong_levels:
+            problems = ["it has no values"]
+        elif wrong := wrong_levels[each.attribute]:
+            problems = [f"{wrong:,} rows whose level is not a whole number from 0 to {HIGHEST_LEVEL}"]
+        else:
+            problems = _problems(engine, each, found.get(each.attribute, []))
+        if problems:
+            refused[each.attribute] = TaxonomyError(_heading(each.attribute, each.taxonomy), problems)
+    return refused
+
+
+def _heading(attribute: str, taxonomy: Taxonomy) -> str:
+    name = f'the taxonomy of "{attribute}" from {taxonomy.origin}'
+    if taxonomy.coarser is None:
+        return f"{name} is malformed:"
+    return (
+        f"{name} cannot be made, since each value must stand with one value of every column; correct the rows in a "
+        "view or a query, or make values distinct there, as by concat(state, ', ', county):"
+    )
+
+
+def _problems(engine: Compute, wanted: TaxonomyLoad, found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line per problem of one taxonomy, given rows of ``anon.taxonomy_problems``."""
+    taxonomy = wanted.taxonomy
+    if taxonomy.coarser is not None:
+        return [_of_columns((wanted.name, *taxonomy.coarser), row) for row in found]
+    if taxonomy.rules and any(row["problem"] == "empty label" for row in found):
+        # Of one level alone: a rule that does not apply to a value applies to it at none.
+        return [_without_label(engine, wanted.attribute, taxonomy.rules[0].takes)]
+    return [described(row) for row in found]
+
+
+def _of_columns(columns: Sequence[str], row: Mapping[str, Any]) -> str:
+    problem, depth = str(row["problem"]), int(row["level"])
+    if problem not in OF_COLUMNS:
+        return described(row)
+    below, above = (columns[depth], columns[depth + 1]) if problem == "not nested" else (columns[0], columns[depth])
+    stands = "stands" if row["problem_count"] == 1 else "stand"
+    return f'{counted(row["problem_count"], "value")} of "{below}" {stands} {OF_COLUMNS[problem].format(above=above)}'
+
+
+def _without_label(engine: Compute, attribute: str, takes: str) -> str:
+    """Which values a rule has no label for, counted: numbers with a decimal comma are a common mistake."""
+    [counts] = engine.fetch(taxonomies.values_without_rule(STAGED.table, attribute), "check a taxonomy")
+    problem = f'"{attribute}" has {counted(counts["value_count"], "value")} other than {takes}, which get no label'
+    if not counts["comma_count"] or takes != "numbers":
+        return problem
+    return (
+        f"{problem}: {counts['comma_count']:,} with a decimal comma; write a decimal point in its place, as by "
+        "replace(value, ',', '.') in a view or a query"
+    )
 
 
 def load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:

@@ -1,4 +1,7 @@
-"""Finding a node once, for partitions that are still to come: nothing is published."""
+"""Finding a node once, for partitions that are still to come: nothing is published.
+
+Taxonomies of values that were read off the source, or of texts in its time zone, will not match later partitions.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from sqlanon.binding.bound import BoundPolicy
 from sqlanon.binding.carried_taxonomies import own_taxonomies
 from sqlanon.binding.prepare import refuse_method
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.base import Request
 from sqlanon.methods.full_domain.method import Chosen, FullDomain
 from sqlanon.methods.progress import Progress, silent
@@ -26,12 +29,13 @@ from sqlanon.model.lattice import NodeSummary
 from sqlanon.model.policy.columns import without_missing_identifiers
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Findings
-from sqlanon.partitions.new_sidecar import created, write_fit
-from sqlanon.partitions.observed import refuse_observed_domains, refuse_zoned_columns
+from sqlanon.model.taxonomy.rules import Dates, Intervals
+from sqlanon.partitions.sidecar import created, write_fit
 from sqlanon.queries.cells.encoding import ROW_COUNT
 from sqlanon.queries.kit.nodes import aliased, column, count_rows, grouped, select
 from sqlanon.queries.kit.values import cast_value, exact_text, text
 from sqlanon.queries.release.kept_columns import released_value
+from sqlanon.queries.source import SourceColumn
 
 
 @dataclass(frozen=True)
@@ -188,3 +192,50 @@ def _store(engine: Engine, found: Found, fitted: Fit) -> None:
     keys = [key for item in compared for key in (item.this.copy(), exact_text(item.this.copy()))]
     reference = grouped(select([*compared, aliased(count_rows(), ROW_COUNT)], encoding.spec.source.copy()), keys)
     write_fit(engine, fitted, shape.limit(0), reference)
+
+
+DATES, NUMBERS = "`first` and `last`", "`minimum` and `maximum`"
+VALUES = "its `values`, or name a file of values and labels"
+
+
+def refuse_observed_domains(bound: BoundPolicy) -> None:
+    """Refuse taxonomies whose domain was observed.
+
+    Raises:
+        TaxonomyError: names each of them and the settings that declare its domain.
+    """
+    columns = {found.name: found for found in bound.columns}
+    observed = [name for name, domain in bound.domains.items() if domain == "observed"]
+    if observed:
+        raise TaxonomyError(
+            "the values of these taxonomies were observed: read off the data, or changed in SQL since they were "
+            "loaded. A later partition with any other value could not be published. Declare the values, or accept "
+            "that with --accept-observed-domain (accept_observed_domain=True):",
+            [f'"{name}": declare {_settings(bound, columns[name])}' for name in observed],
+        )
+
+
+def refuse_zoned_columns(bound: BoundPolicy) -> None:
+    """Refuse taxonomies of columns whose texts depend on the time zone of the session.
+
+    Raises:
+        PolicyError: names each of them: where an apply runs in another time zone, it would find other values.
+    """
+    zoned = [found for found in bound.columns if found.name in bound.all_shapes and found.traits.depends_on_time_zone]
+    if zoned:
+        raise PolicyError(
+            "the texts of these columns depend on the time zone of the session, so that a partition that is read in "
+            "another would have other values than the fit; cast them in a view, for example by "
+            "CAST(timezone('UTC', seen_at) AS DATE):",
+            [f'"{found.name}" ({found.type})' for found in zoned],
+        )
+
+
+def _settings(bound: BoundPolicy, found: SourceColumn) -> str:
+    """The settings that declare the domain of a column: those of its rule, or else those that suit its type."""
+    rule = bound.policy.taxonomies.get(found.name)
+    if isinstance(rule, Dates) or (rule is None and found.traits.is_date):
+        return DATES
+    if isinstance(rule, Intervals) or (rule is None and found.traits.is_number):
+        return NUMBERS
+    return VALUES

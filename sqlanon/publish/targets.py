@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -11,16 +12,15 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine, ResolvedSource, Writer
 from sqlanon.engines.csv_notes import is_csv, look_at
-from sqlanon.errors import EngineError
-from sqlanon.model.destination import Destination, Replace
-from sqlanon.publish.csv_files import StagedCsv, staged_csv
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.model.destination import Destination, Replace, destination
+from sqlanon.publish.content import content_of_table, sealed
 from sqlanon.publish.files import refuse_own_source, staged_file
 from sqlanon.publish.folders import StagedFolder, staged_folder
 from sqlanon.publish.provenance import note_of_file, parse_note
-from sqlanon.publish.to_csv import CsvTarget
+from sqlanon.publish.to_csv import CsvTarget, StagedCsv, staged_csv
 from sqlanon.publish.to_folder import FolderTarget
 from sqlanon.publish.to_parquet import ParquetTarget
-from sqlanon.publish.to_table import NOT_OURS, TableTarget
 
 CHANGED = (
     "the file {} was changed since sqlanon wrote it, so that replace=True leaves it as it is: give another name, or "
@@ -124,3 +124,98 @@ def _refuse_other_file(engine: Writer, path: Path, replace: Replace) -> None:
         note = None  # no Parquet file
     if not parse_note(note):
         raise EngineError(NOT_OURS.format(f"the file {path}"), step="target")
+
+
+NOT_OURS = (
+    "{} was not made by sqlanon, so that replace=True leaves it as it is: give another name, or say with "
+    'replace="anything" that it may go'
+)
+
+
+@dataclass(frozen=True)
+class TableTarget:
+    """A table of the warehouse, written and verified inside the transaction of the run."""
+
+    engine: Engine
+    name: str
+    table: exp.Table
+    replace: Replace
+
+    def refuse_others(self) -> None:
+        """Refuse to replace a table without a note of ours."""
+        if not self.replace or self.replace == "anything":
+            return
+        found = self.engine.find(self.name)
+        if found is not None and not parse_note(found.comment):
+            raise EngineError(NOT_OURS.format(f'the table "{self.name}"'), step="target")
+
+    def takes_enums(self, name: str) -> bool:
+        return False
+
+    def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
+        # Once more, within the transaction: whoever changes the table from here on is in conflict with it.
+        self.refuse_others()
+        with self.engine.in_order():
+            self.engine.write_table(self.table, query, replace=bool(self.replace))
+        return ResolvedSource(self.table, f'table "{self.name}"')
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+    def add_note(self, note: str) -> Mapping[str, str]:
+        content = content_of_table(self.engine, self.table)
+        self.engine.comment_table(self.table, sealed(note, content))
+        return content
+
+
+ONE_STEP = (
+    "a release of several tables is published in one step, which only a warehouse can do: give the names of tables"
+)
+
+
+def tables_beside(
+    engine: Engine,
+    release: Target,
+    wanted: Mapping[str, str],
+    *,
+    published: Sequence[str],
+    read: Mapping[str, ResolvedSource],
+    replace: Replace,
+) -> dict[str, TableTarget]:
+    """The targets of the tables that are published beside the rows of a release, by what they are.
+
+    Args:
+        engine: the database.
+        release: the target of the rows.
+        wanted: the names of the targets, by what goes there.
+        published: what the method publishes beside the rows.
+        read: what the release is made from and compared with, by role; it may replace none of it.
+        replace: whether what has these names may be replaced.
+
+    Raises:
+        PolicyError: something is published without a target, or is not published.
+        EngineError: they are not tables of the warehouse, two have one name, or one is taken.
+    """
+    _refuse_other_names(wanted, published)
+    if not published:
+        return {}
+    places = {name: destination(wanted[name]) for name in published}
+    if not isinstance(release, TableTarget) or any(place.kind != "table" for place in places.values()):
+        raise EngineError(ONE_STEP, step="target")
+    tables = {name: engine.refuse_target(place.name, read, replace=bool(replace)) for name, place in places.items()}
+    taken = [release.table, *tables.values()]
+    if len({tuple(part.name.lower() for part in table.parts) for table in taken}) < len(taken):
+        raise EngineError("two tables of the release have one name: each needs its own", step="target")
+    targets = {name: TableTarget(engine, places[name].name, table, replace) for name, table in tables.items()}
+    for target in targets.values():
+        target.refuse_others()
+    return targets
+
+
+def _refuse_other_names(wanted: Mapping[str, str], published: Sequence[str]) -> None:
+    known = ", ".join(published) or "none"
+    problems = [f'"{name}" is not published beside the rows: what is, is {known}' for name in {*wanted} - {*published}]
+    problems += [f'"{name}" is published as well: name its table' for name in published if name not in wanted]
+    if problems:
+        raise PolicyError("tables do not fit what the method publishes:", sorted(problems))

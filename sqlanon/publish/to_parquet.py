@@ -9,9 +9,8 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Files, ResolvedSource
-from sqlanon.publish.content import content_of_parquet, sealed
+from sqlanon.publish.content import UNKNOWN, content_of_parquet, replace_note, sealed
 from sqlanon.publish.files import cannot_be_written
-from sqlanon.publish.footers import UNKNOWN, replace_note
 
 
 @dataclass(frozen=True)

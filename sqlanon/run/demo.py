@@ -12,8 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.binding.loading import load
-from sqlanon.binding.staging import TaxonomyLoad
+from sqlanon.binding.loading import TaxonomyLoad, load
 from sqlanon.engines.base import Engine
 from sqlanon.methods.progress import Progress
 from sqlanon.methods.stages import Stages

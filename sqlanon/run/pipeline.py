@@ -22,10 +22,9 @@ from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Release
 from sqlanon.model.release.document import with_notes
-from sqlanon.publish.beside import tables_beside
 from sqlanon.publish.content import CONTENT
 from sqlanon.publish.provenance import companion_note, with_tables
-from sqlanon.publish.targets import Target, target_for
+from sqlanon.publish.targets import Target, tables_beside, target_for
 from sqlanon.run.unchanged import made_from, published_earlier
 
 NOTHING_ASKED = Request()

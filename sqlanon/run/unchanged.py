@@ -20,10 +20,10 @@ from sqlanon.methods.shared.guarantee import guarantee
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Release, Report
-from sqlanon.publish.csv_files import settle
 from sqlanon.publish.files import bring_back, tidy
 from sqlanon.publish.folders import is_whole, note_of
 from sqlanon.publish.provenance import code_sha256, note_of_file, parse_note
+from sqlanon.publish.to_csv import settle
 from sqlanon.queries.kit.nodes import aliased, count_rows, select
 from sqlanon.verification.verify import misfits
 

@@ -16,8 +16,8 @@ from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Mask, indexes
 from sqlanon.search.dense import DenseRegion
 from sqlanon.search.knowledge import Knowledge
+from sqlanon.search.ola import Tags
 from sqlanon.search.problem import Search, SearchProblem, SearchStopped, batches
-from sqlanon.search.tags import Tags
 
 
 def incognito(problem: SearchProblem) -> Search:

@@ -15,6 +15,7 @@ from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.arrays import Index, minimal
 from sqlanon.search.dense import DenseRegion
 from sqlanon.search.knowledge import Knowledge
+from sqlanon.search.ola import Sublattices
 from sqlanon.search.problem import (
     Answer,
     Inquiry,
@@ -25,7 +26,6 @@ from sqlanon.search.problem import (
     batches,
     margin,
 )
-from sqlanon.search.sublattices import Sublattices
 
 Maximal = Generator[Inquiry, Sequence[NodeSummary], tuple[Levels, ...]]
 

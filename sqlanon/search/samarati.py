@@ -12,9 +12,9 @@ from contextlib import suppress
 
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.search.knowledge import Knowledge
+from sqlanon.search.ola import at_height
 from sqlanon.search.problem import Part, Search, SearchProblem, SearchStopped, batches
 from sqlanon.search.regions import region_of
-from sqlanon.search.sublattices import at_height
 
 
 def samarati(problem: SearchProblem) -> Search:

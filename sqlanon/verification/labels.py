@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.binding import taxonomies
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Compute, Engine
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.unknown import columns_with
-from sqlanon.queries.kit.nodes import Relation, Step, aliased, count_rows, select, subquery
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.nodes import Relation, Step, aliased, count_rows, names, select, subquery
 from sqlanon.queries.tables import measures as queries
 from sqlanon.queries.tables import taxonomies as taxonomy_queries
 from sqlanon.queries.tables.spelled import both_spellings, with_whole_numbers
@@ -100,3 +101,17 @@ def _foreign(engine: Engine, relation: exp.Expr, known: Record, roots: Mapping[s
         others = subquery(queries.rows_without(relation, name, root), "anon_known_labels")
         asked.append(queries.foreign_labels(others, {name: known.node[name]}, engine.taxonomy))
     return [row for query in asked for row in engine.fetch(query, "verify labels") if row["foreign_rows"]]
+
+
+def pseudonym_problems(engine: Compute, relation: exp.Expr, columns: Sequence[str]) -> Iterator[str]:
+    """What is wrong with the columns of pseudonyms of a table, a sentence each."""
+    if not columns:
+        return
+    query = table_call("pseudonym_problems", relation.copy(), names(list(columns)))
+    for found in engine.fetch(query, "pseudonyms"):
+        name = found["attribute"]
+        if found["repeated_values"]:
+            values, rows = found["repeated_values"], found["repeated_rows"]
+            yield f'"{name}": {values:,} values repeat, in {rows:,} rows, which their pseudonyms link'
+        if found["malformed_rows"]:
+            yield f'"{name}": {found["malformed_rows"]:,} rows have a value that is not a pseudonym (64 hex digits)'

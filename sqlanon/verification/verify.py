@@ -18,9 +18,8 @@ from sqlanon.model.release import Measurement, Verification
 from sqlanon.publish.files import bring_back
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import names
-from sqlanon.verification.labels import foreign_labels
+from sqlanon.verification.labels import foreign_labels, pseudonym_problems
 from sqlanon.verification.measure import Beside, beside_release, counted, measure
-from sqlanon.verification.pseudonyms import pseudonym_problems
 from sqlanon.verification.published import Published, columns_of, published
 from sqlanon.verification.record import Classes, Record
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.one_line
 
 PACKAGE = ROOT / "sqlanon"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-LONGEST_MODULE = 300
+LONGEST_MODULE = 400
 MAX_PARAMETERS = 6
 REASON = "# More than six parameters: "
 SQL_FILES = sorted((ROOT / "sql").rglob("*.sql"))
@@ -37,7 +37,7 @@ CHANCE_IN_SQL = re.compile(
 )
 NO_DRAWS = {
     "sqlanon/engines/duckdb/types.py": ['"UUID"'],  # the name of a type
-    "sqlanon/engines/duckdb/file_types.py": ['"UUID"'],  # the name of a type
+    "sqlanon/engines/duckdb/files.py": ['"UUID"'],  # the name of a type
     "sqlanon/partitions/sidecar.py": ['"uuid"'],  # the name of an entry, which says nothing of any row
 }
 SQL_KEYWORDS = re.compile(

@@ -11,8 +11,7 @@ import duckdb
 from duckdb import DuckDBPyConnection as Connection
 
 import sqlanon as sa
-from sqlanon.binding.loading import load
-from sqlanon.binding.staging import TaxonomyLoad
+from sqlanon.binding.loading import TaxonomyLoad, load
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.run import demo
 from tests.conftest import clinic_policy, open_clinic

@@ -17,7 +17,7 @@ from sqlglot import exp
 import sqlanon as sa
 from sqlanon.engines.csv_notes import look_at, read_note
 from sqlanon.model.destination import destination
-from sqlanon.publish import csv_files
+from sqlanon.publish import to_csv
 from sqlanon.publish.provenance import note
 from sqlanon.publish.targets import target_for
 from tests.commands import document, sqlanon
@@ -366,7 +366,7 @@ class TestFaults:
         if step == "note":
             monkeypatch.setattr(Path, "write_text", fail)
         else:
-            monkeypatch.setattr(csv_files, "publish", fail)
+            monkeypatch.setattr(to_csv, "publish", fail)
         with pytest.raises(sa.EngineError, match="the disk is full"):
             session.anonymize("given", OTHER, INTO, replace=replace)
         monkeypatch.undo()
@@ -394,7 +394,7 @@ class TestFaults:
             assert replace
             staged.replace(target)
 
-        monkeypatch.setattr(csv_files, "publish", publish)
+        monkeypatch.setattr(to_csv, "publish", publish)
         session.anonymize("given", OTHER, INTO, replace="anything")
         assert seen == [(is_ours, False, 2), (True, False, 2)]
         assert entries() == 1
@@ -404,7 +404,7 @@ class TestFaults:
         session.anonymize("given", POLICY, "raw.parquet")
         policy, other = (wanted.model_copy(update={"identifiers": ()}) for wanted in (POLICY, OTHER))
         session.anonymize("raw.parquet", policy, INTO)
-        write, count = csv_files._write_note, 0
+        write, count = to_csv._write_note, 0
 
         def once(*given: Any) -> None:
             nonlocal count
@@ -413,7 +413,7 @@ class TestFaults:
                 raise sa.EngineError("the disk is full", step="publish")
             write(*given)
 
-        monkeypatch.setattr(csv_files, "_write_note", once)
+        monkeypatch.setattr(to_csv, "_write_note", once)
         session.anonymize("raw.parquet", other, INTO, replace=True)
         assert (count, entries()) == (2, 2)
         assert session.verify(INTO, other).met

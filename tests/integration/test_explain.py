@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
-from sqlanon.queries.classes.suppressed import JUDGED_CELLS
+from sqlanon.queries.classes.examination import JUDGED_CELLS
 from sqlanon.queries.release.dependencies import FEW_ROWS, PAIRS
 from tests.conftest import clinic_policy
 from tests.golden.plans import PLANS

@@ -93,7 +93,7 @@ class TestTheCutBesideARelease:
     def test_another_cut_than_was_drawn_is_withdrawn(
         self, session: sa.Session, change: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from sqlanon.publish.to_table import TableTarget
+        from sqlanon.publish.targets import TableTarget
 
         write = TableTarget.write
 

@@ -16,8 +16,7 @@ import pytest
 
 import sqlanon as sa
 from sqlanon.engines.csv_notes import note_text, read_note, sha256_of
-from sqlanon.publish.content import content_of_parquet, content_of_table, sealed, with_record_hash
-from sqlanon.publish.footers import replace_note
+from sqlanon.publish.content import content_of_parquet, content_of_table, replace_note, sealed, with_record_hash
 from tests.conftest import clinic_policy
 
 pytestmark = pytest.mark.one_line

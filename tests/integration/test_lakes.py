@@ -21,7 +21,7 @@ from pyarrow import dataset
 import sqlanon as sa
 from sqlanon.engines.duckdb.reading import lake as lakes
 from sqlanon.publish import folders
-from sqlanon.publish.exchange import exchange
+from sqlanon.publish.folders import exchange
 from tests.conftest import ROOT
 from tests.effort import examples
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sqlanon as sa
-from sqlanon.binding import staging
+from sqlanon.binding import loading
 from sqlanon.model.taxonomy import hierarchies
 from tests.commands import sqlanon
 
@@ -20,11 +20,11 @@ POLICY = 'quasi_identifiers = ["a"]\n[[privacy]]\nmodel = "k-anonymity"\nk = 2\n
 def test_python_never_holds_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.csv"
     path.write_text("".join(f"{code:06};group {code // 100};*\n" for code in range(20_000)))
-    monkeypatch.setattr(staging, "MAX_STAGED_ROWS", 500)
+    monkeypatch.setattr(loading, "MAX_STAGED_ROWS", 500)
     tracemalloc.start()
     try:
         taxonomy = sa.Taxonomy.from_csv(path)
-        batches = staging._batches([staging.TaxonomyLoad("a", taxonomy, None, "a")])
+        batches = loading._batches([loading.TaxonomyLoad("a", taxonomy, None, "a")])
         staged = sum(len(labels) for _, _, (labels, *_) in batches)
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -34,7 +34,7 @@ def test_python_never_holds_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_batches_are_stored_and_checked_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(staging, "MAX_STAGED_ROWS", 2)
+    monkeypatch.setattr(loading, "MAX_STAGED_ROWS", 2)
     path = tmp_path / "a.csv"
     path.write_text('\ufeffx;X;*\n\n;missing;*\n\'y;Y;*\r\n"z;\n";Z;*\n', encoding="utf-8")
     rows = [("x", "X", "*"), (None, "missing", "*"), ("'y", "Y", "*"), ("z;\n", "Z", "*")]

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 import sqlanon as sa
-from sqlanon.binding.loading import load
+from sqlanon.binding.loading import TaxonomyLoad, load
 from sqlanon.binding.prepare import prepare
-from sqlanon.binding.staging import TaxonomyLoad
 from sqlanon.engines.duckdb import OpenedDatabase
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.shared.cells import encode_taxonomies

@@ -28,7 +28,7 @@ from sqlanon.queries.cells import keys
 from sqlanon.queries.cells import labels as encode
 from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes import summaries as evaluate
-from sqlanon.queries.classes.roll_up import rolled_up
+from sqlanon.queries.classes.grouping import rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.search.problem import batches
 from tests.benchmarks.lakes import COLUMNS, blow_up, load_taxonomies

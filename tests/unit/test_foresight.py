@@ -13,7 +13,7 @@ from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, Nod
 from sqlanon.model.quality import QualityModel
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from sqlanon.search.optimal import search as optimal
-from sqlanon.search.optimal.foresight import expected_shares
+from sqlanon.search.optimal.forecast import expected_shares
 
 pytestmark = pytest.mark.one_line
 
@@ -134,10 +134,10 @@ def test_the_same_node_is_found_by_checks_of_fewer_classes(quality: QualityModel
 
 
 def test_nothing_is_foreseen_where_no_row_may_be_suppressed() -> None:
-    with mock.patch("sqlanon.search.optimal.foresight.expected_shares", side_effect=AssertionError):
+    with mock.patch("sqlanon.search.optimal.forecast.expected_shares", side_effect=AssertionError):
         assert searched(sa.NCP(), 0.0, foreseen=512)[0].proven_optimal
     with (
-        mock.patch("sqlanon.search.optimal.foresight.expected_shares", side_effect=ZeroDivisionError),
+        mock.patch("sqlanon.search.optimal.forecast.expected_shares", side_effect=ZeroDivisionError),
         pytest.raises(ZeroDivisionError),
     ):
         searched(sa.NCP(), 0.05, foreseen=512)

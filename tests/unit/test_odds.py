@@ -12,7 +12,7 @@ from sqlanon.model.lattice import Lattice, LevelLosses, Levels, LossContext, Nod
 from sqlanon.search import SEARCHES, SearchOutcome, SearchProblem
 from sqlanon.search.informative import most_informative
 from sqlanon.search.optimal import search as optimal
-from sqlanon.search.optimal.odds import Odds
+from sqlanon.search.optimal.forecast import Odds
 
 pytestmark = pytest.mark.one_line
 

@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.engines.base import NOTE_KEY, Database, FileFormat, Files, Origins, ResolvedSource, Source, Stored
-from sqlanon.engines.duckdb import attaching, catalog, copying, file_types
+from sqlanon.engines.duckdb import attaching, catalog, files
 from sqlanon.engines.duckdb.compute import DuckDBCompute, set_, use
 from sqlanon.engines.duckdb.opening import OpenedDatabase
 from sqlanon.engines.duckdb.reading import lake, lineage, sources
@@ -134,7 +134,7 @@ class DuckDBEngine(DuckDBCompute):
         self.execute(exp.Comment(this=target.copy(), kind="TABLE", expression=string(comment)), "comment the release")
 
     def file_columns(self, query: exp.Query, file_format: FileFormat) -> list[SourceColumn]:
-        return file_types.file_columns(self, query, file_format)
+        return files.file_columns(self, query, file_format)
 
     def write_parquet(
         self,
@@ -145,14 +145,14 @@ class DuckDBEngine(DuckDBCompute):
         *,
         streamed: bool = False,
     ) -> None:
-        with file_types.telling_of_intervals(columns):
-            self._write(copying.parquet(path, query, metadata), streamed=streamed)
+        with files.telling_of_intervals(columns):
+            self._write(files.parquet(path, query, metadata), streamed=streamed)
 
     def write_partitions(
         self, folder: Path, query: exp.Query, columns: Sequence[SourceColumn], by: Sequence[str], suffix: str
     ) -> None:
-        with file_types.telling_of_intervals(columns):
-            self._write(copying.partitions(folder, query, by, suffix))
+        with files.telling_of_intervals(columns):
+            self._write(files.partitions(folder, query, by, suffix))
 
     def write_csv(
         self,
@@ -164,8 +164,8 @@ class DuckDBEngine(DuckDBCompute):
         delimiter: str = ",",
         streamed: bool = False,
     ) -> None:
-        quoted = file_types.quoted(columns)
-        self._write(copying.csv(path, query, quoted, header=header, delimiter=delimiter), streamed=streamed)
+        quoted = files.quoted(columns)
+        self._write(files.csv(path, query, quoted, header=header, delimiter=delimiter), streamed=streamed)
 
     def read_files(self, files: Files) -> exp.Table | exp.Subquery:
         return lake.as_written(files)
@@ -173,7 +173,7 @@ class DuckDBEngine(DuckDBCompute):
     def refuse_altered(
         self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn], file_format: FileFormat
     ) -> None:
-        file_types.refuse_altered(self, query, written, columns, file_format)
+        files.refuse_altered(self, query, written, columns, file_format)
 
     def parquet_metadata(self, path: str | Path) -> str | None:
         found = self.rows(template_text("parquet_note"), (str(path), NOTE_KEY))

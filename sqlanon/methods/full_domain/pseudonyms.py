@@ -10,7 +10,7 @@ from sqlanon.methods.shared.publishing import group_rows
 from sqlanon.model.pseudonym_key import BLOCK_BYTES, PseudonymKey
 from sqlanon.model.recoding import Recoding
 from sqlanon.queries.release.rows import EQUAL_ROWS
-from sqlanon.verification.pseudonyms import pseudonym_problems
+from sqlanon.verification.labels import pseudonym_problems
 
 NO_KEY = (bytes(BLOCK_BYTES), bytes(BLOCK_BYTES))
 """The blocks of a rehearsal, which has no row to hash."""

@@ -14,7 +14,7 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.methods.shared.unknown import UnknownRows, find_unknown_rows, refuse_too_many, with_root_losses
 from sqlanon.model.lattice import LevelLosses, LossContext
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.cells.encoding import Encoding, LossStep, encoding_for
+from sqlanon.queries.cells.encoding import CellSpec, Encoding, LossStep, encoding_for
 from sqlanon.queries.cells.information import INFORMATION, encode_information, with_information
 from sqlanon.queries.cells.keys import key_layout
 from sqlanon.queries.cells.labels import (
@@ -25,9 +25,16 @@ from sqlanon.queries.cells.labels import (
     last_children,
     loss_steps,
 )
-from sqlanon.queries.cells.pieces import PIECES, cells_of_piece, cells_of_pieces, row_count
-from sqlanon.queries.cells.rows import cell_counts, compared, encode_rows, unmapped_people
-from sqlanon.queries.cells.spec import CellSpec
+from sqlanon.queries.cells.rows import (
+    PIECES,
+    cell_counts,
+    cells_of_piece,
+    cells_of_pieces,
+    compared,
+    encode_rows,
+    row_count,
+    unmapped_people,
+)
 from sqlanon.queries.classes import summaries as evaluate
 
 NO_ROWS = dict.fromkeys(

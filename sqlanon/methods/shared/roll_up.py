@@ -21,7 +21,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Asked, Levels, NodeSummary
 from sqlanon.queries.cells.encoding import Encoding
-from sqlanon.queries.classes.roll_up import counted_rows, distinct_others, rolled_up
+from sqlanon.queries.classes.grouping import counted_rows, distinct_others, rolled_up
 from sqlanon.queries.kit.nodes import Relation, Step
 
 # The numbers below were set by whole runs; tests.benchmarks.tuning shows what half and twice of each do.

@@ -9,7 +9,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.publication import PublishedNode
 from sqlanon.model.release import SuppressedGroup, Suppression
-from sqlanon.queries.classes import suppressed as queries
+from sqlanon.queries.classes import examination as queries
 
 MAX_GROUPS = 20
 """Labels that the level has at most at which a quasi-identifier is looked at."""

@@ -14,9 +14,8 @@ from sqlanon.model.lattice import LevelLosses
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.unknown import columns_with
 from sqlanon.queries.cells import unknown as queries
-from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.queries.cells.encoding import CellSpec, Encoding
 from sqlanon.queries.cells.information import root_rows
-from sqlanon.queries.cells.spec import CellSpec
 from sqlanon.queries.kit.nodes import Step
 from sqlanon.queries.tables import taxonomies
 

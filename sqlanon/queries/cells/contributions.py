@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.spec import CellSpec
+from sqlanon.queries.cells.encoding import CellSpec
 from sqlanon.queries.kit.nodes import (
     aliased,
     ascending,

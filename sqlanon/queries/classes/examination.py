@@ -9,24 +9,32 @@ from sqlglot import exp
 from sqlanon.model.lattice import Levels
 from sqlanon.model.privacy import CLASS_SIZE, Bound, KAnonymity
 from sqlanon.model.privacy.base import at_least
-from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.model.recoding import AtLevel
+from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
+from sqlanon.queries.cells.labels import label_bits
 from sqlanon.queries.classes.classes import KEPT, measure_of, within
-from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE
-from sqlanon.queries.classes.summaries import OUT_OF_BOUNDS, classes_and_summaries, worst_of
+from sqlanon.queries.classes.grouping import CLASS_ROWS, NODE, by_key, with_bits
+from sqlanon.queries.classes.summaries import OUT_OF_BOUNDS, classes_and_summaries, kept_keys, worst_of
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
+    Relation,
+    Step,
     aliased,
+    all_of,
     ascending,
+    bits,
     cast,
     column,
     filtered,
     grouped,
     identifier,
+    left_join,
     made_once,
     number,
     select,
     string,
     subquery,
+    union_all,
 )
 
 ANY_K = at_least(CLASS_SIZE, 1)
@@ -159,3 +167,62 @@ def _rows_out_of(encoding: Encoding, bounds: Sequence[Bound]) -> exp.Expr:
     """The rows of the classes that are out of some of the bounds."""
     rows = filtered(exp.Sum(this=column(CLASS_ROWS)), exp.Not(this=exp.Paren(this=within(encoding, bounds))))
     return exp.func("coalesce", rows, number(0))
+
+
+JUDGED_CELLS = Relation("anon_judged_cells", "cell")
+"""The keys of the cells, with their rows and those that are suppressed."""
+
+SUPPRESSED_ROWS = "anon_suppressed_rows"
+
+
+def judged_cells(encoding: Encoding, levels: Levels) -> Step:
+    """The step that makes :data:`JUDGED_CELLS` at a node."""
+    grouping = by_key(encoding, levels)
+    kept = kept_keys(grouping).select(aliased(exp.true(), "anon_is_kept"), copy=False)
+    masks = encoding.keys.node_masks(levels)
+    same = all_of(
+        [
+            exp.Paren(this=bits(column(encoding.key(word), "anon_cells"), number(mask))).eq(
+                column(encoding.key(word), "anon_kept")
+            )
+            for word, mask in masks.items()
+        ]
+    )
+    words = [column(encoding.key(word), "anon_cells") for word in range(encoding.keys.word_count)]
+    rows = column(ROW_COUNT, "anon_cells")
+    is_kept = column("anon_is_kept", "anon_kept")
+    suppressed = exp.case().when(is_kept, number(0)).else_(rows.copy())
+    query = select(
+        [*words, rows, aliased(suppressed, SUPPRESSED_ROWS)],
+        encoding.cells.table.as_("anon_cells", quoted=True, table=True),
+    )
+    return Step(JUDGED_CELLS, left_join(query, subquery(kept, "anon_kept"), same), "suppressed cells")
+
+
+def rows_by_label(encoding: Encoding, depths: Mapping[int, int], fewest: int) -> exp.Query:
+    """``position``, ``label``, ``rows`` and ``suppressed_rows`` of the labels of some levels, by position.
+
+    Labels of fewer rows than ``fewest`` are left out.
+    """
+    return union_all(_rows_by_label(encoding, position, depth, fewest) for position, depth in depths.items())
+
+
+def _rows_by_label(encoding: Encoding, position: int, depth: int, fewest: int) -> exp.Select:
+    masks = encoding.keys.label_masks(position, depth)
+    words = [
+        aliased(bits(column(encoding.key(word)), number(mask)), encoding.key(word)) for word, mask in masks.items()
+    ]
+    counts = [row_sum(), row_sum(SUPPRESSED_ROWS, SUPPRESSED_ROWS)]
+    groups = grouped(select([*words, *counts], JUDGED_CELLS.table), [each.this.copy() for each in words])
+    labels = subquery(label_bits(encoding, position, depth, [column("label")]), "anon_labels")
+    query = select(
+        [
+            aliased(number(position), "position"),
+            aliased(column("label", "anon_labels"), "label"),
+            aliased(column(ROW_COUNT, "anon_groups"), "rows"),
+            aliased(column(SUPPRESSED_ROWS, "anon_groups"), "suppressed_rows"),
+        ],
+        subquery(groups, "anon_groups"),
+    )
+    query = left_join(query, labels, with_bits(encoding, position, AtLevel(depth), "anon_groups", "anon_labels"))
+    return query.where(exp.GTE(this=column(ROW_COUNT, "anon_groups"), expression=number(fewest)), copy=False)

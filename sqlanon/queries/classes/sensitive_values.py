@@ -1,8 +1,4 @@
-"""The values of a sensitive column in classes: the rows of each, what measures compare them with, and the measures.
-
-Cells are grouped by class and value once, and these groups by class where a measure needs the rows of the class too. A
-window over the values would have them, but sorts all values for it, which takes longer than all else of a node.
-"""
+"""The values of classes in their order, and what it takes to move rows between them: the ordered distance."""
 
 from __future__ import annotations
 
@@ -16,24 +12,84 @@ from sqlglot import exp
 from sqlanon.model.privacy import Measure, View
 from sqlanon.queries.cells.encoding import WEIGHT, counted, row_sum
 from sqlanon.queries.classes.grouping import CLASS_ROWS, CLASS_WEIGHT, Grouping
-from sqlanon.queries.classes.in_order import WORK_BETWEEN, in_order
 from sqlanon.queries.classes.measured import ROWS, VALUE_SIZE, as_measure, certainties, has_certainties, sum_of
 from sqlanon.queries.kit.macros import scalar_call
 from sqlanon.queries.kit.nodes import (
     aliased,
     all_columns,
     all_of,
+    ascending,
     cast,
     column,
     copies,
     grouped,
     identifier,
+    left_join,
     made_once,
     number,
     select,
     subquery,
     union_all,
 )
+
+WORK_BETWEEN = "anon_work_between"
+OF_REFERENCE = ("reference_rows", "position", "work_below", "work_above", "most_work")
+"""What is known of a value of the reference, see macro ``reference_work``."""
+
+
+def in_order(grouping: Grouping, name: str, values: exp.Select) -> exp.Select:
+    """The values of classes with what the reference has beside each, and what it takes to move rows to the next one.
+
+    Args:
+        grouping: the classes.
+        name: the sensitive column.
+        values: a query of ``anon_values`` that has the rows of each value of a class, and those of the class.
+    """
+    encoding = grouping.encoding
+    code = column(encoding.sensitive(name), "anon_values")
+    work = exp.alias_(encoding.reference_work(name).table, "anon_work", table=True)
+    values = values.join(work, on=column("position", "anon_work").eq(code), copy=False)
+    size = column(VALUE_SIZE)
+    rows_up_to = _up_to_here(grouping, code, exp.Sum(this=column(ROWS, "anon_values")))
+    values = values.select(
+        *(column(each, "anon_work") for each in OF_REFERENCE),
+        aliased(cast(rows_up_to, "BIGINT"), "anon_rows_up_to"),
+        *(
+            aliased(_up_to_here(grouping, code, exp.func("lead", column(each, "anon_work"))), f"anon_next_{each}")
+            for each in ("position", "work_below")
+        ),
+        copy=False,
+    )
+    crossings = exp.alias_(encoding.reference_crossings(name).table, "anon_crossings", table=True)
+    share = exp.Div(this=column("anon_rows_up_to"), expression=size)
+    on = [
+        column("slot", "anon_crossings").eq(scalar_call("share_slot", share)),
+        exp.LTE(this=column("least_share", "anon_crossings"), expression=share.copy()),
+        exp.GT(this=column("next_share", "anon_crossings"), expression=share.copy()),
+    ]
+    between = scalar_call(
+        "work_between",
+        column("anon_rows_up_to"),
+        size.copy(),
+        column("reference_rows"),
+        column("position"),
+        column("anon_next_position"),
+        column("work_below"),
+        column("anon_next_work_below"),
+        column("crossing"),
+        column("crossing_work"),
+    )
+    query = select([all_columns("anon_in_order"), aliased(between, WORK_BETWEEN)], subquery(values, "anon_in_order"))
+    return left_join(query, crossings, all_of(on))
+
+
+def _up_to_here(grouping: Grouping, code: exp.Expr, aggregate: exp.Expr) -> exp.Window:
+    """An aggregate over the values of a class up to each of them."""
+    rows = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
+    return exp.Window(
+        this=aggregate, partition_by=grouping.columns("anon_values"), order=ascending(code.copy()), spec=rows
+    )
+
 
 SHARE = "anon_share"
 VALUES = "anon_values"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from sqlanon.queries.cells.spec import CellSpec
+from sqlanon.queries.cells.encoding import CellSpec
 from sqlanon.queries.kit.macros import table_call
 from sqlanon.queries.kit.nodes import aliased, column, select, string, subquery
 from sqlanon.queries.tables import taxonomies

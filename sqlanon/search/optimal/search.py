@@ -11,8 +11,8 @@ A node stays open until it is checked or ruled out. Two things rule nodes out, a
 
 Nodes of equal loss are never ruled out, so the tie set is complete. What comes next changes nothing but the time that
 it takes: the nodes that tell most of others (:mod:`sqlanon.search.informative`), given what they are likely to tell
-(:mod:`sqlanon.search.optimal.odds`), and, when few are left, those that are expected to settle what is open at the
-least cost (:mod:`sqlanon.search.optimal.foresight`).
+(:mod:`sqlanon.search.optimal.forecast`), and, when few are left, those that are expected to settle what is open at the
+least cost (:mod:`sqlanon.search.optimal.forecast`).
 
 Lattices of more than ``DENSE_NODES`` nodes are left to :mod:`sqlanon.search.optimal.wide_search`, which holds no array
 of their size.
@@ -29,8 +29,7 @@ from sqlanon.search.dense import DenseRegion
 from sqlanon.search.informative import most_informative
 from sqlanon.search.knowledge import Knowledge
 from sqlanon.search.optimal.checks import check
-from sqlanon.search.optimal.foresight import Foresight
-from sqlanon.search.optimal.odds import Odds
+from sqlanon.search.optimal.forecast import Foresight, Odds
 from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.optimal.wide_search import wide_optimal
 from sqlanon.search.problem import BATCH_SIZE, Search, SearchProblem, SearchStopped, margin

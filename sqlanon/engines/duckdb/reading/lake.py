@@ -143,7 +143,7 @@ def plain_reader(paths: str | Sequence[str]) -> exp.Table:
 def csv_reader(
     files: str | Sequence[str], columns: Mapping[str, str], quoted: Sequence[str] = ()
 ) -> exp.Table | exp.Subquery:
-    """CSV files of ours as they were released, nothing in them guessed: see :func:`sqlanon.engines.duckdb.copying.csv`.
+    """CSV files of ours as they were released, nothing in them guessed: see :func:`sqlanon.engines.duckdb.files.csv`.
 
     Args:
         files: one or several with the same columns.

@@ -20,7 +20,7 @@ from sqlanon.engines.base import ResolvedSource, Stored
 from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.engines.duckdb.reading.origins import Schema, names_of, spellings
-from sqlanon.engines.duckdb.reading.scans import FILES
+from sqlanon.engines.duckdb.reading.restricted import FILES
 from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_table
 from sqlanon.model.names import folded

@@ -18,8 +18,7 @@ from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.engines.duckdb.reading import lake
 from sqlanon.engines.duckdb.reading.lake import CSV, Format, format_of
 from sqlanon.engines.duckdb.reading.origins import Spelled, spelled_by
-from sqlanon.engines.duckdb.reading.restricted import refuse_forbidden, refuse_remote
-from sqlanon.engines.duckdb.reading.scans import Scans, scans_of
+from sqlanon.engines.duckdb.reading.restricted import Scans, refuse_forbidden, refuse_remote, scans_of
 from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.names import folded, possible

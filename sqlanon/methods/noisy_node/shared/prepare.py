@@ -13,7 +13,7 @@ from sqlanon.methods.noisy_node.shared.algorithm import public_node
 from sqlanon.methods.shared.private.neighbours import bounded_source, private_method, refuse_observed
 from sqlanon.methods.shared.private.refusals import no_category
 from sqlanon.model.policy.policy import Policy
-from sqlanon.queries.cells.spec import CellSpec
+from sqlanon.queries.cells.encoding import CellSpec
 
 
 def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPolicy:

@@ -13,7 +13,7 @@ from sqlanon.engines.base import Compute
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.discrete_laplace import empty_cell_probability
 from sqlanon.mechanisms.source import Integers, RandomSource
-from sqlanon.queries.classes.roll_up import counted_rows
+from sqlanon.queries.classes.grouping import counted_rows
 from sqlanon.queries.kit.nodes import Relation
 from sqlanon.queries.noise.combinations import NOISE, NOISY, PLACE, RUN
 from sqlanon.queries.noise.unseen import RANK

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import duckdb
 import pytest
-import sqlglot
 from sqlglot import exp
 
 from sqlanon.queries.kit.macros import schema_statements
@@ -79,5 +78,5 @@ def example(role: str, text: str, database: duckdb.DuckDBPyConnection) -> Role:
         name = f"anon_example_{role}"
         database.execute(f"CREATE OR REPLACE TEMP TABLE {name} {text}")
         return exp.Table(this=identifier(name))
-    select = sqlglot.parse_one(f"SELECT {text}", read=DIALECT)
+    select = parsed(f"SELECT {text}")
     return select.expressions[0] if len(select.expressions) == 1 else select.expressions

@@ -827,17 +827,17 @@ WITH "anon_cells" AS (
 )
 SELECT
   *,
-  ROW_NUMBER() OVER (ORDER BY "anon_kept" DESC, "anon_class_size" DESC, "anon_key_0" ASC) AS "anon_rank",
-  CAST(SUM(CAST("anon_kept" AS BIGINT)) OVER (ORDER BY "anon_key_0" ASC) AS BIGINT) AS "anon_place"
+  ROW_NUMBER() OVER (ORDER BY anon_kept DESC, anon_class_size DESC, "anon_key_0" ASC) AS anon_rank,
+  CAST(SUM(CAST(anon_kept AS BIGINT)) OVER (ORDER BY "anon_key_0" ASC) AS BIGINT) AS anon_place
 FROM "anon_judged";
 
 SELECT
   COUNT(*) FILTER(WHERE
-    "anon_kept") AS "large",
+    anon_kept) AS large,
   COUNT(*) FILTER(WHERE
-    NOT "anon_kept") AS "small",
-  COALESCE(CAST(SUM("anon_class_size") FILTER(WHERE
-    NOT "anon_kept") AS BIGINT), 0) AS "rows"
+    NOT anon_kept) AS small,
+  COALESCE(CAST(SUM(anon_class_size) FILTER(WHERE
+    NOT anon_kept) AS BIGINT), 0) AS rows
 FROM "temp"."main"."anon_ranked_classes";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_outlier_classes" AS
@@ -901,23 +901,25 @@ WITH "anon_outliers" AS (
     *,
     UNNEST(
       RANGE(
-        GREATEST("anon_place" - 34, 1),
+        GREATEST(anon_place - (
+          35 - 1
+        ), 1),
         LEAST(
-          "anon_place" + 35,
+          anon_place + 35,
           (
             SELECT
               COUNT(*) FILTER(WHERE
-                "anon_kept")
+                anon_kept)
             FROM "temp"."main"."anon_ranked_classes"
           )
         ) + 1
       )
-    ) AS "anon_nearest"
+    ) AS anon_nearest
   FROM "temp"."main"."anon_outlier_classes"
 ), "anon_pairs" AS (
   SELECT
-    "anon_outliers"."anon_rank" AS "anon_outlier",
-    "anon_large"."anon_rank" AS "anon_nearest",
+    anon_outliers.anon_rank AS anon_outlier,
+    anon_large.anon_rank AS anon_nearest,
     XOR("anon_outliers"."anon_key_0", "anon_large"."anon_key_0") AS "anon_key_0",
     "anon_outliers"."anon_loss_0_1",
     "anon_outliers"."anon_loss_0_2",
@@ -927,13 +929,12 @@ WITH "anon_outliers" AS (
     "anon_outliers"."anon_loss_1_0",
     "anon_outliers"."anon_loss_1_1"
   FROM "anon_outliers"
-  JOIN "temp"."main"."anon_ranked_classes" AS anon_large
-    ON "anon_large"."anon_kept"
-    AND "anon_large"."anon_place" = "anon_outliers"."anon_nearest"
+  INNER JOIN "temp"."main"."anon_ranked_classes" AS anon_large
+    ON anon_large.anon_kept AND anon_large.anon_place = anon_outliers.anon_nearest
 ), "anon_compared" AS (
   SELECT
-    "anon_outlier",
-    "anon_nearest",
+    anon_outlier,
+    anon_nearest,
     ROUND(
       (
         CASE
@@ -963,31 +964,29 @@ WITH "anon_outliers" AS (
         END
       ) / 2,
       12
-    ) AS "anon_distance"
+    ) AS anon_distance
   FROM "anon_pairs"
 ), "anon_found" AS (
   SELECT
-    "anon_outlier",
-    MIN({'anon_distance': "anon_distance", 'anon_nearest': "anon_nearest"}) AS "anon_best"
+    anon_outlier,
+    MIN({'anon_distance': anon_distance, 'anon_nearest': anon_nearest}) AS anon_best
   FROM "anon_compared"
   GROUP BY
-    "anon_outlier"
+    anon_outlier
 )
 SELECT
   "anon_outliers"."anon_key_0",
-  "anon_outliers"."anon_class_size",
+  anon_outliers.anon_class_size,
   "anon_large"."anon_key_0" AS "anon_key_0_there",
-  "anon_found"."anon_best"."anon_distance" AS "anon_distance"
+  anon_found.anon_best.anon_distance AS anon_distance
 FROM "anon_found"
-JOIN "temp"."main"."anon_ranked_classes" AS anon_outliers
-  ON "anon_outliers"."anon_rank" = "anon_found"."anon_outlier"
-JOIN "temp"."main"."anon_ranked_classes" AS anon_large
-  ON "anon_large"."anon_rank" = (
-    "anon_found"."anon_best"."anon_nearest"
-  );
+INNER JOIN "temp"."main"."anon_ranked_classes" AS anon_outliers
+  ON anon_outliers.anon_rank = anon_found.anon_outlier
+INNER JOIN "temp"."main"."anon_ranked_classes" AS anon_large
+  ON anon_large.anon_rank = anon_found.anon_best.anon_nearest;
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_moved_cells" AS
-WITH "anon_cells" AS (
+WITH "anon_here" AS (
   SELECT
     "anon_key_0" & 9151314442816847872 AS "anon_key_0",
     "anon_sensitive_0",
@@ -996,27 +995,27 @@ WITH "anon_cells" AS (
   FROM "temp"."main"."anon_cells"
 ), "anon_rows" AS (
   SELECT
-    COALESCE("anon_moves"."anon_key_0_there", "anon_cells"."anon_key_0") AS "anon_key_0",
-    "anon_cells"."anon_sensitive_0",
-    "anon_cells"."anon_raw_0",
-    "anon_cells"."anon_row_count"
-  FROM "anon_cells"
+    COALESCE("anon_moves"."anon_key_0_there", "anon_here"."anon_key_0") AS "anon_key_0",
+    "anon_here"."anon_sensitive_0",
+    "anon_here"."anon_raw_0",
+    anon_here.anon_row_count
+  FROM "anon_here"
   LEFT JOIN "temp"."main"."anon_moves" AS anon_moves
-    ON "anon_moves"."anon_key_0" = "anon_cells"."anon_key_0"
+    ON "anon_moves"."anon_key_0" = "anon_here"."anon_key_0"
 )
 SELECT
   "anon_key_0",
   "anon_sensitive_0",
   ANY_VALUE("anon_raw_0") AS "anon_raw_0",
-  FALSE AS "anon_is_unmapped",
-  CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+  FALSE AS anon_is_unmapped,
+  CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
 FROM "anon_rows"
 GROUP BY
   "anon_key_0",
   "anon_sensitive_0";
 
 SELECT
-  ROUND(SUM("anon_distance" * "anon_class_size") / SUM("anon_class_size"), 12) AS "distance"
+  ROUND(SUM(anon_distance * anon_class_size) / SUM(anon_class_size), 12) AS distance
 FROM "temp"."main"."anon_moves";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_kept" AS
@@ -1474,22 +1473,22 @@ FROM "memory"."anon"."taxonomy";
 WITH "anon_values" AS (
   SELECT
     CAST(COALESCE("anon_raw_0", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
-    "anon_row_count" AS "anon_row_count"
+    anon_row_count
   FROM "temp"."main"."anon_cells"
   UNION ALL
   SELECT
     CAST(COALESCE("diagnosis", NULL) AS TEXT) COLLATE "binary" AS "diagnosis",
-    -1 AS "anon_row_count"
+    -1 AS anon_row_count
   FROM "memory"."main"."released"
 ), "anon_counts" AS (
   SELECT
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
   FROM "anon_values"
   GROUP BY
     "diagnosis"
 )
 SELECT
-  CAST(SUM(GREATEST("anon_row_count", 0)) AS BIGINT) AS "rows"
+  CAST(SUM(GREATEST(anon_row_count, 0)) AS BIGINT) AS rows
 FROM "anon_counts";
 
 WITH anon_rows AS (

@@ -1362,18 +1362,18 @@ CEILING = [
         ),
     ),
     *_of(
-        "sqlanon/methods/relocation/queries.py",
+        "sql/relocation.sql",
         (
             "relocation-to-anywhere",
-            "_struct([DISTANCE, NEAREST])",
-            "_struct([NEAREST, DISTANCE])",
+            "min({'anon_distance': anon_distance, 'anon_nearest': anon_nearest})",
+            "min({'anon_nearest': anon_nearest, 'anon_distance': anon_distance})",
             "rows are moved further than need be",
             f"{RELOCATIONS}::test_what_is_told_of_it",
         ),
         (
             "relocation-to-the-smaller-class",
-            "this=column(name), desc=True, nulls_first=False",
-            "this=column(name), desc=name == KEPT, nulls_first=False",
+            "anon_class_size DESC",
+            "anon_class_size ASC",
             "of equally near classes the smaller one gets the rows",
             f"{RELOCATIONS}::test_the_larger_of_equally_near_classes_is_taken",
         ),

@@ -49,7 +49,7 @@ def move(engine: Compute, table: EncodedTable, levels: Levels) -> tuple[EncodedT
     """
     encoding = table.encoding
     engine.run(queries.ranked(encoding, levels))
-    counts = engine.fetch(queries.class_counts(), "classes that are too small")[0]
+    counts = engine.fetch(queries.SQL.query("class_counts"), "classes that are too small")[0]
     neighbours = max(FEWEST_NEIGHBOURS, MOST_PAIRS // (2 * max(counts["small"], 1)))
     for step in (
         queries.outliers(encoding, levels),
@@ -57,7 +57,7 @@ def move(engine: Compute, table: EncodedTable, levels: Levels) -> tuple[EncodedT
         queries.moved(encoding, levels),
     ):
         engine.run(step)
-    distance = engine.fetch(queries.mean_distance(), "how far they go")[0]["distance"]
+    distance = engine.fetch(queries.SQL.query("mean_distance"), "how far they go")[0]["distance"]
     made = Moves(int(counts["rows"]), int(counts["small"]), distance, neighbours >= counts["large"])
     return replace(table, encoding=replace(encoding, cells=queries.MOVED)), made
 

@@ -1,4 +1,7 @@
-"""Every block of the README runs, in order, in one folder, as a reader would run them."""
+"""Every block of the README and of the guides runs, in order, in one folder, as a reader would run them.
+
+The README comes first. A guide needs what the README made, and nothing of another guide.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ from tests import command_client
 from tests.commands import environment, python, server
 from tests.conftest import ROOT
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = "README.md"
+GUIDES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "sqlanon" / "guides").glob("*.md"))
+TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in (README, *GUIDES)}
+REFERENCE = TEXTS["sqlanon/guides/reference.md"]
 
 
 @dataclass(frozen=True)
@@ -29,10 +35,9 @@ class Block:
     text: str
 
 
-BLOCKS = [
-    Block(*match)
-    for match in re.findall(r"(?:<!-- ([a-z ]+) -->\n)?^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
-]
+def blocks(name: str) -> list[Block]:
+    found = re.findall(r"(?:<!-- ([a-z ]+) -->\n)?^```(\w+)\n(.*?)^```$", TEXTS[name], flags=re.MULTILINE | re.DOTALL)
+    return [Block(*match) for match in found]
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +70,8 @@ def run_sql(text: str, folder: Path) -> None:
                 assert rows[0][0] >= 5
 
 
-def test_the_blocks_run_in_order(folder: Path) -> None:
-    for block in BLOCKS:
+def run_blocks(name: str, folder: Path) -> None:
+    for block in blocks(name):
         if block.marker:
             continue
         match block.language:
@@ -77,14 +82,47 @@ def test_the_blocks_run_in_order(folder: Path) -> None:
                 run_sql(block.text, folder)
             case "toml":
                 (folder / "policy.toml").write_text(block.text)
-            case "mermaid":
-                assert block.text.startswith("xychart-beta"), "a chart, which is looked at"
             case language:
                 pytest.fail(f"a block in {language} that no test runs")
 
 
+@pytest.fixture(scope="module")
+def after_the_readme(folder: Path) -> Path:
+    """The folder with what the README makes."""
+    run_blocks(README, folder)
+    return folder
+
+
+def test_the_blocks_of_the_readme_run(after_the_readme: Path) -> None:
+    assert (after_the_readme / "visits_k5.parquet").exists()
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_the_blocks_of_a_guide_run(guide: str, after_the_readme: Path) -> None:
+    run_blocks(guide, after_the_readme)
+
+
+def anchors(name: str) -> set[str]:
+    """The anchors of the headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", TEXTS[name], flags=re.M | re.S), flags=re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_links_lead_to_headings(name: str) -> None:
+    links = [link for link in re.findall(r"\]\(([^)]*)\)", TEXTS[name]) if "://" not in link]
+    broken = []
+    for link in links:
+        file, _, anchor = link.partition("#")
+        target = (ROOT / name).parent / file if file else ROOT / name
+        known = anchors(target.relative_to(ROOT).as_posix()) if target.exists() else set()
+        if not target.exists() or (anchor and anchor not in known):
+            broken.append(link)
+    assert broken == []
+
+
 def test_the_readme_leads_with_the_two_commands() -> None:
-    assert [block.marker for block in BLOCKS[:2]] == ["demo command", "test command"]
+    assert [block.marker for block in blocks(README)[:2]] == ["demo command", "test command"]
 
 
 @pytest.mark.deep
@@ -96,7 +134,7 @@ def test_the_demo_command_works_from_a_fresh_copy(tmp_path: Path) -> None:
     copy.mkdir()
     for name in ("pyproject.toml", "README.md", "sqlanon", "sql"):
         subprocess.run(["cp", "-r", str(ROOT / name), str(copy)], check=True)
-    command = next(block.text for block in BLOCKS if block.marker == "demo command")
+    command = next(block.text for block in blocks(README) if block.marker == "demo command")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", command],
@@ -110,16 +148,16 @@ def test_the_demo_command_works_from_a_fresh_copy(tmp_path: Path) -> None:
     assert "visits_k5" in done.stdout
 
 
-def test_the_readme_names_every_macro() -> None:
+def test_the_reference_names_every_macro() -> None:
     from sqlanon.queries.kit.macros import macros
 
-    table = README.partition("## The macros")[2].partition("## Honest limits")[0]
+    table = REFERENCE.partition("## The macros")[2].partition("\n## ")[0]
     missing = [name for name in macros() if f"`{name}`" not in table and not name.endswith(("_of",))]
     assert missing == []
 
 
-def test_the_readme_names_every_kind_of_taxonomy_and_its_settings() -> None:
-    table = README.partition("### Taxonomies")[2].partition("## Longitudinal data")[0]
+def test_the_reference_names_every_kind_of_taxonomy_and_its_settings() -> None:
+    table = REFERENCE.partition("### Taxonomies")[2].partition("\n## ")[0]
     lines = [line for line in table.splitlines() if line.startswith("| `")]
     for kind, rule in RULES.items():
         [line] = [line for line in lines if f"`{kind}`" in line.split("|")[1]]

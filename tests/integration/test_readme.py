@@ -22,7 +22,8 @@ from tests.conftest import ROOT
 
 README = "README.md"
 GUIDES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "sqlanon" / "guides").glob("*.md"))
-TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in (README, *GUIDES)}
+KIT = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / ".github").glob("*.md"))  # none in an sdist
+TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in (README, *GUIDES, *KIT)}
 REFERENCE = TEXTS["sqlanon/guides/reference.md"]
 
 
@@ -114,7 +115,7 @@ def test_links_lead_to_headings(name: str) -> None:
     broken = []
     for link in links:
         file, _, anchor = link.partition("#")
-        target = (ROOT / name).parent / file if file else ROOT / name
+        target = ((ROOT / name).parent / file if file else ROOT / name).resolve()
         known = anchors(target.relative_to(ROOT).as_posix()) if target.exists() else set()
         if not target.exists() or (anchor and anchor not in known):
             broken.append(link)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import Phase, settings
 
 import sqlanon as sa
-from sqlanon.evaluation.reproductions.adult import COLUMNS
+from sqlanon.papers.adult import COLUMNS
 from sqlanon.queries.kit.macros import schema_statements
 from tests.effort import examples
 

@@ -47,7 +47,7 @@ def epsilon_safe(
     """
     from sqlanon.evaluation.plan_report import NAME
     from sqlanon.evaluation.plans import plan_epsilon_safe
-    from sqlanon.evaluation.reproductions.files import refuse_targets
+    from sqlanon.evaluation.results import refuse_targets
 
     if out is not None:
         refuse_targets(out, NAME, replace=replace)
@@ -67,7 +67,7 @@ def written(made: EpsilonSafePlan, folder: Path, *, replace: bool) -> list[str]:
     """Write the table and the chart of a plan to a folder: the paths of the files."""
     from sqlanon.evaluation.plan_chart import drawn
     from sqlanon.evaluation.plan_report import NAME, reported
-    from sqlanon.evaluation.reproductions.files import write_files
+    from sqlanon.evaluation.results import write_files
 
     files = write_files(folder, NAME, reported(made, drawn(made)), replace=replace)
     return [str(path) for path in files.values()]

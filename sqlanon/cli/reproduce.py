@@ -10,12 +10,12 @@ import typer
 from sqlanon.cli.options import Json, ReplaceFile
 from sqlanon.cli.sessions import reading
 from sqlanon.cli.terminal.output import say, show, write_json
-from sqlanon.evaluation.reproductions import NAMES
+from sqlanon.papers import NAMES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from sqlanon.evaluation.reproductions.base import Reproduced
+    from sqlanon.evaluation.results import Reproduced
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"What to reproduce: {', '.join(NAMES)}.")]
 Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="The folder with the data of the paper.")]
@@ -48,8 +48,8 @@ def reproduce(
 
     Example: sqlanon reproduce h-ceiling --data adult_uci --out results
     """
-    from sqlanon.evaluation.reproductions import reproduction
-    from sqlanon.evaluation.reproductions.files import refuse_targets, write_files
+    from sqlanon.evaluation.results import refuse_targets, write_files
+    from sqlanon.papers import reproduction
 
     experiment = reproduction(name)
     seeds = experiment.seeds_from(first, count)
@@ -77,7 +77,7 @@ def reproduce(
 
 def _summary(found: Reproduced, paths: list[str]) -> list[RenderableType]:
     from sqlanon.cli.terminal.tables import plain, table
-    from sqlanon.evaluation.reproductions.files import cells
+    from sqlanon.evaluation.results import cells
 
     made: list[RenderableType] = []
     for each in found.tables:

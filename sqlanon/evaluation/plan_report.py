@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sqlanon.evaluation.plans import LIKELY, EpsilonSafePlan
-from sqlanon.evaluation.reproductions.base import Reproduced
+from sqlanon.evaluation.results import Reproduced
 from sqlanon.model.budget import spelled
 
 NAME = "plan-epsilon-safe"

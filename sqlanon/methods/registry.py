@@ -17,8 +17,8 @@ METHODS = {
     "epsilon-safe": "sqlanon.methods.noisy_node.epsilon_safe.method:EpsilonSafeRelease",
     "relocation": "sqlanon.methods.relocation.method:Relocated",
     "top-down-specialization": "sqlanon.methods.cuts.top_down.method:FromTheTop",
-    "ipa as published": "sqlanon.evaluation.baselines.ipa_as_published.method:AsPublished",
-    "epsilon-safe as published": "sqlanon.evaluation.baselines.epsilon_safe_as_published.method:AsPublished",
+    "ipa as published": "sqlanon.papers.ipa.as_published.method:AsPublished",
+    "epsilon-safe as published": "sqlanon.papers.thesis.epsilon_safe_as_published.method:AsPublished",
 }
 """The module and the class of each method, by name."""
 

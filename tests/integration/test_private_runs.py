@@ -18,13 +18,13 @@ from sqlglot import parse_one
 
 import sqlanon as sa
 from sqlanon.cli.sessions import writing
-from sqlanon.evaluation.baselines.ipa_as_published import queries as ipa_paper
 from sqlanon.ledger.opening import open_ledger
 from sqlanon.mechanisms import opendp
 from sqlanon.mechanisms.accountant import Expense
 from sqlanon.methods.noisy_node.ipa import method as noisy_counts
 from sqlanon.model.destination import destination
 from sqlanon.model.ledger import START
+from sqlanon.papers.ipa.as_published import queries as ipa_paper
 from sqlanon.queries.noise import scores
 from tests.commands import environment, sqlanon
 from tests.conftest import ROOT

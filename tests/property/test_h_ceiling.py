@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import sqlanon as sa
 from sqlanon.binding.prepare import prepare
-from sqlanon.evaluation.reproductions.losses import losses
 from sqlanon.methods.h_ceiling import candidates
 from sqlanon.methods.h_ceiling.candidates import Candidate
 from sqlanon.methods.h_ceiling.catalog.link import Links
@@ -25,6 +24,7 @@ from sqlanon.methods.h_ceiling.fewest import OUT_OF_LIMIT, FewestCounterfeits
 from sqlanon.methods.h_ceiling.report import CeilingReport
 from sqlanon.methods.shared.cells import encode_table
 from sqlanon.model.lattice import Lattice
+from sqlanon.papers.h_ceiling.losses import losses
 from tests import oracle
 from tests.case_tables import session_of
 from tests.effort import examples

@@ -16,7 +16,7 @@ from sqlanon.evaluation import EpsilonSafePlan, plan_epsilon_safe
 from sqlanon.evaluation.plan_chart import LINES, drawn
 from sqlanon.evaluation.plan_report import NAME, reported
 from sqlanon.evaluation.plans import shares
-from sqlanon.evaluation.reproductions.files import write_files
+from sqlanon.evaluation.results import write_files
 from sqlanon.model.sampled_classes import least_rows
 
 pytestmark = pytest.mark.one_line

@@ -12,7 +12,7 @@ from sqlanon.cli.terminal.tables import plain, table
 from sqlanon.cli.terminal.views import notes_view
 from sqlanon.evaluation.plan_report import reported
 from sqlanon.evaluation.plans import EpsilonSafePlan
-from sqlanon.evaluation.reproductions.files import cells
+from sqlanon.evaluation.results import cells
 
 WIDTH = 30
 """Of a bar, in characters, where there is room."""

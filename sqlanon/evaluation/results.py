@@ -1,0 +1,173 @@
+"""The result of an experiment or a plan, and its files: a table for programs, one for people, and a chart."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlanon.errors import EngineError
+from sqlanon.evaluation.audit_chart import required_altair
+from sqlanon.publish.files import cannot_be_written, refuse_file, refuse_place, staged_file
+
+Row = Mapping[str, Any]
+"""A text, a number or None by column."""
+
+DIGITS = 10
+"""After the point, of all figures."""
+
+ENDINGS = (".csv", ".md", ".svg")
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """What came out of a reproduction.
+
+    Attributes:
+        title: what was compared, in a line.
+        rows: a row per release, all with the same columns.
+        shown: the columns of a summary, with their headings.
+        findings: what the rows say, a sentence each.
+        notes: how they are to be read, a sentence each.
+        chart: the rows as a chart of altair.
+        parts: the column that separates the tables of a summary, if there are several.
+    """
+
+    title: str
+    rows: Sequence[Row]
+    shown: Mapping[str, str]
+    findings: Sequence[str]
+    notes: Sequence[str]
+    chart: Any
+    parts: str | None = None
+
+    @property
+    def tables(self) -> Iterator[Table]:
+        """The tables of a summary: all rows, or those of each part without its empty columns."""
+        if self.parts is None:
+            yield Table(self.title, self.shown, self.rows)
+            return
+        for part in dict.fromkeys(row[self.parts] for row in self.rows):
+            rows = [row for row in self.rows if row[self.parts] == part]
+            known = {name for row in rows for name, value in row.items() if value is not None}
+            yield Table(str(part), {name: self.shown[name] for name in self.shown if name in known}, rows)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Some rows as a summary shows them, under a title, with the headings of their columns."""
+
+    title: str
+    shown: Mapping[str, str]
+    rows: Sequence[Row]
+
+
+def rounded(row: Row) -> Row:
+    """The row with figures that equal runs make equal, though a database adds in any order."""
+    return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in row.items()}
+
+
+def targets(folder: Path, name: str) -> dict[str, Path]:
+    """The files of a reproduction in a folder, by their endings."""
+    return {ending: folder / f"{name}{ending}" for ending in ENDINGS}
+
+
+def refuse_targets(folder: Path, name: str, *, replace: bool) -> None:
+    """Refuse what cannot be written, before the work is done.
+
+    Raises:
+        EngineError: a file is there already, the folder is none or cannot be written, or altair is not installed.
+    """
+    required_altair()
+    if folder.exists() and not folder.is_dir():
+        raise EngineError(f"{folder} is not a folder; give the name of one", step="target")
+    if not folder.exists():
+        refuse_place(folder)
+        return
+    for path in targets(folder, name).values():
+        refuse_file(path, replace=replace)
+
+
+def write_files(folder: Path, name: str, found: Reproduced, *, replace: bool) -> dict[str, Path]:
+    """Write all files, which get their names when the last of them is complete.
+
+    Raises:
+        EngineError: as :func:`refuse_targets`, or the disk is full.
+    """
+    writers: Mapping[str, Callable[[Path], object]] = {
+        ".csv": lambda path: _write_csv(path, found),
+        ".md": lambda path: path.write_text(markdown(found, f"{name}.svg"), encoding="utf-8"),
+        ".svg": lambda path: found.chart.save(str(path), format="svg"),
+    }
+    paths = targets(folder, name)
+    with _made(folder), ExitStack() as stack:
+        for ending, path in paths.items():
+            staged = stack.enter_context(staged_file(path, replace=replace))
+            with cannot_be_written(path, "target"):
+                writers[ending](staged)
+    return paths
+
+
+def markdown(found: Reproduced, chart: str) -> str:
+    """The report: the findings, the rows, the chart and how they are to be read."""
+    lines = [
+        f"# {found.title}",
+        "",
+        *(f"- {finding}" for finding in found.findings),
+        "",
+        *(line for table in found.tables for line in _table(table, titled=found.parts is not None)),
+        f"![{found.title}]({chart})",
+        "",
+        *(f"- {note}" for note in found.notes),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def cells(table: Reproduced | Table, row: Row) -> list[str]:
+    """A row as a summary shows it."""
+    return [spelled(row[name]) for name in table.shown]
+
+
+def spelled(value: str | int | float | None) -> str:
+    """``12,345``, ``0.1234``; a dash for nothing."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+
+
+def _table(table: Table, *, titled: bool) -> Iterator[str]:
+    headings = list(table.shown.values())
+    yield from (f"## {table.title}", "") if titled else ()
+    yield _line(headings)
+    yield _line(["---"] * len(headings))
+    yield from (_line(cells(table, row)) for row in table.rows)
+    yield ""
+
+
+def _line(values: list[str]) -> str:
+    return f"| {' | '.join(values)} |"
+
+
+def _write_csv(path: Path, found: Reproduced) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(found.rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(found.rows)
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """A folder to write to, which goes again if nothing was written to it."""
+    with cannot_be_written(folder, "target"):
+        folder.mkdir(exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # it is not empty
+            folder.rmdir()
+        raise

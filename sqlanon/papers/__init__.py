@@ -1,0 +1,39 @@
+"""Papers: their experiments, run again on public data, and their methods as published, to compare with.
+
+>>> from sqlanon import papers
+>>> papers.NAMES
+('h-ceiling', 'diffgen', 'thesis-accuracy', 'epsilon-safe')
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from sqlanon.papers.base import Reproduction
+
+_HOMES = {
+    "h-ceiling": "h_ceiling.experiment",
+    "diffgen": "diffgen.experiment",
+    "thesis-accuracy": "thesis.accuracy",
+    "epsilon-safe": "thesis.epsilon_safe",
+}
+"""The module of each, which has it as ``REPRODUCTION``."""
+
+NAMES = tuple(_HOMES)
+
+
+def reproduction(name: str) -> Reproduction:
+    """The reproduction of a name.
+
+    Raises:
+        PolicyError: there is none.
+    """
+    from sqlanon.errors import PolicyError
+    from sqlanon.model.base import did_you_mean
+
+    if name not in _HOMES:
+        raise PolicyError(f'there is no reproduction "{name}", only {", ".join(NAMES)}{did_you_mean(name, NAMES)}')
+    home = import_module(f"sqlanon.papers.{_HOMES[name]}")
+    return cast("Reproduction", home.REPRODUCTION)

@@ -1,0 +1,47 @@
+"""What a reproduction is: an experiment with a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlanon.errors import PolicyError
+
+if TYPE_CHECKING:
+    from sqlanon.api.session import Session
+    from sqlanon.evaluation.results import Reproduced
+
+Told = Callable[[str], None]
+"""Told of each step before it is taken, in words."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """An experiment of a paper.
+
+    Attributes:
+        name: what it is called.
+        source: the paper.
+        check: refuses a folder that lacks what the experiment reads, before anything is computed.
+        run: runs it in a session, on the data of a folder, with draws that follow from seeds.
+        seeds: those that are taken if none are given; of several, figures are means.
+    """
+
+    name: str
+    source: str
+    check: Callable[[Path], None]
+    run: Callable[[Session, Path, Sequence[int], Told], Reproduced]
+    seeds: range
+
+    def seeds_from(self, first: int | None, count: int | None) -> range:
+        """So many seeds from a first one on; its own where neither is given.
+
+        Raises:
+            PolicyError: several are wanted of an experiment that makes every release once.
+        """
+        start = self.seeds.start if first is None else first
+        if len(self.seeds) == 1 and count not in (None, 1):
+            raise PolicyError(f"{self.name} makes every release once, with one seed: leave out the number of seeds")
+        return range(start, start + (len(self.seeds) if count is None else count))

@@ -1,0 +1,229 @@
+"""IPA as it was published, for comparison: it is not differentially private, and claims nothing.
+
+Every node is perturbed, small classes masked and counterfeit rows added to the others, and one is drawn by what it is
+worth. Of the numbers that chance gave, those of the node that is drawn are kept, and its rows are made from them again.
+
+Source: Lee & Chung 2020, as decided in spec/ipa.md B1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sqlanon.engines.base import Compute
+from sqlanon.errors import PolicyError
+from sqlanon.mechanisms.source import Floats, Integers
+from sqlanon.methods.noisy_node.shared.algorithm import Draws, public_node
+from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.methods.shared.roll_up import RolledUp, RollUps
+from sqlanon.model.lattice import Levels
+from sqlanon.model.policy.noisy_counts import CANDIDATES, INSERTION, IPA, SUPPRESSION, VALUE
+from sqlanon.papers.ipa.as_published import queries
+from sqlanon.queries.kit.nodes import Relation, Step
+from sqlanon.queries.noise import combinations as private
+from sqlanon.search.problem import batches
+
+NODES_AT_ONCE = 64
+"""How many nodes are perturbed before it is thought about what to count the next ones from."""
+
+MOST_LOSS = 3
+"""The three losses of a node are 1 each at most, which is also what the paper takes for their sensitivity."""
+
+MOST_COUNTERFEITS = 100_000_000
+"""How many counterfeit rows one statement may be expected to draw: each takes three numbers."""
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """The numbers that chance gave for some classes.
+
+    Attributes:
+        runs: which runs they are for.
+        thresholds: a class is kept if it has more rows; shape (runs, classes).
+        counterfeits: how many rows are added to a class that is kept; shape (runs, classes).
+        uniforms: a number between 0 and 1 for each of these rows, run after run, class after class.
+    """
+
+    runs: Integers
+    thresholds: Floats
+    counterfeits: Integers
+    uniforms: Floats
+
+    @classmethod
+    def drawn(cls, draws: Draws, runs: int, classes: int) -> Perturbation:
+        """Draw for so many classes; with a threshold t of 1 there is no noise on it.
+
+        Raises:
+            PolicyError: there would be too many counterfeit rows.
+        """
+        t, size = _method(draws).threshold, runs * classes
+        _refuse_many_counterfeits(size, 1 / _epsilon(draws, INSERTION))
+        thresholds = t + draws.source.laplace(size, (t - 1) / _epsilon(draws, SUPPRESSION))
+        counterfeits = _counterfeits(draws.source.laplace(size, 1 / _epsilon(draws, INSERTION)))
+        return cls(
+            np.arange(runs),
+            thresholds.reshape(runs, classes),
+            counterfeits.reshape(runs, classes),
+            draws.source.uniform(int(counterfeits.sum())),
+        )
+
+    def part(self, runs: NDArray[np.bool_], classes: slice = slice(None)) -> Perturbation:
+        """What of it is for some of its runs and some classes that lie together."""
+        is_wanted = np.zeros(self.counterfeits.shape, dtype=np.bool_)
+        is_wanted[runs, classes] = True
+        uniforms = self.uniforms[np.repeat(is_wanted.ravel(), self.counterfeits.ravel())]
+        return Perturbation(self.runs[runs], self.thresholds[runs, classes], self.counterfeits[runs, classes], uniforms)
+
+
+@dataclass(frozen=True)
+class ChosenNode:
+    """A node that is drawn in some runs, and what chance gave for it there."""
+
+    levels: Levels
+    perturbation: Perturbation
+
+
+def chosen_nodes(engine: Compute, table: EncodedTable, draws: Draws, runs: int = 1) -> list[ChosenNode]:
+    """The nodes that are drawn, each with the runs in which it is; a public node is that of all runs.
+
+    The nodes come one statement after the other: each time the node that a run holds stands against the new ones, with
+    the weight of all before, which is the same as to choose among all nodes at the end.
+    """
+    engine.run(queries.values(table.encoding))
+    if (node := public_node(table.bound)) is not None:
+        _, perturbation = _perturbed(engine, table, [node], draws, runs)
+        return [ChosenNode(node, perturbation)]
+    held: list[ChosenNode] = []
+    log_weight = np.full(runs, -np.inf)
+    for nodes, class_counts, perturbation in _all_perturbed(engine, table, draws, runs):
+        utilities = _utilities(engine, runs, len(nodes))
+        weights = _epsilon(draws, CANDIDATES) * utilities / (2 * MOST_LOSS)
+        candidates = np.column_stack([log_weight, weights])
+        drawn = draws.source.softmax_choice(candidates, runs=runs)
+        held = [*_still_held(held, drawn), *_newly_held(nodes, class_counts, perturbation, drawn)]
+        log_weight = np.logaddexp.reduce(candidates, axis=1)
+    return held
+
+
+def draw_counts(engine: Compute, table: EncodedTable, draws: Draws, chosen: ChosenNode) -> list[Relation]:
+    """Make what is shown at a node of the numbers that chance gave for it.
+
+    Returns:
+        the relations that combinations are in; values are in :data:`private.NOISY_LEFT_OVER`, as those of
+        :func:`sqlanon.methods.noisy_node.ipa.draws.draw_counts` are.
+    """
+    _remake(engine, queries.class_steps(table.encoding, [chosen.levels], _epsilon(draws, VALUE)))
+    _put(engine, chosen.perturbation)
+    _remake(engine, queries.shown_steps(table.encoding, chosen.levels))
+    return [private.NOISY_COMBINATIONS]
+
+
+def _all_perturbed(
+    engine: Compute, table: EncodedTable, draws: Draws, runs: int
+) -> Iterator[tuple[list[Levels], Integers, Perturbation]]:
+    """All nodes, so many at a time: how many classes each has, and what chance gives for them, class after class."""
+    context = table.context
+    roll_ups = RollUps.of(engine, table)
+    with engine.scratch():
+        for batch in batches(context.lattice.nodes(), max(1, NODES_AT_ONCE // runs)):
+            for source, nodes in roll_ups.statements(batch):
+                yield nodes, *_perturbed(engine, table, nodes, draws, runs, source)
+
+
+def _perturbed(
+    engine: Compute,
+    table: EncodedTable,
+    nodes: Sequence[Levels],
+    draws: Draws,
+    runs: int,
+    source: RolledUp | None = None,
+) -> tuple[Integers, Perturbation]:
+    """Make the classes of some nodes, from all cells or from those of a node below, count them, and draw for them."""
+    cells, apart = (None, False) if source is None else (source.cells, source.is_big)
+    _remake(engine, queries.class_steps(table.encoding, nodes, _epsilon(draws, VALUE), cells=cells, apart=apart))
+    class_counts = np.zeros(len(nodes), dtype=np.int64)
+    for row in engine.fetch(queries.class_counts(), "classes of nodes", "node"):
+        class_counts[row["node"]] = row["classes"]
+    perturbation = Perturbation.drawn(draws, runs, int(class_counts.sum()))
+    _put(engine, perturbation)
+    return class_counts, perturbation
+
+
+def _put(engine: Compute, perturbation: Perturbation) -> None:
+    """Have chance decide over the classes that there are."""
+    runs, classes = perturbation.thresholds.shape
+    places = {private.RUN: np.repeat(perturbation.runs, classes), queries.CLASS: np.tile(np.arange(classes), runs)}
+    added = perturbation.counterfeits.ravel()
+    counterfeits = {name: np.repeat(found, added) for name, found in places.items()}
+    drawn = {
+        queries.THRESHOLDS: {**places, queries.THRESHOLD: perturbation.thresholds.ravel()},
+        queries.UNIFORMS: {**counterfeits, queries.UNIFORM: perturbation.uniforms},
+    }
+    for relation, columns in drawn.items():
+        engine.drop(relation)
+        engine.put(relation, pa.table(columns))
+    _remake(engine, queries.perturbation_steps())
+
+
+def _remake(engine: Compute, steps: Sequence[Step]) -> None:
+    """Make tables anew that were made for other nodes."""
+    for step in steps:
+        engine.drop(step.makes)
+        engine.run(step)
+
+
+def _utilities(engine: Compute, runs: int, nodes: int) -> Floats:
+    """What the nodes are worth, shape (runs, nodes); without rows there is nothing to lose."""
+    found = np.full((runs, nodes), float(MOST_LOSS))
+    for row in engine.fetch(queries.utilities(), "utilities of nodes", "node"):
+        found[row["run"], row["node"]] = row["utility"]
+    return found
+
+
+def _still_held(held: Sequence[ChosenNode], drawn: Integers) -> Iterator[ChosenNode]:
+    """What is left of the nodes that runs hold: in runs that drew the first candidate, they stay."""
+    for chosen in held:
+        stays = drawn[chosen.perturbation.runs] == 0
+        if stays.any():
+            yield ChosenNode(chosen.levels, chosen.perturbation.part(stays))
+
+
+def _newly_held(
+    nodes: Sequence[Levels], class_counts: Integers, perturbation: Perturbation, drawn: Integers
+) -> Iterator[ChosenNode]:
+    ends = np.cumsum(class_counts)
+    for place, levels in enumerate(nodes):
+        chose = drawn == place + 1
+        if chose.any():
+            classes = slice(int(ends[place] - class_counts[place]), int(ends[place]))
+            yield ChosenNode(levels, perturbation.part(chose, classes))
+
+
+def _refuse_many_counterfeits(classes: int, scale: float) -> None:
+    # Half of the noise is positive, and as large as its scale on average.
+    expected = classes * scale / 2
+    if expected > MOST_COUNTERFEITS:
+        raise PolicyError(
+            f"{expected:.0e} counterfeit rows would be drawn for the classes of a few nodes; raise ε or the share of "
+            f'"{INSERTION}" in it, or take more general nodes with minimum_levels or a public node'
+        )
+
+
+def _counterfeits(noise: Floats) -> Integers:
+    """Noise as a number of rows to add: rounded, halves away from 0, and none if there would be fewer."""
+    counts: Integers = np.maximum(np.floor(noise + 0.5), 0).astype(np.int64)
+    return counts
+
+
+def _epsilon(draws: Draws, step: str) -> float:
+    return float(draws.charges[step].budget.epsilon)
+
+
+def _method(draws: Draws) -> IPA:
+    assert isinstance(draws.method, IPA)
+    return draws.method

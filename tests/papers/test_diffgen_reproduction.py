@@ -1,0 +1,165 @@
+"""``sqlanon reproduce diffgen``: what it refuses, what it leaves behind, and the targets of spec/diffgen.md (d)."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+import sqlanon as sa
+from sqlanon.cli.app import app
+from sqlanon.evaluation.results import Reproduced
+from sqlanon.papers.diffgen import experiment as diffgen
+from sqlanon.papers.diffgen import releases as diffgen_releases
+from sqlanon.papers.diffgen.releases import Contender, Outcome
+from sqlanon.papers.learning import BASELINE, LOWER_BOUND
+from tests.conftest import data_folder
+
+pytestmark = pytest.mark.one_line
+
+SETTINGS = {
+    "EPSILONS": ("0.1", "1"),
+    "SPECIALIZATIONS": (10,),
+    "COMPARED_EPSILONS": ("1",),
+    "COMPARED_SPECIALIZATIONS": 9,
+}
+"""Few enough to be tried in seconds."""
+
+METHODS = [
+    "rows as they are (BA)",
+    "more frequent class (LA)",
+    *["DiffGen, Max"] * 2,
+    *["DiffGen, InfoGain"] * 2,
+    "DiffGen, Max",
+    diffgen_releases.FEWER,
+    "histogram",
+    diffgen_releases.TOP_DOWN,
+]
+
+
+def rows_of_adult(first: int) -> Iterator[list[object]]:
+    """So many that some are released."""
+    for place in range(600):
+        number = first + place % 60
+        yield [
+            20 + number * 7 % 60, "Private", 100 * number, ["HS-grad", "Masters"][number % 3 == 0], 9, "Divorced",
+            ["Sales", "Craft-repair"][number % 2], "Husband", ["White", "Black"][number % 11 == 0],
+            ["Male", "Female"][number % 2], 0, 0, 40, "United-States", [">50K", "<=50K"][number % 3 > 0],
+        ]  # fmt: skip
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder like that of UCI Adult, with invented rows for training and as many for tests."""
+    folder = tmp_path / "adult"
+    folder.mkdir()
+    for name, first, dot in (("adult.data", 0, ""), ("adult.test", 60, ".")):
+        lines = (", ".join(map(str, row)) + f"{dot}\n" for row in rows_of_adult(first))
+        (folder / name).write_text("".join(lines))
+    return folder
+
+
+@pytest.fixture
+def one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One kind of release."""
+    monkeypatch.setattr(diffgen, "contenders", lambda: [diffgen_releases.diffgen("DiffGen, Max", "max", "1", 10)])
+    monkeypatch.setattr(diffgen, "findings", lambda _: ["found"])
+
+
+def run(*arguments: str | Path) -> Any:
+    """The command in this process, where tests can change what it does."""
+    from typer.testing import CliRunner
+
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+@pytest.mark.usefixtures("one")
+def test_files_repeat_themselves(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = run("diffgen", "--data", data, "--out", out, "--seeds", "2")
+    assert done.exit_code == 0, done.output
+    made = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert sorted(made) == ["diffgen.csv", "diffgen.md", "diffgen.svg"]
+    assert [row["method"] for row in csv.DictReader(made["diffgen.csv"].decode().splitlines())] == METHODS[:3]
+    assert all(method in made["diffgen.svg"].decode() for method in METHODS[:3])
+    again = run("diffgen", "--data", data, "--out", out, "--seeds", "2", "--replace", "--json")
+    assert again.exit_code == 0, again.output
+    told = json.loads(again.stdout)
+    assert (told["name"], told["seed"], told["seeds"], len(told["rows"])) == ("diffgen", 0, 2, 3)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == made
+
+
+def test_all_files_that_are_missing_are_named(data: Path, tmp_path: Path) -> None:
+    for path in data.iterdir():
+        path.unlink()
+    refused = run("diffgen", "--data", data, "--out", tmp_path / "out").exception
+    assert isinstance(refused, sa.PolicyError)
+    assert len(refused.problems) == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_several_seeds_of_what_is_made_once(data: Path, tmp_path: Path) -> None:
+    refused = run("h-ceiling", "--data", data, "--out", tmp_path / "out", "--seeds", "2").exception
+    assert isinstance(refused, sa.PolicyError)
+    assert "once" in str(refused)
+
+
+def test_a_row_is_a_mean() -> None:
+    outcomes = [Outcome({"tree": 0.5, "logistic": 0.7}, 10), Outcome({"tree": 0.7, "logistic": 0.7}, 21)]
+    row = diffgen.row_of(Contender("any", epsilon="0.5", specializations=3), outcomes)
+    assert row == {
+        "method": "any",
+        "epsilon": 0.5,
+        "specializations": 3,
+        "tree": 0.6,
+        "tree_sd": pytest.approx(0.02**0.5),
+        "logistic": 0.7,
+        "logistic_sd": 0,
+        "combinations": 16,
+    }
+    one = diffgen.row_of(Contender("any"), [Outcome({"tree": 0.5, "logistic": 0.7})])
+    assert [one[name] for name in ("epsilon", "tree_sd", "logistic_sd", "combinations")] == [None] * 4
+
+
+@pytest.fixture(scope="module")
+def reproduced() -> Reproduced:
+    """Three seeds, where the figures of the README are means of ten."""
+    folder = data_folder("adult_uci")
+    of_run = {name: value for name, value in SETTINGS.items() if hasattr(diffgen, name)}
+    with (
+        mock.patch.multiple(diffgen, **of_run),
+        mock.patch.multiple(diffgen_releases, **SETTINGS),
+        sa.connect(":memory:") as session,
+    ):
+        return diffgen.run(session, folder, range(3), lambda _: None)
+
+
+@pytest.mark.adult
+@pytest.mark.deep
+@pytest.mark.one_line
+class TestAdult:
+    def test_all_are_there(self, reproduced: Reproduced) -> None:
+        assert [row["method"] for row in reproduced.rows] == METHODS
+
+    def tree(self, found: Reproduced, method: str, epsilon: float | None, count: int | None) -> Any:
+        by_key = {(row["method"], row["epsilon"], row["specializations"]): row["tree"] for row in found.rows}
+        return by_key[method, epsilon, count]
+
+    def test_without_privacy(self, reproduced: Reproduced) -> None:
+        assert round(self.tree(reproduced, LOWER_BOUND, None, None), 4) == 0.7543
+        assert 0.84 <= self.tree(reproduced, BASELINE, None, None) <= 0.86
+
+    def test_targets(self, reproduced: Reproduced) -> None:
+        assert self.tree(reproduced, "DiffGen, Max", 1, 10) >= 0.81
+        assert self.tree(reproduced, "DiffGen, Max", 0.1, 10) >= 0.765
+        assert self.tree(reproduced, "DiffGen, Max", 1, 10) >= self.tree(reproduced, "DiffGen, Max", 0.1, 10) - 0.01
+
+    def test_information_gain_is_worse(self, reproduced: Reproduced) -> None:
+        for epsilon in (0.1, 1):
+            gain, most = (self.tree(reproduced, f"DiffGen, {name}", epsilon, 10) for name in ("InfoGain", "Max"))
+            assert gain < most

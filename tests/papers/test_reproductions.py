@@ -1,0 +1,272 @@
+"""``sqlanon reproduce``: what it refuses, what it leaves behind, and the figures of Lee et al. 2017 on UCI Adult."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+import sqlanon as sa
+from sqlanon import papers
+from sqlanon.cli.app import app
+from sqlanon.evaluation import CountQuery
+from sqlanon.evaluation import results as files
+from sqlanon.papers import adult
+from sqlanon.papers.h_ceiling import experiment as h_ceiling
+from sqlanon.papers.h_ceiling.chart import drawn
+from tests.commands import sqlanon
+from tests.conftest import data_folder
+
+pytestmark = pytest.mark.one_line
+
+NOT_SAID = "alice-1970"
+
+
+def rows_of_adult() -> Iterator[list[object]]:
+    for number in range(60):
+        yield [
+            number * 7 % 90, ["Private", "?"][number % 4 == 0], number, ["HS-grad", "Masters"][number % 3 == 0], 9,
+            ["Divorced", "Widowed"][number % 5 == 0], ["Sales", "?", "Sales"][number % 3], "Husband",
+            ["White", "Black"][number % 11 == 0], ["Male", "Female"][number % 2], 0, 0, 40, "United-States", "<=50K",
+        ]  # fmt: skip
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder like that of UCI Adult, with 60 invented rows."""
+    folder = tmp_path / "adult"
+    (folder / "hierarchies").mkdir(parents=True)
+    rows = [list(map(str, row)) for row in rows_of_adult()]
+    (folder / "adult.data").write_text("".join(f"{', '.join(row)}\n" for row in rows) + "\n")
+    for name in h_ceiling.HIERARCHIES:
+        values = {row[adult.COLUMNS.index(name)] for row in rows} | {"another"}
+        text = "".join(f"{value};*\n" for value in sorted(values))
+        (folder / "hierarchies" / f"{name}.csv").write_text(text)
+    return folder
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One release of each kind, and queries for one value."""
+    queries = [CountQuery(column=name, where={h_ceiling.SENSITIVE: "Sales"}) for name in h_ceiling.QUASI_IDENTIFIERS]
+    monkeypatch.setattr(h_ceiling, "queries", lambda _: queries)
+    monkeypatch.setattr(h_ceiling, "CLASS_SIZES", (5,))
+    monkeypatch.setattr(h_ceiling, "CEILINGS", (0.3,))
+
+
+def run(*arguments: str | Path) -> Any:
+    """The command in this process, where tests can change what it does."""
+    from typer.testing import CliRunner
+
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+class TestRegistry:
+    @pytest.mark.parametrize("name", papers.NAMES)
+    def test_each_is_found_by_its_name(self, name: str) -> None:
+        assert papers.reproduction(name).name == name
+
+    def test_a_name_that_is_none(self) -> None:
+        with pytest.raises(sa.PolicyError, match=r'no reproduction "hceiling", only .*; did you mean "h-ceiling"\?'):
+            papers.reproduction("hceiling")
+
+    def test_help_names_them(self, tmp_path: Path) -> None:
+        done = sqlanon("reproduce", "--help", folder=tmp_path)
+        assert all(name in done.stdout for name in papers.NAMES)
+
+
+class TestRows:
+    """The files of the repository, as they are and as the repository has them."""
+
+    @pytest.mark.parametrize("title", ["", "|1x3 Cross validator\n"])
+    def test_rows_for_tests_are_spelled_like_those_for_training(self, data: Path, title: str) -> None:
+        rows = (data / "adult.data").read_text()
+        (data / "adult.test").write_text(title + rows.replace("<=50K", "<=50K."))
+        assert adult.test_rows(data, adult.COLUMNS) == adult.training_rows(data, adult.COLUMNS)
+
+    def test_known_rows_have_no_question_mark(self, data: Path) -> None:
+        (data / "adult.test").write_text((data / "adult.data").read_text())
+        expected = [row[0] for row in rows_of_adult() if "?" not in row]
+        assert 0 < len(expected) < 60
+        for rows in adult.known_rows(data, ["age"]):
+            assert rows.to_pydict() == {"age": expected}
+
+    def test_all_files_that_are_missing_are_named(self, data: Path) -> None:
+        with pytest.raises(sa.PolicyError) as refused:
+            adult.refuse_folder(data.parent, [], files=[adult.TRAINING, adult.TEST])
+        assert "hierarchies" not in str(refused.value)
+        assert len(refused.value.problems) == 2
+        adult.refuse_folder(data, ["race"])
+
+    def test_a_row_of_something_else_is_refused(self, data: Path) -> None:
+        (data / "adult.test").write_text((data / "adult.data").read_text() + f"{NOT_SAID}, 2\n")
+        with pytest.raises(sa.PolicyError, match="cannot be read as UCI Adult") as refused:
+            adult.test_rows(data, ["age"])
+        assert NOT_SAID not in str(refused.value)
+
+    @pytest.mark.adult
+    def test_their_rows(self) -> None:
+        folder = data_folder("adult_uci")
+        assert adult.training_rows(folder, ["age"]).num_rows == 32_561
+        assert adult.test_rows(folder, ["age"]).num_rows == 16_281
+        known = adult.known_rows(folder, adult.COLUMNS)
+        assert [rows.num_rows for rows in known] == [30_162, 15_060]
+        for rows in known:
+            assert tuple(rows.column_names) == adult.COLUMNS
+            assert set(rows["income"].to_pylist()) == {"<=50K", ">50K"}
+            assert all("?" not in rows[name].to_pylist() for name in adult.COLUMNS)
+
+
+class TestRefusals:
+    """Before anything is computed, and without a file."""
+
+    def refused(self, data: Path, out: Path, code: int, *words: str, name: str = "h-ceiling") -> None:
+        before = sorted(data.parent.rglob("*"))
+        done = sqlanon("reproduce", name, "--data", str(data), "--out", str(out), folder=data.parent)
+        assert done.returncode == code, done.stderr
+        said = " ".join(done.stderr.split())
+        assert [word for word in words if word not in said] == []
+        assert "Traceback" not in said
+        assert NOT_SAID not in said
+        assert sorted(data.parent.rglob("*")) == before
+
+    def test_an_experiment_that_there_is_not(self, data: Path, out: Path) -> None:
+        self.refused(data, out, 2, "no reproduction", name="diffgenn")
+
+    def test_no_data(self, tmp_path: Path, out: Path) -> None:
+        self.refused(tmp_path / "nowhere", out, 2, "lacks the data of UCI Adult", "adult.data", "hierarchies")
+
+    def test_a_hierarchy_that_is_not_there(self, data: Path, out: Path) -> None:
+        (data / "hierarchies" / "race.csv").unlink()
+        self.refused(data, out, 2, "there is no file", "race.csv")
+
+    @pytest.mark.parametrize("text", ["", f"39, {NOT_SAID}\n", f"{NOT_SAID}{', 1' * 14}\n", "\0"])
+    def test_data_of_something_else(self, data: Path, out: Path, text: str) -> None:
+        (data / "adult.data").write_text(text)
+        self.refused(data, out, 2, "cannot be read as UCI Adult", "15 columns")
+
+    def test_values_that_a_hierarchy_lacks(self, data: Path, out: Path) -> None:
+        (data / "hierarchies" / "race.csv").write_text("White;*\n")
+        self.refused(data, out, 2, "race")
+
+    def test_files_that_are_there(self, data: Path, out: Path) -> None:
+        out.mkdir()
+        (out / "h-ceiling.md").write_text("mine")
+        self.refused(data, out, 1, "h-ceiling.md exists")
+
+    def test_folders_that_are_none(self, data: Path, out: Path) -> None:
+        out.write_text("mine")
+        self.refused(data, out, 1, "is not a folder")
+        self.refused(data, out.with_name("missing") / "out", 1, "does not exist")
+
+
+@pytest.mark.usefixtures("fewer")
+class TestFiles:
+    def test_they_are_whole_and_repeat_themselves(self, data: Path, out: Path) -> None:
+        done = run("h-ceiling", "--data", data, "--out", out, "--seed", "3")
+        assert done.exit_code == 0, done.output
+        made = {path.name: path.read_bytes() for path in out.iterdir()}
+        assert sorted(made) == ["h-ceiling.csv", "h-ceiling.md", "h-ceiling.svg"]
+        assert made["h-ceiling.svg"].startswith(b"<svg")
+        rows = list(csv.DictReader(made["h-ceiling.csv"].decode().splitlines()))
+        methods = ["h-ceiling, h = 0.3", "k-anonymity", "k-anonymity, 5 % suppressed", "relocation, 5 % moved"]
+        assert [row["method"] for row in rows] == [methods[0], *methods]
+        assert [row["catalog"] for row in rows] == ["", "paper", "", "", ""]
+        assert all(f"| {method} |" in made["h-ceiling.md"].decode() for method in methods)
+        assert all(method in done.output for method in methods)
+        again = run("h-ceiling", "--data", data, "--out", out, "--seed", "3", "--replace", "--json")
+        assert again.exit_code == 0, again.output
+        told = json.loads(again.stdout)
+        assert (told["name"], told["seed"], len(told["rows"])) == ("h-ceiling", 3, 5)
+        assert [Path(path).read_bytes() for path in told["files"]] == [made[Path(path).name] for path in told["files"]]
+
+    @pytest.mark.parametrize("there", [True, False])
+    def test_nothing_is_half_written(self, data: Path, out: Path, monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
+        """The last file fails; what was there stays."""
+        if there:
+            out.mkdir()
+            (out / "mine.txt").write_text("mine")
+
+        def failing(*_: object) -> Any:
+            class Chart:
+                def save(self, *_: object, **__: object) -> None:
+                    raise OSError(28, "No space left on device")
+
+            return Chart()
+
+        monkeypatch.setattr(h_ceiling, "drawn", failing)
+        monkeypatch.setattr(h_ceiling, "measured", lambda *_: {**dict.fromkeys(h_ceiling.SHOWN, 1), "h": None})
+        monkeypatch.setattr(h_ceiling, "findings", list)
+        done = run("h-ceiling", "--data", data, "--out", out)
+        assert isinstance(done.exception, sa.EngineError)
+        assert "the disk is full" in str(done.exception)
+        assert [path.name for path in out.rglob("*")] == (["mine.txt"] if there else [])
+        assert out.exists() == there
+
+    def test_without_altair(self, data: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def missing() -> Any:
+            raise sa.EngineError("A chart needs altair", step="import")
+
+        monkeypatch.setattr(files, "required_altair", missing)
+        assert isinstance(run("h-ceiling", "--data", data, "--out", out).exception, sa.EngineError)
+        assert not out.exists()
+
+
+@pytest.fixture(scope="module")
+def reproduced() -> h_ceiling.Reproduced:
+    """The releases for k = 5 and h = 0.3: all would take minutes, and what they need is in test_h_ceiling.py."""
+    folder = data_folder("adult_uci")
+    told: list[str] = []
+    with mock.patch.multiple(h_ceiling, CLASS_SIZES=(5,), CEILINGS=(0.3,)), sa.connect(":memory:") as session:
+        found = h_ceiling.run(session, folder, [20], told.append)
+    assert len(told) == len(found.rows)
+    return found
+
+
+@pytest.mark.adult
+@pytest.mark.deep
+@pytest.mark.one_line
+class TestAdult:
+    """spec/hceiling.md (d): own targets, and the inequalities that the paper finds."""
+
+    def by_method(self, found: h_ceiling.Reproduced, measure: str) -> Callable[[str, int], Any]:
+        figures = {(row["method"], row["k"]): row[measure] for row in found.rows if row["catalog"] is None}
+        return lambda method, k: figures[method, k]
+
+    def test_losses(self, reproduced: h_ceiling.Reproduced) -> None:
+        lm, counterfeits = self.by_method(reproduced, "lm"), self.by_method(reproduced, "counterfeits")
+        assert round(lm("h-ceiling, h = 0.3", 5), 4) == 0.2772
+        assert counterfeits("h-ceiling, h = 0.3", 5) == 1471
+        assert round(lm("k-anonymity", 5), 4) == 0.5629
+
+    def test_all_that_the_paper_finds_to_be_lower_is_lower(self, reproduced: h_ceiling.Reproduced) -> None:
+        assert len(reproduced.findings) == 5
+        assert all(finding.endswith("in 1 of 1 releases") for finding in reproduced.findings[:4])
+
+    def test_a_catalog_has_the_reconstruction_error_decide(self, reproduced: h_ceiling.Reproduced) -> None:
+        """Without one the fewest counterfeits do, which are free then: no other node has fewer."""
+        by_key = {(row["method"], row["k"], row["catalog"]): row for row in reproduced.rows if row["h"] is not None}
+        pairs = [(row, by_key[method, k, None]) for (method, k, catalog), row in by_key.items() if catalog is not None]
+        assert pairs
+        for row, other in pairs:
+            assert row["counterfeits"] >= other["counterfeits"], (row, other)
+            assert row["released_rows"] - row["counterfeits"] == other["released_rows"] - other["counterfeits"]
+
+    def test_suppression_and_relocation_lose_the_same_rows(self, reproduced: h_ceiling.Reproduced) -> None:
+        lost = self.by_method(reproduced, "lost_rows")
+        assert 0 < lost("k-anonymity, 5 % suppressed", 5) == lost("relocation, 5 % moved", 5) <= 0.05 * 32561
+        assert lost("h-ceiling, h = 0.3", 5) == lost("k-anonymity", 5) == 0
+
+    def test_the_chart_has_all_releases(self, reproduced: h_ceiling.Reproduced) -> None:
+        drawing = json.dumps(drawn(reproduced.rows, h_ceiling.QUASI_IDENTIFIERS).to_dict())
+        assert all(str(row["method"]) in drawing for row in reproduced.rows)

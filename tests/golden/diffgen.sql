@@ -1338,32 +1338,28 @@ WITH "anon_noisy" AS (
   FROM "temp"."main"."anon_occupied_leaves" AS anon_leaves
   JOIN "temp"."main"."anon_noise_of_leaves" AS anon_drawn
     ON "anon_drawn"."anon_place" = "anon_leaves"."anon_place"
-), "anon_numbered" AS (
-  SELECT
-    "anon_index"
-  FROM "temp"."main"."anon_occupied_leaves"
 ), "anon_gaps" AS (
   SELECT
-    "anon_index" - (
-      ROW_NUMBER() OVER (ORDER BY "anon_index" ASC) - 1
-    ) AS "anon_gap",
-    ROW_NUMBER() OVER (ORDER BY "anon_index" ASC) AS "anon_shift"
-  FROM "anon_numbered"
+    anon_index - (
+      ROW_NUMBER() OVER (ORDER BY anon_index ASC) - 1
+    ) AS anon_gap,
+    ROW_NUMBER() OVER (ORDER BY anon_index ASC) AS anon_shift
+  FROM "temp"."main"."anon_occupied_leaves" AS anon_numbered
 ), "anon_seen" AS (
   SELECT
-    "anon_gap",
-    MAX("anon_shift") AS "anon_shift"
+    anon_gap,
+    MAX(anon_shift) AS anon_shift
   FROM "anon_gaps"
   GROUP BY
-    "anon_gap"
+    anon_gap
 ), "anon_unseen" AS (
   SELECT
-    "anon_drawn"."anon_run",
-    "anon_drawn"."anon_noisy_rows",
-    "anon_drawn"."anon_rank" + COALESCE("anon_seen"."anon_shift", 0) AS "anon_index"
+    anon_drawn.anon_run,
+    anon_drawn.anon_noisy_rows,
+    anon_drawn.anon_rank + COALESCE(anon_seen.anon_shift, 0) AS anon_index
   FROM "temp"."main"."anon_drawn_unseen" AS anon_drawn
   ASOF LEFT JOIN "anon_seen"
-    ON "anon_drawn"."anon_rank" >= "anon_seen"."anon_gap"
+    ON anon_drawn.anon_rank >= anon_seen.anon_gap
 )
 SELECT
   *

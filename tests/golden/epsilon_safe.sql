@@ -540,7 +540,7 @@ WITH "anon_cells" AS (
   CROSS JOIN (VALUES
     (0, 1729382256910270464),
     (1, 7421932185906577408)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_sized" AS (
+), "anon_classes" AS (
   SELECT
     "anon_node",
     "anon_key_0",
@@ -549,18 +549,13 @@ WITH "anon_cells" AS (
   GROUP BY
     "anon_node",
     "anon_key_0"
-), "anon_classes" AS (
-  SELECT
-    *,
-    20 AS "anon_threshold"
-  FROM "anon_sized"
 )
 SELECT
   anon_node AS node,
   CAST(SUM(
     (
       LEAST(anon_rows, GREATEST(0, 2 * (
-        CAST(anon_threshold AS BIGINT) - 1
+        CAST(20 AS BIGINT) - 1
       ) - anon_rows))
     )
   ) AS BIGINT) AS unsure_rows
@@ -577,7 +572,7 @@ WITH "anon_cells" AS (
   CROSS JOIN (VALUES
     (0, 8646911284551352320),
     (1, 7349874591868649472)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_sized" AS (
+), "anon_classes" AS (
   SELECT
     "anon_node",
     "anon_key_0",
@@ -586,18 +581,13 @@ WITH "anon_cells" AS (
   GROUP BY
     "anon_node",
     "anon_key_0"
-), "anon_classes" AS (
-  SELECT
-    *,
-    20 AS "anon_threshold"
-  FROM "anon_sized"
 )
 SELECT
   anon_node AS node,
   CAST(SUM(
     (
       LEAST(anon_rows, GREATEST(0, 2 * (
-        CAST(anon_threshold AS BIGINT) - 1
+        CAST(20 AS BIGINT) - 1
       ) - anon_rows))
     )
   ) AS BIGINT) AS unsure_rows
@@ -614,7 +604,7 @@ WITH "anon_cells" AS (
   CROSS JOIN (VALUES
     (0, 8935141660703064064),
     (1, 7484982580689764352)) AS "anon_nodes"("anon_node", "anon_mask_0")
-), "anon_sized" AS (
+), "anon_classes" AS (
   SELECT
     "anon_node",
     "anon_key_0",
@@ -623,18 +613,13 @@ WITH "anon_cells" AS (
   GROUP BY
     "anon_node",
     "anon_key_0"
-), "anon_classes" AS (
-  SELECT
-    *,
-    20 AS "anon_threshold"
-  FROM "anon_sized"
 )
 SELECT
   anon_node AS node,
   CAST(SUM(
     (
       LEAST(anon_rows, GREATEST(0, 2 * (
-        CAST(anon_threshold AS BIGINT) - 1
+        CAST(20 AS BIGINT) - 1
       ) - anon_rows))
     )
   ) AS BIGINT) AS unsure_rows
@@ -654,24 +639,19 @@ WITH "anon_cells" AS (
   FROM "anon_cells"
   GROUP BY
     "anon_key_0"
-), "anon_sized" AS (
+), "anon_classes" AS (
   SELECT
     "anon_key_0",
     "anon_rows",
     0 AS "anon_node"
   FROM "anon_classes_of_node"
-), "anon_classes" AS (
-  SELECT
-    *,
-    20 AS "anon_threshold"
-  FROM "anon_sized"
 )
 SELECT
   anon_node AS node,
   CAST(SUM(
     (
       LEAST(anon_rows, GREATEST(0, 2 * (
-        CAST(anon_threshold AS BIGINT) - 1
+        CAST(20 AS BIGINT) - 1
       ) - anon_rows))
     )
   ) AS BIGINT) AS unsure_rows
@@ -691,24 +671,19 @@ WITH "anon_cells" AS (
   FROM "anon_cells"
   GROUP BY
     "anon_key_0"
-), "anon_sized" AS (
+), "anon_classes" AS (
   SELECT
     "anon_key_0",
     "anon_rows",
     0 AS "anon_node"
   FROM "anon_classes_of_node"
-), "anon_classes" AS (
-  SELECT
-    *,
-    20 AS "anon_threshold"
-  FROM "anon_sized"
 )
 SELECT
   anon_node AS node,
   CAST(SUM(
     (
       LEAST(anon_rows, GREATEST(0, 2 * (
-        CAST(anon_threshold AS BIGINT) - 1
+        CAST(20 AS BIGINT) - 1
       ) - anon_rows))
     )
   ) AS BIGINT) AS unsure_rows
@@ -728,24 +703,19 @@ WITH "anon_cells" AS (
   FROM "anon_cells"
   GROUP BY
     "anon_key_0"
-), "anon_sized" AS (
+), "anon_classes" AS (
   SELECT
     "anon_key_0",
     "anon_rows",
     0 AS "anon_node"
   FROM "anon_classes_of_node"
-), "anon_classes" AS (
-  SELECT
-    *,
-    20 AS "anon_threshold"
-  FROM "anon_sized"
 )
 SELECT
   anon_node AS node,
   CAST(SUM(
     (
       LEAST(anon_rows, GREATEST(0, 2 * (
-        CAST(anon_threshold AS BIGINT) - 1
+        CAST(20 AS BIGINT) - 1
       ) - anon_rows))
     )
   ) AS BIGINT) AS unsure_rows
@@ -765,24 +735,19 @@ WITH "anon_cells" AS (
   FROM "anon_cells"
   GROUP BY
     "anon_key_0"
-), "anon_sized" AS (
+), "anon_classes" AS (
   SELECT
     "anon_key_0",
     "anon_rows",
     0 AS "anon_node"
   FROM "anon_classes_of_node"
-), "anon_classes" AS (
-  SELECT
-    *,
-    20 AS "anon_threshold"
-  FROM "anon_sized"
 )
 SELECT
   anon_node AS node,
   CAST(SUM(
     (
       LEAST(anon_rows, GREATEST(0, 2 * (
-        CAST(anon_threshold AS BIGINT) - 1
+        CAST(20 AS BIGINT) - 1
       ) - anon_rows))
     )
   ) AS BIGINT) AS unsure_rows
@@ -802,24 +767,19 @@ WITH "anon_cells" AS (
   FROM "anon_cells"
   GROUP BY
     "anon_key_0"
-), "anon_sized" AS (
+), "anon_classes" AS (
   SELECT
     "anon_key_0",
     "anon_rows",
     0 AS "anon_node"
   FROM "anon_classes_of_node"
-), "anon_classes" AS (
-  SELECT
-    *,
-    20 AS "anon_threshold"
-  FROM "anon_sized"
 )
 SELECT
   anon_node AS node,
   CAST(SUM(
     (
       LEAST(anon_rows, GREATEST(0, 2 * (
-        CAST(anon_threshold AS BIGINT) - 1
+        CAST(20 AS BIGINT) - 1
       ) - anon_rows))
     )
   ) AS BIGINT) AS unsure_rows
@@ -835,24 +795,19 @@ WITH "anon_cells" AS (
   SELECT
     CAST(SUM("anon_row_count") AS BIGINT) AS "anon_rows"
   FROM "anon_cells"
-), "anon_sized" AS (
+), "anon_classes" AS (
   SELECT
     0 AS "anon_key_0",
     "anon_rows",
     0 AS "anon_node"
   FROM "anon_classes_of_node"
-), "anon_classes" AS (
-  SELECT
-    *,
-    20 AS "anon_threshold"
-  FROM "anon_sized"
 )
 SELECT
   anon_node AS node,
   CAST(SUM(
     (
       LEAST(anon_rows, GREATEST(0, 2 * (
-        CAST(anon_threshold AS BIGINT) - 1
+        CAST(20 AS BIGINT) - 1
       ) - anon_rows))
     )
   ) AS BIGINT) AS unsure_rows
@@ -904,17 +859,17 @@ WITH "anon_cells" AS (
 )
 SELECT
   *,
-  ROW_NUMBER() OVER (ORDER BY "anon_code_0_3" ASC, "anon_code_1_0" ASC) - 1 AS "anon_place"
+  ROW_NUMBER() OVER (ORDER BY "anon_code_0_3" ASC, "anon_code_1_0" ASC) - 1 AS anon_place
 FROM "anon_unplaced";
 
 SELECT
-  "anon_place" AS "place",
-  "anon_row_count" AS "rows"
+  anon_place AS place,
+  anon_row_count AS rows
 FROM "temp"."main"."anon_combinations"
 WHERE
-  "anon_row_count" >= 10
+  anon_row_count >= 10
 ORDER BY
-  "anon_place" ASC;
+  anon_place ASC;
 
 CREATE TEMPORARY TABLE "anon_noise_of_combinations_values" AS
 SELECT
@@ -945,17 +900,17 @@ WITH "anon_sums" AS (
   SELECT
     *
   FROM "temp"."main"."anon_combinations"
-  JOIN "temp"."main"."anon_noise_of_combinations"
-    USING ("anon_place")
+  INNER JOIN "temp"."main"."anon_noise_of_combinations"
+    USING (anon_place)
 ), "anon_noisy" AS (
   SELECT
     *,
-    "anon_row_count" + "anon_noise" AS "anon_noisy_rows"
+    anon_row_count + anon_noise AS anon_noisy_rows
   FROM "anon_sums"
 )
 SELECT
   *,
-  "anon_noisy_rows" >= 10 AS "anon_is_shown"
+  anon_noisy_rows >= 10 AS anon_is_shown
 FROM "anon_noisy";
 
 CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(

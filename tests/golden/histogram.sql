@@ -612,7 +612,7 @@ WITH "anon_cells" AS (
 )
 SELECT
   *,
-  ROW_NUMBER() OVER (ORDER BY "anon_code_0_3" ASC, "anon_sensitive_0" ASC) - 1 AS "anon_place"
+  ROW_NUMBER() OVER (ORDER BY "anon_code_0_3" ASC, "anon_sensitive_0" ASC) - 1 AS anon_place
 FROM "anon_unplaced";
 
 SELECT
@@ -713,17 +713,17 @@ WITH "anon_sums" AS (
   SELECT
     *
   FROM "temp"."main"."anon_combinations"
-  JOIN "temp"."main"."anon_noise_of_combinations"
-    USING ("anon_place")
+  INNER JOIN "temp"."main"."anon_noise_of_combinations"
+    USING (anon_place)
 ), "anon_noisy" AS (
   SELECT
     *,
-    "anon_row_count" + "anon_noise" AS "anon_noisy_rows"
+    anon_row_count + anon_noise AS anon_noisy_rows
   FROM "anon_sums"
 )
 SELECT
   *,
-  "anon_noisy_rows" >= 5 AS "anon_is_shown"
+  anon_noisy_rows >= 5 AS anon_is_shown
 FROM "anon_noisy";
 
 CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(

@@ -618,27 +618,27 @@ WITH "anon_keyed" AS (
 ), "anon_parts" AS (
   SELECT
     *,
-    CAST(FLOOR("anon_ncp" * 536870912.0e0) AS BIGINT) AS "anon_part"
+    CAST(FLOOR("anon_ncp" * 536870912.0e0) AS BIGINT) AS anon_part
   FROM "anon_levels"
 )
 SELECT
-  "position",
-  "depth",
-  CAST(SUM("anon_value_rows" * "anon_part") AS BIGINT) AS "lost",
-  MAX("anon_part") AS "most"
+  position,
+  depth,
+  CAST(SUM(anon_value_rows * anon_part) AS BIGINT) AS lost,
+  MAX(anon_part) AS most
 FROM "anon_parts"
 GROUP BY
-  "position",
-  "depth";
+  position,
+  depth;
 
 SELECT
-  COALESCE(MAX("anon_sensitive_0"), 0) AS "largest"
+  COALESCE(MAX("anon_sensitive_0"), 0) AS largest
 FROM "temp"."main"."anon_cells";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_keyed_cells" AS
 SELECT
   "anon_key_0" | CAST("anon_sensitive_0" AS BIGINT) AS "anon_key_0",
-  "anon_row_count"
+  anon_row_count
 FROM "temp"."main"."anon_cells"
 ORDER BY
   "anon_key_0" ASC;
@@ -683,8 +683,8 @@ WITH "anon_keyed_cells" AS (
 ), "anon_combinations" AS (
   SELECT
     *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
+    1073741824 AS anon_whole,
+    8 AS anon_threshold
   FROM "anon_scored"
 )
 SELECT
@@ -752,8 +752,8 @@ WITH "anon_keyed_cells" AS (
 ), "anon_combinations" AS (
   SELECT
     *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
+    1073741824 AS anon_whole,
+    8 AS anon_threshold
   FROM "anon_scored"
 )
 SELECT
@@ -814,8 +814,8 @@ WITH "anon_keyed_cells" AS (
 ), "anon_combinations" AS (
   SELECT
     *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
+    1073741824 AS anon_whole,
+    8 AS anon_threshold
   FROM "anon_scored"
 )
 SELECT
@@ -870,8 +870,8 @@ WITH "anon_keyed_cells" AS (
 ), "anon_combinations" AS (
   SELECT
     *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
+    1073741824 AS anon_whole,
+    8 AS anon_threshold
   FROM "anon_scored"
 )
 SELECT
@@ -926,8 +926,8 @@ WITH "anon_keyed_cells" AS (
 ), "anon_combinations" AS (
   SELECT
     *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
+    1073741824 AS anon_whole,
+    8 AS anon_threshold
   FROM "anon_scored"
 )
 SELECT
@@ -982,8 +982,8 @@ WITH "anon_keyed_cells" AS (
 ), "anon_combinations" AS (
   SELECT
     *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
+    1073741824 AS anon_whole,
+    8 AS anon_threshold
   FROM "anon_scored"
 )
 SELECT
@@ -1046,8 +1046,8 @@ WITH "anon_keyed_cells" AS (
 ), "anon_combinations" AS (
   SELECT
     *,
-    1073741824 AS "anon_whole",
-    8 AS "anon_threshold"
+    1073741824 AS anon_whole,
+    8 AS anon_threshold
   FROM "anon_scored"
 )
 SELECT
@@ -1121,7 +1121,7 @@ WITH "anon_cells" AS (
 )
 SELECT
   *,
-  ROW_NUMBER() OVER (ORDER BY "anon_code_0_4" ASC, "anon_code_1_0" ASC, "anon_sensitive_0" ASC) - 1 AS "anon_place"
+  ROW_NUMBER() OVER (ORDER BY "anon_code_0_4" ASC, "anon_code_1_0" ASC, "anon_sensitive_0" ASC) - 1 AS anon_place
 FROM "anon_unplaced";
 
 SELECT
@@ -1232,35 +1232,35 @@ WITH "anon_sums" AS (
   SELECT
     *
   FROM "temp"."main"."anon_combinations"
-  JOIN "temp"."main"."anon_noise_of_combinations"
-    USING ("anon_place")
+  INNER JOIN "temp"."main"."anon_noise_of_combinations"
+    USING (anon_place)
 ), "anon_noisy" AS (
   SELECT
     *,
-    "anon_row_count" + "anon_noise" AS "anon_noisy_rows"
+    anon_row_count + anon_noise AS anon_noisy_rows
   FROM "anon_sums"
 )
 SELECT
   *,
-  "anon_noisy_rows" >= 8 AS "anon_is_shown"
+  anon_noisy_rows >= 8 AS anon_is_shown
 FROM "anon_noisy";
 
 CREATE TEMPORARY TABLE "temp"."main"."anon_left_over" AS
 WITH "anon_unplaced" AS (
   SELECT
-    "anon_run",
+    anon_run,
     "anon_raw_0",
-    CAST(SUM("anon_row_count") AS BIGINT) AS "anon_row_count"
+    CAST(SUM(anon_row_count) AS BIGINT) AS anon_row_count
   FROM "temp"."main"."anon_noisy_combinations"
   WHERE
-    NOT "anon_is_shown"
+    NOT anon_is_shown
   GROUP BY
-    "anon_run",
+    anon_run,
     "anon_raw_0"
 )
 SELECT
   *,
-  ROW_NUMBER() OVER (ORDER BY "anon_run" ASC, "anon_raw_0" ASC) - 1 AS "anon_place"
+  ROW_NUMBER() OVER (ORDER BY "anon_run" ASC, "anon_raw_0" ASC) - 1 AS anon_place
 FROM "anon_unplaced";
 
 SELECT
@@ -1303,17 +1303,17 @@ WITH "anon_sums" AS (
   SELECT
     *
   FROM "temp"."main"."anon_left_over"
-  JOIN "temp"."main"."anon_noise_of_left_over"
-    USING ("anon_place")
+  INNER JOIN "temp"."main"."anon_noise_of_left_over"
+    USING (anon_place)
 ), "anon_noisy" AS (
   SELECT
     *,
-    "anon_row_count" + "anon_noise" AS "anon_noisy_rows"
+    anon_row_count + anon_noise AS anon_noisy_rows
   FROM "anon_sums"
 )
 SELECT
   *,
-  "anon_noisy_rows" >= 13 AS "anon_is_shown"
+  anon_noisy_rows >= 13 AS anon_is_shown
 FROM "anon_noisy";
 
 CREATE TEMPORARY TYPE "anon_label_type_0" AS ENUM(

@@ -15,17 +15,16 @@ from sqlanon.model.recoding import Recoding
 from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.recoding import code_columns
 from sqlanon.queries.classes.grouping import Grouping, with_codes_of_classes
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
-    DIALECT,
     Relation,
     Step,
     aliased,
     ascending,
     column,
-    count_rows,
+    f,
     grouped,
     identifier,
-    number,
     select,
     string,
     subquery,
@@ -36,6 +35,8 @@ from sqlanon.queries.release.comparison import unlike_groups
 from sqlanon.queries.release.kept_columns import KeptColumn, kept_columns
 from sqlanon.queries.release.labels import MASK, as_label
 from sqlanon.queries.release.rows import EQUAL_ROWS, order_of_groups, released_columns, with_labels, with_top_label
+
+SQL = Queries("noise")
 
 RUN = "anon_run"
 PLACE = "anon_place"
@@ -68,29 +69,30 @@ def combinations(encoding: Encoding, recoding: Recoding) -> Step:
 
     query = with_codes_of_classes(encoding, recoding, by_value, "anon_keyed", [*values, *raw, ROW_COUNT])
     codes = [code for _, code in code_columns(encoding, recoding)]
-    return Step(COMBINATIONS, placed(query, [*codes, *values]), "combinations of the node")
+    return Step(COMBINATIONS, SQL.query("placed", rows=query, keys=[*codes, *values]), "combinations of the node")
 
 
 def noisy_combinations(threshold: int) -> Step:
-    """The step that makes :data:`NOISY_COMBINATIONS`: those with so many noisy rows are shown."""
-    return Step(NOISY_COMBINATIONS, _noisy(COMBINATIONS, NOISE_OF_COMBINATIONS, threshold), "noisy combinations")
+    """The step that makes :data:`NOISY_COMBINATIONS`: those whose noisy rows reach the threshold are shown."""
+    query = SQL.query("noisy", counts=COMBINATIONS, noise=NOISE_OF_COMBINATIONS, threshold=threshold)
+    return Step(NOISY_COMBINATIONS, query, "noisy combinations")
 
 
 def left_over(encoding: Encoding) -> exp.Select:
     """Run, value and rows of the combinations that are not shown."""
-    keys = [RUN, *_raw_values(encoding)]
-    query = select([*map(column, keys), row_sum()], NOISY_COMBINATIONS.table)
-    return grouped(query.where(exp.Not(this=column(IS_SHOWN)), copy=False), [column(name) for name in keys])
+    return SQL.query("left_over", noisy_combinations=NOISY_COMBINATIONS, raw_values=_raw_values(encoding))
 
 
 def placed_left_over(encoding: Encoding, rows: exp.Select) -> Step:
     """The step that makes :data:`LEFT_OVER` of them."""
-    return Step(LEFT_OVER, placed(rows, [RUN, *_raw_values(encoding)]), "rows that are left over")
+    query = SQL.query("placed", rows=rows, keys=[RUN, *_raw_values(encoding)])
+    return Step(LEFT_OVER, query, "rows that are left over")
 
 
 def noisy_left_over(threshold: int) -> Step:
-    """The step that makes :data:`NOISY_LEFT_OVER`: values with so many noisy rows are shown."""
-    return Step(NOISY_LEFT_OVER, _noisy(LEFT_OVER, NOISE_OF_LEFT_OVER, threshold), "noisy rows that are left over")
+    """The step that makes :data:`NOISY_LEFT_OVER`: values whose noisy rows reach the threshold are shown."""
+    query = SQL.query("noisy", counts=LEFT_OVER, noise=NOISE_OF_LEFT_OVER, threshold=threshold)
+    return Step(NOISY_LEFT_OVER, query, "noisy rows that are left over")
 
 
 def equal_rows(
@@ -135,20 +137,16 @@ def runs_by_outcome(items: exp.Expr, place: str) -> exp.Select:
         items: what is shown of each run, with its noisy rows.
         place: the column that tells what it is that is shown, by which a list is in order.
     """
-    item = exp.Struct(
-        expressions=[exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in (place, NOISY)]
-    )
-    listed = exp.func("list", exp.Order(this=item, expressions=ascending(column(place)).expressions))
-    of_runs = grouped(select([aliased(listed, "shown")], items), [column(RUN)])
-    counted_runs = select([column("shown"), aliased(count_rows(), "runs")], subquery(of_runs, "anon_of_runs"))
-    return grouped(counted_runs, [column("shown")])
+    names = (place, NOISY)
+    item = exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in names])
+    return SQL.query("runs_by_outcome", items=items, item=item, place=place)
 
 
 def _items(encoding: Encoding, relation: Relation, labels: Sequence[exp.Expr], salt: int) -> exp.Select:
     """What is shown of a relation: run, a hash of labels and value, noisy rows."""
     parts = [string(str(salt)), *labels, *map(column, _raw_values(encoding))]
-    spelled = exp.func("to_json", exp.Array(expressions=[text(part) for part in parts]), dialect=DIALECT)
-    place = aliased(exp.func("md5", text(spelled)), PLACE)
+    spelled = f.to_json(exp.Array(expressions=[text(part) for part in parts]))
+    place = aliased(f.md5(text(spelled)), PLACE)
     return select([column(RUN), place, column(NOISY)], relation.table).where(column(IS_SHOWN), copy=False)
 
 
@@ -186,23 +184,6 @@ def _with_noisy_rows(query: exp.Select, columns: Sequence[KeptColumn]) -> exp.Se
     query = query.select(*(aliased(each.value.copy(), each.name) for each in columns), copy=False)
     query = query.select(aliased(column(NOISY, "anon_cells"), ROW_COUNT), copy=False)
     return query.where(column(IS_SHOWN, "anon_cells"), copy=False)
-
-
-def placed(query: exp.Select, keys: Sequence[str]) -> exp.Select:
-    """The rows of a query with their place in the order of some columns, from 0; without any there is one row."""
-    window = exp.Window(this=exp.RowNumber(), order=ascending(*map(column, keys)) if keys else None)
-    place = aliased(exp.Sub(this=window, expression=number(1)), PLACE)
-    return select([exp.Star(), place], subquery(query, "anon_unplaced"))
-
-
-def _noisy(counts: Relation, noise: Relation, threshold: int) -> exp.Select:
-    """Counts with the noise of their place, and whether the sum reaches the threshold."""
-    sums = select([exp.Star()], counts.table)
-    sums = sums.join(noise.table, using=[identifier(PLACE)], copy=False)
-    total = exp.Add(this=column(ROW_COUNT), expression=column(NOISE))
-    reached = exp.GTE(this=column(NOISY), expression=number(threshold))
-    noisy = select([exp.Star(), aliased(total, NOISY)], subquery(sums, "anon_sums"))
-    return select([exp.Star(), aliased(reached, IS_SHOWN)], subquery(noisy, "anon_noisy"))
 
 
 def _values(encoding: Encoding) -> list[str]:

@@ -5,31 +5,33 @@ The keys of cells have their sensitive value in them, so that a combination is a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
-from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
+from sqlanon.queries.cells.encoding import ROW_COUNT, CellSpec, Encoding, row_sum
 from sqlanon.queries.cells.information import labelled_values
 from sqlanon.queries.classes.grouping import Grouping, of_all_nodes
 from sqlanon.queries.classes.label_losses import LabelLosses, in_units
-from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
     aliased,
     all_bits,
-    ascending,
+    c,
     cast,
     column,
-    grouped,
     number,
-    over,
-    select,
-    subquery,
+    string,
 )
+from sqlanon.queries.tables import taxonomies
+from sqlanon.queries.tables.measures import level_map
+
+SQL = Queries("noise")
 
 WHOLE = 1 << 30
 """Losses of labels are counted in parts of this: integers, whose sums no order of rows can change."""
@@ -38,13 +40,6 @@ ROWS = "anon_rows"
 
 KEYED_CELLS = Relation("anon_keyed_cells", "cell")
 """The cells with their sensitive value in the bits of their key: one number is grouped faster than two."""
-
-
-def largest_value(encoding: Encoding) -> exp.Query:
-    """One row, ``largest``: the largest code of a sensitive value."""
-    (name,) = encoding.spec.protected
-    largest = exp.func("coalesce", exp.Max(this=column(encoding.sensitive(name))), number(0))
-    return select([aliased(largest, "largest")], encoding.cells.table)
 
 
 def by_combination(encoding: Encoding, largest: int) -> Encoding:
@@ -61,10 +56,13 @@ def keyed_cells(encoding: Encoding, combined: Encoding) -> Step:
     value = cast(column(encoding.sensitive(name)), "BIGINT")
     words: dict[int, exp.Expr] = {word: column(encoding.key(word)) for word in range(encoding.keys.word_count)}
     words[place.word] = all_bits([words[place.word], value]) if place.word in words else value
-    columns = [aliased(word, encoding.key(index)) for index, word in words.items()]
-    query = select([*columns, column(ROW_COUNT)], encoding.cells.table)
-    query.set("order", ascending(*(column(encoding.key(index)) for index in words)))
-    return Step(KEYED_CELLS, query, "cells with their values in their keys")
+    return SQL.step(
+        KEYED_CELLS,
+        "keyed_cells",
+        cells=encoding.cells,
+        words=[aliased(word, encoding.key(index)) for index, word in words.items()],
+        keys=[encoding.key(index) for index in words],
+    )
 
 
 def level_losses(encoding: Encoding) -> exp.Query:
@@ -72,12 +70,8 @@ def level_losses(encoding: Encoding) -> exp.Query:
 
     In parts of :data:`WHOLE`, rounded as in scores: what the labels of a node lose is the sum over its levels.
     """
-    part = in_units(column("anon_ncp"), WHOLE / len(encoding.spec.shapes))
-    values = select([exp.Star(), aliased(part, "anon_part")], subquery(labelled_values(encoding), "anon_levels"))
-    lost = cast(exp.Sum(this=exp.Mul(this=column("anon_value_rows"), expression=column("anon_part"))), "BIGINT")
-    keys = [column("position"), column("depth")]
-    most = exp.Max(this=column("anon_part"))
-    return grouped(select([*keys, aliased(lost, "lost"), aliased(most, "most")], subquery(values, "anon_parts")), keys)
+    part = in_units(c.anon_ncp, WHOLE / len(encoding.spec.shapes))
+    return SQL.query("level_losses", levels=labelled_values(encoding), part=part)
 
 
 def node_scores(
@@ -99,5 +93,14 @@ def node_scores(
 
     losses = LabelLosses(encoding, batch, ("ncp",), units=WHOLE)
     combinations = losses.beside(of_all_nodes(encoding, batch, cells, reaching, apart=apart))
-    known = [aliased(number(WHOLE), "anon_whole"), aliased(number(threshold), "anon_threshold")]
-    return over(template("node_score"), select([exp.Star(), *known], subquery(combinations, "anon_scored")))
+    return SQL.query("node_scores", scored=combinations, whole=WHOLE, threshold=threshold)
+
+
+def diagnostics(spec: CellSpec, node: Mapping[str, int], written: exp.Expr) -> exp.Query:
+    """One row with measures of ``anon.information_loss`` and ``anon.class_changes``; NULL where there are no rows."""
+    (sensitive,) = spec.protected
+    loss, changes = (
+        table_call(macro, spec.source.copy(), written.copy(), level_map(node), string(sensitive))
+        for macro in ("information_loss", "class_changes")
+    )
+    return taxonomies.at(SQL.query("diagnostics", loss=loss, changes=changes), spec.taxonomy)

@@ -101,8 +101,8 @@ class Sample:
     def table(self, engine: Compute, table: EncodedTable) -> EncodedTable:
         """The cells of the sample, which are made."""
         places = np.arange(len(self.counts))
-        engine.put(queries.SAMPLE, pa.table({private.PLACE: places, queries.SAMPLED: self.counts}))
-        engine.run(queries.sampled_cells())
+        engine.put(queries.SAMPLE, pa.table({private.PLACE: places, "anon_sampled_rows": self.counts}))
+        engine.run(queries.SQL.step(queries.SAMPLED_CELLS, "sampled_cells"))
         context = replace(table.context, row_count=int(self.counts.sum()))
         cell_count = int(np.count_nonzero(self.counts))
         return replace(table, encoding=queries.of_sample(table.encoding), context=context, cell_count=cell_count)
@@ -113,7 +113,9 @@ def samples(
 ) -> list[tuple[Sample, int]]:
     """The samples that are drawn, each with in how many runs."""
     engine.run(queries.placed_cells(table.encoding))
-    sizes = np.array([row["rows"] for row in engine.fetch(queries.cell_sizes(), "cells", "cell")], dtype=np.int64)
+    sizes = np.array(
+        [row["rows"] for row in engine.fetch(queries.SQL.query("cell_sizes"), "cells", "cell")], dtype=np.int64
+    )
     kept = source.thinned(np.tile(sizes, runs), beta).reshape(runs, len(sizes))
     found, times = np.unique(kept, axis=0, return_counts=True)
     return [(Sample(sample), int(count)) for sample, count in zip(found, times, strict=True)]
@@ -138,7 +140,7 @@ def _draw_classes(engine: Compute, table: EncodedTable, levels: Levels, draws: D
     """Draw how many rows of each class of a node are in the sample; those of k or more are shown."""
     sampling = epsilon_safe(table.bound.policy).sampling
     engine.run(private.combinations(table.encoding, at_node(levels)))
-    found = engine.fetch(queries.class_sizes(sampling.k), "classes", "class")
+    found = engine.fetch(queries.SQL.query("class_sizes", k=sampling.k), "classes", "class")
     places = np.array([row["place"] for row in found], dtype=np.int64)
     sizes = np.tile(np.array([row["rows"] for row in found], dtype=np.int64), runs)
     kept = draws.source.thinned(sizes, sampling.beta)
@@ -150,7 +152,7 @@ def _show_classes(
 ) -> list[Relation]:
     """Show the classes of a sample that have k rows or more, in so many runs."""
     engine.run(private.combinations(sample.table(engine, table).encoding, at_node(levels)))
-    found = engine.fetch(queries.class_sizes(k), "classes", "class")
+    found = engine.fetch(queries.SQL.query("class_sizes", k=k), "classes", "class")
     places = np.tile(np.array([row["place"] for row in found], dtype=np.int64), runs)
     return _shown(engine, places, np.zeros(len(places), dtype=np.int64), runs, k)
 

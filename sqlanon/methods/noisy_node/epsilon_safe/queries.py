@@ -8,25 +8,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.model.lattice import Levels
-from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
+from sqlanon.queries.cells.encoding import Encoding, row_sum
 from sqlanon.queries.classes.grouping import Grouping, of_all_nodes
-from sqlanon.queries.kit.macros import template
-from sqlanon.queries.kit.nodes import (
-    Relation,
-    Step,
-    aliased,
-    ascending,
-    column,
-    identifier,
-    number,
-    over,
-    select,
-    subquery,
-)
-from sqlanon.queries.noise.combinations import COMBINATIONS, PLACE, placed
-
-ROWS = "anon_rows"
-SAMPLED = "anon_sampled_rows"
+from sqlanon.queries.kit.named import Queries
+from sqlanon.queries.kit.nodes import Relation, Step, subquery
+from sqlanon.queries.noise.combinations import COMBINATIONS
 
 PLACED_CELLS = Relation("anon_placed_cells", "cell")
 """The cells with their place in the order of their keys."""
@@ -36,6 +22,8 @@ SAMPLE = Relation("anon_sample", "cell")
 
 SAMPLED_CELLS = Relation("anon_sampled_cells", "cell")
 """The cells of the sample."""
+
+SQL = Queries("epsilon_safe", {"placed_cells": PLACED_CELLS, "sample": SAMPLE, "combinations": COMBINATIONS})
 
 
 def rows_of_nodes(
@@ -47,44 +35,20 @@ def rows_of_nodes(
     cells: Relation | None,
     apart: bool,
 ) -> exp.Query:
-    """``node`` and, under the name of the template, the rows that it counts at each node of a batch that has rows."""
+    """``node`` and, under its name, the rows that a named query counts at each node of a batch that has rows."""
 
     def sized(grouping: Grouping) -> exp.Select:
-        return grouping.select([row_sum(name=ROWS)], grouping.cells())
+        return grouping.select([row_sum(name="anon_rows")], grouping.cells())
 
     classes = of_all_nodes(encoding, batch, cells, sized, apart=apart)
-    known = [exp.Star(), aliased(number(threshold), "anon_threshold")]
-    return over(template(counted), select(known, subquery(classes, "anon_sized")))
-
-
-def class_sizes(k: int) -> exp.Select:
-    """``place`` and ``rows`` of the classes of the node that have k rows or more, in their order."""
-    columns = [aliased(column(PLACE), "place"), aliased(column(ROW_COUNT), "rows")]
-    query = select(columns, COMBINATIONS.table)
-    query.where(exp.GTE(this=column(ROW_COUNT), expression=number(k)), copy=False)
-    query.set("order", ascending(column(PLACE)))
-    return query
+    return SQL.query(counted, classes=subquery(classes, "anon_classes"), threshold=threshold)
 
 
 def placed_cells(encoding: Encoding) -> Step:
     """The step that makes :data:`PLACED_CELLS`."""
     keys = [encoding.key(word) for word in range(encoding.keys.word_count)]
-    return Step(PLACED_CELLS, placed(select([exp.Star()], encoding.cells.table), keys), "cells in their order")
-
-
-def cell_sizes() -> exp.Select:
-    """``rows`` of the cells, in their order."""
-    query = select([aliased(column(ROW_COUNT), "rows")], PLACED_CELLS.table)
-    query.set("order", ascending(column(PLACE)))
-    return query
-
-
-def sampled_cells() -> Step:
-    """The step that makes :data:`SAMPLED_CELLS`: those that have rows in the sample, with their number."""
-    rows = exp.Star(replace=[aliased(column(SAMPLED), ROW_COUNT)], except_=[identifier(PLACE), identifier(SAMPLED)])
-    query = select([rows], PLACED_CELLS.table).join(SAMPLE.table, using=[identifier(PLACE)], copy=False)
-    query.where(exp.GT(this=column(SAMPLED), expression=number(0)), copy=False)
-    return Step(SAMPLED_CELLS, query, "cells of the sample")
+    query = Queries("noise").query("placed", rows=encoding.cells, keys=keys)
+    return Step(PLACED_CELLS, query, "cells in their order")
 
 
 def of_sample(encoding: Encoding) -> Encoding:

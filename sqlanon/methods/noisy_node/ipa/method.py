@@ -21,7 +21,6 @@ from sqlanon.model.policy.noisy_counts import ROLLED_UP
 from sqlanon.model.policy.private_node import NODE, NodeMethod
 from sqlanon.model.recoding import at_node
 from sqlanon.queries.noise import scores as queries
-from sqlanon.queries.noise.diagnostics import diagnostics
 
 
 class NoisyCountsOfNodes(Algorithm):
@@ -57,7 +56,9 @@ class NoisyCountsOfNodes(Algorithm):
     ) -> dict[str, float | None] | None:
         if not noisy_counts(bound.policy).reveal_diagnostics:
             return None
-        return engine.fetch(diagnostics(bound.cells, bound.lattice.named(levels), written.relation), "diagnostics")[0]
+        return engine.fetch(
+            queries.diagnostics(bound.cells, bound.lattice.named(levels), written.relation), "diagnostics"
+        )[0]
 
 
 class NoisyCountsRelease(Private):

@@ -57,7 +57,9 @@ def _by_combination(engine: Compute, table: EncodedTable) -> EncodedTable:
 
     To their number belong the sensitive values, as if they were labels of the first quasi-identifier.
     """
-    values = int(engine.fetch(queries.largest_value(table.encoding), "sensitive values")[0]["largest"])
+    (name,) = table.encoding.spec.protected
+    largest = queries.SQL.query("largest_value", cells=table.encoding.cells, value=table.encoding.sensitive(name))
+    values = int(engine.fetch(largest, "sensitive values")[0]["largest"])
     combined = queries.by_combination(table.encoding, values)
     engine.run(queries.keyed_cells(table.encoding, combined))
     first, *others = table.context.losses.distinct_labels

@@ -30,7 +30,8 @@ from sqlanon.queries.kit.nodes import (
     union_all,
 )
 from sqlanon.queries.noise.combinations import NOISY, PLACE, RUN
-from sqlanon.queries.noise.unseen import INDEX, gaps, unseen_numbers
+from sqlanon.queries.noise.unseen import DRAWN, INDEX
+from sqlanon.queries.noise.unseen import SQL as UNSEEN_SQL
 
 PIECES = Relation("anon_pieces", "node")
 """The pieces of the cut, of predictors that are no sets and have several: position, place, where they begin and end."""
@@ -79,7 +80,8 @@ def shown(least: int) -> Step:
     query = query.join(exp.alias_(NOISE.table, "anon_drawn", table=True), on=on, copy=False)
     noisy = select([exp.Star()], subquery(query, "anon_noisy"))
     noisy = noisy.where(exp.GTE(this=column(NOISY), expression=number(least)), copy=False)
-    unseen = unseen_numbers(subquery(gaps(select([column(INDEX)], OCCUPIED.table)), "anon_seen"))
+    gaps = UNSEEN_SQL.query("gaps", numbered=OCCUPIED)
+    unseen = UNSEEN_SQL.query("unseen_numbers", drawn=DRAWN, seen=gaps)
     others = select([column(name) for name in (RUN, INDEX, NOISY)], subquery(unseen, "anon_unseen"))
     return Step(SHOWN, union_all([noisy, others]), "noisy combinations that are shown")
 

@@ -248,7 +248,7 @@ SELECT
     CAST(anon_rows AS BIGINT) AS row_count
 FROM (
     -- A map per column, made in one scan: grouping by all columns, or unpivoting all rows, takes several times as long.
-    -- What is no NULL has a sign before it, since maps have no NULL.
+    -- A value that is not NULL has a sign before it, since maps have no NULL.
     SELECT
         anon_attribute,
         unnest(map_keys(anon_rows_by_value)) AS anon_signed,

@@ -7,7 +7,7 @@
 -- Proof: g(P) <= sum (n_i / n) g(P_i) <= (s / n) G + (1 - s / n) t, since a convex g is largest where all rows are alike.
 --
 -- A measure f that is convex has linear g <= f with g(P) = f(P). Their G is smaller, so that they prove more than f itself.
--- It holds for rows, each of which falls into one of the parts; an individual may stand in several.
+-- The proof holds for rows, because a row falls into one part; an individual may stand in several.
 
 -- The share of the rows of a class that is certainly suppressed, from how much the class exceeds a bound and how much rows
 -- that are all alike could: g(P) - t and G - t above.

@@ -52,7 +52,7 @@ CAST(sum(class_size) AS DOUBLE) / (count(*) FILTER (WHERE kept) + CAST(bool_or(N
 CREATE OR REPLACE MACRO anon.entropy_loss_of(value_rows, label_rows) AS
 sum(value_rows * log2(label_rows / value_rows) ORDER BY value_rows ASC, label_rows ASC);
 
--- Information of a label in bits, from its rows and those of the table: what a row tells that has it.
+-- Information of a label in bits, from the number of its rows and the number of all rows.
 --
 -- Returns: DOUBLE, at least 0.
 -- Example:
@@ -206,7 +206,7 @@ FROM (
 );
 
 -- Non-uniform entropy loss in bits of a source generalized to a node, where rows in classes of fewer than k lose all
--- that they tell, as if they were generalized to the top. Without such rows it is anon.entropy_loss.
+-- their information, as if they were generalized to the top. Without such rows it is anon.entropy_loss.
 --
 -- Returns: one row: entropy DOUBLE.
 -- Source: El Emam et al. 2009 for the loss; the charge for suppressed rows is ours.

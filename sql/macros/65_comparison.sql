@@ -1,5 +1,5 @@
--- What a released table still tells, next to its original. All of it reads the original: it is for those who may see
--- that table, and publishing it beside a differentially private release would undo the promise of the release.
+-- Comparison of a released table with its original. Every macro here reads the original: the results are for those who
+-- may see that table, and publishing them beside a differentially private release would undo the promise of the release.
 --
 -- A masked row has * in every quasi-identifier. Labels and sensitive values are compared as text, and NULL is a value.
 
@@ -25,7 +25,7 @@ FROM (
 WHERE anon_level = anon_highest;
 
 -- A label that no value of the taxonomy carries, as the value that it is: NULL, and all that a column without a
--- taxonomy shows. Another label that its taxonomy does not have is an error: nobody could tell what it stands for.
+-- taxonomy shows. Any other label that its taxonomy does not have is an error, because its meaning is unknown.
 --
 -- Returns: VARCHAR.
 -- Example:
@@ -324,7 +324,7 @@ FROM anon.compared_classes(original, released, node, sensitive);
 
 -- Information loss of a release in IPA, the sum of three losses that each have rows of their own: NCP over all released
 -- rows, the total variation distance of the sensitive values over all rows of both tables, and the rate over classes,
--- the masked one included. Measured on the true data, it is no part of a differentially private release.
+-- the masked one included. It is measured on the true data and must not be part of a differentially private release.
 --
 -- Returns: one row: ncp, total_variation, rate DOUBLE as in anon.released_ncp, anon.total_variation and
 -- anon.class_changes; information_loss DOUBLE, their sum, in [0, 3]; normalized_information_loss DOUBLE, a third of it;

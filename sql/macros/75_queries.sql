@@ -95,7 +95,7 @@ LEFT JOIN (
 -- values that its label may stand for. Row policy: all rows of the released table; masked ones spread over the domain.
 --
 -- weight: the column of weights, which are the probabilities that a row meets the conditions of the query (see
--- anon.label_share), or that it is no counterfeit. Rows without a weight do not count.
+-- anon.label_share), or that it is not a counterfeit. Rows without a weight do not count.
 -- Returns: group_label VARCHAR, group_start DOUBLE, answer DOUBLE.
 -- Source: Lee et al. 2017, query error rate.
 -- Example:

@@ -1,4 +1,4 @@
--- Counterfeits: rows that were invented so that classes are large enough, and what they do to what a release tells.
+-- Counterfeits: rows that were invented so that classes are large enough, and the error that they cause in a release.
 
 -- How many counterfeits a class needs to have k rows.
 --
@@ -29,16 +29,16 @@ CREATE OR REPLACE MACRO anon.backed_off(value_rows, row_count, prior, prior_rows
 CREATE OR REPLACE MACRO anon.reconstruction_error(leaf_count, truth) AS
 1 - (2 * truth - truth * truth) / leaf_count;
 
--- What is lost of the rows of an original by a release that was generalized to a node: reconstruction error RCE, over
--- its quasi-identifiers and its sensitive value. Row policy "real": a sum over original rows. Counterfeits cost nothing
--- as long as no catalog tells of them, so that their number belongs beside it.
+-- Reconstruction error RCE of the rows of an original in a release that was generalized to a node, over its
+-- quasi-identifiers and its sensitive value. Row policy "real": a sum over original rows. Counterfeits cost nothing
+-- without a catalog, so report their number beside it.
 --
 -- An original row whose labels and sensitive value the release does not show together is lost: each of its
 -- quasi-identifiers may be any value of the domain, and so may its sensitive value, unless the release has masked rows,
 -- which show it. Rows that were moved into another class count as lost, too.
 --
--- truth: the column of the release with the probability that a row is true: anon_truth of anon.row_truths, or 1 if
--- nothing is told of counterfeits. A row without one is not true.
+-- truth: the column of the release with the probability that a row is true: anon_truth of anon.row_truths, or 1
+-- without a catalog. A row where it is NULL is not true.
 -- Returns: one row: rce DOUBLE in [0, 1], the mean over rows and attributes; total_rce DOUBLE, the sum; joint_rce
 -- DOUBLE in [0, 1], the mean over rows with all attributes taken as one, whose values are their combinations; lost_rows
 -- BIGINT. The means are NULL for an original without rows.

@@ -6,8 +6,8 @@
 -- of the catalog speaks of are true. Sensitive values are compared as text, and NULL is a value. A catalog of counts has
 -- no sensitive column: only anon.class_truths reads it.
 
--- What a catalog tells of the rows of a class that have a value. A catalog that cannot be that of the release is an
--- error: it tells of more counterfeits than there are rows of their value, or has a value of a class in two groups.
+-- The entries of a catalog, by class and sensitive value. A catalog that does not fit the release is an error: it counts
+-- more counterfeits than there are rows of their value, or has a value of a class in two groups.
 --
 -- Returns: class_ids BIGINT[], the group; class_id BIGINT, sensitive_value VARCHAR; class_rows BIGINT and group_rows
 -- BIGINT, how many rows of the class and of its group have the value; counterfeits BIGINT, how many of the group's were
@@ -26,7 +26,7 @@ SELECT
     CAST(anon_group_rows AS BIGINT) AS group_rows,
     CASE
         WHEN anon_counterfeits > anon_group_rows
-            THEN error('the catalog does not fit the release: it tells of more counterfeits than there are such rows')
+            THEN error('the catalog does not fit the release: it counts more counterfeits than there are such rows')
         WHEN count(*) OVER (PARTITION BY anon_class, anon_value) > 1
             THEN error('the catalog has rows of one value and class in several groups')
         ELSE CAST(anon_counterfeits AS BIGINT)
@@ -59,8 +59,8 @@ FROM (
 
 -- Probability that a row is true, if all rows of its value in its group are equally likely to be those that were invented.
 --
--- counterfeits, row_count: how many rows of the value were invented in the group, NULL if no catalog tells of it, and how
--- many there are.
+-- counterfeits, row_count: how many rows of the value were invented in the group, NULL without a row of the catalog, and
+-- how many there are.
 -- Returns: DOUBLE in [0, 1]; 1 for a row that no catalog speaks of.
 -- Source: Lee et al. 2017, on RCE with a catalog.
 -- Example:
@@ -151,13 +151,13 @@ CREATE OR REPLACE MACRO anon.corrected_averages(released, catalog, sensitive, co
 WITH anon_weighted AS (FROM anon.row_truths(released, catalog, sensitive))
 FROM anon.estimated_averages('anon_weighted', column_name, width, averaged, 'anon_truth');
 
--- A release as true rows only: what the catalog tells of is taken out, and what may have been invented tells no
--- quasi-identifier any more. With C counterfeits of a value in a group, C of its rows may lie in any one class of the
--- group, so that of every class C rows of the value, or all if there are fewer, are masked: * in all quasi-identifiers
--- and no class. C of the group's masked rows are then left out. So every value has as many rows as are true, and every
--- class keeps no more rows than are true in it wherever the counterfeits are.
+-- A release reduced to as many rows as are true; rows that may have been invented keep no quasi-identifier. With C
+-- counterfeits of a value in a group, all of them may lie in any one class of the group. So in every class C rows of the
+-- value, or all if there are fewer, are masked: * in all quasi-identifiers and no class. C of the group's masked rows are
+-- then left out. Every value then has as many rows as are true, and every class keeps at most as many rows as are true
+-- in it, wherever the counterfeits are.
 --
--- Classes of it may have fewer than k rows: it is for analyses, and no k-anonymous table.
+-- Its classes may have fewer than k rows: it is for analyses and is not k-anonymous.
 --
 -- Returns: class_id BIGINT, NULL in masked rows; the quasi-identifiers as VARCHAR; the sensitive column as it is.
 -- Source: Lee et al. 2017, tables 8 and 9.

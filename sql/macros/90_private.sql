@@ -10,8 +10,8 @@
 CREATE OR REPLACE MACRO anon.unsure_rows_of(row_count, threshold) AS
 least(row_count, greatest(0, 2 * (CAST(threshold AS BIGINT) - 1) - row_count));
 
--- The score of a node, of which the largest is the best: minus the rows that it puts at risk, and of those that it does
--- not, the share of their information that its labels lose (an aggregate over combinations of labels and value). `loss`
+-- The score of a node, the larger the better: minus the rows that it puts at risk, and minus, for the other rows, the
+-- share of their information that its labels lose (an aggregate over combinations of labels and value). `loss`
 -- is that share, NCP for one, counted in parts of `whole`; with integers the score is exact, and adding a row changes it
 -- by `whole` at most.
 --

@@ -1,4 +1,4 @@
--- How well the children of a label, or the two sides of a split, tell classes apart.
+-- How well the children of a label, or the two sides of a split, separate classes.
 
 -- n log2(n), and 0 for no rows: what the entropy of counts is made of.
 --
@@ -8,8 +8,8 @@
 CREATE OR REPLACE MACRO anon.n_log_n(row_count) AS
 CASE WHEN row_count > 0 THEN row_count * log2(row_count) ELSE 0 END;
 
--- The scores of specializations, by the rows of each class that each child has: `max_score` is how many rows are of the
--- largest class of their child, `information_gain` how many bits children tell of the class of a row.
+-- The scores of specializations, by the rows of each class that each child has: `max_score` is the number of rows in the
+-- largest class of their child, `information_gain` the information in bits of the children on the class of a row.
 --
 -- counts: candidate, child, class, row_count, a row per class and child that has rows. One row more of the data changes
 -- max_score by 1 at most, and information_gain by 1 bit at most, however many classes and children there are.

@@ -118,8 +118,7 @@ END;
 -- labels, see anon.marked_label, and sets as lists of labels behind an empty text; the empty list is NULL that stays NULL,
 -- and NULL says that the cut does not know the value. There are columns anon_category, anon_number and anon_set more.
 --
--- Joins are hash joins in the ways that anon.generalize tells of. Lists of items become labels once for all rows that have
--- the same.
+-- Joins are hash joins, as in anon.generalize. Equal lists of items become labels once.
 --
 -- Example:
 --   WITH cuts AS (FROM (VALUES ('sex', 'f', NULL, NULL, '*'), ('sex', 'm', NULL, NULL, '*')) AS of_sex (attribute, value, low, high, label))

@@ -1,6 +1,6 @@
 -- The content of a table as one hash, and what a table has that another one does not.
 
--- A value as text with its length in bytes before it, so that values in a row can be told apart; a dash for NULL.
+-- A value as text with its length in bytes before it, so that a sequence of values has one reading; a dash for NULL.
 --
 -- Returns: VARCHAR.
 -- Example:

@@ -1,4 +1,4 @@
--- The classes of each run, and whether they are kept: those of at most so many rows as their noisy threshold are not.
+-- The classes of each run, and whether they are kept: their rows must exceed their noisy threshold.
 SELECT
     anon_thresholds.anon_run,
     anon_classes.*,

@@ -1,5 +1,5 @@
 -- The utility of each node in each run: 3 minus NCP of all rows, the total variation distance of their values from those
--- of the source, and the mean share of counterfeit rows in the classes, of which the masked rows are one. Values without
+-- of the source, and the mean share of counterfeit rows in the classes; the masked rows are a class. Values without
 -- counterfeit rows have no larger share than in the source, so that they do not add to the distance.
 WITH anon_grown AS (
     SELECT anon_run, anon_class, sum(anon_row_count) AS anon_counterfeits

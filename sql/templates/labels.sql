@@ -22,7 +22,7 @@ WITH anon_coded AS (
 anon_parents AS (
     SELECT
         *,
-        -- Above the labels of the last level but one there is nothing to tell apart.
+        -- All labels of the last level but one have the same parent.
         CASE WHEN depth < height - 1 THEN lead(code) OVER (PARTITION BY position, value ORDER BY depth ASC) END AS parent
     FROM anon_coded
 )

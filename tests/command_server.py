@@ -38,7 +38,7 @@ privacy = [{ model = "k-anonymity", k = 2 }]
 
 PRACTICE = (
     "schema",
-    "install w.duckdb",
+    "install --db w.duckdb",
     "taxonomy load --db w.duckdb sex sex.csv --source people.csv",
     "taxonomy make --db w.duckdb age flat --source people.csv --json",
     "explain people.csv --db w.duckdb --policy policy.toml",

@@ -16,7 +16,6 @@ from sqlanon.cli.demo import demo
 from sqlanon.cli.fit import apply, fit
 from sqlanon.cli.generalize import generalize
 from sqlanon.cli.longitudinal import flatten
-from sqlanon.cli.options import with_database_option
 from sqlanon.cli.reproduce import reproduce
 from sqlanon.cli.sessions import on_this_machine
 from sqlanon.cli.terminal import outcome
@@ -109,7 +108,7 @@ def main() -> NoReturn:
 def _run(arguments: list[str]) -> int:
     """The exit code of a command line."""
     as_events, debug = "--events" in arguments, "--debug" in arguments
-    arguments = with_database_option([argument for argument in arguments if argument != "--debug"])
+    arguments = [argument for argument in arguments if argument != "--debug"]
     try:
         command = command_line(arguments[0] if arguments else "")
         # Not app(...): some versions of typer end an interrupted command there without a word.

@@ -142,23 +142,8 @@ TaxonomyFiles = Annotated[
 ]
 
 
-FILE_CAME_FIRST = {"install", *(f"taxonomy {name}" for name in ("load", "make", "check", "list", "export"))}
-"""Commands that took the file of the warehouse as their first argument, where they still do."""
-
 LEVEL = re.compile(r"(.+?)=(\d{1,3})(?:,|$)")
 """A column and its level; names may have commas."""
-
-
-def with_database_option(arguments: list[str]) -> list[str]:
-    """The arguments with ``--db`` before the file of the commands whose first argument it used to be."""
-    name = " ".join(arguments[: 2 if arguments[:1] == ["taxonomy"] else 1])
-    after = len(name.split())
-    is_given = any(argument == "--db" or argument.startswith("--db=") for argument in arguments)
-    if name not in FILE_CAME_FIRST or is_given or len(arguments) == after:
-        return arguments
-    first = Path(arguments[after])
-    looks_like_file = first.suffix or len(first.parts) > 1 or first.exists()
-    return [*arguments[:after], "--db", *arguments[after:]] if looks_like_file else arguments
 
 
 def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -> ReplaceWord:

@@ -15,11 +15,8 @@ from sqlanon.model.datasets import GLOB_CHARACTERS
 from sqlanon.model.destination import FILE_SUFFIX, MARKER
 from sqlanon.model.names import folded
 
-STAGE = re.compile(r"\.(?P<target>.+)\.(?:run|\d{1,9})\.\d+\.(?P<state>staged|previous)(?:\.lock)?", re.ASCII)
-"""The hidden name of what is being published to a target, and of what is there no more, or of its lock.
-
-Up to version 0.1 there was the number of a process in place of ``run``, and no lock.
-"""
+STAGE = re.compile(r"\.(?P<target>.+)\.run\.\d+\.(?P<state>staged|previous)(?:\.lock)?", re.ASCII)
+"""The hidden name of what is being published to a target, and of what is there no more, or of its lock."""
 
 
 def is_glob(source: str) -> bool:

@@ -71,7 +71,7 @@ class Partition(_Facts):
 
 
 class Record(_Facts):
-    """What is recorded of a release; what older versions did not record is missing.
+    """What is recorded of a release; what its method does not record is missing.
 
     Attributes:
         node: the level of every quasi-identifier that is at one.

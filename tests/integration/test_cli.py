@@ -55,7 +55,8 @@ def loaded(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same with the taxonomies in the warehouse."""
     loaded = copied(raw, tmp_path_factory.mktemp("loaded"))
     for name in ("age", "sex"):
-        done = sqlanon("taxonomy", "load", "clinic.duckdb", name, f"{name}.csv", "--source", "visits", folder=loaded)
+        given = [name, f"{name}.csv", "--db", "clinic.duckdb"]
+        done = sqlanon("taxonomy", "load", *given, "--source", "visits", folder=loaded)
         assert done.returncode == 0, done.stderr
     return loaded
 
@@ -110,7 +111,7 @@ def test_every_command_has_an_example(command: str, tmp_path: Path) -> None:
 
 
 def test_install_makes_macros_that_a_plain_client_can_call(tmp_path: Path) -> None:
-    assert sqlanon("install", "new.duckdb", folder=tmp_path).returncode == 0
+    assert sqlanon("install", "--db", "new.duckdb", folder=tmp_path).returncode == 0
     with duckdb.connect(str(tmp_path / "new.duckdb")) as connection:
         connection.execute("CREATE TABLE t AS SELECT 1 AS a FROM range(4)")
         assert connection.execute("SELECT k FROM anon.k_anonymity('t', ['a'])").fetchall() == [(4,)]
@@ -287,20 +288,13 @@ def test_a_taxonomy_that_is_not_used_is_refused(folder: Path) -> None:
 
 
 def test_the_warehouse_is_an_option_everywhere(folder: Path) -> None:
-    """The first argument, as it used to be, is still taken for it."""
-    for age, sex in (
-        (["age", "age.csv", "--db", "new.duckdb"], ["--db=new.duckdb", "sex", "flat", "--value", "f", "--value", "m"]),
-        (["old.duckdb", "age", "age.csv"], ["old.duckdb", "sex", "flat", "--value", "f", "--value", "m"]),
-    ):
-        assert sqlanon("taxonomy", "load", *age, folder=folder).returncode == 0
-        assert sqlanon("taxonomy", "make", *sex, folder=folder).returncode == 0
-    for name in (["--db", "new.duckdb"], ["old.duckdb"]):
-        assert list(document(sqlanon("taxonomy", "list", *name, "--json", folder=folder))["taxonomies"]) == [
-            "age",
-            "sex",
-        ]
-        assert sqlanon("taxonomy", "check", *name, folder=folder).returncode == 0
-        assert sqlanon("install", *name, folder=folder).returncode == 0
+    name = ["--db", "new.duckdb"]
+    assert sqlanon("taxonomy", "load", "age", "age.csv", *name, folder=folder).returncode == 0
+    sex = ["--db=new.duckdb", "sex", "flat", "--value", "f", "--value", "m"]
+    assert sqlanon("taxonomy", "make", *sex, folder=folder).returncode == 0
+    assert list(document(sqlanon("taxonomy", "list", *name, "--json", folder=folder))["taxonomies"]) == ["age", "sex"]
+    assert sqlanon("taxonomy", "check", *name, folder=folder).returncode == 0
+    assert sqlanon("install", *name, folder=folder).returncode == 0
     missing = sqlanon("taxonomy", "make", "age", "flat", "--value", "1", folder=folder)
     assert missing.returncode == 2
     assert "--db" in missing.stderr
@@ -416,7 +410,7 @@ def test_hostile_names_of_tables_and_columns(folder: Path) -> None:
         connection.execute("CREATE TABLE x AS SELECT 1")
     (folder / "policy.toml").write_text(POLICY.replace('"age"', json.dumps(HOSTILE)))
     for name, file in ((HOSTILE, "age.csv"), ("sex", "sex.csv")):
-        loaded = sqlanon("taxonomy", "load", "clinic.duckdb", name, file, "--source", HOSTILE, folder=folder)
+        loaded = sqlanon("taxonomy", "load", "--db", "clinic.duckdb", name, file, "--source", HOSTILE, folder=folder)
         assert loaded.returncode == 0, loaded.stderr
     for command in ("measure", "lattice", "explain"):
         assert "Error" not in sqlanon(*published(command, source=HOSTILE), folder=folder).stderr
@@ -434,16 +428,16 @@ def test_hostile_names_of_tables_and_columns(folder: Path) -> None:
         (["measure", "visits", "--policy", "policy.toml"], 2, "UsageError"),
         (["measure", "visits", "--db", "no.duckdb", "--policy", "policy.toml"], 2, "UsageError"),
         (["run", "visits", "--db", "no.duckdb", "--policy", "policy.toml", "--into", "t"], 2, "UsageError"),
-        (["taxonomy", "list", "no.duckdb"], 2, "UsageError"),
-        (["taxonomy", "load", ":memory:", "age", "age.csv"], 2, "UsageError"),
-        (["taxonomy", "make", "clinic.duckdb", "age", "dates", "--width", "5"], 2, "UsageError"),
-        (["taxonomy", "make", "clinic.duckdb", "age", "intervals"], 2, "UsageError"),
-        (["taxonomy", "make", "clinic.duckdb", "age", "intervals", "--width", "5"], 2, "TaxonomyError"),
-        (["taxonomy", "make", "clinic.duckdb", "age", "cuts", "--breaks", "18,old"], 2, "TaxonomyError"),
-        (["taxonomy", "make", "clinic.duckdb", "age", "groups", "--groups", "{'a'}"], 2, "UsageError"),
-        (["taxonomy", "make", "clinic.duckdb", "age", "columns", "--coarser", "sex"], 2, "TaxonomyError"),
-        (["taxonomy", "load", "clinic.duckdb", "age", "no.csv"], 2, "TaxonomyError"),
-        (["taxonomy", "export", "clinic.duckdb", "zip", "zip.csv"], 2, "TaxonomyError"),
+        (["taxonomy", "list", "--db", "no.duckdb"], 2, "UsageError"),
+        (["taxonomy", "load", "--db", ":memory:", "age", "age.csv"], 2, "UsageError"),
+        (["taxonomy", "make", "--db", "clinic.duckdb", "age", "dates", "--width", "5"], 2, "UsageError"),
+        (["taxonomy", "make", "--db", "clinic.duckdb", "age", "intervals"], 2, "UsageError"),
+        (["taxonomy", "make", "--db", "clinic.duckdb", "age", "intervals", "--width", "5"], 2, "TaxonomyError"),
+        (["taxonomy", "make", "--db", "clinic.duckdb", "age", "cuts", "--breaks", "18,old"], 2, "TaxonomyError"),
+        (["taxonomy", "make", "--db", "clinic.duckdb", "age", "groups", "--groups", "{'a'}"], 2, "UsageError"),
+        (["taxonomy", "make", "--db", "clinic.duckdb", "age", "columns", "--coarser", "sex"], 2, "TaxonomyError"),
+        (["taxonomy", "load", "--db", "clinic.duckdb", "age", "no.csv"], 2, "TaxonomyError"),
+        (["taxonomy", "export", "--db", "clinic.duckdb", "zip", "zip.csv"], 2, "TaxonomyError"),
         (published("measure", source="nothing"), 1, "EngineError"),
         (["measure", "visits", "--db", "clinic.duckdb", "--policy", "no.toml"], 2, "PolicyError"),
         (["measure", "visits", "--db", "age.csv", "--policy", "policy.toml"], 1, "EngineError"),
@@ -504,7 +498,7 @@ def test_values_without_a_label_are_counted_and_not_quoted(folder: Path) -> None
     with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
         connection.execute(f"UPDATE visits SET sex = '{VALUE}' WHERE id = 3")
     refused = sqlanon(
-        "taxonomy", "load", "clinic.duckdb", "sex", "sex.csv", "--source", "visits", "--json", folder=folder
+        "taxonomy", "load", "--db", "clinic.duckdb", "sex", "sex.csv", "--source", "visits", "--json", folder=folder
     )
     assert refused.returncode == 2
     assert "1 distinct value in 1 row" in refused.stderr
@@ -611,12 +605,12 @@ def test_interrupted_in_the_middle_of_an_import(clinic: Path) -> None:
     command = ["sqlanon", *published("run", "--into", "t", "--json")]
     swallowing = (
         f"import sys, duckdb; sys.argv = {command}; from sqlanon.cli import app\n"
-        "given = app.with_database_option\n"
-        "def importing(arguments):\n"
+        "given = app.command_line\n"
+        "def importing(name):\n"
         "    try: import pandas\n"
         "    except BaseException: pass\n"
-        "    return given(arguments)\n"
-        "app.with_database_option = importing\n"
+        "    return given(name)\n"
+        "app.command_line = importing\n"
         "app.main()"
     )
     done = subprocess.run(
@@ -670,39 +664,41 @@ class TestTaxonomies:
     def test_every_kind(self, arguments: str, labels: list[int], folder: Path) -> None:
         by_id = "SELECT age AS patient_id, age % 2 AS sex FROM visits"
         given = [by_id if argument == "SOURCE" else argument for argument in arguments.split()]
-        made = sqlanon("taxonomy", "make", "clinic.duckdb", *given, "--json", folder=folder)
+        made = sqlanon("taxonomy", "make", "--db", "clinic.duckdb", *given, "--json", folder=folder)
         assert made.returncode == 0, made.stderr
         assert document(made)["labels"] == labels
 
     def test_a_query(self, folder: Path) -> None:
         query = "SELECT DISTINCT age, age // 10 * 10, '*' FROM visits"
-        made = sqlanon("taxonomy", "make", "clinic.duckdb", "age", "query", "--query", query, "--json", folder=folder)
+        name = ["--db", "clinic.duckdb", "age"]
+        made = sqlanon("taxonomy", "make", *name, "query", "--query", query, "--json", folder=folder)
         assert document(made)["labels"] == [40, 4, 1]
         assert document(made)["domain"] == "observed"
 
     def test_list_check_and_export(self, clinic: Path) -> None:
-        assert set(document(sqlanon("taxonomy", "list", "clinic.duckdb", "--json", folder=clinic))["taxonomies"]) == {
+        listed = sqlanon("taxonomy", "list", "--db", "clinic.duckdb", "--json", folder=clinic)
+        assert set(document(listed)["taxonomies"]) == {
             "age",
             "sex",
         }
-        assert sqlanon("taxonomy", "check", "clinic.duckdb", folder=clinic).returncode == 0
-        exported = sqlanon("taxonomy", "export", "clinic.duckdb", "age", "again.csv", folder=clinic)
+        assert sqlanon("taxonomy", "check", "--db", "clinic.duckdb", folder=clinic).returncode == 0
+        exported = sqlanon("taxonomy", "export", "--db", "clinic.duckdb", "age", "again.csv", folder=clinic)
         assert exported.returncode == 0, exported.stderr
-        assert sqlanon("taxonomy", "export", "clinic.duckdb", "age", "again.csv", folder=clinic).returncode == 1
-        loaded = sqlanon("taxonomy", "load", "other.duckdb", "age", "again.csv", folder=clinic)
+        assert sqlanon("taxonomy", "export", "--db", "clinic.duckdb", "age", "again.csv", folder=clinic).returncode == 1
+        loaded = sqlanon("taxonomy", "load", "--db", "other.duckdb", "age", "again.csv", folder=clinic)
         assert loaded.returncode == 0, loaded.stderr
 
     def test_a_malformed_taxonomy_is_found(self, clinic: Path) -> None:
         with duckdb.connect(str(clinic / "clinic.duckdb")) as connection:
             connection.execute("DELETE FROM anon.taxonomy WHERE attribute = 'age' AND level = 1 AND value = '20'")
-        checked = sqlanon("taxonomy", "check", "clinic.duckdb", "--json", folder=clinic)
+        checked = sqlanon("taxonomy", "check", "--db", "clinic.duckdb", "--json", folder=clinic)
         assert checked.returncode == 2
         assert set(document(checked)["problems"]) == {"age"}
         assert '"age"' in checked.stderr
 
     def test_another_delimiter_and_column(self, folder: Path) -> None:
         (folder / "sex.csv").write_text("f|*\nm|*\n")
-        arguments = ["taxonomy", "load", "clinic.duckdb", "gender", "sex.csv"]
+        arguments = ["taxonomy", "load", "--db", "clinic.duckdb", "gender", "sex.csv"]
         assert sqlanon(*arguments, folder=folder).returncode == 2
         more = ["--delimiter", "|", "--source", "visits", "--column", "sex"]
         assert sqlanon(*arguments, *more, folder=folder).returncode == 0

@@ -420,7 +420,7 @@ class TestFaults:
         monkeypatch.undo()
         monkeypatch.chdir(tmp_path)
         for suffix in (INTO, NOTE):
-            Path(f".{suffix}.999999999.0.staged").write_text("", encoding="utf-8")
+            Path(f".{suffix}.run.9.staged").write_text("", encoding="utf-8")
         assert session.anonymize("raw.parquet", other, INTO).unchanged
         assert (entries(), names(tmp_path)) == (1, [INTO, NOTE, "raw.parquet"])
 

@@ -112,7 +112,7 @@ class TestSources:
 
     def test_what_is_hidden_in_a_lake_is_not_read(self, session: sa.Session, lake: Path) -> None:
         """A glob of DuckDB enters hidden folders, those of a run that was killed between two renames, too."""
-        for name in (".old.1.0.staged", ".old.1.0.previous", ".old.run.0.staged", ".old.run.0.previous"):
+        for name in (".old.run.0.staged", ".old.run.0.previous"):
             shutil.copytree(lake / "people" / "year=2020", lake / "people" / name / "year=2020")
         for source in ("people", "people/**/*.parquet"):
             assert session.measure(str(lake / source), POLICY).row_count == ROW_COUNT
@@ -252,7 +252,7 @@ class TestMarkers:
     def test_a_stage_inside_a_release(self, session: sa.Session, release: Path) -> None:
         """Of a run that writes to a folder in it, or was killed before it could publish."""
         before = session.measure("release", POLICY)
-        stage = release / ".inner.1.0.staged"
+        stage = release / ".inner.run.0.staged"
         shutil.copytree(release, stage)
         assert session.measure("release", POLICY) == before
         assert session.measure(f"{release}/**/*.parquet", POLICY).row_count == before.row_count
@@ -456,10 +456,10 @@ class TestReplacing:
         """What a run leaves that was killed between the two renames."""
         session.anonymize("people", POLICY, into="release/")
         for read in (lambda: session.verify("release/", POLICY), lambda: session.provenance("release")):
-            (lake / "release").rename(lake / ".release.4194305.0.previous")
+            (lake / "release").rename(lake / ".release.run.0.previous")
             assert read() is not None
             assert not list(lake.glob(".*"))
-        (lake / "release").rename(lake / ".release.4194305.0.previous")
+        (lake / "release").rename(lake / ".release.run.0.previous")
         with pytest.raises(sa.EngineError, match="exists"):
             session.anonymize("people", STRICTER, into="release/")
         assert session.verify("release", POLICY).met
@@ -552,7 +552,7 @@ class TestUnchanged:
         stages: list[str] = []
         first = session.anonymize("people", POLICY, into=into, **layout)
         before = {name: (lake / name).stat().st_mtime_ns for name in names_in(lake)}
-        (lake / f".{Path(into).name}.999999999.0.staged").write_bytes(b"of a process that is dead")
+        (lake / f".{Path(into).name}.run.9.staged").write_bytes(b"of a process that is dead")
         again = session.anonymize(
             str(lake / "people"), POLICY, into=into, progress=lambda stage, *_: stages.append(stage), **layout
         )
@@ -676,8 +676,7 @@ class TestConnecting:
             assert spill.stat().st_mode & 0o777 == 0o700
 
     def test_what_does_not_fit_in_memory_is_gone_at_the_end(self, tmp_path: Path) -> None:
-        for name in (f"sqlanon-{os.getppid()}-abcdefgh", "sqlanon-run-0"):
-            (tmp_path / name).mkdir()  # nobody holds it, though a process has the number that one of them is of
+        (tmp_path / "sqlanon-run-0").mkdir()  # nobody holds it
         session = sa.connect(memory_limit="30MB", temp_directory=tmp_path, threads=1)
         session.connection.execute("CREATE TABLE t AS SELECT i, md5(i::VARCHAR) AS h FROM range(1500000) AS r (i)")
         assert [path for path in tmp_path.rglob("*") if path.is_file()]

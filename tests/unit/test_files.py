@@ -61,9 +61,6 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["release.parquet"]
 
 
-OLD_NAMES = (".release.4194305.0", f".release.{os.getppid()}.0", f".release.{os.getpid()}.7")
-"""As versions up to 0.1 called stages, by a process that is dead, one that is alive, and a dead one with our number."""
-
 STAGING = """
 import sys
 from pathlib import Path
@@ -95,8 +92,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 def test_what_dead_runs_left_is_removed(tmp_path: Path) -> None:
-    for name in (*OLD_NAMES, ".release.run.3"):
-        (tmp_path / f"{name}.staged" / "a=b").mkdir(parents=True)
+    (tmp_path / ".release.run.3.staged" / "a=b").mkdir(parents=True)
     (tmp_path / ".release.run.3.staged.lock").touch()
     (tmp_path / ".release.run.4.staged.lock").touch()
     for name in (".release2.run.0.staged", ".release2.4.0.staged", ".release.4.staged", ".release.run.staged"):
@@ -109,9 +105,8 @@ def test_what_dead_runs_left_is_removed(tmp_path: Path) -> None:
     assert names_in(tmp_path) == sorted([*kept, "release"])
 
 
-@pytest.mark.parametrize("name", [*OLD_NAMES, ".release.run.0"], ids=["dead", "alive", "our number", "of today"])
-def test_what_a_dead_run_moved_away_comes_back(tmp_path: Path, name: str) -> None:
-    (tmp_path / f"{name}.previous").mkdir()
+def test_what_a_dead_run_moved_away_comes_back(tmp_path: Path) -> None:
+    (tmp_path / ".release.run.0.previous").mkdir()
     bring_back(str(tmp_path / "release"))
     assert names_in(tmp_path) == ["release"]
 

@@ -18,11 +18,8 @@ from sqlanon.model.names import possible
 
 SIZE = re.compile(r"\s*\d+(\.\d+)?\s*([KMGT]i?)?B\s*", re.IGNORECASE)
 NAME = re.compile(r"[a-z]\w*", re.IGNORECASE | re.ASCII)
-SPILL = re.compile(r"sqlanon-(?:run-\d+|\d{1,9}-\w+)(?:\.lock)?", re.ASCII)
-"""The name of a folder for what does not fit in memory, or of its lock.
-
-Up to version 0.1 there was the number of a process in it, and no lock.
-"""
+SPILL = re.compile(r"sqlanon-run-\d+(?:\.lock)?", re.ASCII)
+"""The name of a folder for what does not fit in memory, or of its lock."""
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,10 @@ error can quote data, so it is kept in :attr:`EngineError.original` and nowhere 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sqlanon.model.relaxation import Explanation
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 
 class SqlanonError(Exception):
@@ -51,6 +49,70 @@ class PolicyError(_ProblemsError):
 
 class TaxonomyError(_ProblemsError):
     """A taxonomy is malformed, missing, or does not cover the data. ``problems`` lists all of them."""
+
+
+class Changeable(Protocol):
+    """What can be had with changes, as a policy can."""
+
+    def changed(self, changes: Mapping[str, Any]) -> Self:
+        """The same with other values of some fields, checked."""
+
+
+AnyChangeable = TypeVar("AnyChangeable", bound=Changeable)
+
+RelaxationKind = Literal["suppression_limit", "k", "threshold", "maximum_levels", "max_loss"]
+
+
+@dataclass(frozen=True)
+class BlockingModel:
+    """A privacy model that some classes of a node violate, and the rows of these classes."""
+
+    model: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """A change of a policy with which a node satisfies it; that was checked.
+
+    Attributes:
+        kind: what is relaxed.
+        changes: the fields of the policy that change, with their new values as in a policy file.
+        smallest: whether it is proven that no smaller change of this field would do, in six digits.
+        node, suppressed_rows: a node that satisfies the relaxed policy, and the rows that it suppresses.
+        sentence: the same in words.
+    """
+
+    kind: RelaxationKind
+    changes: dict[str, Any]
+    smallest: bool
+    node: dict[str, int]
+    suppressed_rows: int
+    sentence: str
+
+    def applied_to(self, policy: AnyChangeable) -> AnyChangeable:
+        """The policy with the change."""
+        return policy.changed(self.changes)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why no node satisfies a policy.
+
+    Attributes:
+        node: the best node that was examined: the one that suppresses the fewest rows.
+        row_count, allowed_rows, suppressed_rows: rows of the source, how many of them may be suppressed, and how many
+            the node suppresses.
+        blocking_models: the privacy models that classes of the node violate, those of most rows first.
+        relaxations: what could be asked for instead, each enough on its own; one of each kind and field.
+    """
+
+    node: dict[str, int]
+    row_count: int
+    allowed_rows: int
+    suppressed_rows: int
+    blocking_models: tuple[BlockingModel, ...]
+    relaxations: tuple[Relaxation, ...]
 
 
 class UnsatisfiableError(_ProblemsError):

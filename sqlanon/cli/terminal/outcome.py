@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
+from dataclasses import asdict
 from typing import Any
 
 import typer
@@ -106,7 +107,7 @@ def _relaxations(error: UnsatisfiableError) -> list[dict[str, Any]]:
     """What could be asked for instead."""
     if error.explanation is None:
         return []
-    return [relaxation.model_dump(mode="json") for relaxation in error.explanation.relaxations]
+    return [asdict(relaxation) for relaxation in error.explanation.relaxations]
 
 
 def _worded(message: str) -> str:

@@ -14,7 +14,14 @@ from typing import Any
 
 from sqlanon.binding.bound import is_too_wide
 from sqlanon.engines.base import Compute
-from sqlanon.errors import PolicyError, UnsatisfiableError
+from sqlanon.errors import (
+    BlockingModel,
+    Explanation,
+    PolicyError,
+    Relaxation,
+    RelaxationKind,
+    UnsatisfiableError,
+)
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.nodes.examination import Examination, attainable_bounds, examine_nodes, examined_at_once
 from sqlanon.methods.shared.nodes.node_counter import node_summaries
@@ -22,7 +29,6 @@ from sqlanon.methods.shared.nodes.proposals import in_few_digits, share_of, stri
 from sqlanon.model.lattice import Levels, NodeSummary
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, PrivacyModel
-from sqlanon.model.relaxation import BlockingModel, Explanation, Relaxation, RelaxationKind, changed
 from sqlanon.search import SearchOutcome, SearchProblem
 from sqlanon.search.problem import margin
 
@@ -261,7 +267,7 @@ class _Relaxer:
     ) -> Iterator[Relaxation]:
         """The relaxation, if the node does satisfy the relaxed policy."""
         try:
-            relaxed = self.table.under(changed(self._policy, changes))
+            relaxed = self.table.under(self._policy.changed(changes))
         except PolicyError:
             return
         if is_too_wide(relaxed.bound.policy, relaxed.context.lattice):

@@ -209,6 +209,14 @@ class Policy(PolicyValue):
                 changes["method"] = FullDomain.told(settings)
         return super().model_copy(update=changes, deep=deep)
 
+    def changed(self, changes: Mapping[str, Any]) -> Policy:
+        """The policy with other values of some fields, as a policy file has them.
+
+        Raises:
+            PolicyError: the values are none of a policy.
+        """
+        return Policy(**{**self.model_dump(mode="json"), **changes})
+
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that it names, by their roles, and those of weights and individuals."""

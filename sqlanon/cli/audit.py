@@ -61,7 +61,6 @@ def audit_privacy(
 
     Example: sqlanon audit-privacy visits visits_without_one --db clinic.duckdb --policy private.toml
     """
-    from sqlanon.cli.terminal.views import audit_view
     from sqlanon.evaluation.audit import audit_privacy as audited
     from sqlanon.model.policy.policy import Policy
 
@@ -86,7 +85,7 @@ def audit_privacy(
     if as_json:
         write_json(audit.model_dump(mode="json"))
     else:
-        show(*audit_view(audit))
+        show(audit.document())
     _conclude(audit)
 
 

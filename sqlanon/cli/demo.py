@@ -19,9 +19,7 @@ from sqlanon.cli.terminal.output import show, write, write_json
 from sqlanon.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-
+    from sqlanon.report.document import Document, Table
     from sqlanon.run.demo import Demo, Sample
 
 MOST_ROWS = 10_000_000
@@ -56,7 +54,7 @@ def demo(
     if as_json:
         write_json(_document(result, database))
     else:
-        show(*_story(result))
+        show(_story(result))
         # Not with rich, which would break the lines of commands that are to be copied.
         write(_next_steps(database))
 
@@ -103,41 +101,35 @@ def _document(result: Demo, database: Path | None) -> dict[str, Any]:
     }
 
 
-def _story(result: Demo) -> list[RenderableType]:
+def _story(result: Demo) -> Document:
     """Before, after, and what changed."""
-    from rich.text import Text
-
-    from sqlanon.cli.terminal.tables import count
-    from sqlanon.cli.terminal.views import search_sentence
-    from sqlanon.model.release import Report
+    from sqlanon.report.document import Document, Text, count, paragraph, strong
 
     rows, report = count(result.before.row_count), result.release.report
-    assert isinstance(report, Report)
-    return [
-        Text.assemble(("An invented hospital, before and after", "bold cyan"), "\n"),
-        Text.assemble(("Before  ", "bold"), f"table visits, {rows} rows; nobody in it is real"),
-        _rows_table(result.raw),
-        Text.assemble(("After  ", "bold"), "table visits_k5: every row looks like at least 4 others"),
-        _rows_table(result.released),
-        Text.assemble(("What it gives away  ", "bold"), "to one who knows age, sex, zip and admission"),
-        _comparison(result),
-        Text.assemble(("What was done  ", "bold"), "each column raised to a level of its taxonomy"),
-        _levels(result),
-        Text(f"Released {report.rows_in_words}\n{search_sentence(report)}\n"),
-        Text("What next", "bold"),
-    ]
+    return Document(
+        "An invented hospital",
+        (
+            paragraph(Text("An invented hospital, before and after\n", "strong")),
+            paragraph(strong("Before  "), f"table visits, {rows} rows; nobody in it is real"),
+            _rows_table(result.raw),
+            paragraph(strong("After  "), "table visits_k5: every row looks like at least 4 others"),
+            _rows_table(result.released),
+            paragraph(strong("What it gives away  "), "to one who knows age, sex, zip and admission"),
+            _comparison(result),
+            paragraph(strong("What was done  "), "each column raised to a level of its taxonomy"),
+            _levels(result),
+            paragraph(f"Released {report.rows_in_words}\n{report.search_in_words}\n"),
+            paragraph(strong("What next")),
+        ),
+    )
 
 
 def _rows_table(sample: Sample) -> Table:
-    from rich.text import Text
-
-    from sqlanon.cli.terminal.tables import table
+    from sqlanon.report.document import Table
 
     numbers = [place for place, value in enumerate(sample.rows[0]) if isinstance(value, int)] if sample.rows else []
-    made = table(*(_folded(name) for name in sample.columns), numbers=numbers)
-    for row in sample.rows:
-        made.add_row(*(Text("NULL", "dim") if value is None else Text(str(value)) for value in row))
-    return made
+    rows = [["NULL" if value is None else str(value) for value in row] for row in sample.rows]
+    return Table(tuple(_folded(name) for name in sample.columns), rows, numbers)
 
 
 def _folded(name: str) -> str:
@@ -146,28 +138,35 @@ def _folded(name: str) -> str:
 
 
 def _comparison(result: Demo) -> Table:
-    from sqlanon.cli.terminal.tables import figure, table
-    from sqlanon.cli.terminal.views import facts_of
+    from sqlanon.report.document import Table, figure
 
     after = result.after.measurement
-    made = table("", "before", "after", numbers=(1, 2))
-    for (what, was), (_, now) in zip(facts_of(result.before), facts_of(after), strict=True):
-        made.add_row(what, was, now)
-    for before, now_attained in zip(result.before.models[1:], after.models[1:], strict=True):
-        made.add_row(f"least diversity of {before.column}", figure(before.attained), figure(now_attained.attained))
-    return made
+    both = zip(result.before.figures, after.figures, strict=True)
+    diversities = zip(result.before.models[1:], after.models[1:], strict=True)
+    return Table(
+        ("", "before", "after"),
+        [
+            *((what, was, now) for (what, was), (_, now) in both),
+            *(
+                (f"least diversity of {one.column}", figure(one.attained), figure(two.attained))
+                for one, two in diversities
+            ),
+        ],
+        numbers=(1, 2),
+    )
 
 
 def _levels(result: Demo) -> Table:
     """The level of each quasi-identifier, and how its labels look there."""
-    from sqlanon.cli.terminal.tables import plain, table
+    from sqlanon.report.document import Table, Text
 
-    heights = result.release.report.heights
     labels = dict(zip(result.released.columns, result.released.rows[0], strict=True))
-    made = table("quasi-identifier", "level", "of", "label", numbers=(1, 2))
-    for name, level in result.release.node.items():
-        made.add_row(plain(name), str(level), str(heights[name]), plain(str(labels[name]), "green"))
-    return made
+    heights = result.release.report.heights
+    rows = [
+        (name, str(level), str(heights[name]), Text(str(labels[name]), "good"))
+        for name, level in result.release.node.items()
+    ]
+    return Table(("quasi-identifier", "level", "of", "label"), rows, numbers=(1, 2))
 
 
 def _next_steps(database: Path | None) -> str:

@@ -27,7 +27,7 @@ from sqlanon.cli.options import (
     replacing,
 )
 from sqlanon.cli.sessions import reading, writing
-from sqlanon.cli.terminal.output import show, write_json
+from sqlanon.cli.terminal.output import show, write, write_json
 from sqlanon.cli.terminal.progress import progress
 
 Sidecar = Annotated[Path, typer.Option("--fit", metavar="FILE", help="The private file of the fit.")]
@@ -64,7 +64,6 @@ def fit(
 
     Example: sqlanon fit visits --db clinic.duckdb --policy policy.toml --fit clinic.fit
     """
-    from sqlanon.cli.terminal.views import fit_view
     from sqlanon.model.policy.policy import Policy
 
     wanted, levels = Policy.from_toml(policy), given_node(node)
@@ -85,7 +84,8 @@ def fit(
     if as_json:
         write_json(fitted.model_dump(mode="json"))
     else:
-        show(*fit_view(fitted, str(sidecar)))
+        write(f"Fitted {sidecar}; nothing is published. Keep this file private.\n")
+        show(fitted.document())
 
 
 def apply(
@@ -107,7 +107,6 @@ def apply(
 
     Example: sqlanon apply 'november/*.parquet' --fit clinic.fit --into parts/2026_11.parquet
     """
-    from sqlanon.cli.terminal.views import partition_view
     from sqlanon.model.destination import destination
     from sqlanon.partitions.sidecar import opened
 
@@ -123,4 +122,4 @@ def apply(
     if as_json:
         write_json(release.model_dump(mode="json"))
     else:
-        show(*partition_view(release))
+        show(release.document())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +16,7 @@ from sqlanon.cli.terminal.output import say, show, write, write_json
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
     from sqlanon.model.ledger import Account, Entry
+    from sqlanon.report.document import Document
 
 Dataset = Annotated[
     str,
@@ -47,9 +48,7 @@ def show_(database: Warehouse = None, ledger: LedgerFile = None, as_json: Json =
     elif not entries:
         say("The ledger has no rows.")
     else:
-        from sqlanon.cli.terminal.ledger_views import accounts_table, entries_table
-
-        show(accounts_table(accounts), entries_table(entries))
+        show(_shown(accounts, entries))
 
 
 @app.command()
@@ -133,6 +132,37 @@ def verify(
     else:
         write(f"{newest}\n")
     say("Every row is as it was written.")
+
+
+def _shown(accounts: Mapping[str, Account], entries: Iterable[Entry]) -> Document:
+    """What data sets have spent and have left, and every row."""
+    from sqlanon.model.budget import spelled
+    from sqlanon.report.document import Document, Table
+
+    left = []
+    for name, account in accounts.items():
+        budgets = (account.spent, account.remaining)
+        numbers = [(spelled(b.epsilon), spelled(b.delta)) if b else ("no cap", "no cap") for b in budgets]
+        unit = "" if account.unit is None else account.unit.individual or account.unit.name
+        left.append((name, *numbers[0], *numbers[1], unit))
+    rows = [
+        (
+            str(entry.position),
+            entry.spent_at.isoformat(" ", "seconds"),
+            entry.kind,
+            entry.dataset,
+            entry.epsilon or "no cap",
+            entry.delta or "no cap",
+            entry.individual or entry.unit or "",
+            "" if entry.method is None else f"{entry.method}: {entry.purpose}",
+        )
+        for entry in entries
+    ]
+    accounts_headings = ("data set", "spent ε", "spent δ", "ε left", "δ left", "by")
+    rows_headings = ("row", "UTC", "what", "data set", "ε", "δ", "by", "for")
+    return Document(
+        "Ledger", (Table(accounts_headings, left, range(1, 5)), Table(rows_headings, rows, numbers=(0, 4, 5)))
+    )
 
 
 def _doubt(name: str) -> None:

@@ -45,7 +45,7 @@ def epsilon_safe(
 
     Example: sqlanon plan epsilon-safe --rows 100000 --epsilon 2 --delta 1e-6
     """
-    from sqlanon.evaluation.plan_report import NAME
+    from sqlanon.evaluation.plan_report import NAME, plan_document
     from sqlanon.evaluation.plans import plan_epsilon_safe
     from sqlanon.evaluation.results import refuse_targets
 
@@ -56,9 +56,7 @@ def epsilon_safe(
     if as_json:
         write_json({**made.model_dump(mode="json"), "best": made.best.model_dump(mode="json"), "files": paths})
     else:
-        from sqlanon.cli.terminal.plan_view import plan_view
-
-        show(*plan_view(made))
+        show(plan_document(made))
         for path in paths:
             say(f"Written: {path}")
 

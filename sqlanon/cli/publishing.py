@@ -58,9 +58,7 @@ def measure(source: Source, policy: PolicyFile, database: OptionalDatabase = Non
     if as_json:
         write_json({**measurement.model_dump(mode="json"), "met": measurement.met})
     else:
-        from sqlanon.cli.terminal.views import measurement_view
-
-        show(*measurement_view(measurement))
+        show(measurement.document())
     if not measurement.met:
         say(f"Not met: {measurement.source} falls short of the policy.")
         raise typer.Exit(NOT_MET)
@@ -100,9 +98,7 @@ def lattice(
     if as_json:
         write_json(nodes.document(found, wanted))
     else:
-        from sqlanon.cli.terminal.views import lattice_view
-
-        show(*lattice_view(nodes.document(found, wanted)))
+        show(nodes.shown(nodes.document(found, wanted)))
 
 
 def explain(
@@ -203,9 +199,7 @@ def run(
     if as_json:
         write_json(release.model_dump(mode="json"))
     else:
-        from sqlanon.cli.terminal.views import release_view
-
-        show(*release_view(release))
+        show(release.document())
 
 
 def verify(
@@ -256,9 +250,7 @@ def verify(
     if as_json:
         write_json({**verification.model_dump(mode="json"), "met": verification.met})
     else:
-        from sqlanon.cli.terminal.views import verification_view
-
-        show(*verification_view(verification))
+        show(verification.model_copy(update={"shortfalls": ()}).document())  # these are said below
     if not verification.met:
         say(f"Not met: {verification.source} falls short of its policy:")
         for shortfall in verification.shortfalls:

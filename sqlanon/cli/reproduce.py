@@ -13,9 +13,8 @@ from sqlanon.cli.terminal.output import say, show, write_json
 from sqlanon.papers import NAMES
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from sqlanon.evaluation.results import Reproduced
+    from sqlanon.report.document import Document
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help=f"What to reproduce: {', '.join(NAMES)}.")]
 Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="The folder with the data of the paper.")]
@@ -72,18 +71,18 @@ def reproduce(
             }
         )
     else:
-        show(*_summary(found, paths))
+        show(_summary(found, paths))
 
 
-def _summary(found: Reproduced, paths: list[str]) -> list[RenderableType]:
-    from sqlanon.cli.terminal.tables import plain, table
+def _summary(found: Reproduced, paths: list[str]) -> Document:
     from sqlanon.evaluation.results import cells
+    from sqlanon.report.document import Document, Table, paragraph
 
-    made: list[RenderableType] = []
-    for each in found.tables:
-        shown = table(*each.shown.values(), numbers=range(1, len(each.shown)), title=each.title)
-        for row in each.rows:
-            shown.add_row(*cells(each, row))
-        made.append(shown)
-    sentences = [*found.findings, *(f"Written: {path}" for path in paths)]
-    return [*made, *map(plain, sentences)]
+    tables = [
+        Table(
+            tuple(each.shown.values()), [cells(each, row) for row in each.rows], range(1, len(each.shown)), each.title
+        )
+        for each in found.tables
+    ]
+    sentences = (*found.findings, *(f"Written: {path}" for path in paths))
+    return Document(found.title, (*tables, *map(paragraph, sentences)))

@@ -231,9 +231,20 @@ def list_(database: Database, as_json: Json = False) -> None:
     elif not found:
         say(f"There are no taxonomies in {database}; 'sqlanon taxonomy make --help' tells how to make one.")
     else:
-        from sqlanon.cli.terminal.views import taxonomy_table
+        from sqlanon.report.document import Document, Table, count
 
-        show(taxonomy_table(found))
+        rows = [
+            (
+                name,
+                str(shape["height"]),
+                count(cast("int", shape["values"])),
+                ", ".join(map(count, cast("list[int]", shape["labels"]))),
+                str(shape["domain"]),
+            )
+            for name, shape in found.items()
+        ]
+        headings = ("attribute", "top level", "values", "labels by level", "domain")
+        show(Document("Taxonomies", (Table(headings, rows, numbers=(1, 2)),)))
 
 
 @app.command()

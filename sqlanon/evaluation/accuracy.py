@@ -15,7 +15,7 @@ from sqlanon.evaluation.accuracy_checks import Asked, Pair, refuse_arguments, re
 from sqlanon.evaluation.classifiers import CLASSIFIERS, Classifier, require_scikit_learn
 from sqlanon.evaluation.combinations import Combinations, Roles, columns_of, combinations
 from sqlanon.evaluation.encoding import Floats, label_codes, matrices
-from sqlanon.model.release.document import Document
+from sqlanon.model.release.result import Result
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -24,7 +24,7 @@ SEEDS = range(10)
 """Those that are taken if none are given."""
 
 
-class Accuracy(Document):
+class Accuracy(Result):
     """The accuracies of one classifier.
 
     Attributes:
@@ -38,7 +38,7 @@ class Accuracy(Document):
     each: tuple[float, ...]
 
 
-class Classification(Document):
+class Classification(Result):
     """How well labels are predicted.
 
     Attributes:

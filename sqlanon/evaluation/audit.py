@@ -18,10 +18,11 @@ from sqlanon.evaluation.audit_events import Event, Samples, best_event, uses_evi
 from sqlanon.evaluation.audit_outputs import Features, Views, countable, views_of
 from sqlanon.evaluation.exact import Distribution, hockey_stick, smallest_epsilon
 from sqlanon.evaluation.mechanisms import Choosy, Enumerable, Repeatable, Repeated, mechanism_of, outcomes_of
-from sqlanon.model.budget import Budget, Exact, ExactNumber
+from sqlanon.model.budget import Budget, Exact, ExactNumber, spelled
 from sqlanon.model.policy.given import GivenPolicy, policy_of
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import Document
+from sqlanon.model.release import Result
+from sqlanon.report.document import Document, count, facts, notes, paragraph
 
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
@@ -35,7 +36,7 @@ BOUNDED_PROBABILITIES = 4
 DIRECTIONS = ("table over neighbour", "neighbour over table")
 
 
-class Audit(Document):
+class Audit(Result):
     """The loss that a mechanism was shown to have on two neighbours.
 
     Attributes:
@@ -81,6 +82,24 @@ class Audit(Document):
         from sqlanon.evaluation.audit_chart import write_chart
 
         write_chart({"audit": self}, path, replace=replace)
+
+    def document(self) -> Document:
+        event = () if self.event is None else (paragraph(f"Event: {self.event}."),)
+        table = facts(self._facts(), "Privacy loss on the two tables")
+        return Document("Audit of privacy", (table, *event, *notes("Notes", self.notes)))
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        """The numbers in words."""
+        yield "ε that was found" if self.exact else "ε is at least", f"{self.lower_bound:.4g}"
+        yield "ε and δ that are claimed", "–" if self.claimed is None else str(self.claimed)
+        yield "at δ", spelled(self.delta)
+        if self.runs is not None and self.confidence is not None:
+            yield "with confidence", f"{self.confidence:g}"
+            yield "runs on each table", count(self.runs)
+        if self.direction is not None and self.event_runs is not None:
+            more, less = (count(runs) for runs in self.event_runs)
+            yield "the event happened", f"{more} against {less} times in {count(self.bounded_runs)} runs"
+            yield "and is likelier on", self.direction.partition(" over ")[0]
 
     def _repr_html_(self) -> str:
         from sqlanon.evaluation.audit_chart import svg

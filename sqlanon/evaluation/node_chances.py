@@ -18,7 +18,7 @@ from sqlanon.model.policy.epsilon_safe import EpsilonSafe
 from sqlanon.model.policy.given import GivenPolicy, policy_of
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.private_node import NodeMethod
-from sqlanon.model.release import Document
+from sqlanon.model.release import Result
 from sqlanon.queries.noise.scores import WHOLE
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MOST_NODES = 2000
 """How large a lattice may be: time and memory grow with the square of its nodes."""
 
 
-class NodeProbability(Document):
+class NodeProbability(Result):
     """A node, and how likely it is to be drawn.
 
     Attributes:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from sqlanon.evaluation.plans import LIKELY, EpsilonSafePlan
-from sqlanon.evaluation.results import Reproduced
+from sqlanon.evaluation.results import Reproduced, cells
 from sqlanon.model.budget import spelled
+from sqlanon.report.document import Bar, Cell, Document, Table, notes, paragraph
 
 NAME = "plan-epsilon-safe"
 """What the files are called."""
@@ -41,6 +42,28 @@ def reported(plan: EpsilonSafePlan, chart: Any = None) -> Reproduced:
         notes=list(_notes(plan)),
         chart=chart,
     )
+
+
+def plan_document(plan: EpsilonSafePlan) -> Document:
+    """What is shown of a plan: a row with a bar for each β, what it says, and how it is to be read."""
+    found = reported(plan)
+    most = round(1.1 * max(sample.shown_from for sample in plan.samples)) + 1
+    rows: list[list[Cell]] = [
+        [
+            *cells(found, row),
+            Bar((sample.lost_to / most, (sample.shown_from - sample.lost_to) / most, 1 - sample.shown_from / most)),
+        ]
+        for row, sample in zip(found.rows, plan.samples, strict=True)
+    ]
+    table = Table(
+        (*found.shown.values(), "classes"),
+        rows,
+        numbers=range(len(found.shown)),
+        title=found.title,
+        scale=f"classes of 0 to {most:,} rows",
+        legend=("lost", "in between", "shown"),
+    )
+    return Document(found.title, (table, *map(paragraph, found.findings), *notes("Notes", found.notes)))
 
 
 def _figure(number: float) -> str:

@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from sqlanon.errors import PolicyError
 from sqlanon.model.budget import Budget, Exact, ExactNumber, as_float, exact, spelled
-from sqlanon.model.release import Document
+from sqlanon.model.release import Result
 from sqlanon.model.sampled_classes import MOST_K, SHARES, least_rows, minimum_k
 
 INVALID = "the plan is not valid:"
@@ -32,7 +32,7 @@ MOST_SAMPLES = 20
 """How many β a plan has at most, besides the largest."""
 
 
-class PlannedSample(Document):
+class PlannedSample(Result):
     """What a β comes to.
 
     Attributes:
@@ -54,7 +54,7 @@ class PlannedSample(Document):
     lost_to: int
 
 
-class EpsilonSafePlan(Document):
+class EpsilonSafePlan(Result):
     """What ε-safe releases of tables of a size can show, by β.
 
     Attributes:

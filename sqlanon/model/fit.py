@@ -7,10 +7,13 @@ from pydantic import Field
 from sqlanon.errors import PolicyError
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import MConcealing, PopulationModel, TCloseness
-from sqlanon.model.release import Document, Findings, Guarantee, ModelResult, Published, RowCounts
+from sqlanon.model.release import Findings, Guarantee, ModelResult, Published, Result, RowCounts
+from sqlanon.model.release.measurement import models_table
+from sqlanon.model.release.reports import levels_table
+from sqlanon.report.document import Document, count, figure, notes, paragraph, percent, strong
 
 
-class Fit(Document):
+class Fit(Result):
     """A node for all partitions of a table, with all that it takes to release them alike.
 
     Attributes:
@@ -58,8 +61,25 @@ class Fit(Document):
     notes: tuple[str, ...] = ()
     findings: Findings | None = None
 
+    def document(self) -> Document:
+        share = percent(self.suppressed_rows / self.rows)
+        checked = f"{count(self.checked_nodes)} of {count(self.lattice_nodes)} nodes"
+        return Document(
+            f"Fit on {self.source}",
+            (
+                paragraph(
+                    f"On its source, {count(self.suppressed_rows)} of {count(self.rows)} rows would be suppressed "
+                    f"({share}); {self.quality} loss {figure(self.loss)}, {checked} in "
+                    f"{sum(self.seconds.values()):.2f} s."
+                ),
+                levels_table(self.node, self.heights),
+                *notes("Notes", self.notes),
+                *(() if self.findings is None else self.findings.parts),
+            ),
+        )
 
-class PartitionReport(Document):
+
+class PartitionReport(Result):
     """The numbers of a partition's release; no cell value among them.
 
     Attributes:
@@ -105,8 +125,28 @@ class PartitionRelease(Published):
     guarantee: Guarantee
     report: PartitionReport
 
-    def _repr_html_(self) -> str:
-        return self.report._repr_html_()
+    def document(self) -> Document:
+        report, rows, union = self.report, self.report.rows, self.report.union
+        unknown = f" and {count(union.unknown)} left out for unknown values" if union.unknown else ""
+        return Document(
+            f"Release {self.into}",
+            (
+                paragraph(
+                    strong("Published "),
+                    strong(self.into),
+                    f": {count(rows.released)} of {count(rows.source)} rows.",
+                ),
+                paragraph(
+                    f"Together with what was published before: {count(union.released)} of {count(union.source)} rows "
+                    f"in {count(report.partitions)} partitions; {count(union.dropped)} suppressed{unknown} "
+                    f"({percent(1 - union.released / union.source)}; the limit is "
+                    f"{100 * report.suppression_limit:g} %)."
+                ),
+                models_table(report.models),
+                *self.guarantee.parts,
+                *notes("Notes", report.notes),
+            ),
+        )
 
 
 def _repeatable_pseudonyms(policy: Policy) -> list[str]:

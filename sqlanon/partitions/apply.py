@@ -19,7 +19,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.fit import PartitionRelease, PartitionReport
 from sqlanon.model.release import Measurement
-from sqlanon.model.release.document import with_notes
+from sqlanon.model.release.result import with_notes
 from sqlanon.partitions import counts, kept
 from sqlanon.partitions.decision import decided
 from sqlanon.partitions.increment import PUBLISHED_CELLS, Increment, join

@@ -21,7 +21,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.destination import Destination, Replace
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Release
-from sqlanon.model.release.document import with_notes
+from sqlanon.model.release.result import with_notes
 from sqlanon.publish.content import CONTENT
 from sqlanon.publish.provenance import companion_note, with_tables
 from sqlanon.publish.targets import Target, tables_beside, target_for

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from sqlanon.cli.terminal.plan_view import SIGNS, WIDTH, plan_view
 from sqlanon.evaluation import plan_epsilon_safe
+from sqlanon.evaluation.plan_report import plan_document
+from sqlanon.report.console import BAR_SIGNS, BAR_WIDTH, rendered
 from tests.commands import document, sqlanon
 
 GIVEN = ("plan", "epsilon-safe", "--rows", "100000", "--epsilon", "2", "--delta", "1e-6")
@@ -22,7 +23,7 @@ def test_a_row_for_each_share(tmp_path: Path) -> None:
     lines = {line.split()[0]: line.split() for line in done.stdout.splitlines() if line.strip().startswith("0.")}
     assert list(lines) == ["0.05", "0.1", *(f"{share / 100:g}" for share in range(15, 90, 5))]
     assert lines["0.4"][:7] == ["0.4", "18", "17", "40,000", "60", "0.6", "32"]
-    assert all(set(line[7]) == set(SIGNS) for line in lines.values())
+    assert all(set(line[7]) == set(BAR_SIGNS) for line in lines.values())
     assert "β = 0.4 and k = 18" in done.stdout
     assert "0.1 for the choice of the node" in done.stdout
     assert list(tmp_path.iterdir()) == []
@@ -37,19 +38,19 @@ def test_by_the_tight_k(tmp_path: Path) -> None:
 def test_a_terminal_that_knows_no_other_signs() -> None:
     plan = plan_epsilon_safe(100_000, 2, "1e-6")
     written = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="backslashreplace")
-    Console(file=written, width=120).print(*plan_view(plan))
+    Console(file=written, width=120).print(*rendered(plan_document(plan)))
     written.seek(0)
     text = written.read()
     assert ". lost, - in between, # shown" in text
-    assert [len(bar) for bar in re.findall(r"\.+-+#+", text)] == [WIDTH] * len(plan.samples)
+    assert [len(bar) for bar in re.findall(r"\.+-+#+", text)] == [BAR_WIDTH] * len(plan.samples)
 
 
 def test_a_narrow_terminal() -> None:
     plan = plan_epsilon_safe(100_000, 2, "1e-6")
     console = Console(file=io.StringIO(), width=80)
     with console.capture() as captured:
-        console.print(*plan_view(plan))
-    lines = [line for line in captured.get().splitlines() if set(SIGNS) <= set(line) and "Bars" not in line]
+        console.print(*rendered(plan_document(plan)))
+    lines = [line for line in captured.get().splitlines() if set(BAR_SIGNS) <= set(line) and "Bars" not in line]
     assert len(lines) == len(plan.samples)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from sqlanon.cli.terminal.output import printable, say, write_event, write_json
+from sqlanon.cli.terminal.output import say, write_event, write_json
 from sqlanon.errors import (
     BudgetError,
     EngineError,
@@ -20,6 +20,7 @@ from sqlanon.errors import (
     UnsatisfiableError,
     VerificationError,
 )
+from sqlanon.report.document import printable
 
 DONE = 0
 FAILED = 1

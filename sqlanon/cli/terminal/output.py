@@ -8,9 +8,10 @@ import sys
 from typing import IO, TYPE_CHECKING, Any
 
 from sqlanon.errors import EngineError
+from sqlanon.report.document import printable
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from sqlanon.report.document import Document
 
 PIPE_WIDTH = 120
 """Columns of a table that goes to a file or a pipe."""
@@ -32,13 +33,15 @@ def write_json(document: dict[str, Any]) -> None:
     write(json.dumps(document, indent=2, default=str) + "\n")
 
 
-def show(*parts: RenderableType) -> None:
-    """Write tables and texts of rich to stdout, in colour on a terminal."""
+def show(document: Document) -> None:
+    """Write a document to stdout, in colour on a terminal."""
     from rich.console import Console
+
+    from sqlanon.report.console import rendered
 
     console = Console(highlight=False, width=None if sys.stdout and sys.stdout.isatty() else PIPE_WIDTH)
     with console.capture() as capture:
-        for part in parts:
+        for part in rendered(document):
             console.print(part)
     # On a pipe rich pads every line to the width.
     write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
@@ -50,11 +53,6 @@ def say(text: str) -> None:
         _put(f"{printable(text)}\n", sys.stderr)
     except OSError:
         silence(sys.stderr)
-
-
-def printable(text: str) -> str:
-    """The text with control characters spelled out: names come from files that others have made."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in text)
 
 
 def write_event(document: dict[str, Any]) -> None:

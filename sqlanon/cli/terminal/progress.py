@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from sqlanon.cli.terminal.output import printable, write_event
+from sqlanon.cli.terminal.output import write_event
+from sqlanon.report.document import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Display

@@ -39,9 +39,9 @@ class RelocationReport(Report):
 
     limit: float = Field(title="share of rows that may be untruthful")
     relocated_rows: int = Field(title="rows that were moved")
-    untruthful_share: float = Field(title="their share of all rows")
-    relocated_classes: int = Field(title="classes that they were in")
-    mean_distance: float | None = Field(title="mean distance that they were moved")
+    untruthful_share: float = Field(title="share of rows that are untruthful")
+    relocated_classes: int = Field(title="classes of rows that were moved")
+    mean_distance: float | None = Field(title="mean distance of rows that were moved")
 
     @property
     def rows_in_words(self) -> str:

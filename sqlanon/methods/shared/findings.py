@@ -16,7 +16,7 @@ from sqlanon.methods.shared.publication import Publication
 from sqlanon.methods.shared.suppressed import suppression
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Exposure, Findings, HomogeneousColumn, RepeatedIdentifier
-from sqlanon.model.release.document import Reported
+from sqlanon.model.release.result import Reported
 from sqlanon.queries.kit.nodes import select
 from sqlanon.queries.release import findings as queries
 

@@ -1,6 +1,5 @@
 """What a run hands back: the release with its node, guarantee and report; and measurements of any table."""
 
-from sqlanon.model.release.document import Document
 from sqlanon.model.release.findings import (
     Findings,
     FinerNode,
@@ -22,11 +21,11 @@ from sqlanon.model.release.reports import (
     Report,
     Spent,
 )
+from sqlanon.model.release.result import Result
 
 __all__ = [
     "CUSTODIAN_FIELDS",
     "REPORTED_TIES",
-    "Document",
     "Exposure",
     "Findings",
     "FinerNode",
@@ -41,6 +40,7 @@ __all__ = [
     "Release",
     "RepeatedIdentifier",
     "Report",
+    "Result",
     "RevealingColumn",
     "RowCounts",
     "Spent",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.model.release.document import Document
+from sqlanon.model.release.result import Result
+from sqlanon.report.document import Document, Part, Table, notes, percent
 
 MAX_SHOWN_PAIRS = 5
 """The most pairs of columns that are put in words."""
@@ -13,7 +14,7 @@ MAX_SHOWN_COLUMNS = 10
 """The most columns that are named where they were not looked at."""
 
 
-class RepeatedIdentifier(Document):
+class RepeatedIdentifier(Result):
     """An identifier whose values repeat, so that classes count rows where they should count individuals.
 
     Attributes:
@@ -42,7 +43,7 @@ class RepeatedIdentifier(Document):
         return f"{repeats}; if each is a person, add {self.proposal} to the policy, which then counts persons, not rows"
 
 
-class HomogeneousColumn(Document):
+class HomogeneousColumn(Result):
     """A sensitive column that no privacy model looks at.
 
     Attributes:
@@ -70,7 +71,7 @@ class HomogeneousColumn(Document):
         return open_to if self.proposal is None else f"{open_to}; this model forbids it:\n{self.proposal}"
 
 
-class RevealingColumn(Document):
+class RevealingColumn(Result):
     """A column, released as it is, that shows more of a quasi-identifier than its published label does.
 
     Attributes:
@@ -99,7 +100,7 @@ class RevealingColumn(Document):
         return f"{shows} in {self.rows:,} of {self.source_rows:,} rows: make it a quasi-identifier, or drop it"
 
 
-class IdentifyingPair(Document):
+class IdentifyingPair(Result):
     """Two columns, released as they are, that are nearly unique together and not on their own.
 
     Attributes:
@@ -128,7 +129,7 @@ class IdentifyingPair(Document):
         )
 
 
-class SuppressedGroup(Document):
+class SuppressedGroup(Result):
     """The rows of a label of a quasi-identifier.
 
     Attributes:
@@ -152,7 +153,7 @@ class SuppressedGroup(Document):
         return self.suppressed_rows / self.rows
 
 
-class Suppression(Document):
+class Suppression(Result):
     """How unevenly suppression falls on the labels of a quasi-identifier.
 
     Attributes:
@@ -169,7 +170,7 @@ class Suppression(Document):
     least: SuppressedGroup
 
 
-class FinerNode(Document):
+class FinerNode(Result):
     """A node that satisfies the policy and keeps a quasi-identifier finer than the one that was published.
 
     Attributes:
@@ -199,7 +200,7 @@ class FinerNode(Document):
         )
 
 
-class Findings(Document):
+class Findings(Result):
     """What a policy leaves open. It may show facts of suppressed rows: keep it like the source.
 
     Attributes:
@@ -232,6 +233,21 @@ class Findings(Document):
         """The findings in words."""
         return tuple(self._sentences())
 
+    def document(self) -> Document:
+        return Document("Findings", self.parts)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The findings in words, and how suppression falls on labels; nothing where nothing was found."""
+        heading = "Findings (for you alone: they do not travel with the release)"
+        rows = [
+            (each.quasi_identifier, str(each.level), *_shown(each.most), *_shown(each.least))
+            for each in self.suppression
+        ]
+        headings = ("quasi-identifier", "level", "most suppressed", "", "least suppressed", "")
+        table = Table(headings, rows, numbers=(1, 3, 5), title="How suppression falls (for you alone)")
+        return (*notes(heading, self.sentences), *((table,) if rows else ()))
+
     def _sentences(self) -> Iterator[str]:
         yield from (found.sentence for found in self.repeated_identifiers if found.is_person)
         yield from (found.sentence for found in self.homogeneous_columns)
@@ -249,3 +265,7 @@ class Findings(Document):
                 f"{self.unexamined_pairs:,} more pairs of columns have values enough to be nearly unique together, and "
                 "were not looked at, since there are too many; the report in JSON lists the first"
             )
+
+
+def _shown(group: SuppressedGroup) -> tuple[str, str]:
+    return group.name, f"{percent(group.share)} of {group.rows:,}"

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from sqlanon.model.release.document import Document
+from collections.abc import Iterable
+
+from sqlanon.model.release.result import Result
+from sqlanon.report.document import Document, Part, Table, Text, count, facts, figure, notes, paragraph, percent
+
+VERDICTS = {True: Text("yes", "good"), False: Text("no", "bad"), None: Text("no verdict", "doubtful")}
+"""Whether a model is met, in words."""
 
 
-class ModelResult(Document):
+class ModelResult(Result):
     """A bound of a privacy model, what it requires and what a table attains.
 
     ``comparison`` says how what is attained compares with what is required where it passes; ``attained`` is None for
@@ -22,7 +28,13 @@ class ModelResult(Document):
     met: bool | None
 
 
-class Exposure(Document):
+def models_table(models: Iterable[ModelResult]) -> Table:
+    """Each privacy model with what is attained."""
+    rows = [(result.model, figure(result.attained), VERDICTS[result.met]) for result in models]
+    return Table(("privacy model", "attained", "met"), rows, numbers=(1,))
+
+
+class Exposure(Result):
     """How exposed the rows of a table are: rows, classes, rows of the smallest class, and rows alone in theirs."""
 
     row_count: int
@@ -41,7 +53,7 @@ class Exposure(Document):
         return self.class_count / self.row_count
 
 
-class Measurement(Document):
+class Measurement(Result):
     """What a table gives away as it is.
 
     Attributes:
@@ -76,12 +88,32 @@ class Measurement(Document):
         return Exposure(row_count=self.row_count, class_count=self.class_count, k=self.k, unique_rows=self.unique_rows)
 
     @property
+    def figures(self) -> list[tuple[str, str]]:
+        """The measures in words, with their values."""
+        return [
+            ("rows", count(self.row_count)),
+            ("equivalence classes", count(self.class_count)),
+            ("rows in the smallest class (k)", count(self.k)),
+            ("rows alone in their class", f"{count(self.unique_rows)} ({percent(self.unique_share)})"),
+            ("highest risk of re-identification", percent(self.highest_prosecutor_risk)),
+            ("average risk of re-identification", percent(self.average_prosecutor_risk)),
+        ]
+
+    def document(self) -> Document:
+        return Document(f"Measures of {self.source}", (*self.parts, *notes("Notes", self.notes)))
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The measures, and the privacy models against them."""
+        return facts(self.figures, self.source), models_table(self.models)
+
+    @property
     def met(self) -> bool:
         """Whether the table meets every privacy model, as far as there is a verdict."""
         return self.row_count > 0 and all(result.met is not False for result in self.models)
 
 
-class Verification(Document):
+class Verification(Result):
     """What was measured on a release, and where it falls short of its policy.
 
     Attributes:
@@ -101,13 +133,26 @@ class Verification(Document):
     not_covered: tuple[str, ...] = ()
     record_sha256: str | None = None
 
+    def document(self) -> Document:
+        record = () if self.record_sha256 is None else (paragraph(f"Record: sha256 {self.record_sha256}"),)
+        return Document(
+            f"Verification of {self.source}",
+            (
+                *self.measurement.parts,
+                *notes("Falls short", self.shortfalls),
+                *notes("Notes", (*self.measurement.notes, *self.notes)),
+                *notes("Not covered", self.not_covered),
+                *record,
+            ),
+        )
+
     @property
     def met(self) -> bool:
         """Whether the release meets its policy."""
         return not self.shortfalls
 
 
-class RowCounts(Document):
+class RowCounts(Result):
     """Rows of the source, and what became of them.
 
     Attributes:

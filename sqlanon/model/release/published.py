@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import Field, PrivateAttr, SerializeAsAny
 
 from sqlanon.errors import EngineError, SqlanonError
-from sqlanon.model.release.document import PartialDocument, html_table
-from sqlanon.model.release.notebook import MAX_READ_ROWS, in_html, in_text
+from sqlanon.model.release.measurement import Exposure
 from sqlanon.model.release.reports import Guarantee, Report
+from sqlanon.model.release.result import PartialResult
+from sqlanon.report.document import Document, Part, Table, Text, notes, paragraph, strong
+from sqlanon.report.notebook import fragment
+
+SHOWN_ROWS = 10
+
+MAX_READ_ROWS = 1_000
+"""The most rows among which examples of labels are looked for."""
+
+MAX_SHOWN_LABELS = 3
+"""The most labels of a column that are given as examples."""
+
+NOTHING_LOST = {"prec", "entropy", "lm", "ncp"}
+"""The losses that are 0 of a table as it is."""
 
 
-class Published(PartialDocument):
+class Published(PartialResult):
     """What a session has written, and can read again for as long as it is open.
 
     The rows are those that are there when they are asked for; they are no part of the value.
@@ -85,13 +98,84 @@ class Release(Published):
     unchanged: bool = False
     tables: dict[str, str] = Field(default_factory=dict)
 
+    def document(self) -> Document:
+        report = self.report
+        return Document(
+            f"Release {self.into}",
+            (
+                *self._stamp(),
+                paragraph(strong("Published "), strong(self.into), f": {report.rows_in_words}"),
+                *report.parts,
+                *self.guarantee.parts,
+                *notes("Notes", report.notes),
+                *(() if report.findings is None else report.findings.parts),
+            ),
+        )
+
+    def _stamp(self) -> Iterator[Part]:
+        if stamp := getattr(self.report, "stamp", None):
+            yield paragraph(Text(stamp, "bad"))
+
     def __repr__(self) -> str:
-        return super().__repr__() if self.report.rows is None else in_text(self.into, self.report)
+        """The release in lines of text."""
+        if self.report.rows is None:
+            return super().__repr__()
+        figures = [f"  {what}: {before} -> {after}" for what, before, after in _figures(self.report)]
+        levels = [f'  "{name}": {words}' for name, words in self.report.generalization.items()]
+        return "\n".join([self._sentence(), *figures, *levels])
 
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        if self.report.rows is not None:
-            return in_html(self.into, self.report, self._first_rows())
-        promised = self.guarantee.model_dump(mode="json", include={"claims", "conditions", "not_covered"})
-        return html_table({**promised, **self.report.model_dump(mode="json")})
+        """A sentence, six figures, the labels and some rows; of a private release all that is known."""
+        report = self.report
+        if report.rows is None:
+            return super()._repr_html_()
+        rows = self._first_rows()
+        labels = [(name, words, _examples(name, rows)) for name, words in report.generalization.items()]
+        parts: list[Part] = [
+            paragraph(self._sentence()),
+            Table(("", "before", "after"), _figures(report)),
+            *([Table(("quasi-identifier", "generalized to", "such as"), labels)] if labels else []),
+            *([Table(tuple(rows[0]), [[*map(_cell, row.values())] for row in rows[:SHOWN_ROWS]])] if rows else []),
+        ]
+        return fragment(Document("", tuple(parts)))
+
+    def _sentence(self) -> str:
+        report, models = self.report, "; ".join(dict.fromkeys(result.model for result in self.report.models))
+        return f"Published {self.into} from {report.source}: {report.rows_in_words} Verified: {models}."
+
+
+def _figures(report: Report) -> list[tuple[str, str, str]]:
+    """What is measured, of the source and of the release; a dash for what was not counted."""
+    before, after, rows = report.before, report.after, report.rows
+    assert rows is not None
+    left_out = rows.dropped + rows.unknown
+    nothing = "0" if report.quality in NOTHING_LOST else "-"
+    return [
+        ("rows in the smallest class (k)", *_of_both(before, after, lambda each: f"{each.k:,}")),
+        ("rows alone in their class", *_of_both(before, after, lambda each: f"{each.unique_rows:,}")),
+        ("highest risk of re-identification", *_of_both(before, after, lambda each: _percent(each.highest_risk))),
+        ("average risk of re-identification", *_of_both(before, after, lambda each: _percent(each.average_risk))),
+        ("rows left out", "0", f"{left_out:,} ({_percent(left_out / rows.source)})"),
+        (f"detail lost ({report.quality})", nothing, f"{report.loss:.3g}"),
+    ]
+
+
+def _of_both(before: Exposure | None, after: Exposure | None, figure: Callable[[Exposure], str]) -> tuple[str, str]:
+    one, other = ("-" if each is None else figure(each) for each in (before, after))
+    return one, other
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _examples(name: str, rows: Iterable[Mapping[str, Any]]) -> str:
+    """Labels of a column among some rows."""
+    found = list(dict.fromkeys(_cell(row[name]) for row in rows if name in row))
+    return ", ".join([*found[:MAX_SHOWN_LABELS], *(["..."] if len(found) > MAX_SHOWN_LABELS else [])])
+
+
+def _cell(value: Any) -> str:
+    return "NULL" if value is None else str(value)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from pydantic import Field
 
 from sqlanon.model.budget import Budget
-from sqlanon.model.release.document import Document, PartialDocument
+from sqlanon.model.policy.searches import INVERSE_OLA
 from sqlanon.model.release.findings import Findings
-from sqlanon.model.release.measurement import Exposure, ModelResult, RowCounts
+from sqlanon.model.release.measurement import Exposure, ModelResult, RowCounts, models_table
+from sqlanon.model.release.result import PartialResult, Result
+from sqlanon.report.document import Document, Part, Table, count, facts, figure, notes, paragraph, percent
 
 REPORTED_TIES = 100
 """Nodes of a tie set that a report lists; it always gives their number."""
@@ -18,7 +20,7 @@ CUSTODIAN_FIELDS = frozenset({"source", "into", "findings", "before", "after"})
 """The fields of a report that do not travel with a release: where the run took place, and facts of suppressed rows."""
 
 
-class Guarantee(Document):
+class Guarantee(Result):
     """What the release promises, by which definition, and what it does not.
 
     Attributes:
@@ -31,15 +33,20 @@ class Guarantee(Document):
     conditions: tuple[str, ...]
     not_covered: tuple[str, ...]
 
+    def document(self) -> Document:
+        return Document("Guarantee", self.parts)
 
-class Section(Document):
-    """What a method adds to the report of a run: facts of its own in words, with their values."""
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What is promised, on what it rests, and what it leaves out."""
+        return (
+            *notes("Guarantee", self.claims),
+            *notes("As long as", self.conditions),
+            *notes("Not covered", self.not_covered),
+        )
 
-    title: str
-    facts: tuple[tuple[str, Any], ...]
 
-
-class Report(PartialDocument):
+class Report(PartialResult):
     """The numbers of a run; no cell value among them.
 
     What does not apply to a method is None or empty, and left out of JSON. A method that has figures of its own adds
@@ -134,14 +141,54 @@ class Report(PartialDocument):
         )
 
     @property
-    def sections(self) -> tuple[Section, ...]:
-        """What the method adds: those of its own fields that have a title."""
-        facts = [
-            (field.title, getattr(self, name))
-            for name, field in type(self).model_fields.items()
-            if field.title is not None
-        ]
-        return (Section(title=f"Of {self.method}", facts=tuple(facts)),) if facts else ()
+    def search_in_words(self) -> str:
+        """How the node was found, and at what loss."""
+        tied = 0 if self.tie_count is None else self.tie_count - 1
+        loss = f"{figure(self.loss)}{f', tied with {tied} more' if tied > 0 else ''}"
+        seconds = f"{sum(self.seconds.values()):.2f} s"
+        if self.lattice_nodes is None:
+            return f"No lattice was searched: {self.quality} loss {loss}, in {seconds}."
+        checked = f"{count(self.checked_nodes)} of {count(self.lattice_nodes)} nodes in {seconds}"
+        if not self.proven_optimal:
+            found = f"{self.quality} loss {loss}, found by checking {checked}"
+            return f"Not proven optimal: {found}{self._gap_in_words}."
+        goal = "Most private within max_loss, with a" if self.search == INVERSE_OLA else "Least"
+        return f"{goal} {self.quality} loss ({loss}), proven by checking {checked}."
+
+    @property
+    def _gap_in_words(self) -> str:
+        if self.gap is None:
+            return ""
+        share = f" ({percent(self.gap / self.loss)} of it)" if self.loss else ""
+        return f"; at most {figure(self.gap)}{share} more than the least"
+
+    @property
+    def sections(self) -> tuple[Table, ...]:
+        """What the method adds: those of its own fields that have a title, under its name."""
+        fields = type(self).model_fields.items()
+        own = [(field.title, getattr(self, name)) for name, field in fields if field.title is not None]
+        return (facts(own, self.method),) if own else ()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """How the node was found, the labels, the privacy models, and what the method adds."""
+        return (
+            paragraph(self.search_in_words),
+            levels_table(self.node, self.heights) if self.node else labels_table(self.generalization),
+            models_table(self.models),
+            *self.sections,
+        )
+
+
+def levels_table(node: Mapping[str, int], heights: Mapping[str, int]) -> Table:
+    """The level of each quasi-identifier."""
+    rows = [(name, str(level), str(heights[name])) for name, level in node.items()]
+    return Table(("quasi-identifier", "level", "of"), rows, numbers=(1, 2))
+
+
+def labels_table(generalization: Mapping[str, str]) -> Table:
+    """How general each quasi-identifier is, in words."""
+    return Table(("quasi-identifier", "generalized to"), list(generalization.items()))
 
 
 class PrivateGuarantee(Guarantee):
@@ -161,7 +208,7 @@ class PrivateGuarantee(Guarantee):
     void: str | None = None
 
 
-class Spent(Document):
+class Spent(Result):
     """What a step of a private method spent, and the row of the ledger that says so (None if none is kept)."""
 
     step: str
@@ -196,6 +243,15 @@ class PrivateReport(Report):
     released_groups: int
     opened_account: str | None = None
     diagnostics: dict[str, float | None] | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        rows = []
+        for each in self.spent:
+            budget, least = each.budget.model_dump(mode="json"), self.thresholds.get(each.step)
+            rows.append((each.step, budget["epsilon"], budget["delta"], "" if least is None else count(least)))
+        spent = Table(("step", "ε", "δ", "shows counts from"), rows, numbers=(1, 2, 3))
+        return labels_table(self.generalization), spent, *self.sections
 
     @property
     def rows_in_words(self) -> str:

@@ -1,0 +1,89 @@
+"""Documents: what every renderer shows of the same parts, and what none lets through."""
+
+from __future__ import annotations
+
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from sqlanon.report import console, html, notebook
+from sqlanon.report.document import Bar, Document, Notes, Table, Text, facts, paragraph
+
+pytestmark = [pytest.mark.fast, pytest.mark.one_line]
+
+HOSTILE = "<script src='http://x.test/'>[red]\x1b[2J"
+
+DOCUMENT = Document(
+    HOSTILE,
+    (
+        paragraph("Published ", Text(HOSTILE, "strong")),
+        facts([("rows", 1_234.5), ("ties", [{"age": 1}]), ("nothing", None)], HOSTILE),
+        Table(
+            ("name", "of rows", "shown"),
+            [(HOSTILE, "12", Bar((0.5, 0.25, 0.25)))],
+            numbers=(1,),
+            scale="shares",
+            legend=("lost", "between", "shown"),
+        ),
+        Notes("Notes", (HOSTILE, "one\ntwo")),
+    ),
+)
+
+
+def on_console(*, encoding: str = "utf-8") -> str:
+    written = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="backslashreplace")
+    Console(file=written, width=200).print(*console.rendered(DOCUMENT))
+    written.seek(0)
+    return written.read()
+
+
+def texts_of(page: str) -> str:
+    """The texts between the tags; every tag is closed in order."""
+    found: list[str] = []
+    opened: list[str] = []
+
+    class Parser(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            assert not {"src", "href", "onload"} & {name for name, _ in attrs}
+            if tag not in ("br", "meta"):
+                opened.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert opened.pop() == tag
+
+        def handle_data(self, data: str) -> None:
+            found.append(data)
+
+    Parser().feed(page)
+    assert not opened
+    return " ".join(found)
+
+
+def test_every_renderer_shows_every_text() -> None:
+    shown = [on_console(), texts_of(notebook.fragment(DOCUMENT)), texts_of(html.page(DOCUMENT))]
+    for text in ("Published", "1,234.5", "age=1", "of rows", "12", "shares", "between", "Notes", "two", "[red]"):
+        assert all(text in each for each in shown), text
+    assert HOSTILE in shown[2].split("Published")[0], "a page has the title, too"
+
+
+def test_no_markup_of_a_text_is_obeyed() -> None:
+    assert "\x1b" not in on_console()
+    for page in (notebook.fragment(DOCUMENT), html.page(DOCUMENT)):
+        assert "<script" not in page
+        assert "&lt;script" in page
+
+
+def test_a_page_asks_for_nothing() -> None:
+    page = html.page(DOCUMENT)
+    assert page.startswith("<!DOCTYPE html>")
+    assert "default-src 'none'" in page
+    assert not re.search(r"<(script|link|img|iframe|object)|@import|url\(", page)
+
+
+def test_bars_have_the_lengths_of_their_shares() -> None:
+    assert "·" * 15 + "▒" * 7 + "█" * 8 in on_console()
+    assert "." * 15 + "-" * 7 + "#" * 8 in on_console(encoding="ascii")
+    assert re.findall(r"width:([\d.]+)em", notebook.fragment(DOCUMENT))[:3] == ["6.00", "3.00", "3.00"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,14 +51,33 @@ def load(session: sa.Session) -> None:
     session.taxonomies.load("state", sa.Taxonomy.flat(["ill", "well"]))
 
 
-@pytest.fixture
-def session() -> Iterator[sa.Session]:
-    """A session with a release, its cut beside it, and rows that come after it."""
-    with duckdb.connect(config={"threads": 1}) as connection:
-        session = sa.connect(connection)
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a warehouse of releases with their cut beside them, rows that come after them, and files of both."""
+    folder = tmp_path_factory.mktemp("clinic")
+    with sa.connect(folder / "clinic.duckdb", threads=1) as session:
         load(session)
-        session.anonymize("patients", policy(), "released", tables={"cuts": "cuts"}, random_source=FixedNoise(0))
-        yield session
+        for into, more in (("released", {"tables": {"cuts": "cuts"}}), (folder / "released.parquet", {})):
+            session.anonymize("patients", policy(), into, random_source=FixedNoise(0), **more)
+        session.taxonomies.export("job", folder / "job.csv")
+        session.taxonomies.export("drugs", folder / "drugs.csv")
+        session.connection.execute(f"COPY new TO '{folder}/new.parquet'")
+    return folder
+
+
+@pytest.fixture
+def folder(clinic: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(clinic, tmp_path / "clinic")
+
+
+@pytest.fixture
+def session(folder: Path) -> Iterator[sa.Session]:
+    with duckdb.connect(folder / "clinic.duckdb", config={"threads": 1}) as connection:
+        yield sa.connect(connection)
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def rows(session: sa.Session, relation: str) -> list[tuple[Any, ...]]:
@@ -191,18 +211,16 @@ class TestResult:
 
     def test_hostile_names(self, session: sa.Session) -> None:
         """Of all of them; the macros have theirs from Hypothesis."""
-        for name, other in zip(HOSTILE_NAMES[::2], HOSTILE_NAMES[1::2], strict=False):
-            quoted = ['"' + each.replace('"', '""') + '"' for each in (name, other)]
+        texts, numbers = HOSTILE_NAMES[::2], HOSTILE_NAMES[1::2]
+        for name in texts:
             session.taxonomies.load(name, sa.Taxonomy.from_rows(JOBS))
-            wanted = sa.Policy(
-                quasi_identifiers=[name, other],
-                sensitive=["state"],
-                method=sa.DiffGen(numeric={other: (15, 95)}, budget=sa.Budget(60), specializations=2),
-            )
-            source = f"SELECT job AS {quoted[0]}, age AS {quoted[1]}, state FROM patients"
-            session.anonymize(source, wanted, "hostile", random_source=FixedNoise(0), replace=True)
-            done = session.generalize(source, "hostile", "like_it", replace=True)
-            assert (done.generalized, done.rows) == ((name, other), 240)
+        method = sa.DiffGen(numeric=dict.fromkeys(numbers, (15, 95)), budget=sa.Budget(60), specializations=2)
+        wanted = sa.Policy(quasi_identifiers=[*texts, *numbers], sensitive=["state"], method=method)
+        columns = [f"job AS {quoted(name)}" for name in texts] + [f"age AS {quoted(name)}" for name in numbers]
+        source = f"SELECT {', '.join(columns)}, state FROM patients"
+        session.anonymize(source, wanted, "hostile", random_source=FixedNoise(0))
+        done = session.generalize(source, "hostile", "like_it")
+        assert (done.generalized, done.rows) == ((*texts, *numbers), 240)
 
     def test_its_note_quotes_no_value(self, session: sa.Session) -> None:
         session.generalize("new", "released", "like_it")
@@ -291,17 +309,6 @@ class TestRefusals:
 
 class TestCommand:
     """``sqlanon generalize``."""
-
-    @pytest.fixture
-    def folder(self, tmp_path: Path) -> Path:
-        with sa.connect(tmp_path / "clinic.duckdb") as session:
-            load(session)
-            session.anonymize("patients", policy(), "released", random_source=FixedNoise(0))
-            session.taxonomies.export("job", tmp_path / "job.csv")
-            session.taxonomies.export("drugs", tmp_path / "drugs.csv")
-            session.connection.execute(f"COPY new TO '{tmp_path}/new.parquet'")
-            session.anonymize("patients", policy(), tmp_path / "released.parquet", random_source=FixedNoise(0))
-        return tmp_path
 
     def test_a_table_to_json(self, folder: Path) -> None:
         command = ["generalize", "new", "--like", "released", "--db", "clinic.duckdb", "--into", "like_it"]

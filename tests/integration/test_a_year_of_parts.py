@@ -97,6 +97,7 @@ def released(folder: Path) -> list[tuple[object, ...]]:
     return duckdb.sql(f"SELECT count(*), count(*) FILTER (town = '*') FROM '{folder}/parts/*.parquet'").fetchall()
 
 
+@pytest.mark.deep
 def test_all_months_are_published_and_published_again_if_they_changed(folder: Path) -> None:
     assert ran(folder) == 0
     assert len([*(folder / "parts").iterdir()]) == 12

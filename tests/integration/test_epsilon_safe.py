@@ -333,6 +333,7 @@ class TestReleases:
 class TestProbabilities:
     """Of nodes, of tables that are public."""
 
+    @pytest.mark.deep
     def test_they_are_those_of_what_is_drawn(self, session: sa.Session) -> None:
         found = sa.evaluation.node_probabilities(session, "people", POLICY, is_public=True)
         assert sum(each.probability for each in found) == pytest.approx(1)
@@ -374,6 +375,7 @@ class TestProbabilities:
             sa.evaluation.node_probabilities(session, "people", POLICY, is_public=True)
 
 
+@pytest.mark.deep
 def test_a_killed_run_leaves_its_charge_and_the_old_release(warehouse: Path, tmp_path: Path) -> None:
     with duckdb.connect(str(warehouse)) as connection:
         connection.execute("CREATE TABLE released AS SELECT 'old' AS text")

@@ -53,7 +53,7 @@ def load(session: sa.Session) -> None:
 
 @pytest.fixture(scope="module")
 def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a warehouse of releases with their cut beside them, rows that come after them, and files of both."""
+    """A folder with a warehouse: releases with their cut, rows that come after them, and files of both."""
     folder = tmp_path_factory.mktemp("clinic")
     with sa.connect(folder / "clinic.duckdb", threads=1) as session:
         load(session)

@@ -139,6 +139,7 @@ class TestCharges:
         assert session.ledger.spent("people") == sa.Budget(0)
 
     @pytest.mark.usefixtures("warehouse")
+    @pytest.mark.deep
     def test_a_killed_run_leaves_its_charge_and_no_release(self, tmp_path: Path) -> None:
         program = """
 import os, signal, sqlanon as sa
@@ -299,6 +300,7 @@ class TestAccounts:
             session.ledger.spent("people")
 
     @pytest.mark.usefixtures("warehouse")
+    @pytest.mark.deep
     def test_a_warehouse_knows_the_ledger_of_a_run_that_was_killed(self, tmp_path: Path) -> None:
         program = """
 import os, signal, sqlanon as sa

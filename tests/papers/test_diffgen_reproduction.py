@@ -79,6 +79,7 @@ def run(*arguments: str | Path) -> Any:
 
 
 @pytest.mark.usefixtures("one")
+@pytest.mark.deep
 def test_files_repeat_themselves(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = run("diffgen", "--data", data, "--out", out, "--seeds", "2")

@@ -57,6 +57,7 @@ def run(*arguments: str | Path) -> Any:
     return CliRunner().invoke(app, ["reproduce", "epsilon-safe", *map(str, arguments)])
 
 
+@pytest.mark.deep
 def test_files_repeat_themselves(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a few of the releases, of as many kinds."""
     few = [each for each in epsilon_safe_releases.contenders() if each.weight in (None, 5)]

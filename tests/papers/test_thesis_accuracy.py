@@ -58,6 +58,7 @@ def run(*arguments: str | Path) -> Any:
     return CliRunner().invoke(app, ["reproduce", "thesis-accuracy", *map(str, arguments)])
 
 
+@pytest.mark.deep
 def test_files_repeat_themselves(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thesis_accuracy, "PUBLISHED", {(25, 50): PUBLISHED[25, 50]})
     out = tmp_path / "out"
@@ -115,6 +116,7 @@ def reproduced() -> Reproduced:
 
 @pytest.mark.adult
 @pytest.mark.one_line
+@pytest.mark.deep
 class TestAdult:
     """spec/ola.md (d), with what it accepts of each loss; DM* is no target."""
 

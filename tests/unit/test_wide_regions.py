@@ -115,6 +115,7 @@ def losses(noise: float = 0.0) -> list[list[float]]:
     return [[level * (1 + position / 7) * (1 + noise) for level in range(4)] for position in range(15)]
 
 
+@pytest.mark.deep
 def test_the_last_bits_of_the_losses_do_not_steer_the_search() -> None:
     asked = batches_of(problem(losses()), of_information, 30)
     assert asked == batches_of(problem(losses(noise=4e-16)), of_information, 30)
@@ -123,6 +124,7 @@ def test_the_last_bits_of_the_losses_do_not_steer_the_search() -> None:
     assert len(nodes) == len(set(nodes))
 
 
+@pytest.mark.deep
 def test_a_billion_nodes_take_little_memory_and_the_bound_rises() -> None:
     task = problem(losses())
     running = SEARCHES["optimal"](task)

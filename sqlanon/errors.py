@@ -29,7 +29,7 @@ class SqlanonError(Exception):
 
 
 def with_spent(error: BaseException, epsilon: str, delta: str) -> None:
-    """Have an error tell that a budget was spent before it came: in its notes, and as ``error.spent``."""
+    """Record on an error that a budget was spent before it: in its notes, and as ``error.spent``."""
     error.add_note(f"ε = {epsilon} and δ = {delta} were charged before, and stay so: see the ledger")
     error.spent = {"epsilon": epsilon, "delta": delta}  # type: ignore[attr-defined]
 
@@ -155,7 +155,7 @@ class EngineError(SqlanonError):
         step: what was being done, in words.
         sql: the statement, if there was one.
         original: the exception of the database; its text may quote data, so do not log it.
-        refusal: why the database refused it, if it is one of the reasons that callers tell apart.
+        refusal: why the database refused it, if callers distinguish the reason.
         holder: the number of the process that has the file open, if the database says it.
     """
 

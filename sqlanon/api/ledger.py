@@ -71,13 +71,13 @@ class Ledger(Part):
         Args:
             dataset: the data set.
             budget: the bound.
-            individual: the column that tells whose row it is, if the data set is to be released by individual: what is
-                spent must then be about all rows of one, in every release.
+            individual: the column that identifies the owner of a row, if the data set is to be released by individual:
+                what is spent must then be about all rows of one, in every release.
 
         Raises:
-            PolicyError: it is the name of a view or a query, the cap is no budget, or what was spent is about another
-                unit of privacy.
-            EngineError: there is no place for a ledger: the warehouse is no DuckDB file, or read-only.
+            PolicyError: it is the name of a view or a query, the cap is not a budget, or what was spent is about
+                another unit of privacy.
+            EngineError: there is no place for a ledger: the warehouse is not a DuckDB file, or read-only.
         """
         from sqlanon.ledger.datasets import known_account
         from sqlanon.ledger.opening import open_ledger

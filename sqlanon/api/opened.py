@@ -116,7 +116,7 @@ def checked(given: GivenPolicy) -> Policy:
     """The policy that a verb is given.
 
     Raises:
-        PolicyError: it is not valid, cannot be read, or is no policy at all.
+        PolicyError: it is not a policy, is not valid, or cannot be read.
     """
     from sqlanon.model.policy.given import policy_of
 

@@ -43,7 +43,7 @@ class Preparations(Part):
         Args:
             source: the events, a row each.
             into: the target.
-            individual: the column that tells whose event it is.
+            individual: the column that identifies the individual of an event.
             event: the column that becomes columns, or several, whose values of one row stay together.
             order: the column by which the events of an individual are ordered, or several, the most significant first.
             first: how many events of an individual become columns, at least 1.
@@ -64,7 +64,7 @@ class Preparations(Part):
         from sqlanon.run.flatten import flatten
 
         flattening = Flattening(individual=individual, event=event, order=order, first=first, keep=keep, count=count)
-        may_go, target = replacing(replace, tells_changes=False), with_csv_formulas(destination(into), csv_formulas)
+        may_go, target = replacing(replace, detects_changes=False), with_csv_formulas(destination(into), csv_formulas)
         return flatten(self._engine, self._opened.resolve(source), flattening, target, replace=may_go)
 
     @exclusive
@@ -79,7 +79,7 @@ class Preparations(Part):
     ) -> Generalized:
         """Give new rows the labels of a release, such as the test part of data whose training part was released.
 
-        The predictors of the release become its labels, as its note tells them: values by the taxonomies of the
+        The predictors become the labels that the note of the release records: values by the taxonomies of the
         warehouse, numbers by the interval that they lie in, or the nearest one, and sets of items by the labels of
         these. NULL stays NULL, and the other columns stay as they are. The result is as sensitive as the source:
         nothing is anonymized.
@@ -95,13 +95,13 @@ class Preparations(Part):
             how many rows there are, and which of their columns have labels.
 
         Raises:
-            PolicyError: the release tells of no cut, columns are missing or of another kind, or values have no label;
+            PolicyError: the release records no cut, columns are missing or of another kind, or values have no label;
                 it gives counts.
             TaxonomyError: taxonomies of the release are not in the warehouse, or others are.
             EngineError: the database or the file system refused a step; the target is as it was before.
         """
         from sqlanon.run.generalize import generalize
 
-        may_go, target = replacing(replace, tells_changes=False), with_csv_formulas(destination(into), csv_formulas)
+        may_go, target = replacing(replace, detects_changes=False), with_csv_formulas(destination(into), csv_formulas)
         read, released = self._opened.resolve(source), self._opened.resolve(release)
         return generalize(self._engine, read, released, destination(release), target, replace=may_go)

@@ -40,8 +40,8 @@ class Session(Preparations, AbstractContextManager["Session"]):
 
     A *source* is the name of a table or view, the path or glob of Parquet or CSV files, a folder of them, or a SELECT
     query. A folder stands for all files in it and below, which are of one kind; folders ``column=value`` are columns,
-    and a release that is a folder reads as it was released. DuckDB tells the form of a CSV file, and the types of its
-    columns, from its first rows; a query can tell them, as in ``"FROM read_csv('x.csv', types = {'zip': 'VARCHAR'})"``.
+    and a release that is a folder reads as it was released. DuckDB infers the form of a CSV file, and the types of its
+    columns, from its first rows; a query can state them: ``"FROM read_csv('x.csv', types = {'zip': 'VARCHAR'})"``.
 
     A frame is a source as well: a pandas or polars DataFrame, an Arrow table, record batch, reader or dataset, or a
     relation of the session's DuckDB connection. DuckDB scans it where it is; a reader, which can be read once, is kept
@@ -109,7 +109,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
             - excess_rows: how many more rows are suppressed than may be;
             - models: a LIST of STRUCT(model, measure, required, worst, violating_rows) with every bound of the policy,
               the worst measure over all classes, and the rows of classes that are out of bounds;
-            - pareto: whether no other node has a loss that is no greater and a best_k that is no smaller (NULL being
+            - pareto: whether no other node has at most its loss and at least its best_k (NULL being
               0), one of them strictly. Losses that count suppressed rows (lm, ncp, dm, aecs) count those of the policy.
 
         Raises:
@@ -117,7 +117,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         """
         from sqlanon.run.lattice import lattice
 
-        may_go, target = replacing(replace, tells_changes=False), None if into is None else destination(into)
+        may_go, target = replacing(replace, detects_changes=False), None if into is None else destination(into)
         progress = self._opened.callback(progress)
         return lattice(self._engine, self._opened.resolve(source), checked(policy), progress, target, replace=may_go)
 
@@ -138,7 +138,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
 
         The source and its taxonomies must be there; nothing is charged, and nothing stays. The node is the one that is
         public, or else the bottom of the lattice. The release is shown as it goes to a table. On their way to files
-        labels have types, which only its rows tell.
+        labels have types, which only its rows determine.
         """
         from sqlanon.run.explain import explain
 
@@ -233,7 +233,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
         )
         target = destination(into, rows_per_file=rows_per_file, partition_by=partition_by)
         target = with_csv_formulas(target, csv_formulas)
-        may_go = replacing(replace, tells_changes=method_of(wanted).is_repeatable and not wanted.pseudonyms)
+        may_go = replacing(replace, detects_changes=method_of(wanted).is_repeatable and not wanted.pseudonyms)
         read = self._opened.resolve(source)
         progress = self._opened.callback(progress)
         release = anonymize(self._engine, read, wanted, target, request, replace=may_go, progress=progress)

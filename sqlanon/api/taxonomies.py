@@ -99,7 +99,7 @@ class Taxonomies(Part):
     def export(self, attribute: str, path: str | Path, *, replace: bool = False) -> None:
         """Write a stored taxonomy as an ARX hierarchy CSV, ``;``-separated.
 
-        Beside it goes ``<path>.sqlanon.json``, which tells where its values come from, for it to be loaded again.
+        Beside it goes ``<path>.sqlanon.json``, which records the origin of its values for the next load.
 
         Raises:
             TaxonomyError: there is no such taxonomy.

@@ -71,7 +71,7 @@ class BoundPolicy:
 
     @property
     def cells(self) -> CellSpec:
-        """The cells that tell classes as the policy needs them."""
+        """The cells that the policy needs."""
         policy = self.policy
         compared = (model.columns for model in policy.privacy if model.compares_with_source)
         return CellSpec(
@@ -154,7 +154,7 @@ def bind(
 
     Raises:
         PolicyError: a bound on levels is above its taxonomy, or the lattice is too large for its search.
-        TaxonomyError: a column has no taxonomy, or a sensitive one a taxonomy that tells no distances.
+        TaxonomyError: a column has no taxonomy, or a sensitive one a taxonomy without distances.
     """
     _refuse_misfits(policy, shapes)
     _refuse_pseudonyms_of_nested_instants(policy, columns)
@@ -217,14 +217,14 @@ def refuse_wide(lattice: Lattice, holder: str, instead: str = "") -> None:
 
 
 def refuse_inexact(bound: BoundPolicy) -> None:
-    """Refuse columns of which equal values have several forms, for a method that makes rows anew from counts of them.
+    """Refuse columns whose equal values have several forms, for a method that makes rows anew from counts.
 
     Raises:
         PolicyError: listing them.
     """
     kept = bound.policy.released_columns - {*bound.policy.quasi_identifiers}
     problems = [
-        f'"{found.name}" is {found.type}, of which equal values can look different: cast it to DECIMAL or VARCHAR in a '
+        f'"{found.name}" is {found.type}, whose equal values can look different: cast it to DECIMAL or VARCHAR in a '
         "view or a query, or make it an identifier, which is dropped"
         for found in bound.columns
         if found.name in kept and not found.traits.can_be_rebuilt

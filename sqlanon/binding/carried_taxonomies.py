@@ -61,7 +61,7 @@ def own_taxonomies(
         engine: the database.
         source: what values are read from that are not declared.
         policy: the policy.
-        attributes: of which columns; of all if they are not given.
+        attributes: the columns; all if they are not given.
         lists_ranges: whether large declared ranges are listed even if the labels of other values are not needed.
 
     Raises:
@@ -110,7 +110,7 @@ def _needs_source(policy: Policy, name: str) -> bool:
     try:
         return policy.taxonomies[name].taxonomy().needs_source
     except TaxonomyError:
-        return False  # which is told where it is made
+        return False  # the load reports it
 
 
 def _made(policy: Policy, attributes: Sequence[str]) -> dict[str, Taxonomy]:

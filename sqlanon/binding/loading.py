@@ -200,7 +200,7 @@ def load(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     """Store taxonomies in place of those that are there, all of them or none, in one transaction.
 
     Raises:
-        TaxonomyError: some are malformed, or do not cover their source: it tells of each.
+        TaxonomyError: some are malformed, or do not cover their source; it lists each.
     """
     refused = load_unless_refused(engine, wanted)
     if len(refused) == 1:

@@ -153,5 +153,5 @@ def refuse_method(policy: Policy, doing: str) -> None:
     if policy.has_private_method:
         raise PolicyError(
             f"there is nothing to {doing} by a policy with the {policy.method}: what it promises is a property of how "
-            "a release was made, which its provenance tells, not of its rows"
+            "a release was made, which its provenance records, not of its rows"
         )

@@ -19,7 +19,7 @@ from sqlanon.queries.source import TaxonomyShape
 from sqlanon.queries.tables import generate, taxonomies
 
 CONTENT = ("level", "value_count", "null_value_count", "null_label_count", "sha256")
-"""What tells the rows of a level from others."""
+"""Columns that identify the rows of a level."""
 
 
 def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str, TaxonomyShape]:
@@ -34,7 +34,7 @@ def shapes(engine: Engine, attributes: Sequence[str] | None = None) -> dict[str,
 def stored_shapes(
     engine: Engine, attributes: Sequence[str] | None = None, *, is_noted: bool = True
 ) -> dict[str, TaxonomyShape]:
-    """The same of a warehouse whose tables are there, but for what tells of the last loading if that is not noted."""
+    """The shapes in a warehouse with tables of taxonomies, where the table of the last loading may be missing."""
     rows = engine.fetch(taxonomies.shapes(engine.taxonomy, attributes), "taxonomies")
     loaded = _loaded(engine) if is_noted else {}
     whole = {name: made.shape for name, made in engine.made_by.items() if made.shape is not None}
@@ -102,7 +102,7 @@ def ambiguous_labels(engine: Engine, attributes: Sequence[str]) -> dict[str, int
 def export(engine: Engine, attribute: str, path: Path, *, replace: bool) -> None:
     """Write a stored taxonomy as an ARX hierarchy: ``;``-separated, no header, NULL as an empty first field.
 
-    A note beside it tells where its values come from, for the file has no place for that.
+    A note beside it records the origin of its values, because the file has no place for it.
 
     Raises:
         TaxonomyError: there is no such taxonomy.

@@ -28,7 +28,7 @@ Source = str | Path | Any
 FileFormat = Literal["Parquet", "CSV"]
 
 StatementObserver = Callable[[str, float | None], None]
-"""Told what a statement is for, and how much of it is done, from 0 to 1; None if the database cannot tell."""
+"""Called with the purpose of a statement and its progress from 0 to 1; None if the progress is unknown."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,11 @@ class Compute(Protocol):
         """Make the temporary table of a step, with values for the parameters ``$1``, ``$2`` and so on of its query."""
 
     def pieces(self, relation: exp.Expr, columns: int) -> list[exp.Expr]:
-        """Relations that hold the rows of one together, each of which fits in memory grouped by so many columns."""
+        """Relations that hold the rows of one together and each fit in memory, grouped by ``columns`` columns."""
         return [relation]
 
     def part(self, number: int, count: int) -> AbstractContextManager[None]:
-        """Within, statements are this one, from 0, of so many that do one thing, whose share observers are told."""
+        """Inside the block, statements are part ``number`` (from 0) of ``count``, for the progress of observers."""
         return nullcontext()
 
     def put(self, relation: Relation, table: pa.Table) -> None:
@@ -144,7 +144,7 @@ class Compute(Protocol):
         """A snapshot, committed or rolled back; an :class:`EngineError` in another or by a default collation."""
 
     def watched(self, observer: StatementObserver | None) -> AbstractContextManager[None]:
-        """Tell a few times a second how far the present statement is; what the observer raises, and Ctrl-C, end it."""
+        """Report the progress of statements a few times a second; an error of the observer, or Ctrl-C, ends them."""
 
     def in_order(self) -> AbstractContextManager[None]:
         """Rows of queries without ORDER BY stay in the order of their table, whatever the user has set."""
@@ -277,7 +277,7 @@ class Writer(Protocol):
         delimiter: str = ",",
         streamed: bool = False,
     ) -> None:
-        """Write a CSV file from a query; all texts of the ``columns`` are in quotes, which tells empty from missing."""
+        """Write a CSV file from a query; texts of the ``columns`` are in quotes, so that empty differs from missing."""
 
     def read_files(self, files: Files) -> exp.Table | exp.Subquery:
         """Files of ours as a relation."""
@@ -285,7 +285,7 @@ class Writer(Protocol):
     def refuse_altered(
         self, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn], file_format: FileFormat
     ) -> None:
-        """Read back what was written of a query, where the types of its columns do not tell that nothing has changed.
+        """Read back what was written of a query, where the types of its columns do not prove that nothing has changed.
 
         Raises:
             EngineError: it cannot be read, or values have another text now.

@@ -1,4 +1,4 @@
-"""Paths, globs and folders as users spell them, and how the folders of releases are told from others."""
+"""Paths, globs and folders as users spell them, and how folders of releases are recognized."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def pattern_below(folder: str | Path, suffix: str = FILE_SUFFIX) -> str:
 
 
 def published(files: Sequence[str]) -> tuple[str, ...]:
-    """The files that are not in a stage: what is being published, or was by a process that was killed, is no source."""
+    """The files outside of stages, which hold what is being published, or was when its process was killed."""
     return tuple(file for file in files if not any(STAGE.fullmatch(part) for part in Path(file).parts))
 
 

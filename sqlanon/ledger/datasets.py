@@ -99,7 +99,7 @@ def _public(
     """The tables or files of a name that was declared public."""
     found = resolved(engine, given)
     if found is None:
-        raise PolicyError(f'"{given}", declared public, is no table or file here')
+        raise PolicyError(f'"{given}", declared public, is not a table or file here')
     if not found.files and not _is_table(engine, found):
         raise PolicyError(f'"{given}", declared public, is a view or a query: name the tables that it reads')
     sources = known_source(found)
@@ -147,7 +147,7 @@ def dataset_of(engine: Warehouse, source: ResolvedSource, given: str | None) -> 
         return known
     if source.dataset is None:
         raise PolicyError(
-            f"{source.description} is no table of the warehouse and no file: its rows would get a fresh budget "
+            f"{source.description} is neither a table of the warehouse nor a file: its rows would get a fresh budget "
             "under every name, so say with dataset= which data set they come from"
         )
     return source.dataset
@@ -177,11 +177,11 @@ def refuse_undeclared(engine: Warehouse, entries: Sequence[Entry], given: str, n
     """Refuse a name that a user gives to what has none of its own, if it may be a slip: it would have a fresh budget.
 
     Raises:
-        PolicyError: it is no table or file here, and nothing in the ledger.
+        PolicyError: it is neither a table nor a file here, and not in the ledger.
     """
     if resolved(engine, given) is None and all(entry.dataset != name for entry in entries):
         raise PolicyError(
-            f'nobody has declared the data set "{name}": it is no table or file here, and the ledger does not know it. '
+            f'nobody has declared the data set "{name}": it is not a table or file here, and not in the ledger. '
             "If it is spelled right, have the custodian of the data declare it by a cap (`sqlanon ledger cap` or "
             "session.ledger.cap)"
         )

@@ -22,7 +22,7 @@ Place = tuple[int, int]
 
 
 def known(files: Iterable[str], tables: Iterable[exp.Table] = ()) -> tuple[KnownSource, ...]:
-    """What a ledger keeps of tables and files: what they are called, and what tells copies of files.
+    """What a ledger keeps of tables and files: their names, and what identifies copies of files.
 
     A table has the same name in every database, so that a copy of a database makes no other data set of it.
     """
@@ -56,7 +56,7 @@ def with_new_sources(rows: Sequence[Entry], before: Sequence[Entry]) -> list[Ent
 
 
 def _owner_of(entries: Sequence[Entry]) -> Callable[[KnownSource], str | None]:
-    """Tells the data set of a table or file."""
+    """A function from a table or file to its data set."""
     by_name: dict[str, str] = {}
     by_content: dict[str, str] = {}
     by_place: dict[Place, str] = {}

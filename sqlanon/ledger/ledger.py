@@ -132,7 +132,7 @@ class WarehouseLedger:
         entries = self.entries()
         if noted is not None and noted not in {entry.sha256 for entry in entries} | {head([])}:
             reason = f"{self.name} has no row with the hash that was noted: its newest rows were removed or rewritten"
-            raise EngineError(f"{reason}, so it tells less than was spent", step="ledger")
+            raise EngineError(f"{reason}, so it records less than was spent", step="ledger")
         return head(entries)
 
     def _append(self, rows: Sequence[Entry]) -> list[Entry]:

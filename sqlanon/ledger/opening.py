@@ -29,8 +29,8 @@ def open_ledger(engine: Engine, path: str | Path | None, *, must_be_capped: bool
         must_be_capped: whether data sets without a cap are refused.
 
     Raises:
-        EngineError: there is no path, and the warehouse is no DuckDB file, or read-only; or another ledger is that of
-            the warehouse; or it has noted none, as it is open read-only though its file may be written.
+        EngineError: there is no path, and the warehouse is not a DuckDB file, or read-only; or another ledger is that
+            of the warehouse; or it has noted none, as it is open read-only though its file may be written.
     """
     if path is None and engine.warehouse.is_read_only:
         reason = "the warehouse is open read-only, and a private release is charged to a ledger first"
@@ -46,12 +46,12 @@ def read_ledger(engine: Engine, path: str | Path | None) -> WarehouseLedger:
     """The ledger, to look at; nothing is made.
 
     Raises:
-        EngineError: there is no path, and the warehouse is no DuckDB file; or another ledger is that of the warehouse,
-            or it lacks rows that releases in the warehouse carry the hashes of.
+        EngineError: there is no path, and the warehouse is not a DuckDB file; or another ledger is that of the
+            warehouse, or it lacks rows that releases in the warehouse carry the hashes of.
     """
     given, file = ledger_file(path), engine.warehouse.file
     if given is None and file is None:
-        reason = "the warehouse is no DuckDB file, and a private release needs a ledger that outlives the session"
+        reason = "the warehouse is not a DuckDB file, and a private release needs a ledger that outlives the session"
         raise EngineError(f"{reason}; name a file with ledger=", step="ledger")
     is_own = given is not None and file is not None and given.exists() and given.samefile(file)
     found = WarehouseLedger(engine, None if is_own else given)

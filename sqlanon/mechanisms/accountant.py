@@ -43,7 +43,7 @@ class Charge:
 
 
 class Portions:
-    """A whole that was paid, of which a run takes portions as it goes. Only an :class:`Accountant` makes them.
+    """A paid budget; a run takes portions of it as it goes. Only an :class:`Accountant` makes them.
 
     How large a portion is, what it is for, and whether there is one more, may depend on public parameters and on what
     was drawn before at portions of the same whole, and on nothing else of the data. Then all draws together cost no
@@ -90,7 +90,7 @@ class Portions:
         return charge
 
     def take_side_by_side(self, purpose: str, epsilon: Fraction, count: int) -> list[Charge]:
-        """A portion for steps of which each looks at rows that no other looks at: together they cost what one does.
+        """A portion for steps on disjoint rows: together they cost what one does.
 
         Raises:
             BudgetError, PolicyError: as :meth:`take`.
@@ -178,7 +178,7 @@ class Accountant:
         }
 
     def charge_side_by_side(self, purpose: str, budgets: Sequence[Budget]) -> list[Charge]:
-        """Pay for steps of which each looks at rows that no other looks at: together they cost what the dearest does.
+        """Pay for steps on disjoint rows: together they cost what the dearest does.
 
         Args:
             purpose: what they are for together, which is one row of the ledger.
@@ -191,7 +191,7 @@ class Accountant:
         return [Charge(purpose, budget, paid.position) for budget in budgets]
 
     def charge_in_portions(self, purpose: str, budget: Budget) -> Portions:
-        """Pay up front for steps of which only a run itself can tell what each costs, up to a sum.
+        """Pay a sum up front for steps whose single costs are known only during the run.
 
         All of it is spent then, also if the run takes less: what it did not take stays in the ledger.
 

@@ -29,9 +29,9 @@ Cumulative = tuple[list[int], list[int]]
 
 
 def binomial(trials: int, probability: Probability, runs: int, words: Words) -> Integers:
-    """How many of so many trials succeed, exactly; shape (runs,).
+    """The number of trials that succeed, exactly; shape (runs,).
 
-    By inversion: a uniform number is drawn bit after bit until bounds of the cumulative probabilities tell where it
+    By inversion: a uniform number is drawn bit after bit until bounds of the cumulative probabilities settle where it
     falls. Sums of independent parts keep the tables short, so a draw takes time in proportion to its mean.
     """
     require_probability(probability)
@@ -68,7 +68,7 @@ def _successes(trials: int, probability: Probability, word: int, words: Words) -
 
 @lru_cache(maxsize=16)
 def _cumulative(trials: int, probability: Probability, bits: int) -> Cumulative:
-    """As far as a uniform number of so many bits can tell; complete unless its last entry is below 1.
+    """Bounds as exact as a uniform number of ``bits`` bits; complete unless the last entry is below 1.
 
     P(B <= k) falls as the probability rises: its bounds are those of the greatest and of the least it can be.
     """

@@ -88,7 +88,7 @@ def threshold(epsilon: Fraction, delta: Fraction, *, rows: int = 1) -> int:
 
 
 def pure_threshold(cells: int, epsilon: Fraction, *, rows: int = 1) -> int:
-    """The smallest count to publish, of 1 or more, for which no more than one of so many empty cells is expected to be.
+    """The smallest count to publish, at least 1, with at most one expected false cell among ``cells`` empty ones.
 
     For noise on every cell of a public domain, which costs no δ whatever the threshold.
 

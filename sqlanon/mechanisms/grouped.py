@@ -28,8 +28,8 @@ def grouped_choice(
 ) -> tuple[Integers, Integers]:
     """Which group is drawn, with a probability in proportion to count * e^(score / scale), and which of its candidates.
 
-    By inversion: a uniform number is drawn word after word until bounds of the cumulative weights tell where it falls.
-    Bounds that are made of floats tell it nearly always, at one word; where they do not, integers do.
+    By inversion: a uniform number is drawn word after word until bounds of the cumulative weights settle where it
+    falls. Bounds of floats nearly always settle it at one word; otherwise integers do.
     """
     _require_candidates(scores, counts)
     inhabited = np.flatnonzero(counts)
@@ -54,7 +54,7 @@ class Weights:
 
     @classmethod
     def of(cls, scores: Integers, counts: Integers, scale: Fraction) -> Weights:
-        """The weights of scores, of which the largest and the least may be 2^64 - 1 apart."""
+        """The weights of scores, which may differ by up to 2^64 - 1."""
         return cls(counts, scores.max().astype(np.uint64) - scores.astype(np.uint64), scale)
 
     def rough_ends(self) -> tuple[Integers, int]:
@@ -88,7 +88,7 @@ class Weights:
     def ends(self, bits: int) -> tuple[list[int], list[int]]:
         """Bounds of the cumulative weights from below and from above, in one unit.
 
-        They are as close as a uniform number of so many bits needs, but where it is very close to a boundary.
+        They are as close as a uniform number of this length needs, unless it is very close to a boundary.
         """
         precision = bits + SPARE_BITS
         low, high = exponential(1 / self.scale, precision)

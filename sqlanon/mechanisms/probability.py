@@ -48,7 +48,7 @@ def complement(probability: Probability) -> Probability:
 
 
 def is_at_most(probability: Probability, limit: Fraction) -> bool:
-    """Whether a probability is no greater than a limit, which an irrational one never equals, so that this ends."""
+    """Whether a probability is at most a limit; an irrational one never equals it, so that this ends."""
     if isinstance(probability, Fraction):
         return probability <= limit
     for bits in (MIN_BITS << doublings for doublings in count()):
@@ -61,13 +61,13 @@ def is_at_most(probability: Probability, limit: Fraction) -> bool:
 
 
 def require_probability(probability: Probability) -> None:
-    """Refuse a fraction that is no probability.
+    """Refuse a fraction outside of [0, 1].
 
     Raises:
         ValueError: it is below 0 or above 1.
     """
     if isinstance(probability, Fraction) and not 0 <= probability <= 1:
-        raise ValueError(f"{probability} is no probability: it is not between 0 and 1")
+        raise ValueError(f"{probability} is not a probability: it must lie between 0 and 1")
 
 
 def exponential(exponent: Fraction, bits: int) -> Interval:

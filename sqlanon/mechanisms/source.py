@@ -95,7 +95,7 @@ class RandomSource(Protocol):
         Args:
             scores: by group, integers, also the same for several; shape (groups,).
             counts: by group, how many candidates have this score: whole numbers of 0 or more, with a positive sum below
-                2^62, of which all groups with 0 are never chosen; shape (groups,).
+                2^62; a group with 0 is never chosen; shape (groups,).
             charge: what one choice may cost.
             sensitivity: by how much one individual can change the score of any candidate.
             monotonic: no score falls where a row is added, whatever the rows are.
@@ -113,16 +113,16 @@ class RandomSource(Protocol):
         """How many of each count stay if each unit stays with a probability of its own chance, in steps of 2^-64."""
 
     def binomial(self, trials: int, probability: Probability, *, runs: int = 1) -> Integers:
-        """How many of so many trials succeed, exactly, also for 10^15 trials of probability 10^-15; shape (runs,).
+        """The number of trials that succeed, exactly, also for 10^15 trials of probability 10^-15; shape (runs,).
 
         Takes time in proportion to the mean, which should be no larger than what can be listed.
         """
 
     def chosen(self, population: int, count: int) -> Integers:
-        """So many different numbers below ``population``, each set of them equally likely, ascending."""
+        """``count`` different numbers below ``population``, each set of them equally likely, ascending."""
 
     def sampled(self, weights: Integers, size: int) -> Integers:
-        """So many positions, each on its own with a probability of its weight / the sum of all weights, exactly.
+        """``size`` positions, each on its own with a probability of its weight / the sum of all weights, exactly.
 
         Args:
             weights: whole numbers of 0 or more with a positive sum below 2^63, shape (positions,).

@@ -12,7 +12,7 @@ from sqlanon.mechanisms.probability import require_probability
 from sqlanon.mechanisms.source import Floats, Integers
 
 Words = Callable[[int], NDArray[np.uint64]]
-"""So many independent uniform words."""
+"""Returns the given number of independent uniform words."""
 
 WORD = 64
 WORDS_AT_ONCE = 1 << 17
@@ -55,7 +55,7 @@ def thinned(counts: Integers, probability: Fraction, words: Words) -> Integers:
 
 
 def chosen(population: int, count: int, words: Words) -> Integers:
-    """So many different numbers below ``population``, ascending: the first different ones of a uniform sequence.
+    """``count`` different numbers below ``population``, ascending: the first different ones of a uniform sequence.
 
     Of more than half of the population, those that stay behind are drawn instead.
     """
@@ -73,7 +73,7 @@ def chosen(population: int, count: int, words: Words) -> Integers:
 
 
 def sampled(weights: Integers, size: int, words: Words) -> Integers:
-    """So many positions, each with a probability of its weight / the sum of all: where a uniform number falls."""
+    """``size`` positions, each with a probability of its weight / the sum of all: where a uniform number falls."""
     if (weights < 0).any() or not 0 < weights.sum(dtype=object) <= MAX_POPULATION - 1:
         raise ValueError("weights are whole numbers of 0 or more, with a sum of 1 to 2^63 - 1")
     ends = np.cumsum(weights, dtype=np.int64)

@@ -141,12 +141,12 @@ def with_csv_formulas(into: Destination, given: str | None) -> Destination:
     return replace(into, csv_formulas=cast(CsvFormulas, given))
 
 
-def replacing(given: object, *, tells_changes: bool = True) -> Replace:
+def replacing(given: object, *, detects_changes: bool = True) -> Replace:
     """What is given as ``replace``.
 
     Args:
         given: the argument.
-        tells_changes: whether it can be told that what is there would be made again.
+        detects_changes: whether it can be told that what is there would be made again.
 
     Raises:
         PolicyError: it is something else.
@@ -155,7 +155,7 @@ def replacing(given: object, *, tells_changes: bool = True) -> Replace:
         return given
     if given == "anything":
         return "anything"
-    if given == "changed" and tells_changes:
+    if given == "changed" and detects_changes:
         return "changed"
     if given == "changed":
         raise PolicyError('replace="changed" is for what can be told to be unchanged; here, give replace=True')

@@ -66,7 +66,7 @@ def apply(
         into: the target.
         replace: whether what has that name may be replaced; the rows of a partition that was published there
             with this fit then count no more.
-        progress: told of every stage.
+        progress: called at every stage.
 
     Raises:
         PolicyError: the columns do not fit, or the same rows were published with this fit already.

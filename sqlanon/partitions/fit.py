@@ -77,7 +77,7 @@ def fit(
         every_partition: whether each partition is to meet the privacy models on its own, too.
         accept_observed_domain: whether to take taxonomies whose values were read off the data.
         replace: whether the sidecar may take the place of one that nothing was published with.
-        progress: told of every stage.
+        progress: called at every stage.
         stopped: asked after every batch of nodes whether to make do with the best one so far.
 
     Raises:

@@ -68,7 +68,7 @@ class Increment:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The code columns that tell classes apart at the node."""
+        """The code columns that define the classes of the node."""
         return by_code(self.encoding, self.recoding).keys
 
     @property

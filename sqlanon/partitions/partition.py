@@ -30,7 +30,7 @@ class Partition:
         sidecar: the fit and the counts of what was published with it.
         bound: the policy of the fit, bound to the partition.
         place: where it goes.
-        rows, fingerprint: how many rows it has, and what tells them from others.
+        rows, fingerprint: the number of its rows, and a fingerprint of them.
         others: what stays published beside it.
         replaced: the entry that it takes the place of.
     """

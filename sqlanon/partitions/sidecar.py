@@ -188,7 +188,7 @@ def opened(engine: Engine, path: Path) -> Iterator[Sidecar]:
     """Open a sidecar for one run; entries that a dead run has left pending are settled first.
 
     Raises:
-        EngineError: it is not there, is no sidecar, is in use, or a pending release cannot be looked at.
+        EngineError: it is not there, is not a sidecar, is in use, or a pending release cannot be looked at.
     """
     possible(path, "sidecar")
     if not os.path.exists(path):  # noqa: PTH110 (that of a Path raises where a name is too long)

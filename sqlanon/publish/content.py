@@ -82,7 +82,7 @@ PIECE_BYTES = 1 << 20
 """The bytes of a file that are hashed at a time."""
 
 MORE = 0x80
-"""In the bytes of a length, of which each holds seven bits: others follow."""
+"""In a byte of a length, which holds seven bits: more bytes follow."""
 
 
 def replace_note(path: Path, old: str, new: str) -> None:

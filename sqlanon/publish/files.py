@@ -55,7 +55,7 @@ def hidden(target: Path, state: Literal["staged", "previous"]) -> Iterator[Path]
 
 @contextmanager
 def cannot_be_written(target: Path, step: str) -> Iterator[None]:
-    """Tell of what the file system refuses inside the block."""
+    """Raise what the file system refuses inside the block as our error."""
     try:
         yield
     except (OSError, ValueError) as error:

@@ -109,7 +109,7 @@ def changes_of(folder: Path) -> tuple[str, ...]:
     if written == found:
         return tuple(_changed_files(note, _contents(folder)))
     if not isinstance(written, dict) or not isinstance(written.get("count"), int):
-        return (f"its {MARKER} does not tell which files were written",)
+        return (f"its {MARKER} does not list the files that were written",)
     if found["count"] == written["count"]:
         return ("its files have other names or sizes than those that were written",)
     fewer_or_more = "fewer" if int(found["count"]) < written["count"] else "more"
@@ -122,7 +122,7 @@ def _changed_files(note: Mapping[str, Any] | None, found: list[str | None]) -> I
     """Files with the names and sizes of those that were written, and another content."""
     written = None if note is None else note["folder"].get("files_sha256")
     if not isinstance(written, list) or len(written) != len(found):
-        yield f"its {MARKER} does not tell the hashes of its files"
+        yield f"its {MARKER} does not have the hashes of its files"
     elif changed := sum(one != other for one, other in zip(written, found, strict=True)):
         yield f"{changed:,} of its {len(found):,} files have another content than was written"
 
@@ -139,7 +139,7 @@ def listing(folder: Path) -> dict[str, int | str]:
     """How many files but the marker there are in a folder, their bytes, and a hash of their names and sizes.
 
     Not the names: those of partitions are values of the release. Links to folders and empty folders count as files:
-    none are written, and their names can tell as much.
+    none are written, and their names can reveal as much.
     """
     digest = hashlib.sha256()
     count = size = 0
@@ -169,7 +169,7 @@ def number_files(folder: Path, piece: str) -> None:
 
     Args:
         folder: what is being written.
-        piece: folders ``<piece>=<number>`` tell the order of the files of a partition, and are taken away.
+        piece: folders ``<piece>=<number>`` number the order of the files of a partition, and are taken away.
     """
     prefix = f"{piece}="
     found: dict[Path, list[tuple[int, str, Path]]] = {}

@@ -40,7 +40,7 @@ def provenance(
 
     Args:
         policy: what was asked for.
-        taxonomy_sha256: the hashes of the taxonomies; those of the quasi-identifiers are told.
+        taxonomy_sha256: the hashes of the taxonomies; those of the quasi-identifiers are recorded.
         node: the level of every quasi-identifier.
         attained: what the kept classes attain, in the order of the bounds of the policy; of a partition, together with
             those published before.
@@ -106,7 +106,7 @@ def note_of_file(engine: Writer, file: str | Path) -> str | None:
     """The provenance of a file, as JSON; None without one, or if it is about another content of a CSV.
 
     Raises:
-        EngineError: it is not a Parquet file, nor named as a CSV; or what is beside a CSV is no note.
+        EngineError: it is not a Parquet file, nor named as a CSV; or the file beside a CSV is not a note.
     """
     return look_at(file).note if is_csv(file) else engine.parquet_metadata(file)
 
@@ -123,7 +123,7 @@ def code_sha256() -> str:
 
 
 ABSOLUTE = re.compile(r"(?:file:|~|/|[A-Za-z]:[/\\])", re.IGNORECASE)
-"""How a path begins that tells where something lies."""
+"""How an absolute path begins."""
 
 QUOTED = re.compile(r"""(['"])((?:file:|~|/|[A-Za-z]:[/\\])(?:(?!\1).)*)\1""", re.IGNORECASE)
 """Such a path in a query."""
@@ -144,7 +144,7 @@ def without_places(policy: Policy, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _paths(policy: Policy) -> Iterator[str]:
-    """The absolute paths that a policy has, in queries too; relative ones tell nothing of the machine."""
+    """The absolute paths that a policy has, in queries too; relative ones reveal nothing about the machine."""
     for rule in policy.taxonomies.values():
         if isinstance(rule, FileOfTaxonomy) and ABSOLUTE.match(rule.file):
             yield rule.file

@@ -52,7 +52,7 @@ class Target(Protocol):
         """What a reader of the report should know of what was written."""
 
     def add_note(self, note: str) -> Mapping[str, str]:
-        """Tell where the rows that were written come from, once: a document of JSON that travels with them.
+        """Attach the record of the rows that were written, once: a document of JSON that travels with them.
 
         Returns:
             the hashes of what was written, which travel in the document.

@@ -162,7 +162,7 @@ def tidy_csv(target: Path) -> None:
 
 
 def settle(target: Path) -> None:
-    """Have the note of a CSV tell about that file alone, after a run was killed right after publishing it."""
+    """Reduce the note of a CSV to that file alone, after a run was killed right after publishing it."""
     tidy_csv(target)
     with held_folder(target.parent):
         entries, digest = read_note(target), sha256_of(target)
@@ -201,7 +201,7 @@ def _is_at(target: Path, place: os.stat_result) -> bool:
 
 
 def _standing(target: Path) -> Entries:
-    """What is to be told about the file that is there until it is replaced."""
+    """The entries of the file that is there until it is replaced."""
     digest = sha256_of(target) if target.is_file() else None
     if digest is None:
         return {}

@@ -64,7 +64,7 @@ class FolderTarget:
             self.engine.write_parquet(part(self.staged.path, 0), query, columns, streamed=streamed)
 
     def _write_pieces(self, query: exp.Query, columns: list[SourceColumn], most: int) -> None:
-        """Files of so many rows each, in the order of the query.
+        """Files of at most ``most`` rows each, in the order of the query.
 
         Through a table, where rows have numbers: what DuckDB itself splits holds to no bound.
         """

@@ -12,7 +12,7 @@ from sqlanon.search.problem import SearchProblem, margin
 
 
 class DenseRegion:
-    """The nodes that may still satisfy the policy, for lattices of which a few arrays fit into memory.
+    """The nodes that may still satisfy the policy, for lattices so small that a few arrays fit into memory.
 
     Attributes:
         known: the lower bound of every node's loss that needs no check.

@@ -39,7 +39,7 @@ def most_informative(
 
 
 def _gain(below: Counts, worse: Counts, failing: Bounds | None, *, is_hedged: bool) -> Counts | Bounds:
-    """What nodes are worth that rule out so many others if they fail, and so many if they satisfy."""
+    """The worth of nodes that rule out ``below`` others if they fail, and ``worse`` others if they satisfy."""
     if failing is None:
         return np.minimum(below, worse)
     # No node rules out less than itself; those that are not open may, and are left out.

@@ -98,7 +98,7 @@ class Knowledge:
         )
 
     def _least_suppressed_rows(self) -> int:
-        """Where nothing may be suppressed, models count as certain that tell no more than that something is."""
+        """Where nothing may be suppressed, models count as certain that only prove that some row is."""
         fewest = self._region.least_suppressed_rows()
         if self.problem.context.allowed_rows == 0:
             fewest = min(fewest, 1)

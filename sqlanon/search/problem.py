@@ -130,7 +130,7 @@ class Inquiry:
         nodes: the nodes to check.
         asks: what is asked of them.
         loss: the loss of the best node found before them, None while there is none.
-        lower_bound: tells what is proven to be at most the loss of every satisfying node; None in Inverse OLA. Costs a
+        lower_bound: returns a proven lower bound of the loss of every satisfying node; None in Inverse OLA. Costs a
             pass over the arrays that the search holds.
     """
 
@@ -155,7 +155,7 @@ def margin(loss: float) -> float:
 
 
 def batches(nodes: Iterable[Levels], size: int | None = None) -> Iterator[list[Levels]]:
-    """The nodes in their order, so many at a time, or as many as a search asks for at once."""
+    """The nodes in their order, ``size`` at a time, or as many as a search asks for at once."""
     remaining = iter(nodes)
     while batch := list(itertools.islice(remaining, BATCH_SIZE if size is None else size)):
         yield batch

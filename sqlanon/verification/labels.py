@@ -38,7 +38,7 @@ def foreign_labels(engine: Engine, relation: exp.Expr, policy: Policy, record: R
     masked = 0 if record.rows is None else record.rows.masked
     roots = labels_of_top(engine, policy, known)
     shortfalls = [*_other_masks(engine, relation, names, known, masked, roots)] if masked else []
-    # A private method shows what was left out as rows that are masked, and does not tell how many there are.
+    # A private method shows what was left out as masked rows, and does not record their number.
     if masked or policy.has_private_method:
         relation = subquery(queries.unmasked_rows(relation, names), "anon_unmasked")
     for row in _foreign_rows(engine, relation, known, roots):

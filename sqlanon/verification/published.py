@@ -61,7 +61,7 @@ def published(
         engine: the database.
         release: what the user calls it.
         resolve: finds all that is not a folder of ours.
-        without_provenance: whether it may be a table or file of which nothing is recorded.
+        without_provenance: whether it may be a table or file without a record.
 
     Raises:
         EngineError: there is none, or it cannot be read.
@@ -99,7 +99,7 @@ def provenance_at(engine: Engine, source: ResolvedSource, place: Destination) ->
     """The provenance that travels with a source that was published at a place; None without one.
 
     Raises:
-        EngineError: it is no place of a release, such as a view.
+        EngineError: it cannot hold a release, such as a view.
     """
     if place.kind == "folder":
         return note_of(place.path)

@@ -42,7 +42,7 @@ class Rows(_Facts):
 class Classes(_Facts):
     """How many classes there are, and how many rows the smallest has.
 
-    Private methods tell neither, but how many rows there are, and how many groups of equal ones.
+    Private methods record neither, but the number of rows and of groups of equal rows.
     """
 
     class_count: Count | None = None
@@ -82,7 +82,7 @@ class Record(_Facts):
         policy: what its policy says of other rows.
         policy_sha256, made_from: the hashes of its policy.
         report: None for partitions of a fit.
-        fit: None for a release that is no partition of a fit.
+        fit: None for a release that is not a partition of a fit.
     """
 
     node: dict[str, Level]
@@ -104,7 +104,7 @@ class Record(_Facts):
 
     @property
     def labels(self) -> tuple[object, ...]:
-        """What tells which labels a release can have."""
+        """What determines the labels that a release can have."""
         return (self.node, self.cut, self.taxonomy_sha256)
 
     @property
@@ -169,7 +169,7 @@ def together(records: Sequence[Record]) -> Record | None:
 
 
 def _sum(parts: Iterable[Rows | None]) -> Rows | None:
-    """The rows of all parts, None if one does not tell."""
+    """The rows of all parts, None if one has no number."""
     released = masked = 0
     for part in parts:
         if part is None:

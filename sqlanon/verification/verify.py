@@ -35,7 +35,7 @@ PLACES_NOT_COVERED = (
     "whether each row has the labels of its own row of the source: values were compared with those of all rows",
 )
 PROMISE_NOT_COVERED = (
-    "what its mechanism promises: that is a property of how the release was made, which its provenance tells and no "
+    "what its mechanism promises: that is a property of how the release was made, which its provenance records and no "
     "measure of its rows shows; audit-privacy tests the mechanism",
 )
 NOT_SIGNED = (

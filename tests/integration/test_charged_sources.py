@@ -383,7 +383,7 @@ class TestJoins:
         [
             (JOIN, ["codes"], "has an account in the ledger"),
             (JOIN, ["visits"], "is not read"),
-            (JOIN, ["missing"], "is no table or file here"),
+            (JOIN, ["missing"], "is not a table or file here"),
             (JOIN, ["seen"], "is a view"),
             (JOIN, ["people", "codes"], "nothing is left"),
             ("people", ["codes"], "public= is for queries and views"),

@@ -209,7 +209,7 @@ class TestWhatIsNoSource:
             method=sa.IPA(budget=sa.Budget(1, "1e-6"), accept_observed_domain=True),
         )
         charged = sa.connect(clinic.connection, ledger=tmp_path / "ledger.duckdb")
-        with pytest.raises(sa.PolicyError, match=r"pandas DataFrame is no table.*dataset="):
+        with pytest.raises(sa.PolicyError, match=r"pandas DataFrame is neither a table.*dataset="):
             charged.anonymize(rows_of(clinic).to_pandas(), policy, "released")
 
 

@@ -186,7 +186,7 @@ def is_read_only(rows: Rows) -> bool:
 
 
 def is_path(source: str) -> bool:
-    """Whether a source that is no table spells files."""
+    """Whether a source, not being a table, spells files."""
     globbed = is_glob(source) and "/" in source
     if globbed and is_query(source) and len(source.split()) > 1:
         return False  # SELECT *, a / 2 FROM ...
@@ -194,7 +194,7 @@ def is_path(source: str) -> bool:
 
 
 def is_query(source: str) -> bool:
-    """Whether a source that is no table and no path spells a query."""
+    """Whether a source, being neither a table nor a path, spells a query."""
     return QUERY.match(source) is not None
 
 

@@ -33,13 +33,13 @@ KEPT_BY_CSV = KEPT_BY_BOTH | {"HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
 """Types whose values all come back with the texts that they had."""
 
 READ_BACK_FROM_CSV = frozenset(("TIMESTAMP WITH TIME ZONE", "TIME WITH TIME ZONE", "INTERVAL"))
-"""Types of which some values may not: a time zone that was seconds off that of today, for one."""
+"""Types with values that may not, such as a time zone that was seconds off that of today."""
 
 NEGATIVE = "negative intervals"
 """What DuckDB says that it does not write to Parquet."""
 
 TOO_LONG = "line size"
-"""What DuckDB tells of where a row of a CSV is longer than it reads."""
+"""In the error of DuckDB about a row of a CSV that is longer than it reads."""
 
 INSTEAD_OF_PARQUET = "cast them to VARCHAR in a view, or write to a table"
 INSTEAD_OF_CSV = "cast them to VARCHAR in a view, or write to a .parquet file or a table"
@@ -107,10 +107,10 @@ def telling_of_intervals(columns: Sequence[SourceColumn]) -> Iterator[None]:
 def refuse_altered(
     compute: Compute, query: exp.Query, written: exp.Expr, columns: Sequence[SourceColumn], file_format: FileFormat
 ) -> None:
-    """Read back what was written of a query, where types do not tell that nothing has changed.
+    """Read back what was written of a query, where types do not prove that nothing has changed.
 
     Raises:
-        EngineError: values have another text now, such as intervals of microseconds, of which Parquet has none; or a
+        EngineError: values have another text now, such as intervals of microseconds, which Parquet lacks; or a
             CSV cannot be read.
     """
     if file_format == "CSV":

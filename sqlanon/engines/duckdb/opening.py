@@ -26,7 +26,7 @@ MEMORY = ":memory:"
 NO_LIMITS = Resources()
 
 NO_FILE = re.compile(r"$|:|\w{2,}:")
-"""How the name of a database begins that is no file: one in memory, or what an extension of DuckDB opens."""
+"""How the name of a database without a file begins: one in memory, or what an extension of DuckDB opens."""
 
 ELSEWHERE = re.compile(r"\w{2,}:")
 """How the name of a database begins that an extension of DuckDB opens."""
@@ -116,7 +116,7 @@ def _make_file(database: str) -> None:
     """Make the file of a new warehouse in a storage version that older clients can read; one that exists is left alone.
 
     It is made by itself, not by the settings of the session: a session with other settings than DuckDB's own could not
-    share the file with other connections of the same program. What is no path is left to DuckDB.
+    share the file with other connections of the same program. DuckDB handles other names.
     """
     if NO_FILE.match(database):
         return

@@ -11,7 +11,7 @@ import duckdb
 
 from sqlanon.errors import EngineError, Refusal
 
-TOLD = frozenset({"BinderException", "CatalogException", "IOException"})
+QUOTED = frozenset({"BinderException", "CatalogException", "IOException"})
 """Errors that are about names, paths and the words of a query, never about a value of a table."""
 
 OUR_ERRORS = ("Invalid Input Error: attribute ", "Invalid Input Error: the catalog ")
@@ -51,7 +51,7 @@ EXTENSION = re.compile(
 """How an error names an extension of DuckDB that is not loaded."""
 
 CSV_LINE = re.compile(r"[^\n]*\bCSV Error on Line: (\d+)")
-"""How an error begins that tells of a line of a CSV file, and goes on by quoting it."""
+"""How an error about a line of a CSV file begins, before it quotes the line."""
 
 MISSING_EXTENSION = re.compile(r"install the required extension '(\w+)")
 """How an error says which extension it lacks."""
@@ -59,7 +59,7 @@ MISSING_EXTENSION = re.compile(r"install the required extension '(\w+)")
 
 @contextmanager
 def refusals(purpose: str, sql: str | None = None) -> Iterator[None]:
-    """Tell in our words what the database refuses, and of an interruption as Python does."""
+    """Raise what the database refuses as our errors, and an interruption as Python does."""
     try:
         yield
     except duckdb.InterruptException:
@@ -121,7 +121,7 @@ def _holder(error: Exception) -> int | None:
 
 def _extension(error: Exception) -> str | None:
     """The extension of DuckDB that is not loaded, if that is why a statement failed."""
-    found = EXTENSION.search(str(error)) if type(error).__name__ in {*TOLD, "Error"} else None
+    found = EXTENSION.search(str(error)) if type(error).__name__ in {*QUOTED, "Error"} else None
     return found and found[found.lastindex or 0]
 
 
@@ -171,7 +171,7 @@ def _reason(error: Exception) -> str:
         return text.removeprefix("Invalid Input Error: ").splitlines()[0]
     if line := CSV_LINE.match(text):
         return (
-            f"line {line[1]} of a CSV file does not fit the columns and types that its first rows tell; mend it, or "
+            f"line {line[1]} of a CSV file does not fit the columns and types of its first rows; mend it, or "
             "read it by a query with options, such as FROM read_csv('file.csv', types = {'column': 'VARCHAR'})"
         )
     if missing := MISSING_EXTENSION.search(text):
@@ -179,7 +179,7 @@ def _reason(error: Exception) -> str:
             f'DuckDB could not download its extension "{missing[1]}"; run INSTALL {missing[1]} in DuckDB once, as this '
             "user and with access to the internet, or save the data as CSV or Parquet"
         )
-    if kind in TOLD:
+    if kind in QUOTED:
         return text.partition(" Error: ")[2].partition("\n")[0] or kind
     return kind
 

@@ -1,4 +1,4 @@
-"""The types of DuckDB: what their names tell of the values."""
+"""The types of DuckDB, and what their names imply about values."""
 
 from __future__ import annotations
 

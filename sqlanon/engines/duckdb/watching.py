@@ -18,16 +18,16 @@ PATIENCE = 0.05
 
 
 class Watcher:
-    """Runs statements in a thread of its own; the thread that waits for them tells how far they are.
+    """Runs statements in a thread of its own; the thread that waits for them reports their progress.
 
-    So what is told comes in order, in the caller's thread, and never after the end; an observer that raises ends the
+    So reports come in order, in the caller's thread, and never after the end; an observer that raises ends the
     statement, as Ctrl-C does, which Python notices at once because it waits itself.
     """
 
     def __init__(
         self, observer: StatementObserver, share: Callable[[], float | None], interrupt: Callable[[], None]
     ) -> None:
-        """``share`` tells how much of the present statement is done, ``interrupt`` ends it."""
+        """``share`` returns the progress of the present statement, ``interrupt`` ends it."""
         self._observer = observer
         self._share = share
         self._interrupt = interrupt
@@ -97,7 +97,7 @@ class _Statement:
             self._running.release()
 
     def wait(self, seconds: float) -> bool:
-        """Whether it is finished, after so many seconds at most."""
+        """Whether it is finished, after at most ``seconds`` seconds."""
         if not self.finished:
             self._running.acquire(timeout=seconds)
         return self.finished

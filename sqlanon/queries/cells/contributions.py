@@ -37,7 +37,7 @@ def crowded(source: exp.Table | exp.Subquery, individual: str, most: int) -> exp
 
 
 def differences(first: CellSpec, second: CellSpec) -> exp.Query:
-    """One row, ``differing``: how many rows two sources differ by, or individuals if it is told whose they are.
+    """One row, ``differing``: how many rows two sources differ by, or individuals if their column is specified.
 
     An individual that both have with different rows counts as two: one that leaves, and one that comes.
     """
@@ -65,10 +65,10 @@ def differences(first: CellSpec, second: CellSpec) -> exp.Query:
 
 
 def bounded_rows(source: exp.Table | exp.Subquery, individual: str, most: int, seed: int) -> exp.Subquery:
-    """A source with at most so many rows of each individual.
+    """A source with at most ``most`` rows of each individual.
 
     Which ones depends on the rows of that individual and on the seed alone, so that those of others stay the same when
-    an individual comes or goes. Individuals are told apart by exact text, as :func:`differences` does: under the
+    an individual comes or goes. Individuals are compared as exact text, as :func:`differences` does: under the
     collation of a column two of them could share the bound, and one who leaves would make room for rows of the other.
     """
     row = text(column("anon_source"))

@@ -29,10 +29,10 @@ class CellSpec:
         quasi_identifiers: the columns that are generalized.
         shapes: the shape of the taxonomy of each of them.
         taxonomy: the table that holds the taxonomies.
-        protected: the other columns whose values tell cells apart, such as those that privacy models look at.
+        protected: the other columns whose values distinguish cells, such as those that privacy models look at.
         protected_shapes: the shapes of the taxonomies by whose labels protected columns are looked at.
         compared: the protected columns whose values in a class are compared with those of the whole table.
-        individual: the column that tells whose row it is, if cells are to be told apart by it.
+        individual: the column that identifies the owner of a row, if it distinguishes cells.
         row_weight: the column of weights that cells are to sum up.
         population: the population as a relation, if there are to be cells of it as well.
         released: the columns that a release has.
@@ -91,7 +91,7 @@ class Encoding:
             ``information``, which they lose where they are suppressed.
         keys: where the labels of a cell stand in its key.
         loss_steps: by measure, quasi-identifier and level, what the labels lose as a step function of their bits in
-            the key: the last bits of each step by word, and its loss. Missing where there are too many steps to tell.
+            the key: the last bits of each step by word, and its loss. Missing where there are too many steps.
         added: the columns of published rows that are not of the source; they come first.
     """
 
@@ -113,7 +113,7 @@ class Encoding:
 
     @property
     def ordered(self) -> tuple[str, ...]:
-        """The compared columns of which a measure looks at the order of the values."""
+        """The compared columns whose order of values matters to a measure."""
         looked_at = {measure.column for measure in self.measures if measure.view == "ordered"}
         return tuple(name for name in self.spec.compared if name in looked_at)
 
@@ -126,14 +126,14 @@ class Encoding:
     def holds_release(self) -> bool:
         """Whether cells have all that a release shows, so that it can be rebuilt from their counts.
 
-        Columns that cells are not told apart by are not in them, nor are values of which several are equal.
+        They have neither columns that do not distinguish cells nor values that are equal to others.
         """
         shown = self.spec.released - {*self.spec.quasi_identifiers}
         return shown <= {*self.spec.protected} and all(self.traits[name].can_be_rebuilt for name in shown)
 
     @property
     def distinguishing(self) -> tuple[str, ...]:
-        """The columns that tell cells apart besides those of quasi-identifiers."""
+        """The columns that distinguish cells besides those of quasi-identifiers."""
         individual = () if self.spec.individual is None else (INDIVIDUAL,)
         return (*map(self.sensitive, self.spec.protected), *individual)
 
@@ -154,7 +154,7 @@ class Encoding:
         return f"anon_code_{position}_{depth}"
 
     def depths(self, position: int) -> range:
-        """The levels that labels have codes of: those below the top, whose one label tells nothing apart."""
+        """The levels that labels have codes of: those below the top, which has one label alone."""
         return range(max(self.spec.shapes[position].height, 1))
 
     def key(self, word: int) -> str:
@@ -218,7 +218,7 @@ class Encoding:
         return Relation(f"anon_values_{self._sensitive_position(name)}", "node")
 
     def reference_work(self, name: str) -> Relation:
-        """What the macro of this name tells of the values of a compared column whose order counts, by their codes."""
+        """Results of the macro of this name for the values of a compared column whose order counts, by their codes."""
         return Relation(f"anon_reference_work_{self._sensitive_position(name)}", "node")
 
     def reference_crossings(self, name: str) -> Relation:

@@ -1,6 +1,6 @@
 """The key of a cell: where in the bits of one number, or of a few, stand the labels of all its quasi-identifiers.
 
-A field tells which label a quasi-identifier has at a level, among the labels that share the next one above. So the
+A field encodes the label of a quasi-identifier at a level, among the labels that share the next one above. So the
 classes of a node are the cells that agree in the fields of its levels and of all above: one AND with the mask of the
 node gives the key of the class, and nothing needs to be looked up. Fields of higher levels are more significant: in
 the order of their keys, cells that fall into one class stand close together, which makes grouping them several times
@@ -21,7 +21,7 @@ WORD_BITS = 63
 
 @dataclass(frozen=True)
 class Field:
-    """Some bits of a word; none where there is nothing to tell apart."""
+    """Some bits of a word; none where there is a single label."""
 
     word: int
     shift: int
@@ -40,7 +40,7 @@ class KeyLayout:
     Attributes:
         fields: the field of each quasi-identifier (its position) at each level (its depth) below the top.
         word_count: how many words a key has.
-        always: a field that tells classes apart at every node; None if there is none.
+        always: a field that distinguishes classes at every node; None if there is none.
     """
 
     fields: Mapping[tuple[int, int], Field] = field(default_factory=dict)
@@ -48,11 +48,11 @@ class KeyLayout:
     always: Field | None = None
 
     def label_masks(self, position: int, depth: int) -> Mapping[int, int]:
-        """The bits that tell the labels of a level apart, for each word that has any."""
+        """The bits that distinguish the labels of a level, for each word that has any."""
         return self._label_masks.get((position, depth), {})
 
     def node_masks(self, levels: Levels) -> dict[int, int]:
-        """The bits that tell the classes of a node apart, for each word that has any."""
+        """The bits that distinguish the classes of a node, for each word that has any."""
         masks: dict[int, int] = {} if self.always is None else {self.always.word: self.always.mask}
         for position, depth in enumerate(levels):
             for word, mask in self.label_masks(position, depth).items():
@@ -81,7 +81,7 @@ class KeyLayout:
 
 
 def words_of(masks: Iterable[Mapping[int, int]]) -> list[int]:
-    """The words of keys that tell classes of some nodes apart, given the masks of each."""
+    """The words of keys that distinguish classes of some nodes, given the masks of each."""
     return sorted({word for of_node in masks for word in of_node})
 
 

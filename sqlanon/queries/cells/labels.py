@@ -33,7 +33,7 @@ from sqlanon.queries.kit.nodes import (
 from sqlanon.queries.tables import taxonomies
 
 LABEL_LOSSES = ("lm", "ncp")
-"""Losses of labels that taxonomies tell."""
+"""Losses of labels that follow from taxonomies alone."""
 
 CODED_LABELS = Relation("anon_coded_labels", "node")
 """The labels before their keys are laid out."""

@@ -51,7 +51,7 @@ def code(encoding: Encoding, position: int, part: Part) -> exp.Alias:
 
 
 def code_columns(encoding: Encoding, recoding: Recoding) -> list[tuple[int, str]]:
-    """Position and code column of every quasi-identifier that still tells rows apart."""
+    """Position and code column of every quasi-identifier that still distinguishes rows."""
     return [
         (position, code_column(encoding, position, part))
         for position, part in enumerate(recoding.parts)
@@ -60,7 +60,7 @@ def code_columns(encoding: Encoding, recoding: Recoding) -> list[tuple[int, str]
 
 
 def key_masks(encoding: Encoding, position: int, part: Part) -> Mapping[int, int]:
-    """The bits that tell the label of a cell, for each word of its key that has any."""
+    """The bits that encode the label of a cell, for each word of its key that has any."""
     return encoding.keys.label_masks(position, part.level if isinstance(part, AtLevel) else 0)
 
 

@@ -301,12 +301,12 @@ def _as_they_are(encoding: Encoding, relation: exp.Expr) -> exp.Select:
 
 
 def _keys(encoding: Encoding) -> list[str]:
-    """The columns that tell by which labels a cell goes."""
+    """The columns that encode the labels of a cell."""
     return [*(encoding.key(word) for word in range(encoding.keys.word_count)), IS_UNMAPPED]
 
 
 def _others(encoding: Encoding) -> list[str]:
-    """What tells cells of the same key apart."""
+    """What distinguishes cells of the same key."""
     spec = encoding.spec
     return [*spec.protected, *([] if spec.individual is None else [spec.individual])]
 

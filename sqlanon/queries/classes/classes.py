@@ -67,7 +67,7 @@ def class_relation(
 
 
 def judged_classes(grouping: Grouping, *, with_keys: bool = True) -> exp.Select:
-    """Classes with what they prove, and with the measures that tell whether they keep the bounds of the models.
+    """Classes with what they prove, and with the measures that the models bound.
 
     Classes of too few rows do not, whatever their values are: most values of a node with many classes stand in such.
     """
@@ -156,7 +156,7 @@ def concealing_view(grouping: Grouping, measure: Measure) -> exp.Select:
 
 
 def _risk(chance: float, matches: exp.Expr) -> exp.Expr:
-    """The risk of a row that matches so many, in a state of knowledge of this probability."""
+    """The risk of a row with this many matches, in a state of knowledge of this probability."""
     return exp.Div(this=number(chance), expression=matches)
 
 

@@ -44,7 +44,7 @@ INDIVIDUALS = "anon_individuals"
 class Grouping:
     """Which cells are grouped, beside which people, and by which of their columns: by none, all are one class.
 
-    Classes that are ``proving`` tell what they prove of less general nodes. The values of classes with fewer rows than
+    Classes that are ``proving`` carry what they prove of less general nodes. The values of classes with fewer rows than
     ``measured_from`` need not be looked at.
     """
 
@@ -132,7 +132,7 @@ def by_key(
     Args:
         encoding: that of the run.
         levels: the node.
-        cells: cells rolled up to a node that is no more general; those of the source if None.
+        cells: cells rolled up to a node that is at most as general; those of the source if None.
         carried: the other columns of these that are wanted; those that classes are measured by if None.
     """
     masks: dict[int, exp.Expr] = {word: number(mask) for word, mask in encoding.keys.node_masks(levels).items()}
@@ -140,7 +140,7 @@ def by_key(
 
 
 def by_any_key(encoding: Encoding, cells: Relation, words: Sequence[int], before: int) -> Grouping:
-    """The same at any node: the masks of these words of its key are parameters, so many of which come before."""
+    """The same at any node: the masks of these words of its key are parameters, after ``before`` other ones."""
     masks = (_parameter(before + place, "BIGINT") for place in range(len(words)))
     return _masked(encoding, dict(zip(words, masks, strict=True)), cells)
 
@@ -190,7 +190,7 @@ def of_all_nodes(
 
 
 def of_one_node(encoding: Encoding, classes: exp.Select, index: int) -> exp.Select:
-    """Classes with the position of their node in a batch; words of keys in which the node tells nothing are 0."""
+    """Classes with the position of their node in a batch; words of keys that the node does not use are 0."""
     names = [encoding.key(word) for word in range(encoding.keys.word_count)]
     words = [column(name) if name in classes.named_selects else aliased(number(0), name) for name in names]
     others = [column(name) for name in classes.named_selects if name not in names]
@@ -226,7 +226,7 @@ def with_bits(encoding: Encoding, position: int, part: Part, table: str, labels:
 
 
 def _parameter(before: int, type_name: str) -> exp.Expr:
-    """The parameter that so many come before."""
+    """The parameter after ``before`` other ones."""
     return cast(exp.Placeholder(this=str(before + 1)), type_name)
 
 
@@ -283,7 +283,7 @@ def counted_rows(relation: Relation) -> exp.Query:
 
 
 def distinct_others(encoding: Encoding) -> exp.Query | None:
-    """One row, ``others``: how many combinations tell cells apart besides quasi-identifiers; None if nothing does."""
+    """One row, ``others``: how many combinations distinguish cells besides quasi-identifiers; None if nothing does."""
     if not encoding.distinguishing:
         return None
     distinct = select(map(column, encoding.distinguishing), encoding.cells.table).distinct(copy=False)

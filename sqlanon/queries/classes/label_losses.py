@@ -22,18 +22,18 @@ LABELLED = "anon_labelled"
 
 
 class LabelLosses:
-    """The losses of the labels of classes at the nodes of one statement, which :data:`NODE` tells apart.
+    """The losses of the labels of classes at the nodes of one statement, which :data:`NODE` numbers.
 
     Args:
         encoding: that of the run.
         batch: the nodes.
         measures: the losses that are wanted.
-        units: if given, means come as so many units of a whole, rounded down for each quasi-identifier: integers, which
-            are the same whatever else is counted in the statement.
+        units: if given, means are in parts of 1 / ``units``, rounded down for each quasi-identifier: integers,
+            which are the same whatever else is counted in the statement.
 
     Attributes:
-        measures: the measures of which classes carry the mean over their quasi-identifiers, of information the sum; of
-            ``lm`` they carry those of all quasi-identifiers apart if the quality model combines them otherwise.
+        measures: classes carry the mean of each over quasi-identifiers, of information the sum; of ``lm`` the
+            loss of each quasi-identifier if the quality model combines them otherwise.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class LabelLosses:
 
 
 def in_units(loss: exp.Expr, share: float) -> exp.Expr:
-    """A loss in [0, 1] as so many units of a share, rounded down."""
+    """A loss in [0, 1] times ``share``, rounded down."""
     return cast(exp.Floor(this=exp.Mul(this=loss, expression=double(share))), "BIGINT")
 
 

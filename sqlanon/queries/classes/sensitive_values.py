@@ -113,7 +113,7 @@ class SensitiveValues:
     Args:
         grouping: the classes.
         name: the sensitive column.
-        is_weighted: whether values tell the weight of their rows as well.
+        is_weighted: whether values carry the weight of their rows as well.
     """
 
     grouping: Grouping

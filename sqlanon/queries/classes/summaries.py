@@ -107,7 +107,7 @@ def any_node_summaries(
     asked: Asked,
     attainable_within: int | None,
 ) -> exp.Query:
-    """The same of so many nodes, to be prepared: its parameters are the masks of some words of the key of each node.
+    """The same of ``count`` nodes, to be prepared: its parameters are the masks of some words of the key of each node.
 
     These are the words that the cells have. Nodes are counted one after the other, or, however many they are, in one
     pass: the parameters are then lists, of their positions and of their masks of each word. What labels lose differs

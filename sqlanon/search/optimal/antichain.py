@@ -1,4 +1,4 @@
-"""Nodes of which none is above another: the greatest of all that were added."""
+"""The greatest of all nodes that were added: none is above another."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What is left of a lattice too large for arrays: boxes in a queue, that of the least bound first.
 
-A box stands for the possible nodes between its lowest and its highest, none of which loses less than the bound of the
+A box stands for the possible nodes between its lowest and its highest; none loses less than the bound of the
 box. Together the boxes stand for every node that may satisfy and lose no more than the best so far. A box is looked at
 when its bound is the least of all: if its lowest node is ruled out or checked, it is split into boxes without it.
 """

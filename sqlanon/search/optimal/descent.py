@@ -84,7 +84,7 @@ class Descent:
         return self._loss(node) < loss - margin(loss)
 
     def _loss(self, node: Index) -> float:
-        """The loss of a satisfying node, as far as it was asked for: what labels lose is told by their levels."""
+        """The loss of a satisfying node, as far as it was asked for: levels determine what labels lose."""
         summary = self._satisfying[node]
         return (self._problem.least_loss if self._problem.quality.label_losses else self._problem.loss)(summary)
 

@@ -30,7 +30,7 @@ SMOOTHING = 1e-3
 """How much terms are drawn to 0, as a share of the weight of a node."""
 
 INFORMATION_SCALE = 30.0
-"""How much less the term of lost information is drawn to 0: it stands in for levels of which less is known."""
+"""How much less the term of lost information is drawn to 0: it stands in for levels that are less known."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Forecast:
 def forecast_of(nodes: Nodes, shares: Bounds, target: float, lost_information: Sequence[Bounds]) -> Forecast:
     """Learn from some nodes: a ridge regression.
 
-    Each level has a term of its own, and one has the lost information, which tells of levels that no given node has.
+    Each level has a term of its own, and one has the lost information, which covers levels that no given node has.
 
     Args:
         nodes: the nodes, at least one.
@@ -127,7 +127,7 @@ class Odds:
 
         Args:
             checked: the nodes that were checked.
-            ruled_out: the nodes of which it is known that they and all below them fail.
+            ruled_out: the nodes that are known to fail, with all below them.
         """
         looked_at = self._counted(checked) + self._ends(1.0, 1.0)
         failed = self._counted(checked & ruled_out) + self._ends(1.0, 0.0)
@@ -182,7 +182,7 @@ class Foresight:
 
     @staticmethod
     def is_possible(problem: SearchProblem) -> bool:
-        """Whether suppressed rows are allowed, and tell what a node loses or whether it satisfies."""
+        """Whether suppressed rows are allowed, and determine what a node loses or whether it satisfies."""
         quality, context = problem.quality, problem.context
         return context.allowed_rows > 0 and (quality.known or quality.counts_suppression(context))
 

@@ -88,7 +88,7 @@ class Projection:
 
 
 def parts(shape: Sequence[int], most_nodes: int) -> list[list[int]]:
-    """The positions of the quasi-identifiers in as few runs as will do, of about equal and at most so many nodes.
+    """The positions of the quasi-identifiers in as few runs as will do, of similar size, up to ``most_nodes`` nodes.
 
     A quasi-identifier with more levels than that is a run of its own.
     """

@@ -10,7 +10,7 @@ A node stays open until it is checked or ruled out. Two things rule nodes out, a
   nodes below (DM*, DM, AECS).
 
 Nodes of equal loss are never ruled out, so the tie set is complete. What comes next changes nothing but the time that
-it takes: the nodes that tell most of others (:mod:`sqlanon.search.informative`), given what they are likely to tell
+it takes: the nodes that rule out most others (:mod:`sqlanon.search.informative`), given whether they are likely to fail
 (:mod:`sqlanon.search.optimal.forecast`), and, when few are left, those that are expected to settle what is open at the
 least cost (:mod:`sqlanon.search.optimal.forecast`).
 
@@ -43,7 +43,7 @@ and without foresight: 33,000 rows 1.17 and 1.04 CPU s; 1,000,000 rows 2.5 and 3
 """
 
 FORESEEN_NODES = 4096
-"""The most open nodes of which it is foreseen what they suppress.
+"""The most open nodes whose suppression is foreseen.
 
 Measured by tests.benchmarks.tuning.
 """

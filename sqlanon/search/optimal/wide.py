@@ -82,7 +82,7 @@ class WideRegion:
         return float("inf") if least >= NOTHING else max(self.terms.bound(least), self._inherited.at(node))
 
     def ways_out(self, low: Index, high: Index) -> Sequence[tuple[int, int]] | None:
-        """The steps of which a possible node of a box reaches one; None if its lowest node is neither checked nor out.
+        """Steps such that each possible node of a box reaches one; None if its lowest node is neither checked nor out.
 
         Of the nodes that rule the lowest out, the one that costs most to pass is taken.
         """
@@ -140,7 +140,7 @@ def _negative(node: Index) -> Index:
 
 
 def _padded(table: Sequence[Sequence[int]]) -> NDArray[np.int64]:
-    """The terms as a rectangle; what is no step costs more than any."""
+    """The terms as a rectangle; padding costs more than any step."""
     steps = np.full((len(table), max(map(len, table)) + 1), NOTHING, dtype=np.int64)
     for position, terms in enumerate(table):
         steps[position, : len(terms)] = terms

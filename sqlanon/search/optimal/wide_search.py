@@ -3,7 +3,7 @@
 Every batch has three parts:
 
 - a walk downhill for a better node (:mod:`sqlanon.search.optimal.descent`);
-- the nodes of projections that tell most, until the least loss of each projection is known
+- the most informative nodes of projections, until the least loss of each projection is known
   (:mod:`sqlanon.search.optimal.projections`): these add up to a lower bound of the loss of the whole;
 - nodes that are to rule out the possible nodes of least bound, and much else besides
   (:mod:`sqlanon.search.optimal.walls`).
@@ -25,7 +25,7 @@ from sqlanon.search.optimal.wide import WideRegion
 from sqlanon.search.problem import BATCH_SIZE, Search, SearchProblem, SearchStopped, margin
 
 PROJECTED = 2
-"""One in so many nodes that are not for the walk is of a projection, as long as one is not solved.
+"""Of nodes beyond the walk, one in this number is of a projection, as long as one is not solved.
 
 tests.benchmarks.wide, 1,000,000 rows, gaps after 40 CPU s: 0.190 of 12 columns and 0.319 of 15; if all of them are,
 0.199 and 0.350.

@@ -1,4 +1,4 @@
-"""Files → relations: what a glob stands for, of which kind its files are, and how they are read."""
+"""Files → relations: the files of a glob, their kind, and how they are read."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def release_reader(
 ) -> exp.Subquery:
     """The files of a release as it was released: its columns in their order, partition columns in their types.
 
-    A reader that is told nothing takes a label such as 10 for a number.
+    Without types a reader takes a label such as 10 for a number.
 
     Args:
         paths: the glob of the files, or all of them.

@@ -1,6 +1,6 @@
 """Sources larger than memory, in pieces: rows of a file, or of a table, that can be read apart from the others.
 
-DuckDB keeps on disk what a GROUP BY has no room for, in a number of partitions that has an end, and each of which has
+DuckDB keeps on disk what a GROUP BY has no room for, in a limited number of partitions, and each partition has
 to fit. So a GROUP BY of many rows may fail when all of them were read, where a few at a time would have done.
 """
 
@@ -47,7 +47,7 @@ UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def pieces(relation: exp.Expr, columns: int, rows: Rows, describe: Describe) -> list[exp.Expr]:
-    """Relations that hold the rows of one together, each of which can be grouped by so many columns in memory.
+    """Relations that hold the rows of one together and can each be grouped in memory, by ``columns`` columns.
 
     The relation itself where all of it can be, or where its rows cannot be read apart: in views, CSV files, frames, and
     queries that are more than columns of a table under conditions.
@@ -63,7 +63,7 @@ def pieces(relation: exp.Expr, columns: int, rows: Rows, describe: Describe) -> 
 
 
 def rows_at_once(memory: float, columns: int) -> int:
-    """How many rows can be grouped by so many columns within so many bytes, if all of them differ."""
+    """How many rows, all different, can be grouped by ``columns`` columns within ``memory`` bytes."""
     return max(1, int(SHARE * memory / (ROW_BYTES + COLUMN_BYTES * columns)))
 
 
@@ -115,7 +115,7 @@ def _is_parquet(table: exp.Table) -> bool:
 
 
 def _hides(columns: Sequence[SourceColumn]) -> bool:
-    """Whether columns of the table stand in the place of those that tell its rows apart."""
+    """Whether columns of the table hide those that number its rows."""
     return not NUMBERS.isdisjoint(each.name.lower() for each in columns)
 
 

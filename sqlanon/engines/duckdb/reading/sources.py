@@ -234,7 +234,7 @@ def _unlike_parquet(description: str, files: Sequence[str], rows: Rows) -> Itera
 
 
 def _unlike_csv(files: Sequence[str], describe: Describe) -> Iterable[Unlike]:
-    """Files whose columns or types, as DuckDB tells them from the first rows of each, are not those of the first."""
+    """Files whose columns or types, as DuckDB infers them from the first rows of each, are not those of the first."""
     here = _layout(files[0], describe)
     for other in files[1:]:
         there = _layout(other, describe)

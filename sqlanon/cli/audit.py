@@ -15,6 +15,7 @@ from sqlanon.cli.options import (
     Source,
     TaxonomyFiles,
     load_taxonomies,
+    read_policy,
     read_taxonomies,
 )
 from sqlanon.cli.sessions import reading
@@ -62,9 +63,8 @@ def audit_privacy(
     Example: sqlanon audit-privacy visits visits_without_one --db clinic.duckdb --policy private.toml
     """
     from sqlanon.evaluation.audit import audit_privacy as audited
-    from sqlanon.model.policy.policy import Policy
 
-    wanted, claimed = Policy.from_toml(policy), _claim(epsilon, delta)
+    wanted, claimed = read_policy(policy), _claim(epsilon, delta)
     read = read_taxonomies(taxonomies, wanted)
     if chart is not None:
         _refuse_chart(chart, replace=replace)

@@ -23,6 +23,7 @@ from sqlanon.cli.options import (
     TimeLimit,
     given_node,
     load_taxonomies,
+    read_policy,
     read_taxonomies,
     replacing,
 )
@@ -64,9 +65,7 @@ def fit(
 
     Example: sqlanon fit visits --db clinic.duckdb --policy policy.toml --fit clinic.fit
     """
-    from sqlanon.model.policy.policy import Policy
-
-    wanted, levels = Policy.from_toml(policy), given_node(node)
+    wanted, levels = read_policy(policy), given_node(node)
     read = read_taxonomies(taxonomies, wanted)
     with progress(as_events=as_events, quiet=as_json) as observer, reading(database) as session:
         load_taxonomies(session, read)

@@ -159,6 +159,18 @@ def replacing(replace: bool, if_changed: bool = False, anything: bool = False) -
     return given[0] if given else False
 
 
+def read_policy(path: Path) -> Policy:
+    """The policy of a TOML file, which may ask for a method of a paper as well.
+
+    Raises:
+        PolicyError: it is not valid.
+    """
+    import sqlanon.papers.methods  # noqa: F401
+    from sqlanon.model.policy.policy import Policy
+
+    return Policy.from_toml(path)
+
+
 def read_taxonomies(given: list[str] | None, policy: Policy) -> dict[str, Taxonomy]:
     """The taxonomies of every ``ATTRIBUTE=FILE.csv``.
 

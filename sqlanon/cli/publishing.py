@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -34,6 +33,7 @@ from sqlanon.cli.options import (
     given_node,
     given_tables,
     load_taxonomies,
+    read_policy,
     read_taxonomies,
     replacing,
 )
@@ -44,7 +44,6 @@ from sqlanon.cli.terminal.progress import progress
 
 if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
-    from sqlanon.model.policy.policy import Policy
 
 
 def measure(source: Source, policy: PolicyFile, database: OptionalDatabase = None, as_json: Json = False) -> None:
@@ -52,7 +51,7 @@ def measure(source: Source, policy: PolicyFile, database: OptionalDatabase = Non
 
     Example: sqlanon measure visits --db clinic.duckdb --policy policy.toml
     """
-    wanted = _policy(policy)
+    wanted = read_policy(policy)
     with reading(database) as session:
         measurement = session.measure(source, wanted)
     if as_json:
@@ -82,7 +81,7 @@ def lattice(
     from sqlanon.cli import nodes
     from sqlanon.model.destination import destination
 
-    wanted = _policy(policy)
+    wanted = read_policy(policy)
     may_go = replacing(replace, anything=replace_anything)
     read = read_taxonomies(taxonomies, wanted)
     with (
@@ -112,7 +111,7 @@ def explain(
 
     Example: sqlanon explain visits --db clinic.duckdb --policy policy.toml
     """
-    wanted = _policy(policy)
+    wanted = read_policy(policy)
     read = read_taxonomies(taxonomies, wanted)
     with reading(database) as session:
         load_taxonomies(session, read)
@@ -159,7 +158,7 @@ def run(
     """
     from sqlanon.model.destination import destination
 
-    wanted, levels = _policy(policy), given_node(node)
+    wanted, levels = read_policy(policy), given_node(node)
     read = read_taxonomies(taxonomies, wanted)
     layout: dict[str, Any] = {"rows_per_file": rows_per_file, "partition_by": partition_by or ()}
     if not wanted.has_private_method and (dataset is not None or public or ledger is not None):
@@ -235,7 +234,7 @@ def verify(
 
     Example: sqlanon verify visits_k5 --db clinic.duckdb --policy policy.toml
     """
-    wanted = _policy(policy)
+    wanted = read_policy(policy)
     read = read_taxonomies(taxonomies, wanted)
     with reading(database) as session:
         load_taxonomies(session, read)
@@ -266,9 +265,3 @@ def _seeded(seed: int | None) -> RandomSource | None:
     from sqlanon.mechanisms.seeded import SeededSource
 
     return SeededSource(seed)
-
-
-def _policy(path: Path) -> Policy:
-    from sqlanon.model.policy.policy import Policy
-
-    return Policy.from_toml(path)

@@ -155,7 +155,7 @@ def repeatable(session: Session | None, policy: GivenPolicy, source: RandomSourc
         from sqlanon.mechanisms.opendp import OpenDPSource
 
         source = OpenDPSource()
-    module, _, name = AUDITED.get(policy.method.algorithm, f"{__name__}:AuditedPolicy").partition(":")
+    module, _, name = AUDITED.get(policy.method.name, f"{__name__}:AuditedPolicy").partition(":")
     audited: AuditedPolicy = getattr(import_module(module), name)(session, policy, source)
     return audited
 

@@ -17,8 +17,6 @@ METHODS = {
     "epsilon-safe": "sqlanon.methods.noisy_node.epsilon_safe.method:EpsilonSafeRelease",
     "relocation": "sqlanon.methods.relocation.method:Relocated",
     "top-down-specialization": "sqlanon.methods.cuts.top_down.method:FromTheTop",
-    "ipa as published": "sqlanon.papers.ipa.as_published.method:AsPublished",
-    "epsilon-safe as published": "sqlanon.papers.thesis.epsilon_safe_as_published.method:AsPublished",
 }
 """The module and the class of each method, by name."""
 
@@ -27,7 +25,7 @@ def add_method(name: str, place: str) -> None:
     """Have policies find a method.
 
     Args:
-        name: the ``algorithm`` of the settings that ask for it, which is their name if they say nothing else.
+        name: the name of the settings that ask for it.
         place: the module and the class, as in :data:`METHODS`.
 
     Raises:
@@ -45,6 +43,6 @@ def remove_method(name: str) -> None:
 
 def method_of(policy: Policy) -> Method:
     """The method of a policy."""
-    module, _, name = METHODS[policy.method.algorithm].partition(":")
+    module, _, name = METHODS[policy.method.name].partition(":")
     method: Method = getattr(import_module(module), name)()
     return method

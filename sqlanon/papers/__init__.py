@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from sqlanon.papers.base import Reproduction
+    from sqlanon.papers.methods import EpsilonSafeAsPublished, IPAAsPublished
+
+__all__ = ["NAMES", "EpsilonSafeAsPublished", "IPAAsPublished", "reproduction"]
 
 _HOMES = {
     "h-ceiling": "h_ceiling.experiment",
@@ -37,3 +40,14 @@ def reproduction(name: str) -> Reproduction:
         raise PolicyError(f'there is no reproduction "{name}", only {", ".join(NAMES)}{did_you_mean(name, NAMES)}')
     home = import_module(f"sqlanon.papers.{_HOMES[name]}")
     return cast("Reproduction", home.REPRODUCTION)
+
+
+def __getattr__(name: str) -> object:
+    """Import the methods when one of them is first used, which lets policies ask for them."""
+    if name in __all__:
+        return getattr(import_module("sqlanon.papers.methods"), name)
+    raise AttributeError(f"module 'sqlanon.papers' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

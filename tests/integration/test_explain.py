@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 import sqlanon as sa
+from sqlanon.papers import IPAAsPublished
 from sqlanon.queries.classes.examination import JUDGED_CELLS
 from sqlanon.queries.release.dependencies import FEW_ROWS, PAIRS
 from tests.conftest import clinic_policy
@@ -23,7 +24,7 @@ POLICIES = {
     "inverse": clinic_policy(objective="privacy", max_loss=1.0, quality=sa.Prec(), suppression_limit=0.3),
     "ipa": clinic_policy(method=sa.IPA(budget=sa.Budget(2, "0.001"), accept_observed_domain=True)),
     "histogram": clinic_policy(method=sa.Histogram(budget=sa.Budget(2, "0.001"), accept_observed_domain=True)),
-    "as published": clinic_policy(method=sa.IPA(variant="paper")),
+    "as published": clinic_policy(method=IPAAsPublished()),
 }
 
 

@@ -18,6 +18,7 @@ import sqlanon as sa
 from sqlanon.cli.app import app
 from sqlanon.methods.shared import dependencies, kept_values, publication
 from sqlanon.model.release.findings import HomogeneousColumn
+from sqlanon.papers import IPAAsPublished
 from sqlanon.run import pipeline
 from tests.adult import uci_policy
 from tests.commands import document, sqlanon
@@ -193,7 +194,7 @@ def test_an_unchanged_release_has_none(session: sa.Session, tmp_path: Path) -> N
 PRIVATE = {
     "histogram": sa.Histogram(accept_observed_domain=True),
     "ipa": sa.IPA(budget=sa.Budget(2, "0.001"), accept_observed_domain=True),
-    "ipa as published": sa.IPA(variant="paper"),
+    "ipa as published": IPAAsPublished(),
     "diffgen": sa.DiffGen(budget=sa.Budget(2, 0), target="diagnosis", specializations=1, accept_observed_domain=True),
     "epsilon-safe": sa.EpsilonSafe(k=10, beta="1/2", epsilon_sampling=1, accept_observed_domain=True),
 }

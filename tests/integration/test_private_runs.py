@@ -24,6 +24,7 @@ from sqlanon.mechanisms.accountant import Expense
 from sqlanon.methods.noisy_node.ipa import method as noisy_counts
 from sqlanon.model.destination import destination
 from sqlanon.model.ledger import START
+from sqlanon.papers import IPAAsPublished
 from sqlanon.papers.ipa.as_published import queries as ipa_paper
 from sqlanon.queries.noise import scores
 from tests.commands import environment, sqlanon
@@ -641,14 +642,13 @@ with sa.connect("w.duckdb", ledger="budget.duckdb") as session:
             session.anonymize("people", POLICY, "released")
         assert session.ledger.spent("people") == sa.Budget(0)
 
-    @pytest.mark.parametrize("variant", ["private", "paper"])
+    @pytest.mark.parametrize("method", [METHOD, IPAAsPublished()], ids=lambda method: method.name)
     def test_a_score_that_fails_is_what_is_told(
-        self, session: sa.Session, monkeypatch: pytest.MonkeyPatch, variant: str
+        self, session: sa.Session, monkeypatch: pytest.MonkeyPatch, method: sa.IPA
     ) -> None:
         failing = parse_one("SELECT error('memory is full') AS node", dialect="duckdb")
         monkeypatch.setattr(scores, "node_scores", lambda *_, **__: failing.copy())
         monkeypatch.setattr(ipa_paper, "utilities", lambda *_: failing.copy())
-        method = METHOD if variant == "private" else sa.IPA(variant="paper")
         with pytest.raises(sa.EngineError) as raised:
             session.anonymize("people", sa.Policy(**ROLES, method=method), "released")
         assert raised.value.step in ("scores of nodes", "utilities of nodes")
@@ -725,9 +725,8 @@ class TestRefusals:
             ({"budget": {"epsilon": 0}}, "ε must be positive"),
             ({"split": {"cells": "0.5", "rolled-up": "0.5"}}, "positive shares that add up to 1"),
             ({"spilt": {}}, 'did you mean "split"?'),
-            ({"variant": "papre"}, "method.variant"),
         ],
-        ids=["a float", "no ε", "a split without the node", "a slip", "no variant"],
+        ids=["a float", "no ε", "a split without the node", "a slip"],
     )
     def test_methods_that_make_no_sense(self, method: dict[str, Any], problem: str) -> None:
         with pytest.raises(sa.PolicyError) as error:

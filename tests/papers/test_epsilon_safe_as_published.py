@@ -17,6 +17,7 @@ from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.scales import scale_for
 from sqlanon.mechanisms.source import Floats, Integers
 from sqlanon.model.policy.private_node import NODE
+from sqlanon.papers import EpsilonSafeAsPublished
 from sqlanon.papers.thesis.epsilon_safe_as_published import draws as published
 
 K = 5
@@ -42,8 +43,8 @@ def session() -> Iterator[sa.Session]:
         yield found
 
 
-def as_published(**settings: Any) -> sa.EpsilonSafe:
-    return sa.EpsilonSafe(variant="paper", **{"k": K, "beta": "0.5", **settings})
+def as_published(**settings: Any) -> EpsilonSafeAsPublished:
+    return EpsilonSafeAsPublished(**{"k": K, "beta": "0.5", **settings})
 
 
 def policy(method: sa.EpsilonSafe, least: int = 1) -> sa.Policy:
@@ -109,32 +110,30 @@ class TwoNodes:
 class TestSettings:
     def test_it_claims_nothing(self) -> None:
         method = as_published()
-        assert (method.name, method.algorithm) == ("epsilon-safe", "epsilon-safe as published")
+        assert method.name == "epsilon-safe-as-published"
         assert not method.claims_privacy
         assert method.void is not None
         assert "composition theorem" in method.void
         assert sa.EpsilonSafe(k=K, beta="0.5").void is None
 
-    @pytest.mark.parametrize(("penalty", "factor"), [(None, 0.04), ("suppression", 0.04), ("k-anonymity", 0.5)])
+    @pytest.mark.parametrize(("penalty", "factor"), [("suppression", 0.04), ("k-anonymity", 0.5)])
     def test_factors_that_the_thesis_finds_best_are_taken_if_none_is_given(self, penalty: Any, factor: float) -> None:
-        found = as_published(penalty=penalty).charged_penalty
-        assert (found[0], float(found[1])) == (penalty or "suppression", factor)
+        assert as_published().penalty == "suppression"
+        assert float(as_published(penalty=penalty).factor) == factor
 
     @pytest.mark.parametrize(
         ("settings", "said"),
         [
-            ({"variant": "paper", "suppressed_weight": 2}, "are for the private variant"),
-            ({"variant": "paper", "node": {"age": 1}}, "are for the private variant"),
-            ({"variant": "paper", "tight": True}, "are for the private variant"),
-            ({"variant": "paper", "select_on": "sample", "delta": "0.5"}, "are for the private variant"),
-            ({"variant": "paper", "penalty_factor": 0}, "must be positive"),
-            ({"penalty": "suppression"}, 'for the variant "paper"'),
-            ({"penalty_factor": "0.04"}, 'for the variant "paper"'),
+            ({"suppressed_weight": 2}, "are for EpsilonSafe, which is private"),
+            ({"node": {"age": 1}}, "are for EpsilonSafe, which is private"),
+            ({"tight": True}, "are for EpsilonSafe, which is private"),
+            ({"select_on": "sample", "delta": "0.5"}, "are for EpsilonSafe, which is private"),
+            ({"penalty_factor": 0}, "must be positive"),
         ],
     )
     def test_what_is_refused(self, settings: dict[str, Any], said: str) -> None:
         with pytest.raises(sa.PolicyError, match=said):
-            sa.EpsilonSafe(**{"k": K, "beta": "0.5", **settings})
+            as_published(**settings)
 
     def test_a_policy_is_written_and_read(self) -> None:
         asked = policy(as_published(penalty="k-anonymity", penalty_factor="0.3"))
@@ -200,7 +199,7 @@ class TestLoss:
         assert audit.lower_bound == math.inf
 
     @pytest.mark.parametrize("select_on", ["table", "sample"])
-    def test_the_private_variant_does_not(self, session: sa.Session, select_on: Any) -> None:
+    def test_the_private_method_does_not(self, session: sa.Session, select_on: Any) -> None:
         """With a threshold of 6 rows of the table, or of 5 of the sample."""
         settings = {
             "table": {"k": 3, "beta": "0.5"},
@@ -236,7 +235,7 @@ class TestReleases:
     def test_it_is_stamped_and_nobody_is_charged(self, session: sa.Session) -> None:
         release = session.anonymize("with_one", policy(as_published()), into="as_published", replace=True)
         assert isinstance(release.report, sa.PrivateReport)
-        assert (release.report.stamp, release.report.variant) == ("NOT PRIVATE", "paper")
+        assert (release.report.stamp, release.report.method) == ("NOT PRIVATE", "epsilon-safe-as-published")
         assert release.guarantee.void is not None
         assert {each.position for each in release.report.spent} == {None}
 

@@ -21,6 +21,7 @@ from sqlanon.mechanisms.source import Floats, Integers, RandomSource
 from sqlanon.methods.noisy_node.shared.algorithm import Draws
 from sqlanon.methods.noisy_node.shared.prepare import prepared
 from sqlanon.methods.shared.cells import encode_table
+from sqlanon.papers import IPAAsPublished
 from sqlanon.papers.ipa.as_published import draws as ipa_paper
 from sqlanon.papers.ipa.as_published import queries
 from sqlanon.queries.kit.macros import schema_statements
@@ -125,7 +126,7 @@ def deviations(found: float, expected: float, runs: int) -> float:
 @pytest.mark.fast
 class TestTablesOfThePaper:
     def released(self, warehouse: sa.Session, threshold: float, counterfeits: float) -> Counter[tuple[str, ...]]:
-        method = sa.IPA(variant="paper", node=NODE)
+        method = IPAAsPublished(node=NODE)
         chance = FixedChance(method, threshold, counterfeits, 0.01)
         warehouse.anonymize("table_5", policy_of(method), "released", replace=True, random_source=chance)
         return Counter(warehouse.connection.execute("SELECT years, gender, zip_code, disease FROM released").fetchall())
@@ -145,7 +146,7 @@ class TestTablesOfThePaper:
 
     def utility(self, warehouse: sa.Session) -> float:
         """Of the node of table 8, with its chance."""
-        method, engine = sa.IPA(variant="paper", node=NODE), warehouse._engine
+        method, engine = IPAAsPublished(node=NODE), warehouse._engine
         charges = Accountant(None, dataset="", method="ipa", policy_sha256="").charge(method.budgets)
         draws = Draws(method, FixedChance(method, 0, 1.2, 0.01), charges)
         with engine.transaction(), engine.scratch():
@@ -162,7 +163,7 @@ class TestChances:
     def test_a_class_of_one_is_shown_as_often_whatever_the_threshold(self, warehouse: sa.Session, t: int) -> None:
         """E5: half of exp(-ε), as the scale of the noise grows with t; with a scale of 1 / ε it would not."""
         runs = 20_000
-        method = sa.IPA(variant="paper", threshold=t, node={"team": 0, "size": 0})
+        method = IPAAsPublished(threshold=t, node={"team": 0, "size": 0})
         found = outcomes(warehouse, "singleton", method, runs)
         masked = hashed("*", "S")
         share = sum(count for _, shown, count in found if masked not in shown) / runs
@@ -172,7 +173,7 @@ class TestChances:
     def test_a_class_gets_counterfeit_rows_by_the_positive_side_of_the_noise(self, warehouse: sa.Session) -> None:
         """E12: 1.66 on average, 5 or more with 13 %; two-sided noise would have a mean of 0."""
         runs = 50_000
-        found = outcomes(warehouse, "crowd", sa.IPA(variant="paper", node={"team": 0, "size": 0}), runs)
+        found = outcomes(warehouse, "crowd", IPAAsPublished(node={"team": 0, "size": 0}), runs)
         added = Counter[int]()
         for _, shown, count in found:
             added[sum(shown.values()) - 1000] += count
@@ -187,7 +188,7 @@ class TestChances:
     def test_counterfeit_rows_get_nearly_any_value(self, warehouse: sa.Session) -> None:
         """E11: those of another ΔS, or any at random, are told apart. With t = 1 there is no noise on thresholds."""
         many = {"suppression": "0.1", "insertion": "0.03", "value": "0.3", "candidates": "0.57"}
-        method = sa.IPA(variant="paper", threshold=1, split=many, node={"team": 0, "size": 1})
+        method = IPAAsPublished(threshold=1, split=many, node={"team": 0, "size": 1})
         found = outcomes(warehouse, "teams", method, 10_000)
         has = {"G": 1, "P": 2, "A": 0, "D": 0, "S": 0}
         added = {
@@ -207,7 +208,7 @@ class TestChances:
     def test_a_node_is_drawn_by_what_it_is_worth_of_all_nodes(self, warehouse: sa.Session) -> None:
         """Nodes come one after the other, yet the chance is that of a choice at the end, in every run its own."""
         runs, source, engine = 4_000, RememberingSource(3), warehouse._engine
-        method = sa.IPA(variant="paper", budget=sa.Budget(50))
+        method = IPAAsPublished(budget=sa.Budget(50))
         drawn = Counter[tuple[int, ...]]()
         for levels, _, count in outcomes(warehouse, "teams", method, runs, source):
             drawn[levels] += count
@@ -237,7 +238,7 @@ class TestChances:
     def test_noise_that_would_add_more_rows_than_can_be_held_is_refused(self, warehouse: sa.Session) -> None:
         """Before any is drawn, with what to do about it; what was there stays."""
         warehouse.connection.execute("CREATE TABLE untouched AS SELECT 1 AS one")
-        policy = policy_of(sa.IPA(variant="paper", budget=sa.Budget("1e-9")))
+        policy = policy_of(IPAAsPublished(budget=sa.Budget("1e-9")))
         with pytest.raises(sa.PolicyError, match=r"counterfeit rows would be drawn .* raise ε"):
             warehouse.anonymize("teams", policy, "untouched", replace="anything", random_source=sa.SeededSource(1))
         assert warehouse.connection.execute("FROM untouched").fetchall() == [(1,)]
@@ -273,7 +274,7 @@ class RememberingSource(sa.SeededSource):
 class TestBrokenPromises:
     def test_a_value_that_one_person_has_is_always_shown(self, warehouse: sa.Session) -> None:
         """E1: without the person it is never shown, so that no ε and no δ < 1 hold."""
-        method = sa.IPA(variant="paper", node={"team": 1, "size": 1})
+        method = IPAAsPublished(node={"team": 1, "size": 1})
         stroke = {hashed("S"), hashed("*", "S")}
         shares = {
             table: sum(count for _, shown, count in outcomes(warehouse, table, method, 5_000) if stroke & shown.keys())
@@ -283,7 +284,7 @@ class TestBrokenPromises:
 
     def test_there_are_never_fewer_rows_than_people(self, warehouse: sa.Session) -> None:
         """E2: six rows never come of seven, and of six when no class that is kept gets counterfeit rows."""
-        runs, method = 20_000, sa.IPA(variant="paper", node={"team": 0, "size": 1})
+        runs, method = 20_000, IPAAsPublished(node={"team": 0, "size": 1})
         shares = [
             sum(count for _, shown, count in outcomes(warehouse, table, method, runs) if sum(shown.values()) == 6)
             / runs
@@ -295,7 +296,7 @@ class TestBrokenPromises:
 
     def test_an_audit_finds_it_guilty(self, warehouse: sa.Session) -> None:
         """What it is said to cost is ε = 1."""
-        method = sa.IPA(variant="paper", node={"team": 1, "size": 1})
+        method = IPAAsPublished(node={"team": 1, "size": 1})
         audited = AuditedPolicy(warehouse, policy_of(method), sa.SeededSource(5))
         audit = audit_privacy(audited, "teams", "teams_of_six", runs=4_000, claimed=sa.Budget(1, "1e-6"))
         assert audit.violates
@@ -309,12 +310,12 @@ class TestWhatIsSaid:
     ) -> None:
         """Chance of the operating system is no better; a charge would need a ledger, which memory does not have."""
         pytest.importorskip("opendp")
-        method = sa.IPA(variant="paper", node=node)
+        method = IPAAsPublished(node=node)
         release = warehouse.anonymize("teams", policy_of(method), "released", replace=True)
         report, guarantee = release.report, release.guarantee
         assert guarantee.claims == () and guarantee.budget is None and guarantee.theorem == "none"
         assert "not differentially private for any ε" in str(guarantee.void)
-        assert report.stamp == "NOT PRIVATE" and report.variant == "paper" and report.thresholds == {}
+        assert report.stamp == "NOT PRIVATE" and report.method == "ipa-as-published" and report.thresholds == {}
         assert {each.step: float(each.budget.epsilon) for each in report.spent} == {
             "suppression": 0.1,
             "insertion": 0.3,
@@ -331,14 +332,14 @@ class TestWhatIsSaid:
     def test_the_same_seed_draws_the_same_release(self, warehouse: sa.Session) -> None:
         found = []
         for seed in (1, 1, 2):
-            policy = policy_of(sa.IPA(variant="paper"))
+            policy = policy_of(IPAAsPublished())
             warehouse.anonymize("teams", policy, "released", replace=True, random_source=sa.SeededSource(seed))
             found.append(warehouse.connection.execute("FROM released").fetchall())
         assert found[0] == found[1] != found[2]
 
     def test_what_is_shown_is_what_was_drawn_between(self, warehouse: sa.Session) -> None:
         """The rows are made again for the node that is drawn: they are worth what that node was, to the last row."""
-        policy, engine = policy_of(sa.IPA(variant="paper", reveal_diagnostics=True)), warehouse._engine
+        policy, engine = policy_of(IPAAsPublished(reveal_diagnostics=True)), warehouse._engine
         nodes = list(prepared(engine, engine.resolve("teams"), policy).lattice.nodes())
         for seed in range(3):
             source = RememberingSource(seed)
@@ -349,7 +350,7 @@ class TestWhatIsSaid:
             assert 3 - release.report.diagnostics["information_loss"] == pytest.approx(utility, abs=1e-12)
 
     def test_every_step_is_explained_in_the_order_of_the_run(self, warehouse: sa.Session) -> None:
-        steps = warehouse.explain("teams", policy_of(sa.IPA(variant="paper")))
+        steps = warehouse.explain("teams", policy_of(IPAAsPublished()))
         made = [step.makes for step in steps if step.makes and step.makes.startswith("anon_paper_")]
         of_nodes = [
             "anon_paper_cells",

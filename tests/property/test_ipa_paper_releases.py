@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import sqlanon as sa
+from sqlanon.papers import IPAAsPublished
 from tests import oracle
 from tests.effort import examples
 from tests.fixed_chance import FixedChance
@@ -18,7 +18,7 @@ from tests.strategies import Case, cases
 
 EXAMPLES = settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 T = 3
-PAPER = sa.IPA(variant="paper", threshold=T, budget=SMALL)
+PAPER = IPAAsPublished(threshold=T, budget=SMALL)
 
 chances = st.builds(
     partial(FixedChance, PAPER),
@@ -45,7 +45,7 @@ def expected(case: Case, chance: FixedChance, node: dict[str, int]) -> tuple[Cou
 @EXAMPLES
 @given(cases(max_rows=16, max_quasi_identifiers=3), chances)
 def test_a_public_node_shows_what_the_oracle_shows(case: Case, chance: FixedChance) -> None:
-    with table_of(case, variant="paper", threshold=T, node=case.node) as (session, policy):
+    with table_of(case, IPAAsPublished, threshold=T, node=case.node) as (session, policy):
         release = session.anonymize("given", policy, "released", random_source=chance)
         shown = ", ".join(map(quoted, [*case.quasi_identifiers, case.sensitive]))
         rows = session.connection.execute(f"SELECT {shown} FROM released").fetchall()
@@ -57,7 +57,7 @@ def test_a_public_node_shows_what_the_oracle_shows(case: Case, chance: FixedChan
 @EXAMPLES
 @given(cases(max_rows=16, max_quasi_identifiers=3), chances)
 def test_all_nodes_are_worth_what_the_oracle_says_and_the_drawn_one_is_shown(case: Case, chance: FixedChance) -> None:
-    with table_of(case, variant="paper", threshold=T) as (session, policy):
+    with table_of(case, IPAAsPublished, threshold=T) as (session, policy):
         release = session.anonymize("given", policy, "released", random_source=chance)
         nodes = oracle.lattice(case.taxonomies, case.quasi_identifiers)
         utilities = [expected(case, chance, node)[1] for node in nodes]
@@ -74,7 +74,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
     found = []
     for given_rows in (rows, rows[::-1]):
         case = Case(given_rows, {"a": "INTEGER", "s": "VARCHAR"}, {"a": taxonomy}, "s", {"a": 0})
-        with table_of(case, variant="paper", threshold=T, node=case.node) as (session, policy):
+        with table_of(case, IPAAsPublished, threshold=T, node=case.node) as (session, policy):
             session.anonymize("given", policy, "released", random_source=FixedChance(PAPER, 0, 2, 0.9))
             found.append(session.connection.execute("SELECT * FROM released").fetchall())
     assert found[0] == found[1] == sorted(found[0])

@@ -31,7 +31,7 @@ SMALL = sa.Budget(2, "0.4")
 
 
 @contextmanager
-def table_of(case: Case, **options: object) -> Iterator[tuple[sa.Session, sa.Policy]]:
+def table_of(case: Case, method: type[sa.IPA] = sa.IPA, **options: object) -> Iterator[tuple[sa.Session, sa.Policy]]:
     """A session with the table and its taxonomies, and a policy for it."""
     with session_of(case) as session:
         others = [name for name in case.columns if name not in (*case.quasi_identifiers, case.sensitive)]
@@ -39,7 +39,7 @@ def table_of(case: Case, **options: object) -> Iterator[tuple[sa.Session, sa.Pol
             quasi_identifiers=case.quasi_identifiers,
             sensitive=[case.sensitive],
             identifiers=others,
-            method=sa.IPA(budget=SMALL, **options),
+            method=method(budget=SMALL, **options),
         )
         yield session, policy
 

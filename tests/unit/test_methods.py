@@ -14,6 +14,7 @@ from sqlanon.methods.shared.private.guarantee import why_void
 from sqlanon.model.budget import sequential_composition
 from sqlanon.model.policy.noisy_counts import CELLS, ROLLED_UP, NoisyCounts
 from sqlanon.model.policy.private_node import NODE
+from sqlanon.papers import IPAAsPublished
 from sqlanon.queries.noise.unseen import Domain
 
 BUDGET = sa.Budget("0.7", "1e-4")
@@ -23,7 +24,7 @@ METHODS: dict[str, NoisyCounts] = {
     "IPA at a public node": sa.IPA(budget=BUDGET, node=NODE_OF_ONE),
     "IPA with a split": sa.IPA(budget=BUDGET, split={NODE: "1/7", CELLS: "2/7", ROLLED_UP: "4/7"}),
     "IPA with δ = 0": sa.IPA(budget=sa.Budget("0.7")),
-    "IPA as published": sa.IPA(budget=BUDGET, variant="paper"),
+    "IPA as published": IPAAsPublished(budget=BUDGET),
     "histogram": sa.Histogram(budget=BUDGET, node=NODE_OF_ONE),
     "histogram with δ = 0": sa.Histogram(budget=sa.Budget("0.7")),
 }
@@ -98,7 +99,7 @@ def test_a_share_is_exact() -> None:
     [
         (sa.IPA(), True, None),
         (sa.IPA(), False, "its noise is from a seeded source"),
-        (sa.IPA(variant="paper"), True, "not differentially private for any ε"),
+        (IPAAsPublished(), True, "not differentially private for any ε"),
         (sa.IPA(reveal_diagnostics=True), True, "made from the data without noise"),
         (sa.Histogram(reveal_diagnostics=True), True, "made from the data without noise"),
     ],

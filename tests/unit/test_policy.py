@@ -510,7 +510,7 @@ EARLIER: dict[str, tuple[str, str, dict[str, Any]]] = {
         model = "histogram"
         budget = {epsilon = "1/3"}
         """,
-        "10c31e674ce94dfba30953220afa216e55d94390556b6e6c4e6f75303a1657ec",
+        "07d00758ac8f4e86469747d8c70555858c2b03d89c5b13d184f286edc299dac0",
         {"method": sa.Histogram(budget=sa.Budget("1/3"))},
     ),
     "taxonomies of its own": (

@@ -31,12 +31,6 @@ DEFAULT_WEIGHT = 5
 
 DEFAULT_EPSILON_NODE = Fraction(1, 10)
 
-Penalty = Literal["k-anonymity", "suppression"]
-"""What the thesis adds to the loss of a node: something if it is not k-anonymous, or more the more is suppressed."""
-
-DEFAULT_PENALTY_FACTORS: Mapping[Penalty, Fraction] = {"k-anonymity": Fraction(1, 2), "suppression": Fraction(1, 25)}
-"""The factor that the thesis finds best for each penalty: Mazzone 2019, section 6.2.2."""
-
 
 def _written(value: Any) -> Any:
     """A share may be a float: its shortest digits are those that were written."""
@@ -59,8 +53,6 @@ class EpsilonSafe(NodeMethod):
     Kuhn and Prasser 2018 (SafePub).
 
     Args:
-        variant: ``"paper"`` is the algorithm as published, for comparison: it draws the node on the sample, with
-            sensitivities that are too small by factors of hundreds, claims nothing and is stamped NOT PRIVATE.
         k: the least number of rows of a class that is published, 2 or more.
         beta: the probability with which each row is in the sample, above 0 and below 1.
         delta: δ of the release, above 0 and below 1; exact, as in :class:`Budget`.
@@ -71,10 +63,6 @@ class EpsilonSafe(NodeMethod):
         select_on: ``"sample"`` draws the node on the sample, as SafePub does. Only a larger δ is proven for that, which
             depends on the number of nodes: k, beta and delta are given, and a run is refused if that δ is not enough.
         tight: take the exact δ of a class in place of the one of Li et al. 2012, which is larger.
-        penalty: of the variant ``"paper"``, what is added to the precision that a node loses: ``"k-anonymity"``, the
-            factor if some class has fewer than k rows; or ``"suppression"``, the default, the factor times the
-            percentage of the rows that would be suppressed, if it is above 5.
-        penalty_factor: of the variant ``"paper"``, the factor, above 0; 0.5 or 0.04 by default, by the penalty.
         accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
 
     Raises:
@@ -83,7 +71,6 @@ class EpsilonSafe(NodeMethod):
     """
 
     model: Literal["epsilon-safe"] = "epsilon-safe"
-    variant: Literal["private", "paper"] = "private"
     k: Annotated[int, Field(ge=2, le=MOST_K, strict=True)] | None = None
     beta: Share | None = None
     delta: ExactNumber | None = None
@@ -92,14 +79,11 @@ class EpsilonSafe(NodeMethod):
     suppressed_weight: Annotated[int, Field(ge=1, le=MOST_WEIGHT, strict=True)] = DEFAULT_WEIGHT
     select_on: Literal["table", "sample"] = "table"
     tight: bool = False
-    penalty: Penalty | None = None
-    penalty_factor: ExactNumber | None = None
 
     # More than six parameters: what users may set, each on its own.
     def __init__(
         self,
         *,
-        variant: Literal["private", "paper"] = "private",
         k: int | None = None,
         beta: Exact | float | None = None,
         delta: Exact | None = None,
@@ -109,14 +93,11 @@ class EpsilonSafe(NodeMethod):
         node: Mapping[str, int] | None = None,
         select_on: Literal["table", "sample"] = "table",
         tight: bool = False,
-        penalty: Penalty | None = None,
-        penalty_factor: Exact | None = None,
         accept_observed_domain: bool = False,
         **unknown: Any,
     ) -> None:
         PolicyValue.__init__(
             self,
-            variant=variant,
             k=k,
             beta=beta,
             delta=delta,
@@ -126,8 +107,6 @@ class EpsilonSafe(NodeMethod):
             node=node,
             select_on=select_on,
             tight=tight,
-            penalty=penalty,
-            penalty_factor=penalty_factor,
             accept_observed_domain=accept_observed_domain,
             **unknown,
         )
@@ -161,7 +140,6 @@ class EpsilonSafe(NodeMethod):
         if self.node is not None and self.epsilon_node:
             yield "epsilon_node must not be given, or be 0: a public node costs nothing"
         yield from self._missing_row_costs()
-        yield from self._problems_as_published() if self.variant == "paper" else self._problems_of_penalty()
 
     def _problems_on_table(self) -> Iterator[str]:
         if len(missing := self._missing) > 1:
@@ -174,16 +152,6 @@ class EpsilonSafe(NodeMethod):
             yield 'a public node is not drawn: leave select_on "sample" out'
         if self.tight:
             yield 'tight is for a node that is drawn on the table: leave it out, or select_on "sample"'
-
-    def _problems_as_published(self) -> Iterator[str]:
-        if self.suppressed_weight != DEFAULT_WEIGHT or self.node is not None or self.select_on != "table" or self.tight:
-            yield "suppressed_weight, node, select_on and tight are for the private variant"
-        if self.penalty_factor == 0:
-            yield "penalty_factor must be positive: sensitivities are in proportion to it"
-
-    def _problems_of_penalty(self) -> Iterator[str]:
-        if self.penalty is not None or self.penalty_factor is not None:
-            yield 'penalty and penalty_factor are for the variant "paper": scores of the private one have a proof'
 
     @property
     def _missing(self) -> list[str]:
@@ -199,30 +167,6 @@ class EpsilonSafe(NodeMethod):
         if not is_admissible(self.beta, epsilon):
             least = -math.log1p(-as_float(self.beta))
             yield f"{name} must be at least -ln(1 - beta), {least:.5f}: that a row may be missing costs so much"
-
-    @property
-    def algorithm(self) -> str:
-        return self.name if self.variant == "private" else "epsilon-safe as published"
-
-    @property
-    def claims_privacy(self) -> bool:
-        return self.variant == "private"
-
-    @property
-    def void(self) -> str | None:
-        if self.claims_privacy:
-            return None
-        return (
-            "the algorithm as published does not keep its ε and δ: one row can change what a node is worth by hundreds "
-            "of times what it takes for the sensitivity, and its composition theorem does not hold for a node that is "
-            "drawn on the sample"
-        )
-
-    @property
-    def charged_penalty(self) -> tuple[Penalty, Fraction]:
-        """The penalty of the variant ``"paper"`` and its factor."""
-        penalty = self.penalty or "suppression"
-        return penalty, DEFAULT_PENALTY_FACTORS[penalty] if self.penalty_factor is None else self.penalty_factor
 
     @property
     def sampling(self) -> Sampling:

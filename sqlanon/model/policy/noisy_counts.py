@@ -19,19 +19,6 @@ ROLLED_UP = "rolled-up"
 DEFAULT_SPLIT = {NODE: Fraction(1, 10), CELLS: Fraction(6, 10), ROLLED_UP: Fraction(3, 10)}
 """What IPA spends on: the choice of a node, the counts of cells, and those of what cells did not show."""
 
-SUPPRESSION = "suppression"
-INSERTION = "insertion"
-VALUE = "value"
-CANDIDATES = "candidates"
-
-PAPER_SPLIT = {
-    SUPPRESSION: Fraction(1, 10),
-    INSERTION: Fraction(3, 10),
-    VALUE: Fraction(3, 10),
-    CANDIDATES: Fraction(3, 10),
-}
-"""What the algorithm as published is said to spend on: Lee & Chung 2020, section 5."""
-
 
 class NoisyCounts(NodeMethod, PaidMethod):
     """A private method that publishes noisy counts of the combinations of labels and value at a node."""
@@ -41,11 +28,6 @@ class NoisyCounts(NodeMethod, PaidMethod):
 
     @property
     def void(self) -> str | None:
-        if not self.claims_privacy:
-            return (
-                "the algorithm as published is not differentially private for any ε: rows are published as they "
-                "are, and counts only grow"
-            )
         if self.reveal_diagnostics:
             return "its report has diagnostics, which were made from the data without noise"
         return None
@@ -60,8 +42,6 @@ class IPA(NoisyCounts):
     Source: Lee & Chung 2020; spec/ipa.md B2, which proves what they claim of another mechanism.
 
     Args:
-        variant: ``"paper"`` is the algorithm as published (spec/ipa.md B1), for comparison: it is not differentially
-            private for any ε, claims nothing and is stamped NOT PRIVATE.
         budget: ε and δ of the release. With δ = 0 the domain of the sensitive column must be declared as well; then
             every combination of labels and value gets noise, those that nobody has, too.
         node: the level of every quasi-identifier, if it is public; else it is drawn from the data.
@@ -71,7 +51,6 @@ class IPA(NoisyCounts):
             anything is counted, if the policy says by ``individual`` whose row it is.
         minimum_count: combinations are shown with at least so many rows more than the threshold of privacy asks for
             if it is larger.
-        threshold: t of the variant ``"paper"``: classes of about so many rows are suppressed.
         accept_observed_domain: take taxonomies whose values were read off the data; the guarantee then says so.
         reveal_diagnostics: report how far the release is from the data. That voids the guarantee.
     """
@@ -79,31 +58,26 @@ class IPA(NoisyCounts):
     model: Literal["ipa"] = "ipa"
     budget: Budget = Field(default_factory=lambda: Budget(1, "1e-6"))
     split: dict[str, ExactNumber] | None = None
-    threshold: Annotated[int, Field(ge=1, strict=True)] = 2
 
     def __init__(
         self,
         *,
-        variant: Literal["private", "paper"] = "private",
         budget: Budget | None = None,
         node: Mapping[str, int] | None = None,
         split: Mapping[str, Exact] | None = None,
         rows_per_individual: int = 1,
         minimum_count: int = 1,
-        threshold: int = 2,
         accept_observed_domain: bool = False,
         reveal_diagnostics: bool = False,
         **unknown: Any,
     ) -> None:
         PolicyValue.__init__(
             self,
-            variant=variant,
             budget=Budget(1, "1e-6") if budget is None else budget,
             node=node,
             split=split,
             rows_per_individual=rows_per_individual,
             minimum_count=minimum_count,
-            threshold=threshold,
             accept_observed_domain=accept_observed_domain,
             reveal_diagnostics=reveal_diagnostics,
             **unknown,
@@ -116,21 +90,7 @@ class IPA(NoisyCounts):
             self.split.keys() != steps.keys() or not all(self.split.values()) or sum(self.split.values()) != 1
         ):
             raise failed_checks([f"split must give {', '.join(steps)} positive shares that add up to 1"])
-        if self.variant == "paper" and (self.rows_per_individual > 1 or self.minimum_count > 1):
-            raise failed_checks(["rows_per_individual and minimum_count are for the private variant"])
         return self
-
-    @property
-    def algorithm(self) -> str:
-        return self.name if self.variant == "private" else "ipa as published"
-
-    @property
-    def claims_privacy(self) -> bool:
-        return self.variant == "private"
-
-    @property
-    def needs_value_domain(self) -> bool:
-        return self.is_pure and self.claims_privacy
 
     @property
     def chooses_node(self) -> bool:
@@ -144,10 +104,8 @@ class IPA(NoisyCounts):
         return {step: Budget(epsilon * share, deltas.get(step, 0)) for step, share in shares.items()}
 
     @property
-    def _default_split(self) -> dict[str, Fraction]:
-        """That of the paper's experiments; a public node costs nothing, so the others share what it would."""
-        if self.variant == "paper":
-            return PAPER_SPLIT
+    def _default_split(self) -> Mapping[str, Fraction]:
+        """A public node costs nothing, so the others share what it would."""
         return DEFAULT_SPLIT if self.node is None else {CELLS: Fraction(2, 3), ROLLED_UP: Fraction(1, 3)}
 
 
@@ -166,7 +124,6 @@ class Histogram(NoisyCounts):
     """
 
     model: Literal["histogram"] = "histogram"
-    variant: Literal["private"] = "private"
     budget: Budget = Field(default_factory=lambda: Budget(1))
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from sqlanon.model.base import Level
 from sqlanon.model.budget import Budget
@@ -19,7 +19,6 @@ NODE = "node"
 class NodeMethod(PrivateMethod):
     """A private method that publishes what rows have in common at a node."""
 
-    variant: Literal["private", "paper"] = "private"
     node: dict[str, Level] | None = None
 
     @property

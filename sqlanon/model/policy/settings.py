@@ -25,11 +25,6 @@ class MethodSettings(PolicyValue):
         return str(self.model)  # type: ignore[attr-defined]
 
     @property
-    def algorithm(self) -> str:
-        """The name under which :mod:`sqlanon.methods.registry` finds the method."""
-        return self.name
-
-    @property
     def given(self) -> dict[str, Any]:
         """The fields of a policy that it was given as settings of its own."""
         return {}

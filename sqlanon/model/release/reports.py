@@ -220,7 +220,6 @@ class PrivateReport(Report):
     """The numbers of a run of a private method: without diagnostics they reveal no more of the data than the release.
 
     Attributes:
-        variant: of the method.
         stamp: ``NOT PRIVATE`` if the release must not be taken for a private one, else None.
         node_is_public: whether the node was given; else it was drawn among ``lattice_nodes``.
         spent: by step.
@@ -233,7 +232,6 @@ class PrivateReport(Report):
         diagnostics: how far the release is from the data, if that was asked for, which voids the guarantee.
     """
 
-    variant: str
     stamp: str | None
     node_is_public: bool | None = None
     spent: tuple[Spent, ...]

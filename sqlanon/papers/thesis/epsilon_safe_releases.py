@@ -23,6 +23,7 @@ from sqlanon.model.privacy import KAnonymity
 from sqlanon.model.quality import Prec
 from sqlanon.papers import adult
 from sqlanon.papers.base import Told
+from sqlanon.papers.methods import EpsilonSafeAsPublished
 from sqlanon.papers.thesis.accuracy import THESIS
 from sqlanon.papers.thesis.epsilon_safe_choice import (
     AS_PUBLISHED,
@@ -98,10 +99,10 @@ def contenders() -> Iterator[Contender]:
     """All releases, those of one method together."""
     yield from (_safe(FOUR, QUASI_IDENTIFIERS, weight) for weight in WEIGHTS)
     settings = {"delta": DELTA_ON_SAMPLE, "select_on": "sample", "suppressed_weight": SAMPLE_WEIGHT}
-    on_sample = _method(**settings)
+    on_sample = _method(EpsilonSafe, **settings)
     yield Contender(FOUR, ON_SAMPLE, _policy(QUASI_IDENTIFIERS, on_sample), on_sample.budget, SAMPLE_WEIGHT)
     for penalty in FACTORS:
-        as_published = _method(variant="paper", penalty=penalty)
+        as_published = _method(EpsilonSafeAsPublished, penalty=penalty)
         yield Contender(FOUR, f"{AS_PUBLISHED}, penalty for {penalty}", _policy(QUASI_IDENTIFIERS, as_published))
     yield from (_safe(NINE, NINE_QUASI_IDENTIFIERS, weight) for weight in WEIGHTS)
     for limit in (0.0, LIMIT):
@@ -173,8 +174,8 @@ def _safe(part: str, quasi_identifiers: Sequence[str], weight: int) -> Contender
     return Contender(part, ON_TABLE, _policy(quasi_identifiers, method), method.budget, weight)
 
 
-def _method(**settings: object) -> EpsilonSafe:
-    return EpsilonSafe.model_validate(
+def _method(kind: type[EpsilonSafe] = EpsilonSafe, **settings: object) -> EpsilonSafe:
+    return kind.model_validate(
         {"k": K, "beta": BETA, "epsilon_node": EPSILON_NODE, "epsilon_sampling": EPSILON_SAMPLING, **settings}
     )
 

@@ -60,7 +60,6 @@ def report(
         chance,
         into,
         seconds,
-        variant="private",
         spent=tuple(_spent(published.portions)),
         thresholds={LEAVES: published.leaves.threshold},
         rows=published.rows,

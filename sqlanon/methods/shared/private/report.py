@@ -49,7 +49,6 @@ def private_report(
         chance,
         into,
         seconds,
-        variant=wanted.variant,
         spent=tuple(
             Spent(step=step, budget=charge.budget, position=charge.position)
             for step, charge in published.draws.charges.items()

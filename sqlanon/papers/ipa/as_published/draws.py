@@ -22,8 +22,8 @@ from sqlanon.methods.noisy_node.shared.algorithm import Draws, public_node
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.roll_up import RolledUp, RollUps
 from sqlanon.model.lattice import Levels
-from sqlanon.model.policy.noisy_counts import CANDIDATES, INSERTION, IPA, SUPPRESSION, VALUE
 from sqlanon.papers.ipa.as_published import queries
+from sqlanon.papers.ipa.as_published.settings import CANDIDATES, INSERTION, SUPPRESSION, VALUE, IPAAsPublished
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.noise import combinations as private
 from sqlanon.search.problem import batches
@@ -224,6 +224,6 @@ def _epsilon(draws: Draws, step: str) -> float:
     return float(draws.charges[step].budget.epsilon)
 
 
-def _method(draws: Draws) -> IPA:
-    assert isinstance(draws.method, IPA)
+def _method(draws: Draws) -> IPAAsPublished:
+    assert isinstance(draws.method, IPAAsPublished)
     return draws.method

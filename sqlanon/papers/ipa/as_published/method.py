@@ -11,6 +11,7 @@ from sqlanon.methods.noisy_node.ipa.method import NoisyCountsOfNodes
 from sqlanon.methods.noisy_node.shared.algorithm import DrawnNode, Draws
 from sqlanon.methods.noisy_node.shared.method import Private
 from sqlanon.methods.shared.cells import EncodedTable
+from sqlanon.model.policy.private_node import NodeMethod
 from sqlanon.papers.ipa.as_published import draws as published
 
 NO_DOMAINS = Domains({}, 0)
@@ -28,6 +29,9 @@ class AlgorithmAsPublished(NoisyCountsOfNodes):
         for chosen in published.chosen_nodes(engine, table, draws, runs):
             draw_counts = partial(published.draw_counts, engine, table, draws, chosen)
             yield DrawnNode(chosen.levels, len(chosen.perturbation.runs), draw_counts, True, {})
+
+    def theorem(self, method: NodeMethod) -> str:
+        return "none"
 
 
 class AsPublished(Private):

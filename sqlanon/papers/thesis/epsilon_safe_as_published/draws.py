@@ -18,15 +18,14 @@ import numpy as np
 
 from sqlanon.engines.base import Compute
 from sqlanon.mechanisms.source import Floats, Integers
-from sqlanon.methods.noisy_node.epsilon_safe.draws import epsilon_safe
 from sqlanon.methods.noisy_node.epsilon_safe.scores import precision_losses, rows_of_nodes
 from sqlanon.methods.noisy_node.shared.algorithm import Draws
 from sqlanon.methods.noisy_node.shared.scores import sums
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.roll_up import RollUps
 from sqlanon.model.lattice import Lattice, Levels
-from sqlanon.model.policy.epsilon_safe import Penalty
 from sqlanon.model.policy.private_node import NODE
+from sqlanon.papers.thesis.epsilon_safe_as_published.settings import EpsilonSafeAsPublished, Penalty
 from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.search.problem import batches
 
@@ -44,12 +43,14 @@ def chosen_nodes(
     engine: Compute, table: EncodedTable, draws: Draws, threshold: int, runs: int
 ) -> list[tuple[Levels, int]]:
     """The nodes that are drawn on a sample, each with in how many runs."""
-    penalty, factor = epsilon_safe(table.bound.policy).charged_penalty
+    method = table.bound.policy.method
+    assert isinstance(method, EpsilonSafeAsPublished)
+    penalty, factor = method.penalty, float(method.factor)
     lattice, row_count = table.context.lattice, table.context.row_count
     suppressed = suppressed_rows(engine, table, threshold)
     weights = log_weights(
-        utilities(precision(lattice), penalties(suppressed, row_count, penalty, float(factor))),
-        sensitivity(row_count, penalty, float(factor)),
+        utilities(precision(lattice), penalties(suppressed, row_count, penalty, factor)),
+        sensitivity(row_count, penalty, factor),
         float(draws.charges[NODE].budget.epsilon),
     )
     places, times = np.unique(draws.source.softmax_choice(weights, runs=runs), return_counts=True)

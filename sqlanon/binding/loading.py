@@ -20,7 +20,7 @@ from sqlanon.model.names import folded, possible
 from sqlanon.model.taxonomy.domains import DateRange, IntegerRange
 from sqlanon.model.taxonomy.groups import counted
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, Step, aliased, cast, column, number, select, string, subquery
 from sqlanon.queries.source import MadeTaxonomy
 from sqlanon.queries.tables import generate, taxonomies
@@ -55,7 +55,7 @@ class TaxonomyLoad:
 def stage(engine: Engine, wanted: Sequence[TaxonomyLoad]) -> None:
     """Put the rows of taxonomies in a temporary table shaped like ``anon.taxonomy``."""
     batches = _batches(wanted)
-    purpose, rows = "the taxonomies that are given", template("given_taxonomies")
+    purpose, rows = "the taxonomies that are given", Queries("taxonomies").query("given_taxonomies")
     engine.run(Step(STAGED, rows, purpose), next(batches, [[], [], []]))
     for batch in batches:
         engine.execute(exp.insert(rows, STAGED.table), purpose, batch)

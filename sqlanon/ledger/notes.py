@@ -14,7 +14,7 @@ from sqlanon.errors import EngineError
 from sqlanon.ledger.table import create_schema, located
 from sqlanon.model.datasets import dataset_of_table
 from sqlanon.publish.provenance import parse_note
-from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, column, identifier, select
 
 NEW = Relation("anon_new_note", "count")
@@ -42,7 +42,7 @@ def notes(engine: Engine) -> list[Note]:
 
 def releases(engine: Engine) -> dict[str, str]:
     """The hashes that releases in the warehouse carry of its ledger, by what their tables are called."""
-    found = engine.fetch(template("releases_with_ledger"), "the releases in the warehouse")
+    found = engine.fetch(Queries("ledger").query("releases_with_ledger"), "the releases in the warehouse")
     own = (row for row in found if row["database_name"] == engine.warehouse.name)
     hashes = {
         dataset_of_table(row["schema_name"], row["table_name"]): parse_note(row["comment"]).get("ledger_sha256")

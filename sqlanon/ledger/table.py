@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine, Warehouse
 from sqlanon.model.ledger import Entry
-from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import Relation, column, identifier, select
 
 NEW = Relation("anon_new_entries", "count")
@@ -63,8 +63,8 @@ def rows(engine: Engine) -> exp.Select:
 
 
 def located(engine: Warehouse, name: str) -> exp.Select:
-    """A template over the ledger of an engine, or what is beside it."""
-    statement = template(name)
+    """A query over the ledger of an engine, or what is beside it."""
+    statement = Queries("ledger").query(name)
     for table in statement.find_all(exp.Table):
         table.set("catalog", identifier(engine.warehouse.name))
     return statement

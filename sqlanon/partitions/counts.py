@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.cells.encoding import ROW_COUNT
-from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     DIALECT,
     aliased,
@@ -47,11 +47,7 @@ def differences(counts: exp.Query, others: exp.Query) -> exp.Query:
 
 def as_rows(counts: exp.Expr) -> exp.Subquery:
     """The rows that were counted: each as often as ``anon_row_count`` says, without that column."""
-    query = template("counted_rows")
-    relation = query.find(exp.Table)
-    assert relation is not None
-    relation.replace(exp.alias_(counts.copy(), relation.name, table=True))
-    return subquery(query, "anon_counted")
+    return subquery(Queries("partitions").query("counted_rows", counted=counts), "anon_counted")
 
 
 def with_rows(table: exp.Expr, counts: exp.Expr) -> exp.Subquery:

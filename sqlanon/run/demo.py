@@ -20,7 +20,7 @@ from sqlanon.model.destination import destination
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.release import Measurement, Release, Verification
 from sqlanon.model.taxonomy.taxonomy import Taxonomy
-from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import aliased, identifier, number, subquery
 from sqlanon.run.pipeline import anonymize
 from sqlanon.verification.measure import measure
@@ -117,24 +117,16 @@ def invent(engine: Engine, *, rows: int, seed: int) -> None:
     """Install the macros and make table ``visits``."""
     engine.install()
     settings = exp.select(aliased(number(seed), "seed"), aliased(number(rows), "row_count"))
-    visits = _read_from(template("demo_visits"), "anon_settings", subquery(settings, "anon_settings"))
+    visits = Queries("demo").query("demo_visits", settings=settings)
     engine.execute(exp.Create(this=_table(SOURCE), kind="TABLE", expression=visits), "invent visits")
 
 
 def _sample(engine: Engine, table: str) -> Sample:
-    query = _read_from(template("demo_sample"), "anon_table", exp.alias_(_table(table), "anon_row", table=True))
+    query = Queries("demo").query("demo_sample", table=_table(table))
     sample = subquery(query, "anon_sample")
     # Around Engine.fetch, which hands out no rows: these are invented.
     names = tuple(found.name for found in engine.describe(sample))
     return Sample(names, tuple(engine.hand_out(sample, "fetchall")))
-
-
-def _read_from(query: exp.Select, role: str, relation: exp.Expr) -> exp.Select:
-    """The template with a relation in place of the one that is named by its role."""
-    for table in list(query.find_all(exp.Table)):
-        if table.name == role:
-            table.replace(relation.copy())
-    return query
 
 
 def _table(name: str) -> exp.Table:

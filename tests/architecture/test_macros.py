@@ -23,8 +23,9 @@ from sqlanon.queries.kit.macros import (
     macro_files,
     macros,
 )
+from sqlanon.queries.kit.named import parsed
 from sqlanon.queries.kit.nodes import DIALECT
-from sqlanon.queries.kit.texts import sql_folder
+from sqlanon.queries.kit.texts import named_queries, sql_files
 
 pytestmark = pytest.mark.one_line
 
@@ -207,10 +208,9 @@ def test_macros_use_neither_chance_nor_time() -> None:
 
 def test_orders_say_their_direction() -> None:
     """A connection may take another if none is said."""
-    templates = (sql_folder() / "templates").glob("*.sql")
-    parsed = [sqlglot.parse_one(path.read_text(encoding="utf-8"), read=DIALECT) for path in templates]
+    queries = [parsed(query.text) for file in sql_files() for query in named_queries(file).values()]
     keys = [
-        key for tree in (*parsed, *(macro.body for macro in macros().values())) for key in tree.find_all(exp.Ordered)
+        key for tree in (*queries, *(macro.body for macro in macros().values())) for key in tree.find_all(exp.Ordered)
     ]
     assert keys
     assert [key.sql(DIALECT) for key in keys if key.args.get("desc") is None] == []

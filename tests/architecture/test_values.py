@@ -11,8 +11,9 @@ from sqlglot import exp
 
 import sqlanon
 from sqlanon.queries.kit.macros import macros
+from sqlanon.queries.kit.named import parsed
 from sqlanon.queries.kit.nodes import DIALECT
-from sqlanon.queries.kit.texts import sql_folder
+from sqlanon.queries.kit.texts import named_queries, sql_files
 
 pytestmark = pytest.mark.one_line
 
@@ -39,11 +40,10 @@ def test_macros_cast_no_value_itself() -> None:
     assert found == {}
 
 
-def test_templates_cast_no_value_itself() -> None:
-    templates = sorted((sql_folder() / "templates").glob("*.sql"))
-    parsed = {path.stem: sqlglot.parse_one(path.read_text(encoding="utf-8"), read=DIALECT) for path in templates}
-    assert parsed
-    assert {name: casts for name, tree in parsed.items() if (casts := bare_casts(tree))} == {}
+def test_named_queries_cast_no_value_itself() -> None:
+    texts = {name: query.text for file in sql_files() for name, query in named_queries(file).items()}
+    assert texts
+    assert {name: casts for name, text in texts.items() if (casts := bare_casts(parsed(text)))} == {}
 
 
 def test_no_run_casts_a_value_itself() -> None:

@@ -370,7 +370,7 @@ WITH anon_labels AS (
     HAVING
       COUNT(*) FILTER(WHERE
         anon_value IS NULL) = 0
-  ) AS "anon_taxonomy_labels"
+  ) AS anon_taxonomy_labels
   WHERE
     NOT value IS NULL
   GROUP BY
@@ -392,7 +392,7 @@ SELECT
 FROM (VALUES
   (1, 'sex'),
   (2, 'complaints'),
-  (3, 'diagnosis')) AS "anon_taxonomies"("position", "attribute")
+  (3, 'diagnosis')) AS anon_taxonomies("position", "attribute")
 INNER JOIN "anon_taxonomy_labels"
   ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
 INNER JOIN "anon_places"

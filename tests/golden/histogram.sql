@@ -360,7 +360,7 @@ WITH anon_labels AS (
     ) AS ncp
   FROM (VALUES
     (0, 'age', 5, 100),
-    (1, 'sex', 1, 2)) AS "anon_taxonomies"("position", "attribute", "height", "domain_size")
+    (1, 'sex', 1, 2)) AS anon_taxonomies("position", "attribute", "height", "domain_size")
   INNER JOIN "anon_taxonomy_labels"
     ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
   QUALIFY

@@ -362,7 +362,7 @@ WITH anon_labels AS (
     (0, 'age', 5, 100),
     (1, 'sex', 1, 2),
     (2, 'zip', 5, 155),
-    (3, 'admission', 5, 365)) AS "anon_taxonomies"("position", "attribute", "height", "domain_size")
+    (3, 'admission', 5, 365)) AS anon_taxonomies("position", "attribute", "height", "domain_size")
   INNER JOIN "anon_taxonomy_labels"
     ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
   QUALIFY

@@ -419,7 +419,7 @@ WITH anon_labels AS (
     (0, 'age', 5, 100),
     (1, 'sex', 1, 2),
     (2, 'zip', 5, 155),
-    (3, 'admission', 5, 365)) AS "anon_taxonomies"("position", "attribute", "height", "domain_size")
+    (3, 'admission', 5, 365)) AS anon_taxonomies("position", "attribute", "height", "domain_size")
   INNER JOIN "anon_taxonomy_labels"
     ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
   QUALIFY
@@ -1524,7 +1524,7 @@ WITH "anon_k_anonymity" AS (
                   "zip",
                   "admission",
                   "diagnosis"
-              ) AS counted
+              ) AS "anon_published"
             ) AS anon_batches
           ) AS anon_numbered
         ) AS "anon_counted"
@@ -1588,7 +1588,7 @@ WITH "anon_k_anonymity" AS (
                   "zip",
                   "admission",
                   "diagnosis"
-              ) AS counted
+              ) AS "anon_published"
             ) AS anon_batches
           ) AS anon_numbered
         ) AS "anon_counted"
@@ -1655,7 +1655,7 @@ WITH "anon_k_anonymity" AS (
                   "zip",
                   "admission",
                   "diagnosis"
-              ) AS counted
+              ) AS "anon_published"
             ) AS anon_batches
           ) AS anon_numbered
         ) AS "anon_counted"
@@ -1738,7 +1738,7 @@ WITH "anon_measured" AS (
                   "zip",
                   "admission",
                   "diagnosis"
-              ) AS counted
+              ) AS "anon_published"
             ) AS anon_batches
           ) AS anon_numbered
         ) AS "anon_counted"

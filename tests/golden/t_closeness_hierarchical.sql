@@ -361,7 +361,7 @@ WITH anon_labels AS (
   FROM (VALUES
     (0, 'age', 3, 60),
     (1, 'sex', 1, 2),
-    (2, 'zip', 3, 11)) AS "anon_taxonomies"("position", "attribute", "height", "domain_size")
+    (2, 'zip', 3, 11)) AS anon_taxonomies("position", "attribute", "height", "domain_size")
   INNER JOIN "anon_taxonomy_labels"
     ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
   QUALIFY

@@ -386,7 +386,7 @@ WITH anon_labels AS (
     HAVING
       COUNT(*) FILTER(WHERE
         anon_value IS NULL) = 0
-  ) AS "anon_taxonomy_labels"
+  ) AS anon_taxonomy_labels
   WHERE
     NOT value IS NULL
   GROUP BY
@@ -406,7 +406,7 @@ SELECT
   anon_taxonomy_labels.label,
   anon_places.leaf
 FROM (VALUES
-  (1, 'sex')) AS "anon_taxonomies"("position", "attribute")
+  (1, 'sex')) AS anon_taxonomies("position", "attribute")
 INNER JOIN "anon_taxonomy_labels"
   ON anon_taxonomy_labels.attribute = anon_taxonomies.attribute
 INNER JOIN "anon_places"

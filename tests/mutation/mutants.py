@@ -2475,8 +2475,8 @@ UNTRUSTED = [
         "sqlanon/engines/duckdb/opening.py",
         (
             "extensions-loaded-by-themselves",
-            'connection.execute(template_text("no_autoload"))',
-            "connection.execute(template_text('connection_count'))",
+            'connection.execute(query_text("engines", "no_autoload"))',
+            "connection.execute(query_text('engines', 'connection_count'))",
             "DuckDB asks another machine for an extension",
             "tests/integration/test_extensions.py::TestSettings::test_what_is_opened_loads_nothing_by_itself",
         ),

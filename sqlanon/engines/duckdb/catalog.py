@@ -22,7 +22,7 @@ from sqlanon.model.names import folded
 from sqlanon.queries.kit.macros import SCHEMA
 from sqlanon.queries.kit.nodes import DIALECT, identifier
 from sqlanon.queries.kit.steps import given
-from sqlanon.queries.kit.texts import template_text
+from sqlanon.queries.kit.texts import query_text
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 """Runs a statement with bound values and hands out its rows, which are about the catalog."""
@@ -72,12 +72,12 @@ def at(rows: Rows, table: exp.Table) -> Stored | None:
 def has_key(rows: Rows, table: exp.Table, column: str) -> bool:
     """Whether a column is a key of a fully qualified table by itself."""
     place = (table.catalog, table.db, table.name)
-    return bool(rows(template_text("table_key"), (*place, column))[0][0])
+    return bool(rows(query_text("engines", "table_key"), (*place, column))[0][0])
 
 
 def additions(rows: Rows, table: exp.Table) -> list[str]:
     """What was added to a fully qualified table since CREATE TABLE AS made it, a sentence each."""
-    found = rows(template_text("additions"), (table.catalog, table.db, table.name))[0]
+    found = rows(query_text("engines", "additions"), (table.catalog, table.db, table.name))[0]
     counted = zip(ADDITIONS, found, strict=True)
     return [f"{count:,} {what} added since it was written" for what, count in counted if count]
 
@@ -89,7 +89,7 @@ def place_new(rows: Rows, name: str) -> exp.Table:
         EngineError: it goes here, with a name that ends as that of a file.
     """
     catalog, schema = current_place(rows)
-    schemas = {(row[0], row[1]) for row in rows(template_text("list_schemas"), ())}
+    schemas = {(row[0], row[1]) for row in rows(query_text("engines", "list_schemas"), ())}
     match name.split("."):
         case [given, table] if (catalog, given) in schemas:
             return _table(catalog, given, table)
@@ -167,7 +167,7 @@ def warehouse(rows: Rows, name: str) -> Database:
 
 def _attached(rows: Rows) -> list[tuple[Database, bool]]:
     """The databases, each with whether it is one of DuckDB itself."""
-    found = rows(template_text("attached_databases"), ())
+    found = rows(query_text("engines", "attached_databases"), ())
     return [
         (Database(name, None if path is None else Path(path), read_only), is_own)
         for name, path, read_only, is_own in found
@@ -176,13 +176,13 @@ def _attached(rows: Rows) -> list[tuple[Database, bool]]:
 
 def current_place(rows: Rows) -> tuple[str, str]:
     """The database and schema in which an unqualified name is looked up."""
-    catalog, schema, _ = rows(template_text("current_place"), ())[0]
+    catalog, schema, _ = rows(query_text("engines", "current_place"), ())[0]
     return catalog, schema
 
 
 def is_read_only(rows: Rows) -> bool:
     """Whether nothing can be written where an unqualified name would go."""
-    return bool(rows(template_text("current_place"), ())[0][2])
+    return bool(rows(query_text("engines", "current_place"), ())[0][2])
 
 
 def is_path(source: str) -> bool:
@@ -218,7 +218,7 @@ def parse_query(text: str) -> ResolvedSource:
 
 def not_found(rows: Rows, source: str) -> EngineError:
     """The error for a source that is nothing, with the closest name that is something."""
-    known = [row[0] for row in rows(template_text("list_relations"), ())]
+    known = [row[0] for row in rows(query_text("engines", "list_relations"), ())]
     return EngineError(
         f'there is no table or view "{source}"{did_you_mean(source, known)}; a source is a table, the path or glob of '
         "Parquet or CSV files, or a SELECT query",
@@ -237,7 +237,7 @@ def _of_parts(named: exp.Table, here: tuple[str, str]) -> list[Place]:
 def _first(rows: Rows, places: Sequence[Place]) -> Stored | None:
     """The table or view of the first of some places that has one."""
     wanted = [_key(*place) for place in places]
-    found = {_key(*row[:3]): row for row in rows(template_text("find_relations"), (wanted,))}
+    found = {_key(*row[:3]): row for row in rows(query_text("engines", "find_relations"), (wanted,))}
     return next((Stored(_table(*found[key][:3]), *found[key][3:]) for key in wanted if key in found), None)
 
 

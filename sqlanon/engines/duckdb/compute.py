@@ -18,7 +18,7 @@ from sqlanon.engines.duckdb.watching import Watcher, ignore
 from sqlanon.errors import EngineError
 from sqlanon.queries.kit.nodes import DIALECT, Grain, PreparedQuery, Relation, Step, identifier, number, select, string
 from sqlanon.queries.kit.steps import printed
-from sqlanon.queries.kit.texts import template_text
+from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import SourceColumn
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class DuckDBCompute:
     @contextmanager
     def watched(self, observer: StatementObserver | None) -> Iterator[None]:
         # Only outside of a transaction: a failed one takes no settings back.
-        enabled, shown, locked, looks_for_variables = self.rows(template_text("progress_settings"))[0]
+        enabled, shown, locked, looks_for_variables = self.rows(query_text("engines", "progress_settings"))[0]
         if looks_for_variables:  # which another thread has not
             yield
             return
@@ -177,7 +177,7 @@ class DuckDBCompute:
     @contextmanager
     def with_settings(self, **wanted: int | bool) -> Iterator[None]:
         """Other settings of the database unless they are locked, beside the transaction, which takes none back."""
-        ((threads, in_order, locked),) = self.rows(template_text("sequence_settings"), purpose="the settings")
+        ((threads, in_order, locked),) = self.rows(query_text("engines", "sequence_settings"), purpose="the settings")
         before = {"threads": threads, "preserve_insertion_order": in_order}
         if locked:
             yield
@@ -193,7 +193,7 @@ class DuckDBCompute:
     @contextmanager
     def _using(self, database: str) -> Iterator[None]:
         """A database is the default for a while."""
-        current = self.rows(template_text("current_place"))[0][0]
+        current = self.rows(query_text("engines", "current_place"))[0][0]
         self._send(use(database), "use")
         try:
             yield
@@ -221,7 +221,7 @@ class DuckDBCompute:
         return (number + min(percentage / 100, 1.0)) / count
 
     def refuse_collation(self) -> None:
-        collation = self.rows(template_text("connection_state"))[0][1]
+        collation = self.rows(query_text("engines", "connection_state"))[0][1]
         if collation:
             reason = f"the connection has default_collation {collation}; reset it, as labels are compared exactly"
             raise EngineError(reason, step="begin")
@@ -232,7 +232,7 @@ class DuckDBCompute:
         Raises:
             EngineError: a lent connection is in a transaction.
         """
-        state = template_text("connection_state")
+        state = query_text("engines", "connection_state")
         if self.rows(state)[0][0] == self.rows(state)[0][0]:
             reason = "the connection is in the middle of a transaction; commit or roll it back first"
             raise EngineError(reason, step="begin")

@@ -23,7 +23,7 @@ from sqlanon.errors import EngineError, Refusal
 from sqlanon.queries.kit.macros import install_statements, schema_statements
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select, string
 from sqlanon.queries.kit.steps import printed
-from sqlanon.queries.kit.texts import template_text
+from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import ColumnOrigin, MadeTaxonomy, SourceColumn
 from sqlanon.queries.tables import taxonomies
 
@@ -176,7 +176,7 @@ class DuckDBEngine(DuckDBCompute):
         files.refuse_altered(self, query, written, columns, file_format)
 
     def parquet_metadata(self, path: str | Path) -> str | None:
-        found = self.rows(template_text("parquet_note"), (str(path), NOTE_KEY))
+        found = self.rows(query_text("engines", "parquet_note"), (str(path), NOTE_KEY))
         return found[0][0] if found else None
 
     def _cursor(self) -> OpenedDatabase:
@@ -213,7 +213,7 @@ class DuckDBEngine(DuckDBCompute):
         Raises:
             EngineError: the query cannot be planned, or the settings of the connection are locked.
         """
-        ((shown, locked),) = self.rows(template_text("plan_settings"), purpose="the settings")
+        ((shown, locked),) = self.rows(query_text("engines", "plan_settings"), purpose="the settings")
         if locked and shown.lower() != "all":
             raise EngineError("lock_configuration is set, so that EXPLAIN shows no whole plan", step="the plan")
         if not locked:

@@ -17,7 +17,7 @@ from sqlanon.engines.duckdb.resources import Resources, discard
 from sqlanon.engines.exclusion import lock_of
 from sqlanon.engines.locks import Held
 from sqlanon.errors import EngineError
-from sqlanon.queries.kit.texts import template_text
+from sqlanon.queries.kit.texts import query_text
 
 if TYPE_CHECKING:
     from sqlanon.engines.duckdb.engine import DuckDBEngine
@@ -63,7 +63,7 @@ class OpenedDatabase:
         self.shows_values = False
         self._owned = owned
         with self.lock.held(), refusals("the catalog"):
-            self.name = str(connection.execute(template_text("current_place")).fetchall()[0][0])
+            self.name = str(connection.execute(query_text("engines", "current_place")).fetchall()[0][0])
         # A session that is never closed ends with the program.
         self._discard_spill = None if spill is None else weakref.finalize(self, discard, spill)
 
@@ -142,9 +142,9 @@ def _connection(database: str, configuration: dict[str, Any]) -> duckdb.DuckDBPy
         return duckdb.connect(database, config={**configuration, **BY_ITSELF})
     with _making:
         connection = duckdb.connect(database, config=configuration)
-        if connection.execute(template_text("connection_count")).fetchall() == [(1,)]:
-            connection.execute(template_text("no_autoload"))
-            connection.execute(template_text("no_autoinstall"))
+        if connection.execute(query_text("engines", "connection_count")).fetchall() == [(1,)]:
+            connection.execute(query_text("engines", "no_autoload"))
+            connection.execute(query_text("engines", "no_autoinstall"))
     return connection
 
 

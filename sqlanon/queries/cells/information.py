@@ -7,7 +7,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, WEIGHT, Encoding
-from sqlanon.queries.kit.macros import scalar_call, template
+from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -22,7 +23,6 @@ from sqlanon.queries.kit.nodes import (
     identifier,
     left_join,
     number,
-    over_relations,
     same,
     select,
     string,
@@ -50,9 +50,7 @@ def encode_information(encoding: Encoding, informed: Relation) -> Step:
 
 def labelled_values(encoding: Encoding) -> exp.Select:
     """The values of every quasi-identifier with their rows, once per level with their label there and what it loses."""
-    labels = exp.alias_(encoding.labels.table, "anon_labels", table=True)
-    values = subquery(value_rows(encoding), "anon_values")
-    return over_relations(template("labelled_values"), {"anon_values": values, "anon_labels": labels})
+    return Queries("cells").query("labelled_values", values=value_rows(encoding), labels=encoding.labels)
 
 
 def root_rows(encoding: Encoding) -> exp.Select:

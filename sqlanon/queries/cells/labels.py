@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import VALUE, Encoding
 from sqlanon.queries.cells.unknown import with_unknown_labels
-from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -23,7 +23,6 @@ from sqlanon.queries.kit.nodes import (
     grouped,
     identifier,
     number,
-    over_relations,
     select,
     string,
     subquery,
@@ -129,8 +128,7 @@ def _coded_labels(encoding: Encoding) -> exp.Query:
     query = taxonomies.all_labels(spec.taxonomy, names, spec.leaves)
     if spec.unknown is not None and spec.unknown.roots:
         query = with_unknown_labels(query, spec.unknown, dict(zip(names, spec.shapes, strict=True)), spec.taxonomy)
-    labels = subquery(query, "anon_taxonomy_labels")
-    return over_relations(template("labels"), {"anon_taxonomies": given, labels.alias: labels})
+    return Queries("cells").query("labels", taxonomies=given, taxonomy_labels=query)
 
 
 def _word(word: int) -> exp.Expr:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     aliased,
@@ -21,7 +21,6 @@ from sqlanon.queries.kit.nodes import (
     filtered,
     grouped,
     number,
-    over_relations,
     select,
     string,
     subquery,
@@ -116,12 +115,13 @@ def with_unknown_labels(
         [string(name), number(shapes[name].height), string(root), number(shapes[name].domain_size)]
         for name, root in unknown.roots.items()
     ]
-    relations: dict[str, exp.Expr] = {
-        "anon_taxonomy_labels": subquery(labels, "anon_taxonomy_labels"),
-        "anon_roots": values("anon_roots", ("attribute", "height", "root", "domain_size"), roots),
-        "anon_unknown_values": subquery(union_all(found), "anon_unknown_values"),
-    }
-    return over_relations(taxonomies.at(template("labels_of_unknown"), taxonomy), relations)
+    query = Queries("cells").query(
+        "labels_of_unknown",
+        taxonomy_labels=labels,
+        roots=values("anon_roots", ("attribute", "height", "root", "domain_size"), roots),
+        unknown_values=union_all(found),
+    )
+    return taxonomies.at(query, taxonomy)
 
 
 def _is_unknown(name: str, taxonomy: Taxonomies) -> exp.Expr:

@@ -30,7 +30,8 @@ from sqlanon.queries.classes.grouping import (
 )
 from sqlanon.queries.classes.label_losses import LabelLosses
 from sqlanon.queries.classes.measured import CERTAIN_ROWS, CERTAIN_SHARE, certain_rows, certain_share
-from sqlanon.queries.kit.macros import scalar_call, template
+from sqlanon.queries.kit.macros import scalar_call
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     aliased,
@@ -56,7 +57,7 @@ ALL_ROWS = "anon_all_rows"
 
 def level_losses(encoding: Encoding) -> exp.Query:
     """Position, depth, separable losses and distinct labels of every quasi-identifier at every level, in one query."""
-    return over(template("level_losses"), labelled_values(encoding))
+    return Queries("cells").query("level_losses", levels=labelled_values(encoding))
 
 
 def node_summaries(
@@ -168,7 +169,7 @@ def masked_class(encoding: Encoding, recoding: Recoding, kept: exp.Table) -> exp
 
 
 class _Summary:
-    """What is asked of the classes of nodes: aggregates of template ``node_summary``, over classes that are judged.
+    """What is asked of the classes of nodes: aggregates of the query ``node_summary``, over classes that are judged.
 
     Attributes:
         query: the aggregates, by node.
@@ -185,7 +186,7 @@ class _Summary:
         self._encoding = encoding
         self._attainable_within = attainable_within
         unused = _unused(encoding, losses, asked, attainable=attainable_within is not None)
-        self.query = template("node_summary", without=unused)
+        self.query = Queries("cells").query("node_summary", unused, classes=exp.to_table("anon_classes"))
         if encoding.criteria.partly_certain_bounds:
             self.query = self.query.select(certain_rows(column(CERTAINLY_KEPT)), copy=False)
         if asked == "everything":

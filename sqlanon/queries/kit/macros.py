@@ -7,7 +7,7 @@ so that it works on a database where nothing is installed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -162,22 +162,6 @@ def _call_of_literals(name: str, literals: tuple[tuple[str, bool], ...]) -> exp.
 def scalar_call(name: str, *arguments: exp.Expr) -> exp.Expr:
     """The expression that the scalar macro ``anon.<name>`` stands for, fully expanded."""
     return _in_parentheses(_substituted(macro(name), arguments))
-
-
-@cache
-def _template(name: str) -> exp.Expr:
-    path = sql_folder() / "templates" / f"{name}.sql"
-    return expand(bare(sqlglot.parse_one(path.read_text(encoding="utf-8"), read=DIALECT)))
-
-
-def template(name: str, without: Container[str] = ()) -> exp.Select:
-    """The query in ``sql/templates/<name>.sql``, with its macro calls expanded, and without some of its columns."""
-    whole = cast(exp.Select, _template(name))
-    if not without:
-        return whole.copy()
-    # Not copied as a whole: that would take longer than all else of a query.
-    clauses = {key: clause.copy() for key, clause in whole.args.items() if isinstance(clause, exp.Expr)}
-    return exp.Select(**clauses, expressions=[each.copy() for each in whole.expressions if each.alias not in without])
 
 
 def expand(tree: exp.Expr) -> exp.Expr:

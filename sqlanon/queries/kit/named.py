@@ -3,14 +3,12 @@
 A query begins with ``-- name: lacking``; the first line of the comment below that is the title of its step. A role is
 ``:name``: a relation, a column or another expression, or a list of columns, which stands in SELECT, GROUP BY, ORDER BY,
 PARTITION BY and USING alike, and on both sides of a comparison (``anon_one.:keys = anon_other.:keys``).
-Comment lines such as ``-- :cells (anon_key_0 BIGINT)`` and ``-- :keys anon_key_0`` are examples of roles: they say what
-columns a relation has, and the tests execute all queries with them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import cast
@@ -20,59 +18,22 @@ from sqlglot import exp
 
 from sqlanon.queries.kit.macros import bare, expand
 from sqlanon.queries.kit.nodes import DIALECT, Relation, Step, column, identifier, subquery
-from sqlanon.queries.kit.texts import sql_folder
+from sqlanon.queries.kit.texts import named_queries
 
 Role = exp.Expr | Relation | str | int | float | Sequence[str] | Sequence[exp.Expr]
 """A relation or query, an expression, the name of a column, a number; or a list of columns."""
 
-NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
-EXAMPLE = re.compile(r"^-- (:\w+|\$\d) +(.*(?:\n--  .*)*)\n", re.MULTILINE)
-COMMENT = re.compile(r"(?:--.*\n)*")
-ROLE = re.compile(r"(?<![:\w]):(?=[a-z])")
+ROLE = re.compile(r"('(?:[^']|'')*'|--.*)|(?<![:\w]):(?=[a-z])")
+"""The colon of a role; texts and comments come first, and stay as they are."""
+
 MARK = "anon_role_"
-
-
-@dataclass(frozen=True)
-class NamedQuery:
-    """A query of a file.
-
-    Attributes:
-        title: the first line of its comment.
-        text: the SQL, with roles as they are written.
-        examples: by role, the columns of a relation in parentheses, or an expression.
-        parameters: an example of ``$1`` and so on.
-    """
-
-    title: str
-    text: str
-    examples: Mapping[str, str]
-    parameters: Sequence[str]
-
-
-@cache
-def named_queries(file: str) -> dict[str, NamedQuery]:
-    """The queries of ``sql/<file>.sql`` by name."""
-    head, *rest = NAME.split((sql_folder() / f"{file}.sql").read_text(encoding="utf-8"))
-    examples = _examples(head)
-    return {name: _named_query(body, examples) for name, body in zip(rest[::2], rest[1::2], strict=True)}
-
-
-def _named_query(body: str, examples: Mapping[str, str]) -> NamedQuery:
-    comment = cast(re.Match[str], COMMENT.match(body))[0]
-    title = EXAMPLE.sub("", comment).partition("\n")[0].removeprefix("-- ")
-    own = _examples(comment)
-    parameters = [own.pop(key) for key in sorted(own) if key.startswith("$")]
-    return NamedQuery(title, body[len(comment) :].strip().removesuffix(";"), {**examples, **own}, parameters)
-
-
-def _examples(comment: str) -> dict[str, str]:
-    found = EXAMPLE.findall(comment)
-    return {role.removeprefix(":"): re.sub(r"\s*\n--\s*", " ", example) for role, example in found}
 
 
 def parsed(text: str) -> exp.Query:
     """A query with its macros expanded, and each role an identifier that begins with :data:`MARK`."""
-    return cast(exp.Query, expand(bare(sqlglot.parse_one(ROLE.sub(MARK, text), read=DIALECT))))
+    return cast(
+        exp.Query, expand(bare(sqlglot.parse_one(ROLE.sub(lambda found: found[1] or MARK, text), read=DIALECT)))
+    )
 
 
 @cache
@@ -103,12 +64,8 @@ class Queries:
         """The same queries with more roles filled."""
         return Queries(self.file, {**self.roles, **roles})
 
-    def text(self, name: str) -> str:
-        """A query that has no role and calls no macro, as it is written."""
-        return named_queries(self.file)[name].text
-
-    def query(self, name: str, **roles: Role) -> exp.Select:
-        """A query with all its roles filled.
+    def query(self, name: str, without: Container[str] = (), /, **roles: Role) -> exp.Select:
+        """A query with all its roles filled, and without some of its columns.
 
         Raises:
             KeyError: the file has no such query.
@@ -117,9 +74,15 @@ class Queries:
         wanted = roles_of(self.file, name)
         if wrong := (wanted - {*self.roles, *roles}) | (roles.keys() - wanted):
             raise TypeError(f"roles missing or unknown in {name} of sql/{self.file}.sql: {sorted(wrong)}")
-        return cast(exp.Select, with_roles(_parsed(self.file, name).copy(), {**self.roles, **roles}))
+        query = _parsed(self.file, name)
+        if without:
+            # Not copied as a whole: that would take longer than all else of a query.
+            clauses = {key: clause.copy() for key, clause in query.args.items() if isinstance(clause, exp.Expr)}
+            columns = [each.copy() for each in query.expressions if each.alias not in without]
+            query = exp.Select(**clauses, expressions=columns)
+        return cast(exp.Select, with_roles(query if without else query.copy(), {**self.roles, **roles}))
 
-    def step(self, makes: Relation, name: str, **roles: Role) -> Step:
+    def step(self, makes: Relation, name: str, /, **roles: Role) -> Step:
         """The step that makes a relation by a query, under the title of the query."""
         return Step(makes, self.query(name, **roles), named_queries(self.file)[name].title)
 

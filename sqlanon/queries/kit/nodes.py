@@ -10,7 +10,7 @@ from typing import Literal
 from sqlglot import exp
 
 DIALECT = "duckdb"
-"""The dialect of SQL in which templates and macros are written, and statements are sent."""
+"""The dialect of SQL in which queries and macros are written, and statements are sent."""
 
 UNSIGNED_TYPES = ((0xFF, "UTINYINT"), (0xFFFF, "USMALLINT"), (0xFFFFFFFF, "UINTEGER"))
 

@@ -17,7 +17,7 @@ from sqlanon.queries.cells.encoding import ROW_COUNT, VALUE, Encoding, row_sum
 from sqlanon.queries.cells.keys import WORD_BITS
 from sqlanon.queries.cells.recoding import code_columns, label_count
 from sqlanon.queries.classes.grouping import with_bits
-from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     aliased,
@@ -30,7 +30,6 @@ from sqlanon.queries.kit.nodes import (
     grouped,
     left_join,
     number,
-    over,
     same,
     select,
     string,
@@ -107,7 +106,7 @@ def release(encoding: Encoding, typed: Container[str] = ()) -> exp.Query:
     """
     shown = [*map(column, encoding.added), *released_columns(encoding, typed)]
     groups = select([*shown, column(ROW_COUNT)], EQUAL_ROWS.table)
-    return over(template("repeated_rows"), groups)
+    return Queries("release").query("repeated_rows", groups=groups)
 
 
 def with_individuals(encoding: Encoding, recoding: Recoding, kept: Relation, *, masked: bool) -> exp.Query:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import table_call, template
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -16,7 +17,6 @@ from sqlanon.queries.kit.nodes import (
     column,
     count_rows,
     names,
-    over_relations,
     select,
     subquery,
 )
@@ -65,8 +65,8 @@ def noted_parts(rows: Sequence[tuple[str, float | None, float | None, str]]) -> 
 
 def cuts(taxonomy: exp.Table) -> Step:
     """The step that makes :data:`CUTS`."""
-    noted = {each.name: exp.alias_(each.table, each.name, table=True) for each in (LABELS, PARTS)}
-    return Step(CUTS, over_relations(taxonomies.at(template("noted_cut"), taxonomy), noted), "the cut of a release")
+    query = Queries("cuts").query("noted_cut", noted_labels=LABELS, noted_parts=PARTS)
+    return Step(CUTS, taxonomies.at(query, taxonomy), "the cut of a release")
 
 
 def row_count(source: exp.Expr) -> exp.Select:

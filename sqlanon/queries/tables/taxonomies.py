@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from sqlanon.queries.kit.macros import table_call, template
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     aliased,
     cast,
@@ -22,7 +23,6 @@ from sqlanon.queries.kit.nodes import (
     made_once,
     names,
     number,
-    over,
     select,
     string,
     subquery,
@@ -30,6 +30,8 @@ from sqlanon.queries.kit.nodes import (
 )
 from sqlanon.queries.kit.values import exact_text_in_memory
 from sqlanon.queries.tables.spelled import Taxonomies
+
+SQL = Queries("taxonomies")
 
 Statement = TypeVar("Statement", bound=exp.Expr)
 TABLES = ("taxonomy", "taxonomy_domain", "taxonomy_origin")
@@ -160,7 +162,7 @@ def values_without_rule(taxonomy: exp.Table, attribute: str) -> exp.Query:
         column("label").is_(exp.null()),
     )
     rows = select([column("value")], taxonomy.copy()).where(*unlabelled, copy=False)
-    return over(template("values_without_rule"), rows)
+    return SQL.query("values_without_rule", values=rows)
 
 
 def values_of(taxonomy: Taxonomies, attribute: str) -> exp.Select:
@@ -226,7 +228,7 @@ def items_of(source: exp.Expr, name: str) -> exp.Subquery:
 
 def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.Query:
     """The shape and the hash of taxonomies, a row per attribute and level; of all attributes if none are given."""
-    query = template("taxonomy_shapes")
+    query = SQL.query("taxonomy_shapes")
     if attributes is not None:
         query.where(_is_one_of(column("attribute", "anon_taxonomy"), attributes), copy=False)
     return at(query, taxonomy)
@@ -234,7 +236,7 @@ def shapes(taxonomy: exp.Table, attributes: Sequence[str] | None = None) -> exp.
 
 def roots(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Query:
     """``attribute``, ``root``, ``others``: the label of the top, and the rows where it stands below another label."""
-    query = at(template("roots"), taxonomy)
+    query = at(SQL.query("roots"), taxonomy)
     rows = next(each for each in query.find_all(exp.Select) if isinstance(each.args["from_"].this, exp.Table))
     rows.where(_is_one_of(column("attribute"), attributes), copy=False)
     return query
@@ -242,12 +244,12 @@ def roots(taxonomy: exp.Table, attributes: Sequence[str]) -> exp.Query:
 
 def origins(taxonomy: exp.Table) -> exp.Query:
     """``attribute``, ``origin``, ``sha256``: what was loaded last, and from where."""
-    return at(template("taxonomy_origins"), taxonomy)
+    return at(SQL.query("taxonomy_origins"), taxonomy)
 
 
 def observed(taxonomy: exp.Table) -> exp.Query:
     """``sha256``: of all taxonomies that were loaded with values read off the data."""
-    return at(template("observed_taxonomies"), taxonomy)
+    return at(SQL.query("observed_taxonomies"), taxonomy)
 
 
 def _is_one_of(attribute: exp.Column, attributes: Sequence[str]) -> exp.In:

@@ -25,7 +25,7 @@ from sqlanon.errors import EngineError
 from sqlanon.model.datasets import dataset_of_table
 from sqlanon.model.names import folded
 from sqlanon.queries.kit.nodes import DIALECT
-from sqlanon.queries.kit.texts import template_text
+from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import ColumnOrigin, SourceColumn
 
 Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
@@ -114,7 +114,7 @@ class _Lineage:
     @cached_property
     def _macros(self) -> set[str]:
         """The names of the user's macros. One of them is one column: DuckDB takes no star in it."""
-        return {folded(name) for name, _ in self._rows(template_text("macro_definitions"), ())}
+        return {folded(name) for name, _ in self._rows(query_text("engines", "macro_definitions"), ())}
 
     def _relations(self, query: exp.Select, scope: Scope, schema: Schema | None) -> list[Named]:
         clause = query.args.get("from_")
@@ -161,7 +161,7 @@ class _Lineage:
 
     def _of_view(self, view: Stored) -> tuple[Column, ...]:
         place = (view.table.catalog, view.table.db, view.table.name)
-        ((definition,),) = self._rows(template_text("view_definition"), place)
+        ((definition,),) = self._rows(query_text("engines", "view_definition"), place)
         if not definition:
             raise UntracedError  # the view of a relation
         inside = self.text(definition, place[:2])

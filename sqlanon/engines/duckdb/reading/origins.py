@@ -16,7 +16,7 @@ from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.engines.duckdb.reading.restricted import FILES
 from sqlanon.model.names import folded
 from sqlanon.queries.kit.nodes import DIALECT, identifier
-from sqlanon.queries.kit.texts import template_text
+from sqlanon.queries.kit.texts import query_text
 
 Schema = tuple[str, str]
 """The database and the schema of a view, in which the names of its query are looked up first."""
@@ -102,7 +102,7 @@ class _Walk:
             return
         self.relations[place] = found
         if found.is_view:
-            for (definition,) in self._rows(template_text("view_definition"), place):
+            for (definition,) in self._rows(query_text("engines", "view_definition"), place):
                 self.text(definition, place[:2])  # without a definition, that of a relation, it is not whole
 
     def _arguments(self, table: exp.Table) -> None:
@@ -138,7 +138,7 @@ class _Walk:
     def _definitions(self) -> dict[str, list[str]]:
         """The queries and expressions of the user's macros by name, in whatever schema."""
         found: dict[str, list[str]] = {}
-        for name, definition in self._rows(template_text("macro_definitions"), ()):
+        for name, definition in self._rows(query_text("engines", "macro_definitions"), ()):
             found.setdefault(folded(name), []).append(definition)
         return found
 

@@ -15,7 +15,7 @@ from sqlanon.engines.duckdb import catalog
 from sqlanon.engines.duckdb.catalog import Rows
 from sqlanon.engines.duckdb.reading.lake import PARQUET_READER
 from sqlanon.queries.kit.nodes import DIALECT, all_of, column, number, select, string
-from sqlanon.queries.kit.texts import template_text
+from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import SourceColumn
 
 Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
@@ -69,7 +69,7 @@ def rows_at_once(memory: float, columns: int) -> int:
 
 def _memory(rows: Rows) -> float:
     """The bytes that the database may take."""
-    size, unit = rows(template_text("memory_limit"), ())[0][0].split()
+    size, unit = rows(query_text("engines", "memory_limit"), ())[0][0].split()
     return float(size) * 1024.0 ** UNITS.index(unit)
 
 
@@ -127,7 +127,7 @@ def _of_files(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
     paths = _paths(table.this)
     together: list[str] = []
     taken = 0
-    listed = Counter(rows(template_text("rows_of_files"), (paths,)) if paths else ())
+    listed = Counter(rows(query_text("engines", "rows_of_files"), (paths,)) if paths else ())
     for (file, rows_once), times in listed.items():
         count = rows_once * times
         if together and taken + count > most:
@@ -159,7 +159,7 @@ def _of_table(table: exp.Table, most: int, rows: Rows) -> Iterator[exp.Expr]:
     found = catalog.of_reference(rows, table.sql(DIALECT))
     if found is not None and not found.is_view:
         place = found.table
-        for (count,) in rows(template_text("rows_of_table"), (place.catalog, place.db, place.name)):
+        for (count,) in rows(query_text("engines", "rows_of_table"), (place.catalog, place.db, place.name)):
             yield from _ranges(ROW_OF_TABLE, count, most)
 
 

@@ -23,7 +23,7 @@ from sqlanon.model.datasets import FILE_SUFFIXES
 from sqlanon.model.names import folded
 from sqlanon.queries.kit.macros import SCHEMA, macro_names
 from sqlanon.queries.kit.nodes import DIALECT, identifier, select
-from sqlanon.queries.kit.texts import sql_folder, template_text
+from sqlanon.queries.kit.texts import query_text, sql_folder
 
 Node = dict[str, Any]
 """A node of the tree: a part of a query, or what such a part consists of."""
@@ -67,7 +67,7 @@ def refuse_forbidden(relation: exp.Expr, rows: Rows) -> None:
         PolicyError: names all that it may not do.
     """
     sql = select([exp.Star()], relation.copy()).sql(DIALECT)
-    tree = json.loads(rows(template_text("parsed_query"), (sql,))[0][0])
+    tree = json.loads(rows(query_text("engines", "parsed_query"), (sql,))[0][0])
     if tree["error"] or len(tree["statements"]) != 1:
         raise _refused(["what DuckDB does not read as one SELECT query; a PIVOT has its values in IN (...)"])
     problems = list(dict.fromkeys(_problems(tree["statements"][0], rows)))

@@ -23,7 +23,7 @@ from sqlanon.errors import EngineError, Refusal
 from sqlanon.model.datasets import dataset_of_files
 from sqlanon.model.names import folded, possible
 from sqlanon.queries.kit.nodes import DIALECT, select
-from sqlanon.queries.kit.texts import template_text
+from sqlanon.queries.kit.texts import query_text
 from sqlanon.queries.source import SourceColumn
 
 Describe = Callable[[exp.Expr], Sequence[SourceColumn]]
@@ -110,7 +110,7 @@ def _files_of(spelled: Spelled, rows: Rows) -> tuple[str, ...]:
 
 def _at_home(path: str, rows: Rows) -> str:
     """A path with the home that the connection says; without one, it is that of the user."""
-    home = rows(template_text("home_directory"), ())[0][0] if path.startswith("~") else None
+    home = rows(query_text("engines", "home_directory"), ())[0][0] if path.startswith("~") else None
     return home + path.removeprefix("~") if home else path
 
 
@@ -226,7 +226,7 @@ def _refuse_unlike(description: str, files: Sequence[str], rows: Rows, describe:
 
 def _unlike_parquet(description: str, files: Sequence[str], rows: Rows) -> Iterable[Unlike]:
     try:
-        return rows(template_text("unlike_files"), (list(files),))
+        return rows(query_text("engines", "unlike_files"), (list(files),))
     except EngineError as error:
         broken = next((file for file in files if not _is_parquet(file, rows)), None)
         reason = f"{description} cannot be read" if broken is None else f"{broken} cannot be read as a Parquet file"
@@ -252,7 +252,7 @@ def _layout(file: str, describe: Describe) -> set[str]:
 
 def _is_parquet(file: str, rows: Rows) -> bool:
     try:
-        rows(template_text("unlike_files"), ([file],))
+        rows(query_text("engines", "unlike_files"), ([file],))
     except EngineError:
         return False
     return True
@@ -264,7 +264,7 @@ def _matched(patterns: Sequence[str], rows: Rows) -> list[str]:
     for pattern in patterns:
         # What is wrong with a glob will show when it is read.
         with suppress(EngineError):
-            files += [row[0] for row in rows(template_text("glob_files"), (pattern,))]
+            files += [row[0] for row in rows(query_text("engines", "glob_files"), (pattern,))]
     return files
 
 

@@ -12,7 +12,8 @@ from sqlanon.methods.cuts.shared.queries.points import CLASS, POINTS, marginals_
 from sqlanon.methods.cuts.shared.queries.scores import CANDIDATE, CHILDREN, child_counts, value_counts
 from sqlanon.methods.cuts.top_down.specialize import DIGITS
 from sqlanon.queries.cells.encoding import ROW_COUNT
-from sqlanon.queries.kit.macros import table_call, template
+from sqlanon.queries.kit.macros import table_call
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -27,7 +28,6 @@ from sqlanon.queries.kit.nodes import (
     filtered,
     grouped,
     number,
-    over_relations,
     select,
     subquery,
     union_all,
@@ -119,7 +119,7 @@ def gains() -> exp.Query:
 def splits() -> exp.Query:
     """``candidate`` (the place of an interval) and ``at``: where it is best split; of none that has one value only."""
     scored = table_call("split_scores", subquery(value_counts(), "anon_counts"))
-    return over_relations(template("best_splits"), {"anon_scored": subquery(scored, "anon_scored")})
+    return Queries("cuts").query("best_splits", scored=scored)
 
 
 def rows_of_pieces() -> exp.Query:

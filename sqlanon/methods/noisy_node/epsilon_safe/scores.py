@@ -23,7 +23,7 @@ from sqlanon.model.lattice import Lattice, Levels
 from sqlanon.queries.noise.scores import WHOLE
 
 UNSURE_ROWS = "unsure_rows"
-"""The template that counts the rows at risk."""
+"""The query that counts the rows at risk."""
 
 
 def most_rows(weight: int) -> int:
@@ -70,7 +70,7 @@ def precision_losses(lattice: Lattice) -> Parts:
 def rows_of_nodes(
     engine: Compute, table: EncodedTable, roll_ups: RollUps, counted: str, threshold: int, nodes: Sequence[Levels]
 ) -> Iterator[tuple[Levels, int]]:
-    """Some nodes, each with the rows that a template counts by their classes: none if there are no rows at all."""
+    """Some nodes, each with the rows that a query counts by their classes: none if there are no rows at all."""
     for source, together in roll_ups.statements(nodes):
         query = queries.rows_of_nodes(
             counted, table.encoding, together, threshold, cells=source.cells, apart=source.is_big

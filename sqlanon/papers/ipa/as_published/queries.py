@@ -19,7 +19,7 @@ from sqlanon.queries.cells.encoding import ROW_COUNT, Encoding, row_sum
 from sqlanon.queries.cells.recoding import code_columns
 from sqlanon.queries.classes.grouping import NODE, Grouping, by_key, of_all_nodes, with_codes
 from sqlanon.queries.classes.label_losses import LabelLosses
-from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     Relation,
     Step,
@@ -32,7 +32,6 @@ from sqlanon.queries.kit.nodes import (
     grouped,
     identifier,
     number,
-    over,
     select,
     subquery,
 )
@@ -67,6 +66,8 @@ COUNTERFEITS = Relation("anon_paper_counterfeits", "cell")
 
 RELATIONS = (VALUES, CELLS, PRESENT, GAPS, CLASSES, THRESHOLDS, UNIFORMS, PERTURBED_CLASSES, COUNTERFEITS)
 
+SQL = Queries("ipa_as_published", {relation.name.removeprefix("anon_paper_"): relation for relation in RELATIONS})
+
 
 def values(encoding: Encoding) -> Step:
     """The step that makes :data:`VALUES`."""
@@ -97,12 +98,12 @@ def class_steps(
         aliased(exp.Subquery(this=select([count_rows()], VALUES.table)), "anon_value_count"),
         aliased(double(value_epsilon), "anon_value_epsilon"),
     ]
-    present = over(template("ipa_paper_present"), select([exp.Star(), *known], CELLS.table))
+    present = SQL.query("present", cells=select([exp.Star(), *known], CELLS.table))
     return [
         Step(CELLS, _cells(encoding, batch, cells, apart=apart), "combinations of nodes"),
         Step(PRESENT, present, "weights of values"),
-        Step(GAPS, _over_relations("ipa_paper_gaps"), "gaps between values"),
-        Step(CLASSES, _over_relations("ipa_paper_classes"), "classes of nodes"),
+        Step(GAPS, SQL.query("gaps"), "gaps between values"),
+        Step(CLASSES, SQL.query("classes"), "classes of nodes"),
     ]
 
 
@@ -115,14 +116,14 @@ def class_counts() -> exp.Query:
 def perturbation_steps() -> list[Step]:
     """The steps that make of :data:`THRESHOLDS` and :data:`UNIFORMS` which classes are kept, and counterfeit rows."""
     return [
-        Step(PERTURBED_CLASSES, _over_relations("ipa_paper_perturbed_classes"), "classes that are kept"),
-        Step(COUNTERFEITS, _over_relations("ipa_paper_counterfeits"), "counterfeit rows"),
+        Step(PERTURBED_CLASSES, SQL.query("perturbed_classes"), "classes that are kept"),
+        Step(COUNTERFEITS, SQL.query("counterfeits"), "counterfeit rows"),
     ]
 
 
 def utilities() -> exp.Query:
     """``run``, ``node`` and ``utility``, 3 - IL, of the nodes that have classes."""
-    return _over_relations("ipa_paper_utilities")
+    return SQL.query("utilities")
 
 
 def shown_steps(encoding: Encoding, levels: Levels) -> list[Step]:
@@ -157,18 +158,18 @@ def _rows_by_value(grouping: Grouping) -> exp.Select:
 
 def _kept(encoding: Encoding, levels: Levels) -> exp.Select:
     codes = [column(code, "anon_labelled") for _, code in code_columns(encoding, at_node(levels))]
-    query = _with_values(encoding, "ipa_paper_kept")
+    query = _with_values(encoding, "kept")
     query.set("expressions", [*codes, *query.expressions])
     labelled = subquery(_labelled_classes(encoding, levels), "anon_labelled")
     return query.join(labelled, using=[identifier(CLASS)], copy=False)
 
 
 def _pooled(encoding: Encoding) -> exp.Select:
-    return _with_values(encoding, "ipa_paper_pooled")
+    return _with_values(encoding, "pooled")
 
 
 def _with_values(encoding: Encoding, name: str) -> exp.Select:
-    """Run, value and rows of a template with places of values, all to be shown."""
+    """Run, value and rows of a query with places of values, all to be shown."""
     raw = encoding.raw(*encoding.spec.protected)
     columns = [
         column(RUN, "anon_counted"),
@@ -176,7 +177,7 @@ def _with_values(encoding: Encoding, name: str) -> exp.Select:
         aliased(column(ROW_COUNT, "anon_counted"), NOISY),
         aliased(exp.true(), IS_SHOWN),
     ]
-    query = select(columns, subquery(_over_relations(name), "anon_counted"))
+    query = select(columns, subquery(SQL.query(name), "anon_counted"))
     return query.join(exp.alias_(VALUES.table, "anon_values", table=True), using=[identifier(PLACE_OF_VALUE)])
 
 
@@ -200,13 +201,3 @@ def _number_of_class(keys: Sequence[exp.Expr]) -> exp.Expr:
 def _place(code: exp.Column) -> exp.Expr:
     """The place of a value among all values, from 0; codes of values are from 1 and leave none out."""
     return exp.Sub(this=cast(code, "BIGINT"), expression=number(1))
-
-
-def _over_relations(name: str) -> exp.Select:
-    """A template over the temporary tables that it names."""
-    query, names = template(name), {relation.name for relation in RELATIONS}
-    for table in query.find_all(exp.Table):
-        if table.name in names:
-            table.set("db", identifier("main"))
-            table.set("catalog", identifier("temp"))
-    return query

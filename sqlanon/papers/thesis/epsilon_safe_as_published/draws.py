@@ -30,7 +30,7 @@ from sqlanon.queries.noise.scores import WHOLE
 from sqlanon.search.problem import batches
 
 SUPPRESSED_ROWS = "suppressed_rows"
-"""The template that counts the rows of classes that are not shown."""
+"""The query that counts the rows of classes that are not shown."""
 
 TOLERATED: Mapping[Penalty, float] = {"k-anonymity": 0, "suppression": 5}
 """Up to so many percent of the rows may be suppressed without a penalty, as spec/epsafe.md S2 to S4 reads the thesis.

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.methods.cuts.shared.pieces import Axis, ItemAxis, NumericAxis
 from sqlanon.model.policy.ranges import Range
-from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     DIALECT,
     Relation,
@@ -23,7 +23,6 @@ from sqlanon.queries.kit.nodes import (
     filtered,
     grouped,
     number,
-    over_relations,
     select,
     string,
     subquery,
@@ -60,7 +59,7 @@ def ordered_leaves(taxonomy: Taxonomies, attributes: Sequence[tuple[int, str]]) 
     rows = [[number(position), string(name)] for position, name in attributes]
     given = values("anon_taxonomies", ("position", "attribute"), rows)
     labels = subquery(taxonomies.all_labels(taxonomy, names), "anon_taxonomy_labels")
-    query = over_relations(template("ordered_leaves"), {"anon_taxonomies": given, labels.alias: labels})
+    query = Queries("cuts").query("ordered_leaves", taxonomies=given, taxonomy_labels=labels)
     return Step(LEAVES, query, "the values of the taxonomies in the order of their labels")
 
 

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.queries.cells.encoding import ROW_COUNT
-from sqlanon.queries.kit.macros import template
+from sqlanon.queries.kit.named import Queries
 from sqlanon.queries.kit.nodes import (
     aliased,
     column,
-    over,
     select,
 )
 from sqlanon.queries.release.comparison import unlike_groups
@@ -24,7 +23,7 @@ def released(columns: Sequence[SourceColumn], counts: str | None = None) -> exp.
     shown = [column(found.name) for found in columns]
     if counts is not None:
         return select([*shown, aliased(column(ROW_COUNT), counts)], EQUAL_ROWS.table)
-    return over(template("repeated_rows"), select([*shown, column(ROW_COUNT)], EQUAL_ROWS.table))
+    return Queries("release").query("repeated_rows", groups=select([*shown, column(ROW_COUNT)], EQUAL_ROWS.table))
 
 
 def unlike_what_was_made(columns: Sequence[SourceColumn], written: exp.Expr, counts: str | None = None) -> exp.Query:

@@ -1,8 +1,13 @@
+-- The demonstration.
+
+-- name: demo_visits
+-- demo visits
 -- Invented hospital visits, one per patient. Every draw is a hash of the seed, the patient and the name of the draw,
 -- scaled to [0, 1), so the same seed makes the same rows on every machine. They are hashed as one text: hash(a, b, c)
 -- combines the hashes of its arguments linearly, and draws that differ in one argument alone depend on each other.
+-- :settings (seed BIGINT, row_count BIGINT)
 WITH anon_patients AS (
-    SELECT seed, unnest(range(1, row_count + 1)) AS patient_id FROM anon_settings
+    SELECT seed, unnest(range(1, row_count + 1)) AS patient_id FROM :settings
 ),
 
 anon_draws AS (
@@ -90,4 +95,11 @@ SELECT
     CAST(1 + floor(-ln(1 - stay) * diagnosis.usual_stay) AS INTEGER) AS length_of_stay
 FROM anon_people
 INNER JOIN anon_diagnoses USING (patient_id)
-ORDER BY patient_id ASC
+ORDER BY patient_id ASC;
+
+-- name: demo_sample
+-- a handful of rows to look at, always the same ones
+-- :table (age BIGINT)
+SELECT * FROM :table AS anon_row
+ORDER BY hash(anon.text_of(anon_row)) ASC
+LIMIT 6;

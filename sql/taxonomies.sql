@@ -1,0 +1,91 @@
+-- Taxonomies as they are stored, and what is wrong with them.
+
+-- name: given_taxonomies
+-- given taxonomies
+-- The rows of taxonomies that are given: a list of labels per level, whose names and numbers $1 and $2 are. The values
+-- are the labels of the first level.
+-- $1 ['age']
+-- $2 [0]
+-- $3 [['1']]
+SELECT
+    anon_attribute AS attribute,
+    anon_level AS level,
+    unnest(anon_values) AS value,
+    unnest(anon_labels) AS label
+FROM (
+    SELECT
+        anon_attribute,
+        anon_level,
+        first(anon_labels) OVER (PARTITION BY anon_attribute ORDER BY anon_level ASC) AS anon_values,
+        anon_labels
+    FROM (
+        SELECT
+            unnest(CAST($1 AS VARCHAR[])) AS anon_attribute,
+            unnest(CAST($2 AS INTEGER[])) AS anon_level,
+            unnest(CAST($3 AS VARCHAR[][])) AS anon_labels
+    ) AS anon_given
+) AS anon_leveled;
+
+-- name: taxonomy_shapes
+-- taxonomy shapes
+-- Every level of the taxonomies: how many labels and values it has, how many of them are NULL, and a
+-- hash of its rows in a fixed order.
+SELECT
+    anon_taxonomy.attribute,
+    anon_taxonomy.level,
+    count(DISTINCT anon_taxonomy.label) + CAST(bool_or(anon_taxonomy.label IS NULL) AS BIGINT) AS label_count,
+    count(*) AS value_count,
+    count(*) - count(anon_taxonomy.value) AS null_value_count,
+    count(*) - count(anon_taxonomy.label) AS null_label_count,
+    coalesce(any_value(anon_domain.domain), 'observed') AS domain,
+    sha256(string_agg(
+        concat(coalesce(anon_taxonomy.value, ''), chr(31), coalesce(anon_taxonomy.label, ''), chr(30)), ''
+        ORDER BY anon_taxonomy.value ASC NULLS FIRST, anon_taxonomy.label ASC NULLS FIRST
+    )) AS sha256
+FROM anon.taxonomy AS anon_taxonomy
+LEFT JOIN anon.taxonomy_domain AS anon_domain ON anon_domain.attribute = anon_taxonomy.attribute
+GROUP BY anon_taxonomy.attribute, anon_taxonomy.level
+ORDER BY anon_taxonomy.attribute ASC, anon_taxonomy.level ASC;
+
+-- name: roots
+-- roots
+-- The label of the top of taxonomies, and the number of rows below where it stands under another label: then it is not
+-- that of the top alone.
+SELECT
+    attribute,
+    any_value(label) FILTER (WHERE level = anon_height) AS root,
+    count(*) FILTER (WHERE label = anon_root AND anon_next IS DISTINCT FROM anon_root AND level < anon_height) AS others
+FROM (
+    SELECT
+        *,
+        max(label) FILTER (WHERE level = anon_height) OVER (PARTITION BY attribute) AS anon_root,
+        lead(label) OVER (PARTITION BY attribute, value ORDER BY level ASC) AS anon_next
+    FROM (
+        SELECT attribute, level, value, label, max(level) OVER (PARTITION BY attribute) AS anon_height
+        FROM anon.taxonomy
+    ) AS anon_levels
+) AS anon_rooted
+GROUP BY attribute;
+
+-- name: taxonomy_origins
+-- of each attribute, the file that stated its taxonomy when it was loaded last, and the hash of the labels then
+SELECT
+    attribute,
+    arg_max(coalesce(origin, ''), rowid) AS origin,
+    arg_max(sha256, rowid) AS sha256
+FROM anon.taxonomy_origin
+GROUP BY attribute;
+
+-- name: observed_taxonomies
+-- the hashes of all taxonomies whose values were read off the data, those that were replaced included
+SELECT DISTINCT sha256
+FROM anon.taxonomy_origin
+WHERE domain = 'observed';
+
+-- name: values_without_rule
+-- how many values a rule has no label for, and how many of these are numbers with a decimal comma
+-- :values (value VARCHAR)
+SELECT
+    count(*) AS value_count,
+    count(*) FILTER (WHERE regexp_full_match(value, '\s*[-+]?[0-9]{1,3}([.]?[0-9]{3})*,[0-9]+\s*')) AS comma_count
+FROM :values;

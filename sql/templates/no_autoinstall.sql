@@ -1,2 +1,0 @@
--- DuckDB downloads no extension by itself.
-SET GLOBAL autoinstall_known_extensions = FALSE

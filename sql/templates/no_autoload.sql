@@ -1,2 +1,0 @@
--- DuckDB loads no extension by itself.
-SET GLOBAL autoload_known_extensions = FALSE

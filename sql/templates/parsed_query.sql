@@ -1,2 +1,0 @@
--- A query as DuckDB reads it: a tree, as JSON.
-SELECT json_serialize_sql($1) AS tree

@@ -133,8 +133,8 @@ def test_examples_return_the_same_rows_called_and_expanded(
 
 def test_examples_expanded_call_no_macro() -> None:
     def called(macro: Macro) -> set[str]:
-        tree = sqlglot.parse_one(expanded(macro.example), read=DIALECT)
-        return {function.name.lower() for function in tree.find_all(exp.Anonymous)} & {*macros()}
+        anonymous = expanded_tree(macro.example).find_all(exp.Anonymous)
+        return {function.name.lower() for function in anonymous} & {*macros()}
 
     assert refused(lambda macro: not called(macro)) == []
 
@@ -282,10 +282,15 @@ def definitions() -> list[exp.Create]:
     return [tree for tree in statements if isinstance(tree, exp.Create) and tree.args["kind"] == "MACRO"]
 
 
-def expanded(sql: str) -> str:
+@cache
+def expanded_tree(sql: str) -> exp.Expr:
     tree = sqlglot.parse_one(sql, read=DIALECT)
     assert isinstance(tree, exp.Expression)
-    return expand(tree).sql(DIALECT)
+    return expand(tree)
+
+
+def expanded(sql: str) -> str:
+    return expanded_tree(sql).sql(DIALECT)
 
 
 def used_macros(macro: Macro) -> Iterator[str]:

@@ -24,8 +24,8 @@ def register(
     Args:
         kind: its values, as a class with a field ``model``, a literal with its name.
         macros: a file with the macros that its measures are made of.
-        method: for the settings of a method, where :class:`sqlanon.methods.base.Method` is implemented for them, as
-            ``"package.module:Class"``.
+        method: for the settings of a method, the subclass of :class:`sqlanon.methods.base.Run` that carries them out,
+            as ``"package.module:Class"``.
 
     Raises:
         PolicyError: the class is none of these, or its name is taken.

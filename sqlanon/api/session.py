@@ -134,7 +134,7 @@ class Session(Preparations, AbstractContextManager["Session"]):
 
     @exclusive
     def explain(self, source: Source, policy: GivenPolicy) -> list[ExplainedStep]:
-        """The SQL of every step of a run, in its order: the run itself, rehearsed without a row of the source.
+        """The SQL of every step of a run, in its order: a dry run without a row of the source.
 
         The source and its taxonomies must be there; nothing is charged, and nothing stays. The node is the one that is
         public, or else the bottom of the lattice. The release is shown as it goes to a table. On their way to files

@@ -17,8 +17,8 @@ from sqlanon.evaluation.audit_outputs import countable
 from sqlanon.mechanisms.accountant import Accountant
 from sqlanon.mechanisms.source import RandomSource
 from sqlanon.methods.noisy_node.shared.algorithm import DrawnNode, Draws, node_method
-from sqlanon.methods.noisy_node.shared.method import Private
 from sqlanon.methods.noisy_node.shared.prepare import bounded, prepared
+from sqlanon.methods.noisy_node.shared.run import NoisyNodeRun
 from sqlanon.methods.registry import method_of
 from sqlanon.methods.shared.cells import EncodedTable, encode_table
 from sqlanon.methods.shared.private.neighbours import private_method
@@ -131,7 +131,7 @@ class AuditedPolicy:
     ) -> Iterator[tuple[EncodedTable, DrawnNode]]:
         """The nodes that are drawn, each with the cells, and with how its counts are drawn."""
         method = method_of(bound.policy)
-        assert isinstance(method, Private)
+        assert issubclass(method, NoisyNodeRun)
         wanted, algorithm = node_method(bound.policy), method.algorithm
         draws = Draws(wanted, self._source, accountant.charge(wanted.budgets))
         rows = bounded(engine, bound, self._source)

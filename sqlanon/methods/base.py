@@ -1,34 +1,39 @@
-"""What a method of anonymization is to the pipeline that runs it (:mod:`sqlanon.run.pipeline`).
+"""A method of anonymization as one class: what all methods do is here, and each says what differs.
 
-A run goes through states, each with the verbs that are possible there and no others: a policy that is *prepared* for
-its source, the source *encoded* as cells, all draws *paid* for, a *choice* made, and what is *drawn* of it, which is
-written, verified and reported. A method is what makes the first state; what only it knows is in the others.
+The pipeline (:mod:`sqlanon.run.pipeline`) calls the hooks of a run from top to bottom. A hook that has nothing to say
+isn't written.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from sqlglot import exp
 
 from sqlanon.binding.bound import BoundPolicy
+from sqlanon.binding.prepare import prepare, with_present_taxonomies
 from sqlanon.engines.base import Engine, ResolvedSource
+from sqlanon.errors import PolicyError
+from sqlanon.methods.shared.guarantee import guarantee
+from sqlanon.methods.shared.publication import Publication
+from sqlanon.methods.shared.publishing import released_rows
 from sqlanon.methods.stages import Stages
-from sqlanon.methods.stopping import Stopped
+from sqlanon.methods.stopping import Stopped, never
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import Guarantee, Report
+from sqlanon.model.release import CUSTODIAN_FIELDS, Guarantee, Measurement, Report
+from sqlanon.publish.provenance import provenance
+from sqlanon.queries.cells.encoding import Encoding
+from sqlanon.verification.measure import Beside, measured_beside
+from sqlanon.verification.verify import refuse_shortfalls, verify
 
 if TYPE_CHECKING:
     from sqlanon.mechanisms.source import RandomSource
-    from sqlanon.methods.shared.publication import Publication
     from sqlanon.model.pseudonym_key import PseudonymKey
-
-AnyReport: TypeAlias = Report
-AnyGuarantee: TypeAlias = Guarantee
 
 TakesEnums: TypeAlias = Callable[[str], bool]
 """Whether a column may be of an ENUM type where rows are written to."""
@@ -46,10 +51,10 @@ class Request:
         random_source: where chance comes from.
         ledger: the file of the ledger that is charged, if it is not the one of the warehouse.
         must_be_capped: whether a data set without a cap is refused.
-        tables: the names of the tables for what is published beside the rows, by what it is.
+        tables: the names of the companion tables, by what they are.
         pseudonym_key: what pseudonyms are made with.
-        rehearsed: whether the run is only to be read: there are no rows, which is no reason to refuse anything, and
-            nothing is charged.
+        is_dry_run: whether only the statements of the run are to be read: the source has no rows, which is no reason to
+            refuse anything, and nothing is charged.
     """
 
     node: Mapping[str, int] | None = None
@@ -61,7 +66,7 @@ class Request:
     must_be_capped: bool = False
     tables: Mapping[str, str] = field(default_factory=dict)
     pseudonym_key: PseudonymKey | None = None
-    rehearsed: bool = False
+    is_dry_run: bool = False
 
     @property
     def names_account(self) -> bool:
@@ -69,113 +74,187 @@ class Request:
         return self.dataset is not None or bool(self.public)
 
 
-class Method(Protocol):
-    """A way to anonymize a table."""
+class Run(ABC):
+    """One run of a method on a source, from the policy to the report.
 
-    @property
-    def is_repeatable(self) -> bool:
-        """Whether a run from the same makes the same, so that a release that is there need not be made again."""
+    A method is a subclass of this. It says what it takes by the class attributes, and what it does by the hooks, which
+    are called in the order in which they stand here.
 
-    def prepare(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> Prepared:
+    Attributes:
+        is_private: whether it pays for what it draws with the budget of a data set.
+        is_random: whether it draws at random, and costs nothing.
+        takes_node: whether a user may give the node in place of a search.
+        instead_of_node: what a user who gives one can do, where it takes none.
+        is_repeatable: whether a run from the same makes the same, so that an existing release need not be made again;
+            the report of such a release must be a plain :class:`Report`, and its guarantee the one of this class.
+        custodian_fields: the fields of its report that do not travel with the release.
+        engine: the database.
+        request: what is asked of the run besides its policy.
+        bound: the policy, bound to the source.
+        encoding: the cells that the released rows are spelled by; :meth:`make` sets it.
+        row_count: how many rows are released; :meth:`make` sets it.
+        attained: what the released classes attain by the bounds of the policy; :meth:`make` sets it.
+        measured: what was measured on the written release.
+    """
+
+    is_private: ClassVar[bool] = False
+    is_random: ClassVar[bool] = False
+    takes_node: ClassVar[bool] = False
+    instead_of_node: ClassVar[str] = "it chooses what to publish"
+    is_repeatable: ClassVar[bool] = False
+    custodian_fields: ClassVar[frozenset[str]] = frozenset(CUSTODIAN_FIELDS)
+
+    encoding: Encoding
+    row_count: int
+    attained: Sequence[float]
+    measured: Measurement
+
+    def __init__(self, engine: Engine, source: ResolvedSource, policy: Policy, request: Request) -> None:
         """Refuse all that can be refused before a row is read.
 
         Raises:
             PolicyError, TaxonomyError: the policy, a taxonomy or the request does not fit the source.
         """
-
-
-class Prepared(Protocol):
-    """A policy that fits its source."""
+        self.engine = engine
+        self.request = request
+        self.refuse_request(policy)
+        self.open_account(source, policy)
+        self.bound = self.refuse(prepare(engine, source, policy))
 
     @property
-    def bound(self) -> BoundPolicy:
-        """The policy, bound to the source."""
+    def stopped(self) -> Stopped:
+        """Asked whether to make do with the best choice so far."""
+        return self.request.stopped or never
+
+    def refuse_request(self, policy: Policy) -> None:
+        """Refuse what the request asks of the run and the method does not take.
+
+        Raises:
+            PolicyError: names it.
+        """
+        request = self.request
+        draws = self.is_private or self.is_random
+        if (request.names_account and not self.is_private) or (request.random_source is not None and not draws):
+            names = "dataset and public" if self.is_random else "dataset, public and random_source"
+            raise PolicyError(f"{names} are for private methods, of which the policy has none")
+        if request.node is not None and not self.takes_node:
+            raise PolicyError(f"{policy.method} takes no node: {self.instead_of_node}")
+
+    def open_account(self, source: ResolvedSource, policy: Policy) -> None:
+        """Find the account that will pay; see :class:`sqlanon.methods.shared.private.run.PrivateRun`."""
+
+    def with_present_taxonomies(self) -> None:
+        """Bind the policy to the taxonomies as the transaction of the run has them.
+
+        Raises:
+            PolicyError, TaxonomyError: as the constructor.
+        """
+        self.bound = self.refuse(with_present_taxonomies(self.engine, self.bound))
 
     @property
     def node(self) -> Mapping[str, int] | None:
-        """The node that was asked for, if there is nothing to search for."""
+        """The node that the user gave, if there is nothing to search for."""
+        return None
 
     @property
-    def beside(self) -> Sequence[str]:
-        """What is published beside the rows, each as a table of its own; for most methods nothing."""
+    def companions(self) -> Sequence[str]:
+        """What is published beside the rows, each as a table of its own."""
+        return ()
 
-    def answering(self) -> AbstractContextManager[None]:
-        """What surrounds the run, so that whatever ends it tells what was spent."""
-
-    def with_present_taxonomies(self) -> Prepared:
-        """The same with the taxonomies as the transaction of the run has them.
+    def refuse(self, bound: BoundPolicy) -> BoundPolicy:
+        """Refuse a policy, once it is bound to its source, that the method cannot carry out.
 
         Raises:
-            PolicyError, TaxonomyError: as :meth:`Method.prepare`.
+            PolicyError, TaxonomyError: says why.
         """
+        return bound
 
-    def encode(self) -> Encoded:
+    def reporting_spend(self) -> AbstractContextManager[None]:
+        """What surrounds the run, so that whatever ends it reports what was spent."""
+        return nullcontext()
+
+    @abstractmethod
+    def encode(self) -> None:
         """Read the rows once.
 
         Raises:
             PolicyError, TaxonomyError: the rows do not fit the policy or its taxonomies.
         """
 
-
-class Encoded(Protocol):
-    """A source as cells."""
-
-    def charge(self) -> Paid:
-        """Refuse what cannot be drawn from these cells, then pay for all that will be, so that no run ends half paid.
+    def charge(self) -> None:
+        """Refuse what cannot be drawn, then pay for all that will be, so that no run ends half paid.
 
         Raises:
             PolicyError: something cannot be drawn; nothing is spent.
             BudgetError: less is left than it costs; nothing is spent.
         """
 
-
-class Paid(Protocol):
-    """Cells that may be chosen by: whatever is drawn from them is paid for."""
-
-    def choose(self, stages: Stages) -> Chosen:
-        """Choose what is to be published, as the stage ``search``.
+    def search(self, stages: Stages) -> None:
+        """Choose what is published, as the stage ``search``.
 
         Raises:
             UnsatisfiableError: nothing meets the policy.
         """
 
+    @abstractmethod
+    def make(self) -> Publication | None:
+        """Make the released rows in groups of equal ones (``EQUAL_ROWS``).
 
-class Chosen(Protocol):
-    """A choice, of which nothing is made yet."""
-
-    def draw(self) -> Drawn:
-        """Make the rows that are to be published, in groups of equal ones (``EQUAL_ROWS``)."""
-
-
-class Drawn(Protocol):
-    """What is to be published."""
-
-    @property
-    def publication(self) -> Publication | None:
-        """What the findings of a run are made from; None of a private method, outside whose budget they would be."""
+        Returns:
+            what the findings of the run are made from; None for a private method, as they would be outside its budget.
+        """
 
     def released_rows(self, takes_enums: TakesEnums) -> exp.Query:
         """The rows, in the order in which they are written."""
+        return released_rows(self.engine, self.encoding, takes_enums)
 
-    def note(self, report: AnyReport, made_from: Mapping[str, Any]) -> str:
-        """What travels with the release."""
+    def companion_rows(self) -> Mapping[str, exp.Query]:
+        """The rows of each companion table, by what it is."""
+        return {}
 
-    def rows_beside(self) -> Mapping[str, exp.Query]:
-        """The rows of each table that is published beside, by what it is."""
-
-    def verify(self, written: ResolvedSource, beside: Mapping[str, ResolvedSource]) -> Verified:
-        """Hold what was written, and what was written beside it, against what was to be.
+    def verify(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> None:
+        """Compare what was written with what was made.
 
         Raises:
-            VerificationError: it is not that, or does not meet the policy.
+            VerificationError: it differs, or does not meet the policy.
         """
+        found = verify(self.engine, written, self.bound.policy, self.compared())
+        differences = self.differences(written, companions)
+        if not self.request.is_dry_run:
+            refuse_shortfalls(found, self.row_count, differences)
+        self.measured = found.measurement
 
+    def compared(self) -> Beside:
+        """What the release is compared with when it is measured."""
+        bound = self.bound
+        return measured_beside(bound.policy, bound.taxonomy, {}, bound.source, bound.columns, None)
 
-class Verified(Protocol):
-    """What was written as it was to be."""
+    def differences(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> list[str]:
+        """How what was written differs from what was made, beyond its classes and measures: a sentence each."""
+        return []
 
-    def report(self, into: str, seconds: Mapping[str, float]) -> AnyReport:
+    @abstractmethod
+    def report(self, into: str, seconds: Mapping[str, float]) -> Report:
         """The numbers of the run; ``seconds`` by stage."""
 
-    def guarantee(self, report: AnyReport) -> AnyGuarantee:
+    def note(self, report: Report, made_from: Mapping[str, Any]) -> str:
+        """The record that travels with the release."""
+        assert report.rows is not None
+        return provenance(
+            self.bound.policy,
+            self.bound.taxonomy_hashes,
+            report.node,
+            self.attained,
+            report.rows,
+            **({"made_from": made_from} if self.is_repeatable else {}),
+            **self.recorded(),
+            report=report.model_dump(mode="json", exclude=set(self.custodian_fields)),
+        )
+
+    def recorded(self) -> Mapping[str, object]:
+        """What the record of a release says besides, such as its cut."""
+        return {}
+
+    def guarantee(self, report: Report) -> Guarantee:
         """What the release promises."""
+        return guarantee(self.bound.policy, report)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from importlib import import_module
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.base import Method
+from sqlanon.methods.base import Run
 from sqlanon.model.policy.policy import Policy
 
 METHODS = {
-    "full-domain": "sqlanon.methods.full_domain.method:FullDomain",
-    "ipa": "sqlanon.methods.noisy_node.ipa.method:NoisyCountsRelease",
-    "histogram": "sqlanon.methods.noisy_node.ipa.method:NoisyCountsRelease",
-    "h-ceiling": "sqlanon.methods.h_ceiling.method:Ceiling",
-    "diffgen": "sqlanon.methods.cuts.diffgen.method:DrawnGeneralization",
-    "epsilon-safe": "sqlanon.methods.noisy_node.epsilon_safe.method:EpsilonSafeRelease",
-    "relocation": "sqlanon.methods.relocation.method:Relocated",
-    "top-down-specialization": "sqlanon.methods.cuts.top_down.method:FromTheTop",
+    "full-domain": "sqlanon.methods.full_domain.method:FullDomainRun",
+    "ipa": "sqlanon.methods.noisy_node.ipa.method:NoisyCountsRun",
+    "histogram": "sqlanon.methods.noisy_node.ipa.method:NoisyCountsRun",
+    "h-ceiling": "sqlanon.methods.h_ceiling.method:HCeilingRun",
+    "diffgen": "sqlanon.methods.cuts.diffgen.method:DiffGenRun",
+    "epsilon-safe": "sqlanon.methods.noisy_node.epsilon_safe.method:EpsilonSafeRun",
+    "relocation": "sqlanon.methods.relocation.method:RelocationRun",
+    "top-down-specialization": "sqlanon.methods.cuts.top_down.method:TopDownRun",
 }
 """The module and the class of each method, by name."""
 
@@ -41,8 +41,8 @@ def remove_method(name: str) -> None:
     METHODS.pop(name, None)
 
 
-def method_of(policy: Policy) -> Method:
-    """The method of a policy."""
+def method_of(policy: Policy) -> type[Run]:
+    """The method of a policy: the class of its runs."""
     module, _, name = METHODS[policy.method.name].partition(":")
-    method: Method = getattr(import_module(module), name)()
+    method: type[Run] = getattr(import_module(module), name)
     return method

@@ -8,5 +8,5 @@ from sqlanon.papers.thesis.epsilon_safe_as_published.settings import EpsilonSafe
 
 __all__ = ["EpsilonSafeAsPublished", "IPAAsPublished"]
 
-register(IPAAsPublished, method="sqlanon.papers.ipa.as_published.method:AsPublished")
-register(EpsilonSafeAsPublished, method="sqlanon.papers.thesis.epsilon_safe_as_published.method:AsPublished")
+register(IPAAsPublished, method="sqlanon.papers.ipa.as_published.method:AsPublishedRun")
+register(EpsilonSafeAsPublished, method="sqlanon.papers.thesis.epsilon_safe_as_published.method:AsPublishedRun")

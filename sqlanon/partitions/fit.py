@@ -15,7 +15,7 @@ from sqlanon.binding.prepare import refuse_method
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError, TaxonomyError
 from sqlanon.methods.base import Request
-from sqlanon.methods.full_domain.method import Chosen, FullDomain
+from sqlanon.methods.full_domain.method import FullDomainRun
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.findings import examine
@@ -94,16 +94,16 @@ def fit(
     columns = [found.name for found in engine.describe(source.relation)]
     present = without_missing_identifiers(policy, columns)
     with own_taxonomies(engine, source, present):
-        prepared = FullDomain().prepare(engine, source, present, Request(node=node, stopped=stopped))
+        run = FullDomainRun(engine, source, present, Request(node=node, stopped=stopped))
         with stages.watching(engine), created(engine, sidecar, replace=replace), engine.transaction(), engine.scratch():
-            prepared = prepared.with_present_taxonomies()
-            refuse_zoned_columns(prepared.bound)
+            run.with_present_taxonomies()
+            refuse_zoned_columns(run.bound)
             if not accept_observed_domain:
-                refuse_observed_domains(prepared.bound)
+                refuse_observed_domains(run.bound)
             with stages.stage("encode"):
-                encoded = prepared.encode()
-            chosen = encoded.charge().choose(stages)
-            found = _found(engine, present, chosen)
+                run.encode()
+            run.search(stages)
+            found = _found(engine, present, run)
             fitted = _fit(found, policy.identifiers, every_partition=every_partition, seconds=stages.seconds)
             _store(engine, found, fitted)
     return fitted
@@ -133,19 +133,19 @@ def refuse_other_types(fit: Fit, bound: BoundPolicy) -> None:
         raise PolicyError(f"{bound.description} does not fit what was published:", changed)
 
 
-def _found(engine: Compute, policy: Policy, chosen: Chosen) -> Found:
+def _found(engine: Compute, policy: Policy, run: FullDomainRun) -> Found:
     """The node that was chosen, with what is found of the rows that a run on the source would publish."""
-    drawn = chosen.draw()
-    outcome, table, examined = chosen.outcome, drawn.table, examine(engine, drawn.publication)
+    examined = examine(engine, run.make())
+    outcome, table, decision = run.outcome, run.table, run.decision
     gap = proven_gap(outcome.loss, outcome.lower_bound)
     return Found(
         table,
-        drawn.decision.node,
+        decision.node,
         found_by(policy, outcome),
         outcome.checked_nodes,
         outcome.proven_optimal,
         gap,
-        (*drawn.decision.notes, *examined.notes, *table.bound.label_notes),
+        (*decision.notes, *examined.notes, *table.bound.label_notes),
         examined.findings,
     )
 

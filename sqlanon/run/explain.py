@@ -1,4 +1,4 @@
-"""The SQL of a run, for reading: the pipeline itself, rehearsed over a source without rows.
+"""The SQL of a run, for reading: a dry run of the pipeline itself, over a source without rows.
 
 What is shown is what the run sends, since it is sent: every table that the source or the population would fill stays
 empty, which takes no longer for a large table than for a small one. The node is the one that is public or else the
@@ -22,7 +22,7 @@ from sqlanon.methods.stages import Stages
 from sqlanon.model.policy.policy import Policy
 from sqlanon.queries.kit.nodes import Grain, PreparedQuery, Relation, Step, select
 from sqlanon.queries.kit.steps import printed
-from sqlanon.run.pipeline import run
+from sqlanon.run.pipeline import carry_out
 
 STANDS_FOR = "stands_for"
 """The key under which an empty relation holds the one whose place it takes."""
@@ -43,15 +43,15 @@ def explain(engine: Engine, source: ResolvedSource, policy: Policy) -> list[Expl
     Raises:
         PolicyError, TaxonomyError: the policy or a taxonomy does not fit the source.
     """
-    rehearsal = Rehearsal(engine)
+    dry_run = DryRun(engine)
     # The taxonomies of the policy are made of the values of the source itself.
     with own_taxonomies(engine, source, policy, lists_ranges=False):
-        request = Request(rehearsed=True)
-        prepared = method_of(policy).prepare(cast(Engine, rehearsal), without_rows(source), policy, request)
-        rehearsal.steps.clear()
-        beside = {name: _RehearsedTarget(rehearsal, name) for name in prepared.beside}
-        run(engine, prepared, _RehearsedTarget(rehearsal), beside, {}, Stages(silent))
-    return rehearsal.steps
+        request = Request(is_dry_run=True)
+        run = method_of(policy)(cast(Engine, dry_run), without_rows(source), policy, request)
+        dry_run.steps.clear()
+        companions = {name: _DryRunTarget(dry_run, name) for name in run.companions}
+        carry_out(engine, run, _DryRunTarget(dry_run), companions, {}, Stages(silent))
+    return dry_run.steps
 
 
 def without_rows(source: ResolvedSource) -> ResolvedSource:
@@ -66,7 +66,7 @@ def _empty(relation: exp.Expr) -> exp.Subquery:
     return empty
 
 
-class Rehearsal:
+class DryRun:
     """An engine that writes down what it is asked to do, and lets no row in; otherwise it is the other one.
 
     Attributes:
@@ -126,11 +126,11 @@ def _with_rows(statement: exp.Expr) -> exp.Expr:
     return found
 
 
-class _RehearsedTarget:
+class _DryRunTarget:
     """A temporary table, where a table would be made: the release, or one beside it."""
 
-    def __init__(self, rehearsal: Rehearsal, what: str = "release") -> None:
-        self._rehearsal = rehearsal
+    def __init__(self, dry_run: DryRun, what: str = "release") -> None:
+        self._dry_run = dry_run
         self._what = f"the {what}"
         self._relation = Relation(f"the_{what}", "row")
         self.name = self._relation.name
@@ -140,7 +140,7 @@ class _RehearsedTarget:
         return False
 
     def write(self, query: exp.Query, *, streamed: bool = False) -> ResolvedSource:
-        self._rehearsal.run(Step(self._relation, query, self._what))
+        self._dry_run.run(Step(self._relation, query, self._what))
         return ResolvedSource(self._relation.table, self._what)
 
     def add_note(self, note: str) -> Mapping[str, str]:
@@ -152,4 +152,4 @@ if TYPE_CHECKING:
 
     from sqlanon.publish.targets import Target
 
-    _: type[Target] = _RehearsedTarget
+    _: type[Target] = _DryRunTarget

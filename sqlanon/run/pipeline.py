@@ -1,7 +1,7 @@
-"""One run, whatever its method: prepare, encode, charge, choose, draw, write, verify, publish; in one transaction.
+"""One run, whatever its method: encode, charge, search, make, write, verify, publish; in one transaction.
 
-What differs from method to method is behind the verbs of :mod:`sqlanon.methods.base`; in which order they are asked
-for, what is taken back when one fails, and when the target changes, is here and nowhere else.
+What differs from method to method is in the hooks of :class:`sqlanon.methods.base.Run`; in which order they are called,
+what is taken back when one fails, and when the target changes, is here and nowhere else.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sqlanon.binding.carried_taxonomies import with_own_taxonomies
 from sqlanon.binding.folders import refuse_columns
 from sqlanon.binding.prepare import read_by
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
-from sqlanon.methods.base import Prepared, Request
+from sqlanon.methods.base import Request, Run
 from sqlanon.methods.progress import Progress, silent
 from sqlanon.methods.registry import method_of
 from sqlanon.methods.shared.findings import examine, with_findings
@@ -60,34 +60,35 @@ def anonymize(
         VerificationError: what was written falls short; it was withdrawn, and what was spent is spent.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
-    method, stages = method_of(policy), Stages(progress)
+    stages = Stages(progress)
     with stages.watching(engine):
-        prepared = method.prepare(engine, source, policy, request)
-        bound = prepared.bound
+        run = method_of(policy)(engine, source, policy, request)
+        bound = run.bound
         into = into.spelled_like(bound.policy.columns)
         refuse_columns(bound.policy, bound.columns, into.partition_by)
         read = read_by(engine, source, policy)
         inputs: Mapping[str, Any] = {}
         # Nothing says with which key the pseudonyms of an earlier release were made.
-        if method.is_repeatable and not prepared.beside and not policy.pseudonyms:
-            inputs = made_from(bound, read, into, prepared.node)
+        if run.is_repeatable and not run.companions and not policy.pseudonyms:
+            inputs = made_from(bound, read, into, run.node)
             earlier = published_earlier(engine, source, into, inputs, replace=replace)
             if earlier is not None:
                 return earlier
-        with prepared.answering(), target_for(engine, into, read, replace=replace) as target:
-            beside = tables_beside(
-                engine, target, request.tables, published=prepared.beside, read=read, replace=replace
+        with run.reporting_spend(), target_for(engine, into, read, replace=replace) as target:
+            companions = tables_beside(
+                engine, target, request.tables, published=run.companions, read=read, replace=replace
             )
-            release = run(engine, prepared, target, beside, inputs, stages)
+            release = carry_out(engine, run, target, companions, inputs, stages)
     stages.finish()
     return release
 
 
-def run(
+# More than six parameters: what runs, where to, and what it is made from.
+def carry_out(
     engine: Compute,
-    prepared: Prepared,
+    run: Run,
     target: Target,
-    beside: Mapping[str, Target],
+    companions: Mapping[str, Target],
     inputs: Mapping[str, Any],
     stages: Stages,
 ) -> Release:
@@ -97,32 +98,33 @@ def run(
         SqlanonError: as :func:`anonymize`.
     """
     with engine.transaction(), engine.scratch():
-        prepared = prepared.with_present_taxonomies()
-        bound = prepared.bound
+        run.with_present_taxonomies()
+        bound = run.bound
         inputs = {**inputs, "taxonomy_sha256": bound.taxonomy_hashes}
         with stages.stage("encode"):
-            encoded = prepared.encode()
-        chosen = encoded.charge().choose(stages)
+            run.encode()
+        run.charge()
+        run.search(stages)
         with stages.stage("release"):
-            drawn = chosen.draw()
-            examined = None if drawn.publication is None else examine(engine, drawn.publication)
-            written = target.write(drawn.released_rows(target.takes_enums), streamed=True)
-            others = {name: beside[name].write(query) for name, query in drawn.rows_beside().items()}
+            publication = run.make()
+            examined = None if publication is None else examine(engine, publication)
+            written = target.write(run.released_rows(target.takes_enums), streamed=True)
+            others = {name: companions[name].write(query) for name, query in run.companion_rows().items()}
         with stages.stage("verify"):
-            verified = drawn.verify(written, others)
+            run.verify(written, others)
         notes = (*(() if examined is None else examined.notes), *bound.label_notes, *target.notes)
-        report = with_notes(verified.report(target.name, stages.seconds), notes)
+        report = with_notes(run.report(target.name, stages.seconds), notes)
         # Findings come after that: no method can have them travel with a release.
-        written_beside = {
+        written_companions = {
             name: {"table": other.name, CONTENT: other.add_note(companion_note(bound.policy, name, target.name))}
-            for name, other in beside.items()
+            for name, other in companions.items()
         }
-        target.add_note(with_tables(drawn.note(report, inputs), written_beside))
+        target.add_note(with_tables(run.note(report, inputs), written_companions))
         stages.begin("publish")
     return Release(
         into=target.name,
-        tables={name: other.name for name, other in beside.items()},
+        tables={name: other.name for name, other in companions.items()},
         node=report.node,
-        guarantee=verified.guarantee(report),
+        guarantee=run.guarantee(report),
         report=report if examined is None else with_findings(report, examined),
     )

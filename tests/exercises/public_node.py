@@ -1,18 +1,18 @@
 """Exercise: a method of one's own. Its settings, what it does with them, and one line that registers it.
 
-It publishes at a node that the policy names, and searches for nothing: which node it is tells nobody anything of the
-data. What differs from full-domain generalization is where the node comes from; all else is that method's.
+It publishes at a node that the policy names, and searches for nothing: which node it is reveals nothing of the data.
+What differs from full-domain generalization is where the node comes from; all else is that method's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import sqlanon as sa
-from sqlanon.engines.base import Engine, ResolvedSource
-from sqlanon.methods.base import Prepared, Request
-from sqlanon.methods.full_domain.method import FullDomain
+from sqlanon.binding.bound import BoundPolicy
+from sqlanon.methods.full_domain.given_node import given_levels
+from sqlanon.methods.full_domain.method import FullDomainRun
 from sqlanon.model.base import Level
 from sqlanon.model.policy.settings import MethodSettings
 
@@ -28,16 +28,17 @@ class PublicNode(MethodSettings):
             yield "method.node must give every quasi-identifier its level, and nothing else"
 
 
-class AtPublicNode(FullDomain):
+class PublicNodeRun(FullDomainRun):
     """Full-domain generalization at the node that the policy names."""
 
-    def prepare(self, engine: Engine, source: ResolvedSource, policy: sa.Policy, request: Request) -> Prepared:
-        if request.node is not None:
-            raise sa.PolicyError("the policy names the node: give no other")
-        method: Any = policy.method
-        node: Mapping[str, int] = method.node
-        return super().prepare(engine, source, policy, Request(**{**vars(request), "node": node}))
+    takes_node = False
+    instead_of_node = "the policy names one"
+
+    def refuse(self, bound: BoundPolicy) -> BoundPolicy:
+        method: Any = bound.policy.method
+        self.given = given_levels(bound, method.node)
+        return bound
 
 
-REGISTRATION = {"kind": PublicNode, "method": f"{__name__}:{AtPublicNode.__name__}"}
-"""What `sa.register` is to be told: `sa.register(**REGISTRATION)` is the one line of whoever uses it."""
+REGISTRATION = {"kind": PublicNode, "method": f"{__name__}:{PublicNodeRun.__name__}"}
+"""The arguments of `sa.register`: `sa.register(**REGISTRATION)` is the one line of whoever uses it."""

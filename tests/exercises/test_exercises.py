@@ -112,7 +112,7 @@ class TestMethod:
         with pytest.raises(sa.PolicyError, match="every quasi-identifier its level"):
             clinic_policy(sa.KAnonymity(2), method=PublicNode(node={"age": 1}))
         wanted = clinic_policy(sa.KAnonymity(2), method=PublicNode(node=NODE), suppression_limit=1.0)
-        with pytest.raises(sa.PolicyError, match="names the node"):
+        with pytest.raises(sa.PolicyError, match="the policy names one"):
             clinic.anonymize("visits", wanted, "released", node=NODE)
 
     def test_it_is_explained(self, clinic: sa.Session) -> None:

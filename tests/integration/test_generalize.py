@@ -301,7 +301,7 @@ class TestRefusals:
     def test_a_cut_of_very_many_labels_is_not_noted(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
         from sqlanon.methods.cuts.diffgen import method
 
-        monkeypatch.setattr(method, "MOST_NOTED", 2)
+        monkeypatch.setattr(method, "MAX_RECORDED_LABELS", 2)
         session.anonymize("patients", policy(), "large", tables={"cuts": "large_cuts"}, random_source=FixedNoise(0))
         assert "cut" not in facts(session, "large")
         assert "very many labels" in str(self.refused(session, sa.PolicyError, "new", "large"))

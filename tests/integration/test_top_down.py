@@ -224,7 +224,7 @@ class TestRefusals:
 
     def test_requests_that_it_does_not_take(self, session: sa.Session, tmp_path: Any) -> None:
         for asked, words in (
-            ({"node": {"education": 0, "sex": 0}}, "it takes no node"),
+            ({"node": {"education": 0, "sex": 0}}, "takes no node"),
             ({"dataset": "x"}, "dataset, public and random_source"),
             ({"random_source": sa.SeededSource(1)}, "dataset, public and random_source"),
         ):

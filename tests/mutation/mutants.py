@@ -1114,11 +1114,11 @@ DIFFGEN = [
         ),
     ),
     *_of(
-        "sqlanon/methods/cuts/diffgen/method.py",
+        "sqlanon/methods/shared/private/run.py",
         (
             "diffgen-of-any-query",
-            "            chance,\n            [WITHIN]",
-            "            replace(chance, is_query=False),\n            [WITHIN]",
+            "self.theorem, self.chance, self.conditions",
+            'self.theorem, type(self.chance)(**{**vars(self.chance), "is_query": False}), self.conditions',
             "a release of a query promises what depends on what the query does",
             f"{DECLARED}::TestUnits::test_of_a_query_nobody_knows_what_its_rows_stand_for",
         ),
@@ -1395,7 +1395,7 @@ CEILING = [
         "sqlanon/methods/relocation/method.py",
         (
             "relocation-of-other-values",
-            "changed = changed_values(engine, self.table, written.relation)",
+            "changed = changed_values(self.engine, self.table, written.relation)",
             "changed = 0",
             "sensitive values may be others than those of the source",
             "tests/integration/test_relocation.py::TestRefusals::test_a_release_that_is_not_as_it_should_be",

@@ -13,7 +13,7 @@ from sqlanon.queries.release.rows import EQUAL_ROWS
 from sqlanon.verification.labels import pseudonym_problems
 
 NO_KEY = (bytes(BLOCK_BYTES), bytes(BLOCK_BYTES))
-"""The blocks of a rehearsal, which has no row to hash."""
+"""The blocks of a dry run, which has no row to hash."""
 
 
 def make_rows(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -79,9 +78,7 @@ def catalog_rows(filled: Filled) -> exp.Query:
     return queries.SQL.query("catalog_of_counts", k=filled.settings.k)
 
 
-def catalog_shortfalls(
-    engine: Compute, filled: Filled, release: ResolvedSource, written: ResolvedSource
-) -> Sequence[str]:
+def catalog_shortfalls(engine: Compute, filled: Filled, release: ResolvedSource, written: ResolvedSource) -> list[str]:
     """How the catalog that was written is not the one that was to be, or does not fit the rows beside it."""
     wanted = catalog_rows(filled)
     wanted.set("order", None)

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.engines.base import Compute
+from sqlanon.errors import UnsatisfiableError
 from sqlanon.methods.h_ceiling import queries
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.lattice import Lattice
 from sqlanon.queries.cells.information import labelled_values
 from sqlanon.queries.kit.nodes import number, values
-from sqlanon.search.arrays import Bounds
+from sqlanon.search.arrays import Bounds, Mask
 
 Profiles = Sequence[Mapping[int, tuple[float, ...]]]
 """By quasi-identifier and number of a profile, what labels lose at every level."""
@@ -37,6 +38,21 @@ def largest_degrees(engine: Compute, table: EncodedTable) -> Bounds:
     with engine.scratch():
         profiles, rows = _profiles_of_rows(engine, table)
     return degrees_of(table.context.lattice, profiles, rows)
+
+
+def nodes_below(degrees: Bounds, h: float | None) -> Mask:
+    """Whether each node keeps to a ceiling, shape of the lattice; all do without one.
+
+    Raises:
+        UnsatisfiableError: none does.
+    """
+    allowed: Mask = degrees <= (1 if h is None else h) + WITHIN
+    if not allowed.any():
+        raise UnsatisfiableError(
+            f"no node keeps to the ceiling h = {h:g}:",
+            [f"the least general node that the policy allows has a degree of {degrees.min():.6g}"],
+        )
+    return allowed
 
 
 def degrees_of(lattice: Lattice, profiles: Profiles, rows: Sequence[Sequence[int]]) -> Bounds:

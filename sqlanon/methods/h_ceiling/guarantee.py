@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.methods.base import AnyReport
 from sqlanon.methods.h_ceiling.report import CeilingReport
 from sqlanon.model.policy.h_ceiling import HCeiling
 from sqlanon.model.policy.policy import Policy
-from sqlanon.model.release import Guarantee
+from sqlanon.model.release import Guarantee, Report
 
 RECOGNIZED = {
     "marginal": "as often as they are in the whole table: a classifier that learns from larger classes tells "
@@ -34,7 +33,7 @@ LEMMA = (
 """What the catalog of the paper gives away (spec/hceiling.md, H2 and H3)."""
 
 
-def guarantee(policy: Policy, report: AnyReport) -> Guarantee:
+def guarantee(policy: Policy, report: Report) -> Guarantee:
     """The claims of a release (spec/hceiling.md: verdict, and H2 to H9)."""
     settings = policy.method
     assert isinstance(report, CeilingReport)

@@ -1,31 +1,26 @@
-"""What h-ceiling refuses: requests that it does not take, and tables whose rows it cannot fill up."""
+"""What h-ceiling refuses: companion tables with a column twice, and sources whose classes it cannot fill up."""
 
 from __future__ import annotations
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import PolicyError
-from sqlanon.methods.base import Request
 from sqlanon.methods.h_ceiling import counterfeits
 from sqlanon.methods.h_ceiling.impossible import unknown_labels
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.names import folded
-from sqlanon.model.policy.h_ceiling import COUNTERFEITS, INVENTED
+from sqlanon.model.policy.h_ceiling import COUNTERFEITS
 from sqlanon.model.policy.policy import Policy
 
 
-def refuse_request(policy: Policy, request: Request) -> None:
-    """Refuse what is asked of a run that the method does not take.
+def refuse_table_of_counterfeits(policy: Policy) -> None:
+    """Refuse a companion table of counterfeits two of whose columns would have one name.
 
     Raises:
-        PolicyError: a data set whose budget is spent, a node, or a table of counterfeits whose columns have one name.
+        PolicyError: names the column.
     """
-    if request.names_account:
-        raise PolicyError("dataset and public are for private methods, of which the policy has none")
-    if request.node is not None:
-        raise PolicyError(f"{policy.method} looks for its node: bound it by minimum_levels and maximum_levels")
-    taken = [name for name in policy.columns if folded(name) == COUNTERFEITS]
-    if taken and INVENTED in request.tables:
-        raise PolicyError(f'the table of counterfeits needs the name of column "{taken[0]}"; rename it in a view')
+    for name in policy.columns:
+        if folded(name) == COUNTERFEITS:
+            raise PolicyError(f'the table of counterfeits needs the name of column "{name}"; rename it in a view')
 
 
 def refuse_rows(engine: Compute, table: EncodedTable) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.methods.base import AnyReport
 from sqlanon.methods.h_ceiling.catalogs import Cataloged
 from sqlanon.methods.h_ceiling.counterfeits import Added
 from sqlanon.methods.shared.cells import EncodedTable
@@ -151,7 +150,7 @@ def report(
     )
 
 
-def note(bound: BoundPolicy, decision: Decision, report: AnyReport) -> str:
+def note(bound: BoundPolicy, decision: Decision, report: Report) -> str:
     """The provenance of a release, without what would tell counterfeits from true rows."""
     assert isinstance(report, CeilingReport)
     assert report.rows is not None

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.methods.base import AnyReport
 from sqlanon.methods.relocation.report import RelocationReport
 from sqlanon.methods.shared.guarantee import guarantee as of_full_domain
 from sqlanon.model.policy.policy import Policy
 from sqlanon.model.policy.relocation import Relocation
-from sqlanon.model.release import Guarantee
+from sqlanon.model.release import Guarantee, Report
 
 
-def guarantee(policy: Policy, report: AnyReport) -> Guarantee:
+def guarantee(policy: Policy, report: Report) -> Guarantee:
     """The claims of a release: those of a full-domain release of k-anonymity, without its truth."""
     settings = policy.method
     assert isinstance(report, RelocationReport)

@@ -60,8 +60,14 @@ def make_labels(engine: Compute, encoding: Encoding, recoding: Recoding) -> None
         engine.execute(statement, "types of labels")
 
 
-def other_rows(engine: Compute, unlike: exp.Query) -> list[str]:
-    """That what was written has other rows than were made, nothing if it has these; ``unlike`` says how many groups."""
+def released_sizes(engine: Compute) -> tuple[int, int]:
+    """How many rows are published, and in how many groups of equal ones."""
+    found = engine.fetch(group_sizes(EQUAL_ROWS.table), "published rows")[0]
+    return int(found["rows"]), int(found["groups"])
+
+
+def row_mismatches(engine: Compute, unlike: exp.Query) -> list[str]:
+    """A sentence if what was written has other rows than were made; ``unlike`` counts the groups that differ."""
     found = engine.fetch(unlike, "what was written")[0]["unlike"]
     return [f"{found:,} groups of equal rows differ in their number of rows"] if found else []
 

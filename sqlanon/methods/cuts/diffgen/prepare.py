@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from sqlanon.binding.bound import BoundPolicy
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.scales import difference_sensitivity, scale_for
-from sqlanon.methods.base import Request
 from sqlanon.methods.cuts.diffgen.draws import is_monotonic, sensitivity
 from sqlanon.methods.cuts.diffgen.encode import settings_of
 from sqlanon.methods.cuts.shared.axes import no_list, no_number
@@ -29,19 +28,6 @@ def checked(bound: BoundPolicy) -> BoundPolicy:
     with refusing_small_budgets(settings):
         scale_for(settings.step, difference_sensitivity(sensitivity(settings), monotonic=is_monotonic(settings)))
     return bound
-
-
-def refuse_request(request: Request) -> None:
-    """Refuse what is asked of a run that the method does not take.
-
-    Raises:
-        PolicyError: a node, or to stop early.
-    """
-    if request.stopped is not None:
-        # What it chose until then would depend on the clock.
-        raise PolicyError("a private method makes all draws that its policy says: take fewer specializations")
-    if request.node is not None:
-        raise PolicyError("diffgen draws its labels, which are of several levels: it takes no node")
 
 
 def _misfits(bound: BoundPolicy) -> Iterator[str]:

@@ -92,7 +92,7 @@ def score(gain: float, before: int, after: int) -> float:
     return round(gain / (before - after + 1), DIGITS)
 
 
-def rehearsed(axes: Sequence[Axis], evidence: Evidence) -> Chosen:
+def dry_run(axes: Sequence[Axis], evidence: Evidence) -> Chosen:
     """A round, for its statements to be read: with no rows there is nothing to choose by."""
     cut = Cut.of_roots(axes)
     intervals = cut.unsplit()

@@ -10,12 +10,12 @@ from sqlanon.mechanisms.scales import scale_for
 from sqlanon.methods.noisy_node.epsilon_safe.draws import drawn_on_sample, drawn_on_table, epsilon_safe
 from sqlanon.methods.noisy_node.epsilon_safe.scores import most_rows
 from sqlanon.methods.noisy_node.shared.algorithm import Algorithm, DrawnNode, Draws
-from sqlanon.methods.noisy_node.shared.method import Private
+from sqlanon.methods.noisy_node.shared.run import NoisyNodeRun
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.private.refusals import refusing_small_budgets
 from sqlanon.model.budget import as_float
 from sqlanon.model.policy.epsilon_safe import EpsilonSafe
-from sqlanon.model.policy.private_node import NODE, NodeMethod
+from sqlanon.model.policy.private_node import NODE
 from sqlanon.model.policy.sampling import claimed_delta
 from sqlanon.model.sampled_classes import delta_on_sample
 from sqlanon.queries.noise.scores import WHOLE
@@ -58,18 +58,18 @@ class SampledClasses(Algorithm):
         drawn = drawn_on_sample if epsilon_safe(table.bound.policy).select_on == "sample" else drawn_on_table
         yield from drawn(engine, table, draws, runs)
 
-    def theorem(self, method: NodeMethod) -> str:
-        assert isinstance(method, EpsilonSafe)
+
+class EpsilonSafeRun(NoisyNodeRun):
+    """Publish the classes of a sample, paid for from the budget of the data set."""
+
+    algorithm = SampledClasses()
+
+    @property
+    def theorem(self) -> str:
+        method = epsilon_safe(self.bound.policy)
         if not method.chooses_node:
             return CLASSES
         return ON_SAMPLE if method.select_on == "sample" else ON_TABLE
-
-
-class EpsilonSafeRelease(Private):
-    """Publish the classes of a sample, paid for from the budget of the data set."""
-
-    def __init__(self) -> None:
-        super().__init__(SampledClasses())
 
 
 def _refuse_many_nodes(settings: EpsilonSafe, nodes: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from sqlanon.binding.bound import BoundPolicy
@@ -12,13 +12,12 @@ from sqlanon.mechanisms.scales import scale_for
 from sqlanon.methods.noisy_node.ipa import draws as counts
 from sqlanon.methods.noisy_node.ipa.draws import Domains, noisy_counts
 from sqlanon.methods.noisy_node.shared.algorithm import Algorithm, DrawnNode, Draws, public_node
-from sqlanon.methods.noisy_node.shared.method import Private
+from sqlanon.methods.noisy_node.shared.run import NoisyNodeRun
 from sqlanon.methods.noisy_node.shared.scores import MOST_ROWS
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.methods.shared.private.refusals import refusing_small_budgets
-from sqlanon.model.lattice import Levels
 from sqlanon.model.policy.noisy_counts import ROLLED_UP
-from sqlanon.model.policy.private_node import NODE, NodeMethod
+from sqlanon.model.policy.private_node import NODE
 from sqlanon.model.recoding import at_node
 from sqlanon.queries.noise import scores as queries
 
@@ -48,24 +47,23 @@ class NoisyCountsOfNodes(Algorithm):
             thresholds = counts.thresholds(noisy_counts(table.bound.policy), domain)
             yield DrawnNode(levels, count, draw_counts, ROLLED_UP in draws.charges, thresholds)
 
-    def theorem(self, method: NodeMethod) -> str:
-        return counts.THEOREMS[method.name, method.is_pure]
 
-    def diagnosed(
-        self, engine: Compute, bound: BoundPolicy, levels: Levels, written: ResolvedSource
-    ) -> dict[str, float | None] | None:
-        if not noisy_counts(bound.policy).reveal_diagnostics:
-            return None
-        return engine.fetch(
-            queries.diagnostics(bound.cells, bound.lattice.named(levels), written.relation), "diagnostics"
-        )[0]
-
-
-class NoisyCountsRelease(Private):
+class NoisyCountsRun(NoisyNodeRun):
     """Publish noisy counts of the labels of a node, paid for from the budget of the data set."""
 
-    def __init__(self) -> None:
-        super().__init__(NoisyCountsOfNodes())
+    algorithm = NoisyCountsOfNodes()
+
+    @property
+    def theorem(self) -> str:
+        method = noisy_counts(self.bound.policy)
+        return counts.THEOREMS[method.name, method.is_pure]
+
+    def verify(self, written: ResolvedSource, companions: Mapping[str, ResolvedSource]) -> None:
+        super().verify(written, companions)
+        if noisy_counts(self.bound.policy).reveal_diagnostics:
+            node = self.bound.lattice.named(self.drawn.levels)
+            query = queries.diagnostics(self.bound.cells, node, written.relation)
+            self.diagnostics = self.engine.fetch(query, "diagnostics")[0]
 
 
 def _refuse_what_cannot_be_drawn(bound: BoundPolicy, domains: Domains, row_count: int) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.engines.base import Compute, ResolvedSource
+from sqlanon.engines.base import Compute
 from sqlanon.mechanisms.accountant import Charge
 from sqlanon.mechanisms.source import Integers, RandomSource
 from sqlanon.methods.shared.cells import EncodedTable
@@ -87,17 +87,3 @@ class Algorithm(ABC):
         self, engine: Compute, table: EncodedTable, draws: Draws, domains: Any, runs: int = 1
     ) -> Iterator[DrawnNode]:
         """Draw the node of each run, unless it is public; the counts of one node are drawn before the next comes."""
-
-    @abstractmethod
-    def theorem(self, method: NodeMethod) -> str:
-        """What proves the claim."""
-
-    def conditions(self, method: NodeMethod) -> Sequence[str]:
-        """What the claim rests on besides what it does for all private methods."""
-        return ()
-
-    def diagnosed(
-        self, engine: Compute, bound: BoundPolicy, levels: Levels, written: ResolvedSource
-    ) -> dict[str, float | None] | None:
-        """What is lost, measured on the true data, if the policy asks for it."""
-        return None

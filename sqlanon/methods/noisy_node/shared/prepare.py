@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlanon.binding.bound import BoundPolicy
-from sqlanon.binding.prepare import prepare, with_present_taxonomies
+from sqlanon.binding.prepare import prepare
 from sqlanon.engines.base import Compute, Engine, ResolvedSource
 from sqlanon.errors import PolicyError
 from sqlanon.mechanisms.source import RandomSource
@@ -23,19 +23,15 @@ def prepared(engine: Engine, source: ResolvedSource, policy: Policy) -> BoundPol
         PolicyError: as :func:`sqlanon.binding.prepare.prepare`; or the sensitive column is no category.
         TaxonomyError: likewise; or the values of a taxonomy were observed, and that is not accepted.
     """
-    return _checked(prepare(engine, source, policy))
+    return checked(prepare(engine, source, policy))
 
 
-def prepared_again(engine: Engine, bound: BoundPolicy) -> BoundPolicy:
-    """As :func:`prepared`, with the taxonomies as the transaction of the run has them.
+def checked(bound: BoundPolicy) -> BoundPolicy:
+    """A bound policy whose node is in the lattice, whose taxonomies are public, and whose sensitive columns fit.
 
     Raises:
         PolicyError, TaxonomyError: as :func:`prepared`.
     """
-    return _checked(with_present_taxonomies(engine, bound))
-
-
-def _checked(bound: BoundPolicy) -> BoundPolicy:
     _refuse_node(bound)
     refuse_observed(bound)
     _refuse_unfit_types(bound)

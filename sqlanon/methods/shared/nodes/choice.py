@@ -6,6 +6,7 @@ Up go node summaries, down comes a node. Source: Samarati 2001; El Emam et al. 2
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sqlanon.engines.base import Compute
 from sqlanon.errors import UnsatisfiableError
@@ -18,6 +19,9 @@ from sqlanon.model.policy.policy import Policy
 from sqlanon.model.privacy import KAnonymity, MConcealing, PrivacyModel
 from sqlanon.model.release import FinerNode
 from sqlanon.search import SEARCHES, Inquiry, Search, SearchOutcome, SearchProblem, SearchStopped
+
+DRY_RUN_ATTAINABLE = 2.0
+"""How private the release of Inverse OLA is taken to be in a dry run."""
 
 Observer = Callable[[int, int, Inquiry], None]
 """Told before every batch how many nodes were checked, how many the lattice has, and what the search knows and asks."""
@@ -140,3 +144,30 @@ def only_checked(node: NodeSummary, loss: float) -> SearchOutcome:
         unsatisfiable=False,
         searched=False,
     )
+
+
+def dry_run_choice(engine: Compute, table: EncodedTable) -> tuple[EncodedTable, SearchOutcome, NodeSummary]:
+    """The bottom of the lattice in place of a choice, with one row in one class: a dry run has no cells.
+
+    Returns:
+        the table under the policy that would be published, the outcome, and the node.
+    """
+    bottom, policy = table.context.lattice.bottom, table.bound.policy
+    node_summaries(engine, table, [bottom])
+    table = most_private(table, DRY_RUN_ATTAINABLE) if policy.objective == "privacy" else table
+    table = replace(table, context=replace(table.context, row_count=1))
+    node = NodeSummary(
+        levels=bottom,
+        class_count=1,
+        kept_class_count=1,
+        suppressed_rows=0,
+        certain_suppressed_rows=0,
+        min_class_size=1,
+        lm=0,
+        ncp=0,
+        combined_loss=0,
+        suppressed_share=0,
+        suppressed_information=0,
+        class_losses={each.name: 1 for each in policy.criteria.class_losses},
+    )
+    return table, only_checked(node, policy.quality.loss(node, table.context)), node

@@ -6,8 +6,9 @@ from sqlanon.engines.base import Compute
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.model.privacy import PrivacyModel
 from sqlanon.model.recoding import Recoding
+from sqlanon.queries.cells.encoding import Encoding
 from sqlanon.queries.classes import summaries as evaluate
-from sqlanon.queries.classes.grouping import Grouping
+from sqlanon.queries.classes.grouping import Grouping, recoded
 from sqlanon.queries.kit.nodes import Relation, Step
 from sqlanon.queries.release.rows import KEPT_CLASSES
 
@@ -22,6 +23,11 @@ def attained_measures(engine: Compute, grouping: Grouping) -> list[float]:
     """What the classes that are kept attain in each bound of the privacy models, in the policy's order."""
     row = engine.fetch(evaluate.attained(grouping), "attained measures", "node")[0]
     return [row[f"attained_{index}"] for index in range(len(grouping.encoding.criteria.bounds))]
+
+
+def attained_at(engine: Compute, encoding: Encoding, recoding: Recoding) -> list[float]:
+    """The same of the classes of a recoding."""
+    return attained_measures(engine, recoded(encoding, recoding))
 
 
 def masked_rows_fall_short(engine: Compute, table: EncodedTable, recoding: Recoding) -> list[PrivacyModel]:

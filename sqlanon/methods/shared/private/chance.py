@@ -56,7 +56,7 @@ class Chance:
             EngineError: there is no ledger that outlives the session, or another one is that of the warehouse.
         """
         is_query = source.dataset is None
-        if request.rehearsed:
+        if request.is_dry_run:
             return cls(SeededSource(0), False, None, DataSet(""), is_query)
         chosen = OpenDPSource() if request.random_source is None else request.random_source
         is_private = type(chosen) is OpenDPSource

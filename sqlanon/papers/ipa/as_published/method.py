@@ -7,11 +7,9 @@ from functools import partial
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.noisy_node.ipa.draws import Domains
-from sqlanon.methods.noisy_node.ipa.method import NoisyCountsOfNodes
+from sqlanon.methods.noisy_node.ipa.method import NoisyCountsOfNodes, NoisyCountsRun
 from sqlanon.methods.noisy_node.shared.algorithm import DrawnNode, Draws
-from sqlanon.methods.noisy_node.shared.method import Private
 from sqlanon.methods.shared.cells import EncodedTable
-from sqlanon.model.policy.private_node import NodeMethod
 from sqlanon.papers.ipa.as_published import draws as published
 
 NO_DOMAINS = Domains({}, 0)
@@ -30,12 +28,9 @@ class AlgorithmAsPublished(NoisyCountsOfNodes):
             draw_counts = partial(published.draw_counts, engine, table, draws, chosen)
             yield DrawnNode(chosen.levels, len(chosen.perturbation.runs), draw_counts, True, {})
 
-    def theorem(self, method: NodeMethod) -> str:
-        return "none"
 
-
-class AsPublished(Private):
+class AsPublishedRun(NoisyCountsRun):
     """Publish what the algorithm of the paper makes of a table."""
 
-    def __init__(self) -> None:
-        super().__init__(AlgorithmAsPublished())
+    algorithm = AlgorithmAsPublished()
+    theorem = "none"

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from sqlanon.engines.base import Compute
 from sqlanon.methods.noisy_node.epsilon_safe.draws import drawn_on_sample
-from sqlanon.methods.noisy_node.epsilon_safe.method import SampledClasses
+from sqlanon.methods.noisy_node.epsilon_safe.method import EpsilonSafeRun, SampledClasses
 from sqlanon.methods.noisy_node.shared.algorithm import DrawnNode, Draws
-from sqlanon.methods.noisy_node.shared.method import Private
 from sqlanon.methods.shared.cells import EncodedTable
 from sqlanon.papers.thesis.epsilon_safe_as_published.draws import chosen_nodes
 
@@ -25,8 +24,7 @@ class AlgorithmAsPublished(SampledClasses):
         yield from drawn_on_sample(engine, table, draws, runs, chosen_nodes)
 
 
-class AsPublished(Private):
+class AsPublishedRun(EpsilonSafeRun):
     """Publish what the algorithm of the thesis makes of a table."""
 
-    def __init__(self) -> None:
-        super().__init__(AlgorithmAsPublished())
+    algorithm = AlgorithmAsPublished()

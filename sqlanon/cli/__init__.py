@@ -27,7 +27,7 @@ def program() -> NoReturn:
         main()
     except SystemExit as end:
         atexit._run_exitfuncs()
-        with suppress(OSError):  # of which Python tells at an ordinary end
+        with suppress(OSError):  # Python reports it at an ordinary end
             for stream in filter(None, (sys.stdout, sys.stderr)):
                 stream.flush()
             if end.code is None or isinstance(end.code, int):

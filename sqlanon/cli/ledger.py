@@ -66,7 +66,7 @@ def cap(
     lift: Annotated[bool, typer.Option("--lift", help="Bound it no more.")] = False,
     individual: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The column that tells whose row it is, if all losses are by individual."),
+        typer.Option(metavar="COLUMN", help="The column that identifies individuals, if all losses are by individual."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -166,7 +166,7 @@ def _shown(accounts: Mapping[str, Account], entries: Iterable[Entry]) -> Documen
 
 
 def _doubt(name: str) -> None:
-    say(f'Note: "{name}" is no table or file here, and nothing was charged to it yet; is that how it is spelled?')
+    say(f'Note: "{name}" is not a table or file here, and nothing was charged to it yet; is the name spelled right?')
 
 
 @contextmanager

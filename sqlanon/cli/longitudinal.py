@@ -14,7 +14,9 @@ from sqlanon.cli.terminal.output import say, write_json
 def flatten(
     source: Source,
     into: Target,
-    individual: Annotated[str, typer.Option(metavar="COLUMN", help="The column that tells whose event it is.")],
+    individual: Annotated[
+        str, typer.Option(metavar="COLUMN", help="The column that identifies the individual of an event.")
+    ],
     event: Annotated[list[str], typer.Option(metavar="COLUMN", help="A column that becomes columns; repeat it.")],
     order: Annotated[
         list[str],

@@ -55,7 +55,7 @@ _machine: ContextVar[_Machine] = ContextVar("machine", default={})  # noqa: B039
 
 
 def on_this_machine(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that opens a session, with options that tell how much of the machine the session may use."""
+    """A command that opens a session, with options that limit how much of the machine the session may use."""
 
     @functools.wraps(command)
     def limited(**given: Any) -> None:

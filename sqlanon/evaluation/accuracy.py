@@ -75,12 +75,12 @@ def classification(
     """How well classifiers that were trained on a release predict the labels of other rows (CA, LA and BA).
 
     The classifiers are a decision tree (CART, each leaf with at least 0.05 % of the training weight) and logistic
-    regression. All columns beside the target and the weight are predictors: generalized values and all else that is no
-    number as one-hot, lists as sets of items, numbers standardized on the training rows; a value that the training
+    regression. All columns beside the target and the weight are predictors: generalized values and all else that is not
+    a number as one-hot, lists as sets of items, numbers standardized on the training rows; a value that the training
     rows do not have is all zeros, and a missing one (NULL, or a number that is not finite) is their mode. Equal rows
     are counted by the database, and weigh as many.
 
-    The accuracy is measured on true rows: it is no part of what a differentially private release promises, and
+    The accuracy is measured on true rows: a differentially private release does not promise it, and
     publishing it, or choosing settings by it, would break the promise. Needs the extra ``eval``.
 
     Args:
@@ -94,17 +94,17 @@ def classification(
             there.
         seeds: of the classifiers that draw, from 0 to 2³² - 1; each is trained once a seed. Logistic regression draws
             nothing.
-        raw: training and test rows as they are, to be told what the same classifiers reach there (BA).
+        raw: training and test rows as they are, to report what the same classifiers reach there (BA).
 
     Returns:
         the accuracies, in [0, 1]; the same for the same rows, in whatever order, and seeds.
 
     Raises:
-        PolicyError: a model is unknown, a seed is none, or ``raw`` is no pair; a table lacks the target or the weight;
-            the tables of a pair differ in their columns, or in whether a column has numbers, lists or something else;
-            weights are NULL, negative, not finite or no numbers; rows have no label; a table has no rows, or training
-            rows have one label alone; or the tables of a pair have no label in common. What is wrong with arguments and
-            columns is listed as a whole, and then what is wrong with rows.
+        PolicyError: a model is unknown, a seed is none, or ``raw`` is not a pair; a table lacks the target or the
+            weight; the tables of a pair differ in their columns, or in whether a column has numbers, lists or something
+            else; weights are NULL, negative, not finite or no numbers; rows have no label; a table has no rows, or
+            training rows have one label alone; or the tables of a pair have no label in common. What is wrong with
+            arguments and columns is listed as a whole, and then what is wrong with rows.
         EngineError: scikit-learn is not installed, or the database refused a step.
 
     Source: Mohammed et al. 2013 and 2011 (DiffGen), "classification accuracy", with CART in place of C4.5.

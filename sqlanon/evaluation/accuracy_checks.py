@@ -15,7 +15,7 @@ from sqlanon.model.names import folded
 
 HEADING = "the accuracy cannot be measured:"
 
-MOST_SEED = 2**32 - 1
+MAX_SEED = 2**32 - 1
 """The largest seed that scikit-learn takes."""
 
 PAIR = 2
@@ -59,7 +59,7 @@ def refuse_arguments(asked: Asked, pairs: Sequence[Pair]) -> None:
     problems += [] if asked.models else ["no model is given"]
     problems += [] if asked.seeds else ["no seed is given"]
     if not all(_is_seed(seed) for seed in asked.seeds):
-        problems.append(f"seeds must be whole numbers from 0 to {MOST_SEED}")
+        problems.append(f"seeds must be whole numbers from 0 to {MAX_SEED}")
     if asked.weight is not None and folded(asked.weight) == folded(asked.target):
         problems.append(f'column "{asked.target}" cannot be the target and the weight')
     problems += _missing_columns(asked, pairs)
@@ -109,7 +109,7 @@ def refuse_values(pairs: Sequence[Pair], read: Iterable[tuple[Combinations, Comb
 
 
 def _is_seed(seed: object) -> bool:
-    return isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed <= MOST_SEED
+    return isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed <= MAX_SEED
 
 
 def _missing_columns(asked: Asked, pairs: Sequence[Pair]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from sqlanon.evaluation.audit_bounds import lower_losses
 from sqlanon.evaluation.audit_events import Event, Samples, best_event, uses_evidence, weighed
 from sqlanon.evaluation.audit_outputs import Features, Views, countable, views_of
 from sqlanon.evaluation.exact import Distribution, hockey_stick, smallest_epsilon
-from sqlanon.evaluation.mechanisms import Choosy, Enumerable, Repeatable, Repeated, mechanism_of, outcomes_of
+from sqlanon.evaluation.mechanisms import Enumerable, Repeatable, Repeated, RestrictsInputs, mechanism_of, outcomes_of
 from sqlanon.model.budget import Budget, Exact, ExactNumber, spelled
 from sqlanon.model.policy.given import GivenPolicy, policy_of
 from sqlanon.model.policy.policy import Policy
@@ -27,7 +27,7 @@ from sqlanon.report.document import Document, count, facts, notes, paragraph
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
-FEWEST_RUNS = 4
+MIN_RUNS = 4
 """A quarter of the runs each is needed to weigh values and to choose an event, and half to bound it."""
 
 BOUNDED_PROBABILITIES = 4
@@ -46,7 +46,7 @@ class Audit(Result):
         confidence: that all that is said is true; None if exact.
         runs: of the mechanism on each of the two tables; None if exact.
         direction: on which of them the event is likelier, such as ``table over neighbour``; None if nothing was found.
-        event: what told the tables apart, in words; None if exact, or nothing was found.
+        event: what distinguished the tables, in words; None if exact, or nothing was found.
         bounded_runs: the runs on each of the tables that the bound is from; others chose the event.
         event_runs: in how many of them the event happened, on the likelier table first.
         claimed: what the mechanism was held to.
@@ -137,7 +137,7 @@ def audit_privacy(
 ) -> Audit:
     """Run a mechanism many times on two neighbouring tables and bound from below what ε it has.
 
-    The event, a set of outputs, that tells the tables apart best is chosen on one half of the runs, in either
+    The event, a set of outputs, that distinguishes the tables best is chosen on one half of the runs, in either
     direction, and its probabilities are bounded on the other half by Clopper and Pearson; the chance of an error is
     shared out among all four bounds. So a mechanism that keeps its claim is called a violation with probability at most
     1 - ``confidence``. That no violation is found proves nothing: it only says how far a search went.
@@ -153,7 +153,7 @@ def audit_privacy(
         confidence: above 0 and below 1.
         claimed: what the mechanism is held to; else its own attribute ``claimed``, if it has one.
         delta: δ at which ε is bounded, exact; else that of the claim, or 0.
-        features: turns an output into views by name, of which events are made; a name is a text, or a pair of a text
+        features: turns an output into views by name, from which events are made; a name is a text, or a pair of a text
             and an item that reports keep to themselves. Else those of
             :func:`~sqlanon.evaluation.audit_outputs.default_features`.
         show_event: whether the event may be described with values from outputs, which can be cell values.
@@ -163,7 +163,7 @@ def audit_privacy(
         PolicyError: an argument makes no sense, or an output cannot be counted.
         EngineError: scipy is not installed and runs are to be judged.
     """
-    # Without a session a text is no mechanism; with one it is the path of a policy.
+    # Without a session a text is not a mechanism; with one it is the path of a policy.
     if isinstance(method, Policy | Mapping | Path) or (isinstance(method, str) and session is not None):
         method = policy_of(method)
     _check(method, runs, confidence, session)
@@ -173,7 +173,7 @@ def audit_privacy(
     if isinstance(mechanism, Enumerable):
         return _computed(mechanism.distribution(table), mechanism.distribution(neighbour), claim, at)
 
-    if isinstance(mechanism, Choosy):
+    if isinstance(mechanism, RestrictsInputs):
         mechanism.refuse_strangers(table, neighbour)
     sampled = _sampled(mechanism, table, neighbour, runs)
     views = views_of if features is None else _checked_features(features, mechanism)
@@ -192,7 +192,7 @@ def audit_privacy(
         violates=_violates(bound, claim),
         exact=False,
         notes=(
-            "A lower bound for these two tables: that no more was found is no proof that there is no more.",
+            "A lower bound for these two tables: a larger loss may exist that was not found.",
             *_too_few(sampled[-1].runs, claim, float(at), (1 - confidence) / BOUNDED_PROBABILITIES),
             *getattr(mechanism, "notes", ()),
         ),
@@ -298,8 +298,8 @@ def _check(
         problems.append("a policy needs a session to run in: give session=")
     if session is not None and not isinstance(method, Policy):
         problems.append("session is for a policy; leave it out")
-    if isinstance(runs, bool) or not isinstance(runs, int) or runs < FEWEST_RUNS:
-        problems.append(f"runs must be a whole number of at least {FEWEST_RUNS}")
+    if isinstance(runs, bool) or not isinstance(runs, int) or runs < MIN_RUNS:
+        problems.append(f"runs must be a whole number of at least {MIN_RUNS}")
     if not (isinstance(confidence, float) and math.isfinite(confidence) and 0 < confidence < 1):
         problems.append("confidence must be above 0 and below 1")
     if problems:

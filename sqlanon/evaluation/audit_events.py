@@ -1,4 +1,4 @@
-"""The search for the event, a set of outputs, that tells two neighbours apart best."""
+"""The search for the event, a set of outputs, that distinguishes two neighbours best."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Tally = dict[Name, dict[Hashable, list[int]]]
 EVIDENCE = "the evidence of all views together, as weighed on other runs"
 SHOWN_VALUES = 10
 MARGIN = 0.01
-"""An event that is told more easily is taken if its bound is no further from the best."""
+"""An event that is described more easily is taken if its bound is no further from the best."""
 
 RAREST = 8
 """The fewest runs that must show a view: of fewer, the bound is about as large as that of a probability of 0."""
@@ -45,7 +45,7 @@ ABSENT = Missing.VALUE
 class Event:
     """A set of outputs: those with one of ``values`` in a view, or on one side of ``threshold``.
 
-    ``is_below`` tells the side: below, or absent, or no number; else at or above.
+    ``is_below`` is the side: below, or absent, or no number; else at or above.
     """
 
     name: Name
@@ -75,10 +75,10 @@ class Event:
         if is_shown:
             words = [repr(value) for value in sorted(present, key=_in_order)[:SHOWN_VALUES]]
             more = [f"{len(present) - len(words):,} more"] if len(present) > len(words) else []
-            told = f"is {' or '.join([*words, *more])}"
+            described = f"is {' or '.join([*words, *more])}"
         else:
-            told = "is one value" if len(present) == 1 else f"is one of {len(present):,} values"
-        return f"{told} or absent" if ABSENT in values else told
+            described = "is one value" if len(present) == 1 else f"is one of {len(present):,} values"
+        return f"{described} or absent" if ABSENT in values else described
 
     def _side(self, is_shown: bool) -> str:
         threshold = f"{self.threshold:g}" if is_shown else "a threshold"
@@ -128,7 +128,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class _Nested:
-    """Events of which each contains the one before, and how often they happened."""
+    """Events, each containing the one before, and how often they happened."""
 
     more: Counts
     less: Counts
@@ -141,7 +141,7 @@ def weighed(training: Samples, features: Features) -> tuple[Features, Tally]:
     The evidence of an output is the sum of the logarithms of how much more often each of its values was seen on the
     first neighbour than on the second: a threshold on it can see what none of the views shows alone.
     """
-    tally = {name: values for name, values in training.tally(features).items() if _tells(values)}
+    tally = {name: values for name, values in training.tally(features).items() if _is_informative(values)}
     weights = {name: {value: _weight(*counts) for value, counts in values.items()} for name, values in tally.items()}
     absent = {name: values.get(ABSENT, 0.0) for name, values in weights.items()}
     nothing = sum(absent.values())
@@ -189,9 +189,9 @@ def best_event(
 
 
 def _offered(trained: Tally, chosen: Tally, is_reversed: bool) -> Iterator[_Nested]:
-    """Sets of events, those that are told more easily first; each set has at least one."""
+    """Sets of events, those that are described more easily first; each set has at least one."""
     for name, values in chosen.items():
-        if not _tells(values):
+        if not _is_informative(values):
             continue
         if any(value is not ABSENT for value in values) and all(
             value is ABSENT or number(value) is not None for value in values
@@ -254,7 +254,7 @@ def _weight(first: int, second: int) -> float:
     return math.log((first + 0.5) / (second + 0.5))
 
 
-def _tells(values: Mapping[Hashable, list[int]]) -> bool:
-    """Whether a view can tell neighbours apart: enough runs show it, or enough do not."""
+def _is_informative(values: Mapping[Hashable, list[int]]) -> bool:
+    """Whether a view can distinguish neighbours: enough runs show it, or enough do not."""
     shown = [sum(counts[side] for value, counts in values.items() if value is not ABSENT) for side in (0, 1)]
     return max(shown) >= RAREST

@@ -32,7 +32,7 @@ FEW_PARTS = 8
 """An output of more parts is a list of equals, whose parts have no views of their own."""
 
 LONGEST_VECTOR = 256
-"""A longer output is no vector with a meaning for each of its positions."""
+"""A longer output is not taken for a vector with a meaning for each position."""
 
 
 PLAIN = frozenset({int, str, bool, type(None)})

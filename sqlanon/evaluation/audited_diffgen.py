@@ -26,7 +26,7 @@ from sqlanon.queries.noise.unseen import INDEX
 class AuditedDiffGen(AuditedPolicy):
     """What a run would publish: the specializations in their order, which sets are left, and all counts that are shown.
 
-    Combinations are told by their number in the public domain of the cut.
+    Combinations are known by their number in the public domain of the cut.
     """
 
     def _prepared(self, source: ResolvedSource) -> BoundPolicy:
@@ -55,7 +55,7 @@ class AuditedDiffGen(AuditedPolicy):
                     engine, chosen.cut, points.classes, settings, self._source, portions.rest(LEAVES), runs=count
                 )
                 rows = engine.fetch(runs_by_outcome(SHOWN.table, INDEX), "outcomes")
-            drawn = _told(chosen)
+            drawn = _visible(chosen)
             silent = count - sum(int(row["runs"]) for row in rows)
             for row in rows:
                 counts = {item[INDEX]: item[NOISY] for item in row["shown"]}
@@ -64,7 +64,7 @@ class AuditedDiffGen(AuditedPolicy):
                 yield countable((drawn, {})), silent
 
 
-def _told(chosen: Chosen) -> tuple[object, ...]:
+def _visible(chosen: Chosen) -> tuple[object, ...]:
     """What there is to see of a cut besides its counts, and how it came about."""
     kept = tuple(partitions.kept for partitions in chosen.cut.partitions.values())
     return (tuple((each.piece, each.children) for each in chosen.specializations), kept)

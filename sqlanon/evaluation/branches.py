@@ -43,7 +43,7 @@ class Remembered:
         return found
 
     def partitioned(self, partitions: Partitions) -> None:
-        """See :class:`~.specialize.Evidence`; it is told when it is asked."""
+        """See :class:`~.specialize.Evidence`; there is nothing to prepare."""
 
     def _scored(self, interval: Piece) -> Scored:
         found: Scored = self._answer(("splits", interval), lambda: self._evidence.split_scores([interval])[0])
@@ -70,7 +70,7 @@ class Remembered:
 
 
 class _Branch(Exception):  # noqa: N818 - no error, but a way out
-    """Runs part ways: what was drawn, by what it is told as, with how often it was drawn."""
+    """Runs part ways: what was drawn, by its name, with how often it was drawn."""
 
     def __init__(self, drawn: Sequence[tuple[Any, int]]) -> None:
         self.drawn = drawn
@@ -103,7 +103,7 @@ def branches(
     pay: Callable[[], Portions],
     runs: int,
 ) -> Iterator[tuple[Chosen, Portions, int]]:
-    """The cuts that so many runs draw, each with what it has left of its budget, and in how many runs it was drawn.
+    """The cuts that ``runs`` runs draw, each with what it has left of its budget, and in how many runs it was drawn.
 
     Args:
         axes, classes, settings: as :func:`~.specialize.specialized` takes them.

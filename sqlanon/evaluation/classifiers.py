@@ -11,11 +11,11 @@ from sqlanon.model.extras import extra_module
 SMALLEST_LEAF = 0.0005
 """The least share of the training weight in a leaf of a tree."""
 
-MOST_ITERATIONS = 1000
+MAX_ITERATIONS = 1000
 """Of L-BFGS: raw UCI Adult needs 81. scikit-learn warns where they are not enough."""
 
 
-MOST_DENSE_NUMBERS = 50_000_000
+MAX_DENSE_NUMBERS = 50_000_000
 """The most numbers of a matrix that trees learn from as it is, 200 MB; from a larger one as a sparse one.
 
 Of 95,600 combinations in 37 features (`sqlanon reproduce diffgen`, h = 16): 0.5 s in place of 3.2, and the same tree.
@@ -45,7 +45,7 @@ def _tree(seed: int) -> Any:
 def _dense(features: Any) -> Any:
     """Numbers as trees compare them, unless they are too many."""
     rows, columns = features.shape
-    return features.astype("float32").toarray() if rows * columns <= MOST_DENSE_NUMBERS else features
+    return features.astype("float32").toarray() if rows * columns <= MAX_DENSE_NUMBERS else features
 
 
 def _sparse(features: Any) -> Any:
@@ -55,7 +55,7 @@ def _sparse(features: Any) -> Any:
 
 def _logistic(_: int) -> Any:
     """Logistic regression with an L2 penalty of C = 1, by L-BFGS, which draws nothing."""
-    return _module("sklearn.linear_model").LogisticRegression(max_iter=MOST_ITERATIONS)
+    return _module("sklearn.linear_model").LogisticRegression(max_iter=MAX_ITERATIONS)
 
 
 def require_scikit_learn() -> None:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class Repeatable(Protocol):
     """A mechanism that can be run many times at once.
 
-    It may have an attribute ``claimed``, the :class:`Budget` that it is held to if the audit is told of no other.
+    It may have an attribute ``claimed``, the :class:`Budget` that it is held to if the audit has no other.
     """
 
     def outcomes(self, table: Any, runs: int) -> Mapping[Any, int]:
-        """How often each output came, of so many runs, all independent of each other and of those of other calls.
+        """How often each output came in ``runs`` runs, all independent of each other and of those of other calls.
 
         Outputs are best numbers, texts, and tuples and frozensets of them: what is made of cells and counts as
         ``frozenset({(cell, count), ...})`` is looked at cell by cell.
@@ -31,11 +31,11 @@ class Repeatable(Protocol):
 
 
 @runtime_checkable
-class Choosy(Protocol):
-    """A mechanism that can tell whether two tables are neighbours."""
+class RestrictsInputs(Protocol):
+    """A mechanism that knows whether two tables are neighbours."""
 
     def refuse_strangers(self, table: Any, neighbour: Any) -> None:
-        """Refuse tables that are none, of which a loss would say nothing."""
+        """Refuse tables that are not neighbours, because a loss would mean nothing."""
 
 
 @runtime_checkable

@@ -24,7 +24,7 @@ from sqlanon.queries.noise.scores import WHOLE
 if TYPE_CHECKING:
     from sqlanon.api.session import Session
 
-MOST_NODES = 2000
+MAX_NODES = 2000
 """How large a lattice may be: time and memory grow with the square of its nodes."""
 
 
@@ -47,7 +47,7 @@ def node_probabilities(
 ) -> tuple[NodeProbability, ...]:
     """How likely a private method is to draw each node of a table, computed exactly, the likeliest first.
 
-    Nothing is drawn or charged. Probabilities are made from the data without noise, so that they tell of it what a
+    Nothing is drawn or charged. Probabilities are made from the data without noise, so that they reveal what a
     release never does: they are for a table that everybody may know, such as a synthetic one to choose ε by.
 
     Args:
@@ -58,7 +58,7 @@ def node_probabilities(
 
     Raises:
         PolicyError: the table is not said to be public; the policy draws no node, or not on the whole table; or there
-            are more than :data:`MOST_NODES` nodes.
+            are more than :data:`MAX_NODES` nodes.
         TaxonomyError: the table does not fit its taxonomies.
     """
     policy = policy_of(policy)
@@ -77,7 +77,7 @@ def node_probabilities(
 
 def _problems(policy: Policy, *, is_public: bool) -> Iterator[str]:
     if not is_public:
-        yield "they tell of the rows without noise: say is_public=True if everybody may know all of them"
+        yield "they reveal the rows without noise: say is_public=True if everybody may know all of them"
     method = policy.method
     if not isinstance(method, NodeMethod) or not method.chooses_node or not method.claims_privacy:
         yield f"{method} draws no node by its score"
@@ -103,14 +103,14 @@ class _NotedScores(SeededSource):
 
 
 class _ChosenOnce(AuditedPolicy):
-    """A policy of which the node is drawn, and nothing else."""
+    """A policy whose node is drawn, and nothing else."""
 
     def _outcomes(
         self, engine: Engine, bound: BoundPolicy, accountant: Accountant, runs: int
     ) -> Iterator[tuple[object, int]]:
-        if bound.lattice.size > MOST_NODES:
+        if bound.lattice.size > MAX_NODES:
             raise PolicyError(
-                f"the lattice has {bound.lattice.size:,} nodes, of which {MOST_NODES:,} can be shown: give "
+                f"the lattice has {bound.lattice.size:,} nodes, but at most {MAX_NODES:,} can be shown: give "
                 "minimum_levels or maximum_levels"
             )
         next(self._drawn_nodes(engine, bound, accountant, runs))

@@ -97,9 +97,9 @@ def _notes(plan: EpsilonSafePlan) -> Iterator[str]:
         yield f"The node is public and costs nothing: all of ε = {sampling} is for the sampling."
     likely = f"{100 * LIKELY:g} %"
     yield (
-        f"Shown from, lost to: with so many rows or more, and so many or fewer, a class is shown and lost with a "
+        f"Shown from, lost to: a class of at least, or at most, this number of rows is shown, or lost, with a "
         f"probability of {likely}; by {'tight k' if plan.tight else 'least k'}. ‰ of table: the former, of all rows."
     )
     yield "Least k is by the δ of Li et al. 2012; tight k by the smaller one that is exact for one class."
     yield "Of a class that is shown, the sampled rows are: β of them on average."
-    yield "No data was read: how many classes have so many rows depends on the table, and on the node."
+    yield "No data was read: how many classes are that large depends on the table, and on the node."

@@ -28,7 +28,7 @@ LIKELY = 0.95
 STEPS = (1, 2, 5, 10, 20, 50, 100)
 """By how many parts of :data:`SHARES` the β of a plan may differ."""
 
-MOST_SAMPLES = 20
+MAX_SAMPLES = 20
 """How many β a plan has at most, besides the largest."""
 
 
@@ -38,11 +38,11 @@ class PlannedSample(Result):
     Attributes:
         beta: the probability with which each row is in the sample.
         k: the least published count that δ allows for.
-        tight_k: the same by the δ that is exact for one class, which is no larger.
+        tight_k: the same by the δ that is exact for one class; at most as large.
         sampled_rows: how many rows the sample has on average.
-        shown_from: with so many rows or more a class is shown with a probability of 95 %.
+        shown_from: with this number of rows or more a class is shown with a probability of 95 %.
         share: that as a share of the table; above 1 if the table is too small.
-        lost_to: with so many rows or fewer a class is lost with a probability of 95 %.
+        lost_to: with this number of rows or fewer a class is lost with a probability of 95 %.
     """
 
     beta: ExactNumber
@@ -129,7 +129,7 @@ def shares(sampling: Fraction) -> list[Fraction]:
             f"ε of the sampling is {spelled(sampling)}, which admits no beta of 1/{SHARES}: take a larger ε in all, "
             "or a smaller one for the node"
         )
-    step = next(step for step in STEPS if largest <= MOST_SAMPLES * step)
+    step = next(step for step in STEPS if largest <= MAX_SAMPLES * step)
     return [Fraction(parts, SHARES) for parts in (*range(step, largest, step), largest)]
 
 

@@ -88,7 +88,7 @@ class AuditedPolicy:
             )
 
     def outcomes(self, table: Source, runs: int) -> Mapping[object, int]:
-        """Draw so many releases of a table; each different one with the number of runs in which it was drawn."""
+        """Draw ``runs`` releases of a table; each different one with the number of runs in which it was drawn."""
         found: dict[object, int] = {}
         for start in range(0, runs, RUNS_AT_ONCE):
             with self._session._opened.call():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AverageQuery", "CountQuery", "GroupQuery", "query_answers", "query_errors", "stroke_queries"]
 
-TOLD = (CLASS_IDS, COUNTERFEITS)
+CATALOG_COLUMNS = (CLASS_IDS, COUNTERFEITS)
 """The columns of a catalog beside the sensitive one."""
 
 ERRORS = pa.schema(
@@ -74,7 +74,7 @@ def query_errors(
         workload: the queries.
         without_masked: the quasi-identifiers of the release, to leave rows with ``*`` in all of them out; otherwise
             these are spread over the whole domain.
-        catalog: the second table of a release with counterfeits, which tells how many of them there are.
+        catalog: the second table of a release with counterfeits, which counts them.
 
     Returns:
         a table with columns query (in words, without values), group_count (groups of either table), unanswered_groups
@@ -144,32 +144,32 @@ def _prepared(
     true, shown = session._opened.resolve(original), session._opened.resolve(released)
     read = list(dict.fromkeys(name for query in queries for name in query.columns))
     problems = [*_missing(engine, true, read), *_missing(engine, shown, list(dict.fromkeys([*read, *without_masked])))]
-    told = None if catalog is None else session._opened.resolve(catalog)
-    sensitive = "" if told is None else sensitive_column(engine, told)
-    problems += [] if told is None else _missing(engine, shown, [CLASS_ID, sensitive])
+    listed = None if catalog is None else session._opened.resolve(catalog)
+    sensitive = "" if listed is None else sensitive_column(engine, listed)
+    problems += [] if listed is None else _missing(engine, shown, [CLASS_ID, sensitive])
     if problems:
         raise PolicyError("the queries cannot be asked:", problems)
     if not engine.find(engine.taxonomy):
         engine.prepare_taxonomies()
     tables = Tables(true.relation, shown.relation, tuple(without_masked))
     with engine.transaction(), engine.scratch():
-        if told is not None:
-            engine.run(answers.weighted(shown.relation, told.relation, sensitive))
+        if listed is not None:
+            engine.run(answers.weighted(shown.relation, listed.relation, sensitive))
             tables = replace(tables, released=answers.WEIGHTED.table, is_weighted=True)
         yield engine, tables
 
 
 def sensitive_column(engine: Compute, catalog: ResolvedSource) -> str:
-    """The sensitive column of a catalog: the one beside what it tells of it.
+    """The sensitive column of a catalog: the one beside its own columns.
 
     Raises:
-        PolicyError: the table is no catalog.
+        PolicyError: the table is not a catalog.
     """
     columns = [column.name for column in engine.describe(catalog.relation)]
-    others = [name for name in columns if name not in TOLD]
-    if len(others) != 1 or len(columns) != len(TOLD) + 1:
+    others = [name for name in columns if name not in CATALOG_COLUMNS]
+    if len(others) != 1 or len(columns) != len(CATALOG_COLUMNS) + 1:
         raise PolicyError(
-            f"{catalog.description} is no catalog: that has {', '.join(TOLD)} and a sensitive column alone"
+            f"{catalog.description} is not a catalog: it needs {', '.join(CATALOG_COLUMNS)} and a sensitive column"
         )
     return others[0]
 

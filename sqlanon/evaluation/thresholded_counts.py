@@ -18,7 +18,7 @@ Cell = tuple[str, str]
 Published = tuple[tuple[tuple[Cell, int], ...], tuple[tuple[str, int], ...]]
 """The cells that are published, with their noisy counts, and the rolled-up values with theirs; both in their order."""
 
-MOST_RELEASES = 1_000_000
+MAX_RELEASES = 1_000_000
 BITS = 320
 """Probabilities as small as 10^-80 have all digits of a float."""
 
@@ -132,8 +132,8 @@ class ThresholdedCounts:
             self.cells.outcomes ** len(cells) * (1 if self.roll_up is None else self.roll_up.outcomes)
             for cells in by_value.values()
         )
-        if releases > MOST_RELEASES:
-            problems.append(f"there may be {releases:,} releases, more than {MOST_RELEASES:,}: use fewer cells or rows")
+        if releases > MAX_RELEASES:
+            problems.append(f"there may be {releases:,} releases, more than {MAX_RELEASES:,}: use fewer cells or rows")
         if problems:
             raise PolicyError("the distribution cannot be computed:", problems)
 

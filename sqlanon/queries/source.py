@@ -45,7 +45,7 @@ class Traits:
 
     @property
     def can_be_rebuilt(self) -> bool:
-        """Whether counts of its values tell the values as they were: those that are counted together look alike."""
+        """Whether counts of its values determine the values: those that are counted together look alike."""
         return self.is_text or self.has_one_text
 
 
@@ -84,8 +84,8 @@ class TaxonomyShape:
         domain: ``declared``, ``stated`` or ``observed``.
         sha256: a hash of its rows.
         origin: the file that states its values; None unless the domain is ``stated``.
-        content: what tells its rows from others, a row per level. The hash, which releases carry, tells nothing of
-            levels that are left out, nor NULL from an empty text.
+        content: what identifies its rows, a row per level. The hash, which releases carry, covers neither levels that
+            are left out nor the difference between NULL and an empty text.
     """
 
     label_counts: tuple[int, ...]

@@ -86,7 +86,7 @@ def demo(engine: Engine, *, rows: int, seed: int, progress: Progress) -> Demo:
         engine: the warehouse, which then holds ``visits``, ``visits_k5``, the taxonomies and the macros.
         rows: how many visits.
         seed: the same seed makes the same visits.
-        progress: told of every stage.
+        progress: called at every stage.
 
     Raises:
         SqlanonError: as :func:`sqlanon.run.pipeline.anonymize`.

@@ -49,7 +49,7 @@ def generalize(
         replace: whether an existing table, file or folder of that name may be replaced.
 
     Raises:
-        PolicyError: the release tells of no cut, columns do not fit it, or values have no label in it.
+        PolicyError: the release records no cut, columns do not fit it, or values have no label in it.
         TaxonomyError: taxonomies of the release are not in the warehouse.
         EngineError: the database or the file system refused a step. The target is as it was before in every case.
     """
@@ -59,20 +59,20 @@ def generalize(
 
 
 def _record(text: str | None, release: str) -> Record:
-    """What the note of a release tells.
+    """The record in the note of a release.
 
     Raises:
         PolicyError: there is none, or no cut in it.
     """
     if not parse_note(text):
-        raise PolicyError(f"{release} has no note of sqlanon, which would tell its cut: name the release itself")
+        raise PolicyError(f"{release} has no note of sqlanon with its cut: name the release itself")
     try:
         found = record_of(text)
     except ValidationError:
         raise PolicyError(f"the note of {release} is not what a run writes") from None
     if found is None or not (found.cut or found.cut_of_items):
         raise PolicyError(
-            f"the note of {release} tells of no cut: only methods such as diffgen have one, and tell it unless it "
+            f"the note of {release} has no cut: only methods such as diffgen have one, and record it unless it "
             "has very many labels; with a table of its cuts, anon.apply_cut does the same in SQL"
         )
     return found
@@ -155,7 +155,7 @@ def _parts(record: Record) -> Iterator[tuple[str, float | None, float | None, st
         for low, high in cast(tuple[Interval, ...], record.cut[name]):
             yield name, low, high, interval_label(as_text(low), as_text(high))
     for name, labels in record.cut_of_items.items():
-        # As long as no items are told apart from others, they have their label, of which there is one.
+        # As long as all items have one label, it is theirs.
         if all(label is not None for _, label in labels):
             yield from ((name, None, None, label) for _, label in labels if label is not None)
 

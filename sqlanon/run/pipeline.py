@@ -51,7 +51,7 @@ def anonymize(
         into: the target.
         request: what else is asked of the run.
         replace: whether an existing table, file or folder of that name may be replaced.
-        progress: told of every stage; what it raises ends the run, except after the last stage has finished.
+        progress: called at every stage; what it raises ends the run, except after the last stage has finished.
 
     Raises:
         PolicyError, TaxonomyError: the policy, a taxonomy or the request does not fit the source.

@@ -36,7 +36,7 @@ def made_from(
 ) -> dict[str, Any]:
     """All that a release depends on, as hashes: a run with the same again would make the same release.
 
-    ``files_sha256`` is None for tables and queries, of which it is not known whether they have changed.
+    ``files_sha256`` is None for tables and queries, whose changes are not known.
     """
     return {
         "policy_sha256": bound.policy.sha256(),

@@ -370,8 +370,8 @@ class TestProbabilities:
             sa.evaluation.node_probabilities(session, "people", sa.Policy(**ROLES, method=method), is_public=is_public)
 
     def test_a_lattice_of_very_many_nodes(self, session: sa.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(node_chances, "MOST_NODES", 5)
-        with pytest.raises(sa.PolicyError, match="6 nodes, of which 5 can be shown"):
+        monkeypatch.setattr(node_chances, "MAX_NODES", 5)
+        with pytest.raises(sa.PolicyError, match="6 nodes, but at most 5 can be shown"):
             sa.evaluation.node_probabilities(session, "people", POLICY, is_public=True)
 
 

@@ -177,7 +177,7 @@ class TestCatalogs:
         assert dict(zip(found["group_label"], found["answer"], strict=True)) == pytest.approx(shown)
 
     def test_tables_that_are_none(self, session: sa.Session, catalog: list[oracle.CatalogRow]) -> None:
-        with pytest.raises(sa.PolicyError, match='"patients" is no catalog: that has class_ids, counterfeits and'):
+        with pytest.raises(sa.PolicyError, match='"patients" is not a catalog: it needs class_ids, counterfeits and'):
             query_errors(session, "patients", "numbered", WORKLOAD, catalog="patients")
         with pytest.raises(sa.PolicyError, match='"released" has no column "class_id"'):
             query_errors(session, "patients", "released", WORKLOAD, catalog="catalog")

@@ -15,7 +15,7 @@ PATIENCE = 5.0
 """Seconds after Ctrl-C in which it does nothing when it is pressed again: that is time to clean up, or to import."""
 
 INTERRUPTS = [number for number in signal.Signals if number.name in ("SIGINT", "SIGTERM", "SIGHUP")]
-"""Ctrl-C, what schedulers send before they kill, and a terminal that is closed, which not every system tells."""
+"""Ctrl-C, what schedulers send before they kill, and a terminal that is closed, which not every system signals."""
 
 
 _interrupted = threading.Event()

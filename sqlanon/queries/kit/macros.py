@@ -173,7 +173,7 @@ def _expanded(tree: exp.Expr) -> exp.Expr:
     """The same in place."""
     # A root to hang the tree on: a node without a parent cannot be replaced in place.
     root = exp.Paren(this=tree)
-    # Most trees have nothing of all this, which one look at their nodes tells in place of four.
+    # Most trees have nothing of all this, and one walk over their nodes shows that in place of four.
     kinds = {type(node) for node in root.walk()}
     # Before the calls: in a body that is a subquery COLUMNS would no longer mean the caller's columns.
     if exp.Dot in kinds:

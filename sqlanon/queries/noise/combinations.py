@@ -135,7 +135,7 @@ def runs_by_outcome(items: exp.Expr, place: str) -> exp.Select:
 
     Args:
         items: what is shown of each run, with its noisy rows.
-        place: the column that tells what it is that is shown, by which a list is in order.
+        place: the column that identifies what is shown, and orders a list.
     """
     names = (place, NOISY)
     item = exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in names])

@@ -25,10 +25,10 @@ def unlike_groups(names: Sequence[str], made: exp.Expr, written: exp.Expr, count
     """One row, ``unlike``: how many groups of equal rows are not in a release as often as they were made.
 
     Args:
-        names: the columns that rows are told by.
+        names: the columns that identify rows.
         made: groups of equal rows with their number, ``row_count``.
         written: the release.
-        counts: its column that says how many rows each stands for; None if each is there so many times.
+        counts: its column with the number of rows that each stands for; None if each row is repeated instead.
     """
     rows = count_rows() if counts is None else _sum_of(counts)
     both = select(

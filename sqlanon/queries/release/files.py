@@ -1,4 +1,4 @@
-"""Queries that lay the rows of a release out in files: so many rows each, or by the values of columns."""
+"""Queries that lay the rows of a release out in files: by a number of rows, or by the values of columns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def guarded(
 ) -> exp.Query:
     """The rows of a release for folders of partitions, with the number of their file if its rows are limited.
 
-    It fails where a value could not be told from NULL by readers of such folders, or is too long for a name.
+    It fails where readers of such folders would confuse a value with NULL, or is too long for a name.
     """
     texts = {found.name for found in columns if found.traits.is_text}
     wanted: list[exp.Expr] = [

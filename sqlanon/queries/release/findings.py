@@ -65,7 +65,7 @@ def homogeneous_rows(labels: Sequence[str], traits: Mapping[str, Traits], names:
     """One row: the published ``rows``, and for each column by its place those in classes with a single value of it.
 
     Args:
-        labels: the columns of labels, which tell classes apart.
+        labels: the columns of labels, which define classes.
         traits: the types of the columns, by name.
         names: the columns.
     """

@@ -1,4 +1,4 @@
-"""The columns that are released as they are: what tells the rows apart that a release shows, and orders them.
+"""The columns that are released as they are: they distinguish and order the rows of a release.
 
 Equal values can differ in their bytes, such as 0.0 and -0.0. They must not stand in the order of the source, nor one of
 them for all.
@@ -28,7 +28,7 @@ class KeptColumn:
     Attributes:
         name: its name.
         value: what is released of it.
-        keys: the columns beside it that tell its values apart and order them; none if it does so itself.
+        keys: the columns beside it that distinguish and order its values; none if it does so itself.
         is_grouped: whether any of the values that agree in the keys can stand for all of them.
     """
 
@@ -39,7 +39,7 @@ class KeptColumn:
 
     @property
     def key_names(self) -> list[str]:
-        """The columns that tell its values apart and order them."""
+        """The columns that distinguish and order its values."""
         return [key.alias for key in self.keys] or [self.name]
 
 
@@ -92,7 +92,7 @@ def plain_value(source_column: SourceColumn) -> exp.Expr:
 
 
 def _keys(traits: Traits, value: exp.Expr) -> list[exp.Expr]:
-    """What tells the bytes of values of a type apart, in the order of the values; none if the values do."""
+    """What distinguishes the bytes of values of a type, in the order of the values; none if the values do."""
     if traits.has_one_form:
         return []
     if traits.is_json:

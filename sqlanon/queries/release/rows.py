@@ -82,7 +82,7 @@ def equal_rows(
 
 
 def expected_groups(encoding: Encoding, kept: Relation, beside: Sequence[exp.Alias] = ()) -> exp.Query | None:
-    """One row, ``groups``: how many there would be if values were independent of classes; None if cells tell more.
+    """One row, ``groups``: how many if values were independent of classes; None if cells have other columns.
 
     The rows of the source are read for it, and aggregates of them that are asked for ``beside`` come in the same row.
     """

@@ -33,7 +33,7 @@ RISKS = {
     "prosecutor_risk": ("highest_risk", "average_risk"),
     "sample_uniqueness": ("unique_rows", "unique_share"),
 }
-"""Macros that measure classes by their sizes, with what they tell."""
+"""Macros that measure classes by their sizes, with their columns."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def generalized(table: exp.Expr, node: Mapping[str, int], taxonomy: Taxonomies) 
 
 
 def as_enums(table: exp.Expr, types: Mapping[str, str]) -> exp.Expr:
-    """A table with columns of text as the ENUM types that its source has for them: they tell the order of values."""
+    """A table with columns of text as the ENUM types that its source has for them: they have the order of values."""
     if not types:
         return table
     typed = [aliased(cast_value(column(name), type_name), name) for name, type_name in types.items()]

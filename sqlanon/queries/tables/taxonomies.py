@@ -38,7 +38,7 @@ TABLES = ("taxonomy", "taxonomy_domain", "taxonomy_origin")
 
 
 def at(query: Statement, taxonomy: Taxonomies) -> Statement:
-    """The statement with ``anon.taxonomy`` (and the tables that tell of it) in another place."""
+    """The statement with ``anon.taxonomy`` (and the tables about it) in another place."""
     if isinstance(taxonomy, exp.Subquery):
         return _over(query, taxonomy)
     for table in list(query.find_all(exp.Table)):
@@ -61,12 +61,12 @@ def _over(query: Statement, taxonomy: exp.Subquery) -> Statement:
 
 
 def origin_table(taxonomy: exp.Table) -> exp.Table:
-    """The table beside that of the taxonomies that tells what was loaded, and from where."""
+    """The table beside that of the taxonomies that records what was loaded, and from where."""
     return beside(taxonomy, "taxonomy_origin")
 
 
 def domains_of(taxonomy: exp.Table) -> exp.Table:
-    """The table beside that of the taxonomies that tells whether their domains were declared, stated or observed."""
+    """The table beside that of the taxonomies that records whether their domains were declared, stated or observed."""
     return beside(taxonomy, "taxonomy_domain")
 
 

@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 from sqlanon.errors import PolicyError
 from sqlanon.model.budget import Budget, Exact, ExactNumber, as_float, exact, spelled
 from sqlanon.model.release import Result
-from sqlanon.model.sampled_classes import MOST_K, SHARES, least_rows, minimum_k
+from sqlanon.model.sampled_classes import MAX_K, SHARES, least_rows, minimum_k
 
 INVALID = "the plan is not valid:"
 
@@ -152,7 +152,7 @@ def _planned(beta: Fraction, rows: int, sampling: Fraction, delta: Fraction, *, 
 def _rows(k: int, beta: Fraction, probability: float) -> int:
     found = least_rows(k, float(beta), probability)
     if found is None:
-        raise PolicyError(f"a class would need more than {MOST_K:,} rows to be shown: take a larger δ, or ε")
+        raise PolicyError(f"a class would need more than {MAX_K:,} rows to be shown: take a larger δ, or ε")
     return found
 
 

@@ -58,7 +58,7 @@ RESERVED_PREFIX = "anon_"
 
 
 SHORT_TAGS = {"prec", "entropy", "lm", "ncp", "dm", "aecs", "ipa", "histogram"}
-"""The names of kinds that are single words, to be told from names of fields."""
+"""The names of kinds that are single words, and must differ from names of fields."""
 
 NAMING_COLUMNS = ("column", "prior", "weights", "node", "target", "numeric", "sets", "impossible")
 """The fields of parts of a policy that name columns."""
@@ -97,7 +97,7 @@ class PolicyValue(BaseModel):
 
 
 def name_of_kind(kind: type[PolicyValue]) -> str:
-    """The name by which a policy tells a kind from others of its field, such as ``k-anonymity``."""
+    """The name by which a policy refers to a kind among others of its field, such as ``k-anonymity``."""
     return str(kind.model_fields["model"].default)
 
 
@@ -210,7 +210,7 @@ def _message(details: Mapping[str, Any], known: Mapping[str, Sequence[str]]) -> 
 
 
 def _key_of_kind(context: Mapping[str, Any]) -> str:
-    """The key that tells which of several kinds a table is."""
+    """The key that names the kind of a table."""
     return str(context["discriminator"]).strip("'")
 
 

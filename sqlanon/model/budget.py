@@ -33,7 +33,7 @@ def exact(value: object) -> Fraction:
 
     Raises:
         PydanticCustomError: it is a float, whose digits are not those that were written, or no number, or negative, or
-            has an exponent beyond any use, of which the number alone would fill the memory.
+            has an exponent beyond any use, with which the number alone would fill the memory.
     """
     if isinstance(value, WrittenFloat):
         value = value.text
@@ -130,7 +130,7 @@ def sequential_composition(budgets: Iterable[Budget]) -> Budget:
 
 
 def parallel_composition(budgets: Iterable[Budget]) -> Budget:
-    """Parallel composition: what mechanisms spend together of which each looks at rows that no other looks at.
+    """Parallel composition: what mechanisms on disjoint rows spend together.
 
     The parts must be fixed by the values of the rows alone, so that adding or removing a row changes one of them.
     Source: McSherry 2009, theorem 4.

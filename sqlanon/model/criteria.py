@@ -32,7 +32,7 @@ class Criteria:
 
     @property
     def partly_certain_bounds(self) -> tuple[Bound, ...]:
-        """The other bounds of which a class out of them proves that some of its rows are suppressed further down.
+        """The other bounds: a class that exceeds one proves that some of its rows are suppressed further down.
 
         Those of individuals prove nothing: one may stand in several parts of a class. See :attr:`Measure.certainty`.
         """
@@ -51,5 +51,5 @@ class Criteria:
 
     @property
     def class_losses(self) -> tuple[ClassLoss, ...]:
-        """What is told of the classes of a node that was chosen: what it always is, and what is minimized."""
+        """What is reported about the classes of a chosen node: some losses always, and the one that is minimized."""
         return tuple(dict.fromkeys((*ALWAYS_REPORTED, *self.quality.class_losses)))

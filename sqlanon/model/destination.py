@@ -27,12 +27,12 @@ OTHER_FORMATS = (
     *(*TEXTS, ".json", ".jsonl", ".ndjson", ".xlsx", ".xls", ".ods", ".parq", ".pq"),
     *(".arrow", ".arrows", ".feather", ".ipc", ".avro", ".orc", ".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3"),
 )
-"""What the name of a file ends in that is no target."""
+"""Endings of names of files that cannot be targets."""
 
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 
 MARKER = "_sqlanon.json"
-"""The file of a release folder that tells where it comes from; no reader of Parquet folders takes it for data."""
+"""The file with the record of a release folder; no reader of Parquet folders takes it for data."""
 
 
 Replace = bool | Literal["changed", "anything"]
@@ -146,7 +146,7 @@ def replacing(given: object, *, detects_changes: bool = True) -> Replace:
 
     Args:
         given: the argument.
-        detects_changes: whether it can be told that what is there would be made again.
+        detects_changes: whether an unchanged release can be recognized.
 
     Raises:
         PolicyError: it is something else.
@@ -158,12 +158,12 @@ def replacing(given: object, *, detects_changes: bool = True) -> Replace:
     if given == "changed" and detects_changes:
         return "changed"
     if given == "changed":
-        raise PolicyError('replace="changed" is for what can be told to be unchanged; here, give replace=True')
+        raise PolicyError('replace="changed" is for sources whose changes can be detected; here, give replace=True')
     raise PolicyError('replace is True, False, "changed" or "anything"')
 
 
 def refuse_file_like(name: str) -> None:
-    """Refuse a name that ends as that of a file does which is no target, and would be made a table or a folder.
+    """Refuse a name with the ending of a file that cannot be a target: it would become a table or a folder.
 
     It is for a name that is not known to be one of a table: ``schema.json`` is, where the schema is there.
 

@@ -1,4 +1,4 @@
-"""What a run tells of itself while it is under way."""
+"""Events that a run reports while it is under way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Event:
         state: ``started``, ``progress`` or ``finished``. A stage that fails does not finish.
         seconds: since the run began.
         step: what the statement that the database works on is for, None between statements.
-        share: how much of that statement is done, from 0 to 1, as the database guesses; None if it cannot tell.
+        share: how much of that statement is done, from 0 to 1, as the database guesses; None without a guess.
         checked_nodes: how many nodes were checked in this stage, None where it checks none.
         lattice_nodes: how many there are.
         loss: that of the best node so far, None while there is none.

@@ -28,7 +28,7 @@ class Flattening(PolicyValue):
     """How a row per event becomes a row per individual.
 
     Args:
-        individual: the column that tells whose event it is.
+        individual: the column that identifies the individual of an event.
         event: the columns that describe an event; those of one row stay together.
         order: the columns that put the events of an individual in order, the most significant first.
         first: how many events of an individual become columns.

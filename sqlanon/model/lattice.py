@@ -29,7 +29,7 @@ class Lattice:
         maximum: the greatest level allowed of each, its height if None.
 
     Raises:
-        ValueError: a minimum exceeds its maximum, or a bound is no level of its taxonomy.
+        ValueError: a minimum exceeds its maximum, or a bound is not a level of its taxonomy.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -81,10 +81,10 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True)
 class NodeSummary:
-    """What one query tells about one node; what it was not asked is None.
+    """What one query finds out about one node; what it was not asked is None.
 
-    Of a node that fails by the sizes of its classes, counts may tell of these alone: what is said of rows that are
-    suppressed is then the least that are, and of classes that are kept the most.
+    Of a node that fails by the sizes of its classes, counts may cover these alone: the number of suppressed rows is
+    then a lower bound, and that of kept classes an upper bound.
 
     Attributes:
         levels: the node.
@@ -101,7 +101,7 @@ class NodeSummary:
         ncp: the same for NCP.
         combined_loss: the loss of an LM that is weighted or geometric.
         suppressed_share: the share of suppressed rows, by weight.
-        suppressed_information: bits that the labels of suppressed rows tell, summed over rows and quasi-identifiers.
+        suppressed_information: bits that the labels of suppressed rows carry, summed over rows and quasi-identifiers.
         attainable: how private the node can be made within the suppression limit, more is better: the largest k
             (spec/ola.md (b), "Best k of a node") or the largest 1/m.
     """
@@ -143,9 +143,9 @@ class LevelLosses:
         ncp: the same for NCP.
         distinct_labels: how many labels of the level are present in the data; no loss, and empty if not asked for.
         largest_lm: the largest LM share of a label that is present, in [0, 1]; no sum. Empty where a number of rows
-            does not tell what they lose, as rows have weights.
+            does not determine what they lose, as rows have weights.
         largest_ncp: the same for NCP.
-        least_information: the fewest bits that a label tells that is present; no sum, and empty as these.
+        least_information: the fewest bits of a label that is present; no sum, and empty as these.
     """
 
     prec: tuple[tuple[float, ...], ...]

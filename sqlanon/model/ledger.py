@@ -37,7 +37,7 @@ class Entry:
         previous_sha256: the hash of the row before.
         sha256: the hash of all others.
         unit: what the neighbours of the loss differ by: ``row`` or ``individual``. None in caps that do not say it.
-        individual: the column that tells whose row it is; None if the unit is not ``individual``.
+        individual: the column that identifies the owner of a row; None if the unit is not ``individual``.
         rows_per_individual: how many rows of one are counted at most; None likewise, and in caps.
         sources: tables and files that the data set is known to have from here on, each with ``name`` and
             ``fingerprint``.

@@ -9,7 +9,7 @@ from sqlanon.errors import EngineError
 
 
 def folded(name: str) -> str:
-    """A name without regard to case, of which DuckDB knows that of ASCII alone: tables "Ä" and "ä" are two."""
+    """A name without regard to case, which DuckDB ignores for ASCII alone: tables "Ä" and "ä" are two."""
     return name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")
 
 

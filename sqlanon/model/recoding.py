@@ -20,7 +20,7 @@ class AtCut:
     """Every value becomes the one label of a cut that it is under; NULL stays NULL where it is under none.
 
     Attributes:
-        labels: levels and labels, of which every value of the taxonomy has just one.
+        labels: levels and labels; every value of the taxonomy has just one.
     """
 
     labels: tuple[tuple[int, str], ...]

@@ -6,7 +6,7 @@ as likely with m rows as with m - 1 just where j <= γ m, with γ = 1 - (1 - β)
 counts that are published, P(Bin(m, β) >= max(k, ⌊γ m⌋ + 1)), for the worst m. It asks for ε >= -ln(1 - β), which the
 reverse direction costs (spec/epsafe.md (b)).
 
-Where the node is chosen on the sample itself, the choice tells of the sample too, and the share γ up to which a count
+Where the node is chosen on the sample itself, the choice depends on the sample too, and the share γ up to which a count
 is likely enough is smaller: :func:`delta_on_sample`.
 
 P(Bin(n, β) >= j) is a regularized incomplete beta function. As n grows it rises and falls like a saw, but never above
@@ -34,20 +34,20 @@ Floats = NDArray[np.float64]
 AT_ONCE = 256
 """How many numbers of rows are looked at together, at first; and each time twice as many as before."""
 
-MOST_AT_ONCE = 1 << 16
+MAX_ROWS_AT_ONCE = 1 << 16
 """How many numbers of rows are looked at together at most."""
 
-MOST_ROWS = 1 << 24
+MAX_EXACT_ROWS = 1 << 24
 """After how many numbers of rows Chernoff's bound is taken for the rest: no less than their tails."""
 
 NEAR = 1e-9
 """How near to a whole number γ n is taken for it, which makes the tail larger: safe, whatever was rounded."""
 
-MOST_K = 1 << 40
+MAX_K = 1 << 40
 """The largest k that is tried for a δ."""
 
 LARGEST = 700.0
-"""e^ε of a larger ε is no float. Less is subtracted with this one, which is on the safe side."""
+"""e^ε of a larger ε overflows a float. Less is subtracted with this one, which is on the safe side."""
 
 SHARES = 1000
 """Of how many equal parts of 1 a largest β is a multiple."""
@@ -125,7 +125,7 @@ def minimum_k(beta: float, epsilon: float, delta: float, *, tight: bool = False)
 
     found = _least(suffices)
     if found is None:
-        raise PolicyError(f"no k up to {MOST_K:,} costs so little δ: take a larger one, or ε")
+        raise PolicyError(f"no k up to {MAX_K:,} costs so little δ: take a larger one, or ε")
     return found
 
 
@@ -196,7 +196,7 @@ def _largest_tail(k: float, beta: float, share: float, *, less: float = 0.0, eno
     rate, tail = _divergence(share, beta), _tails()
     # Up to there tails at k grow with the rows. Differences need not; of fewer than k rows nothing is published.
     first = int(k) if less else math.ceil(k / share - 1 - NEAR)
-    most, at_once, last = 0.0, AT_ONCE, first + MOST_ROWS
+    most, at_once, last = 0.0, AT_ONCE, first + MAX_EXACT_ROWS
     while True:
         rows = np.arange(first, first + at_once, dtype=float)
         likely = share * rows
@@ -207,7 +207,7 @@ def _largest_tail(k: float, beta: float, share: float, *, less: float = 0.0, eno
         if less:
             found -= less * tail(rows - 1, counts, beta)
         most = max(most, float(found.max()))
-        first, at_once = first + at_once, min(2 * at_once, MOST_AT_ONCE)
+        first, at_once = first + at_once, min(2 * at_once, MAX_ROWS_AT_ONCE)
         rest = math.exp(-first * rate)
         if rest <= most or most > enough or (rate > 0 and first * rate > 745):
             return min(1.0, most)
@@ -237,7 +237,7 @@ def _least(suffices: Callable[[int], bool]) -> int | None:
     """The least number of at least 2 that suffices, where all larger ones do; None if none is small enough."""
     enough = 2
     while not suffices(enough):
-        if enough >= MOST_K:
+        if enough >= MAX_K:
             return None
         enough *= 2
     too_few = 1 if enough == 2 else enough // 2
@@ -265,7 +265,7 @@ def _refuse(
     counts, shares, budgets = (np.asarray(each, dtype=float) for each in (k, 0.5 if beta is None else beta, epsilon))
     possible = bool(np.all((shares > 0) & (shares < 1)))
     rules = {
-        "k must be a whole number of at least 2": (counts >= 2) & (counts == np.floor(counts)) & (counts <= MOST_K),
+        "k must be a whole number of at least 2": (counts >= 2) & (counts == np.floor(counts)) & (counts <= MAX_K),
         "beta must be above 0 and below 1": possible,
         "epsilon must be above 0": beta is not None or budgets > 0,
         "epsilon must be at least -ln(1 - beta), which it costs that a row may be missing": (

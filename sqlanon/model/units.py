@@ -20,7 +20,7 @@ class Unit:
     one row of an individual is to take all of them away, and to put others in their place.
 
     Attributes:
-        individual: the column that tells whose row it is; None if the unit is a row.
+        individual: the column that identifies the owner of a row; None if the unit is a row.
         rows: how many rows of an individual a mechanism counts at most. All of them are protected whatever it is, so
             releases with different numbers do add up.
     """

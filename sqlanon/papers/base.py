@@ -36,7 +36,7 @@ class Reproduction:
     seeds: range
 
     def seeds_from(self, first: int | None, count: int | None) -> range:
-        """So many seeds from a first one on; its own where neither is given.
+        """``count`` seeds from a first one on; its own where neither is given.
 
         Raises:
             PolicyError: several are wanted of an experiment that makes every release once.

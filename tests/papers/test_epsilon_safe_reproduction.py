@@ -19,13 +19,13 @@ from sqlanon.papers import adult
 from sqlanon.papers.thesis import epsilon_safe, epsilon_safe_releases
 from sqlanon.papers.thesis import epsilon_safe_choice as choice
 from sqlanon.papers.thesis.epsilon_safe_choice import AS_PUBLISHED, CHOICE, ON_SAMPLE, ON_TABLE, UNIFORM
-from sqlanon.papers.thesis.epsilon_safe_delta import DELTA, LEAST_K
+from sqlanon.papers.thesis.epsilon_safe_delta import DELTA, MINIMUM_K
 from sqlanon.papers.thesis.epsilon_safe_releases import FOUR, NINE
 from tests.conftest import UCI_QUASI_IDENTIFIERS, data_folder
 
 pytestmark = pytest.mark.one_line
 
-PARTS = [DELTA, LEAST_K, CHOICE, FOUR, NINE]
+PARTS = [DELTA, MINIMUM_K, CHOICE, FOUR, NINE]
 
 
 def rows_of_adult() -> Iterator[list[object]]:

@@ -118,7 +118,7 @@ def test_extremes() -> None:
 def test_tails_that_fall_too_slowly(monkeypatch: pytest.MonkeyPatch, tight: bool) -> None:
     """Where they are too many to be looked at one by one, δ is not smaller for it, and no larger than without tight."""
     exact = delta(10, 0.001, 0.002, tight=tight)
-    monkeypatch.setattr(sampled_classes, "MOST_ROWS", 100)
+    monkeypatch.setattr(sampled_classes, "MAX_EXACT_ROWS", 100)
     bound = delta(10, 0.001, 0.002, tight=tight)
     assert exact < bound < 1
     assert bound <= delta(10, 0.001, 0.002)

@@ -23,10 +23,10 @@ def note_text(domain: str, sha256: str) -> str:
 
 
 def noted_domain(path: Path, sha256: str) -> Domain:
-    """Where the values of a file with that hash come from, as far as the note beside it tells.
+    """Where the values of a file with that hash come from, according to the note beside it.
 
     Values that were read off data stay so whatever was changed in the file since. Those that were declared are stated
-    by the file once it was changed, as are those of a file without a note: nobody can tell where they come from.
+    by the file once it was changed, as are those of a file without a note: their origin is unknown.
     """
     try:
         noted = json.loads(note_path(path).read_text(encoding="utf-8"))["sqlanon"]["taxonomy"]

@@ -66,7 +66,7 @@ def _by_epsilon(altair: Any, rows: Sequence[Row], across: Mapping[str, float]) -
     )
 
 
-# More than six parameters: the points, what their places and colours tell, and what is drawn across them.
+# More than six parameters: the points, the meaning of their places and colours, and what is drawn across them.
 def _panel(
     altair: Any,
     points: Sequence[Mapping[str, Any]],

@@ -167,9 +167,9 @@ def notes(seeds: int) -> list[str]:
         f"{TOP_DOWN.capitalize()}, promises k-anonymity alone, and splits numbers where they occur.",
         f"The {HISTOGRAM} is that of combinations at a fixed node: of every taxonomy the level below the top, of every "
         f"number the halves of its range; without {LEFT_OUT_OF_HISTOGRAMS}, which it could not list.",
-        "The paper tells of ten-fold cross-validation for figure 5A; here all figures are of the one split.",
+        "The paper reports ten-fold cross-validation for figure 5A; here all figures are of the one split.",
         "Trying several ε or h on the same data, as this does, spends the budget of all of them: it shows how DiffGen "
-        "behaves, and is no way to choose h.",
+        "behaves; do not choose h that way.",
     ]
 
 

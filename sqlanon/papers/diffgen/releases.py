@@ -36,7 +36,7 @@ SPECIALIZATIONS = (4, 7, 10, 13, 16)
 
 COMPARED_EPSILONS = (*EPSILONS, "2", "4")
 COMPARED_SPECIALIZATIONS = 15
-"""Of figure 5A: the text tells of budgets of 2 and more, and not of which."""
+"""Of figure 5A: the text mentions budgets of 2 and more without naming them."""
 
 FEWER = "DiffGen, Max, counts up to 25 / ε left out"
 FEWER_THRESHOLD = 25
@@ -47,7 +47,7 @@ TOP_DOWN = f"top-down specialization, k = {CLASS_SIZE}"
 
 HISTOGRAM = "histogram"
 LEFT_OUT_OF_HISTOGRAMS = "fnlwgt"
-"""Its 1.5 million values would all be listed in a taxonomy; and a survey weight tells little of an income."""
+"""Its 1.5 million values would all be listed in a taxonomy; and a survey weight predicts an income badly."""
 
 RELEASED = "released"
 TESTED = "tested"
@@ -74,8 +74,8 @@ class Contender:
 
     def __str__(self) -> str:
         """In words, as progress is told."""
-        told = {"ε": self.epsilon, "h": self.specializations}
-        return ", ".join([self.method, *(f"{name} = {value}" for name, value in told.items() if value is not None)])
+        given = {"ε": self.epsilon, "h": self.specializations}
+        return ", ".join([self.method, *(f"{name} = {value}" for name, value in given.items() if value is not None)])
 
     @property
     def predictors(self) -> list[str]:
@@ -186,6 +186,6 @@ def _table(name: str) -> exp.Table:
 
 
 def _level_below_top(taxonomy: Taxonomy) -> int:
-    """The highest level that tells anything apart."""
+    """The highest level with several labels."""
     rows = taxonomy.rows
     return 1 if rows is None else len(next(iter(rows))) - 2

@@ -66,7 +66,7 @@ class Contender:
         method: what makes it, in words.
         k: how many rows a class has.
         h: the ceiling, if there is one.
-        catalog: of which kind, if there is one.
+        catalog: its kind, if there is one.
         settings: those of its policy.
     """
 
@@ -209,7 +209,7 @@ def notes(original: pa.Table, workload: list[CountQuery]) -> list[str]:
         f"{', '.join(QUASI_IDENTIFIERS)}; the sensitive attribute is {SENSITIVE}.",
         "LM and RCE are means over original rows; one that the release does not show in its own class, since it was "
         "suppressed or moved, is lost and loses all.",
-        "RCE does not see counterfeits as long as no catalog tells of them: read it beside their number.",
+        "RCE does not see counterfeits without a catalog: read it beside their number.",
         "A catalog is grouped by the condition of the paper, which hides counterfeits from nobody who thinks: the "
         "effective k of each is in the table for programs. With a catalog, queries count rows by their truth.",
         f"Query errors are means over {len(workload)} queries, the counts of the values of each attribute for each "

@@ -55,15 +55,15 @@ def losses(
     engine = session._engine
     true, shown = session._opened.resolve(original).relation, session._opened.resolve(released).relation
     if catalog is None:
-        told: exp.Query = select([exp.Star(), aliased(number(1), TRUTH)], shown)
+        with_truth: exp.Query = select([exp.Star(), aliased(number(1), TRUTH)], shown)
     else:
-        told = weighted(shown, session._opened.resolve(catalog).relation, sensitive).query
+        with_truth = weighted(shown, session._opened.resolve(catalog).relation, sensitive).query
     levels = level_map(node)
     lm = table_call("lm", true, levels, number(required))
     rce = table_call(
         "reconstruction_errors",
         true.copy(),
-        subquery(told, "anon_told"),
+        subquery(with_truth, "anon_with_truth"),
         levels.copy(),
         string(sensitive),
         string(TRUTH),

@@ -92,7 +92,7 @@ DESIGNS = (SEVEN, THESIS)
 
 @dataclass(frozen=True)
 class Contender:
-    """A release to make: of which columns, the k, the percentage of rows that may be suppressed, and the loss."""
+    """A release to make: the columns, the k, the percentage of rows that may be suppressed, and the loss."""
 
     design: Design
     k: int

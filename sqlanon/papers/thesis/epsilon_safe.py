@@ -116,8 +116,8 @@ def notes(rows: int, nodes: int, seeds: int) -> list[str]:
         f"UCI Adult, {rows:,} rows, k = {choice.K}, β = {float(choice.BETA):g}, ε of the sampling is "
         f"{choice.EPSILON_SAMPLING}. The four quasi-identifiers, {', '.join(choice.QUASI_IDENTIFIERS)}, make {nodes} "
         "nodes, as those of the thesis do, which it does not name.",
-        f"A good node loses less than {choice.MOST_LOSS:g} in Prec and suppresses less than "
-        f"{100 * choice.MOST_SUPPRESSED:g} % of the rows: of a sample those in classes of fewer than k; of the table, "
+        f"A good node loses less than {choice.MAX_LOSS:g} in Prec and suppresses less than "
+        f"{100 * choice.MAX_SUPPRESSED:g} % of the rows: of a sample those in classes of fewer than k; of the table, "
         "from which no sample is drawn then, those in classes that are expected to have fewer than k in a sample.",
         f"Probabilities are exact for a table or a sample, and means over {samples}. Those of permute-and-flip, which "
         "releases draw by, are beside those of the exponential mechanism (by softmax). Good releases are counted by "

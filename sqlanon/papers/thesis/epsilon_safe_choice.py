@@ -64,7 +64,7 @@ AS_PUBLISHED = "as published"
 ON_TABLE = "drawn on the table"
 ON_SAMPLE = "drawn on the sample"
 
-MOST_LOSS, MOST_SUPPRESSED = 0.5, 0.05
+MAX_LOSS, MAX_SUPPRESSED = 0.5, 0.05
 """Below both a node is good."""
 
 
@@ -94,7 +94,7 @@ class Nodes:
     @property
     def is_good(self) -> Mask:
         """Which nodes are; shape (nodes,)."""
-        good: Mask = (self.precision < MOST_LOSS) & (self.suppressed_shares < MOST_SUPPRESSED)
+        good: Mask = (self.precision < MAX_LOSS) & (self.suppressed_shares < MAX_SUPPRESSED)
         return good
 
     @property

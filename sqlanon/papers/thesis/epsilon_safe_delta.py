@@ -9,7 +9,7 @@ from sqlanon.evaluation.results import Row
 from sqlanon.model.sampled_classes import delta, minimum_k
 
 DELTA = "δ of classes of k sampled rows"
-LEAST_K = "Least k for a δ, with β = 1 - exp(-ε)"
+MINIMUM_K = "Least k for a δ, with β = 1 - exp(-ε)"
 
 LEAST = (5, 10, 20, 50, 100)
 """The k of the columns of the tables."""
@@ -52,7 +52,7 @@ TIGHT_DELTAS = {
 
 LIMITS = (1e-5, 1e-6)
 
-LEAST_K_OF_LIMITS = {
+MINIMUM_K_OF_LIMITS = {
     0.5: (51, 63, 35, 46),
     math.log(2): (55, 67, 39, 50),
     0.75: (57, 68, 40, 52),
@@ -90,11 +90,11 @@ def deltas() -> Iterator[Row]:
 
 def least_k() -> Iterator[Row]:
     """A row for each ε and δ."""
-    for epsilon, printed in LEAST_K_OF_LIMITS.items():
+    for epsilon, printed in MINIMUM_K_OF_LIMITS.items():
         beta = 1 - math.exp(-epsilon)
         for limit, wanted, wanted_tight in zip(LIMITS, printed[:2], printed[2:], strict=True):
             yield {
-                "part": LEAST_K,
+                "part": MINIMUM_K,
                 "beta": beta,
                 "epsilon_sampling": epsilon,
                 "delta": f"{limit:.0e}",
@@ -107,7 +107,7 @@ def least_k() -> Iterator[Row]:
 
 def findings(rows: Sequence[Row]) -> Iterator[str]:
     """How many numbers are those that are printed."""
-    for part in (DELTA, LEAST_K):
+    for part in (DELTA, MINIMUM_K):
         of_part = [row for row in rows if row["part"] == part]
         for kind, words in (("", "as Li et al. have it"), ("_tight", "exact")):
             printed = [row for row in of_part if row[f"printed{kind}"] is not None]

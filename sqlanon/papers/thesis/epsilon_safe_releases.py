@@ -66,7 +66,7 @@ class Contender:
     """Releases to make, one for each seed if something is drawn.
 
     Attributes:
-        part: of which table of the summary they are.
+        part: their table of the summary.
         method: what makes them, in words.
         policy: what is asked for.
         budget: what a release costs, None if it promises no differential privacy.
@@ -86,7 +86,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A release: its node, and shares of all rows, of which those that are shown have labels."""
+    """A release: its node, and shares of all rows; rows that are shown have labels."""
 
     node: Mapping[str, int]
     shown: float

@@ -31,10 +31,10 @@ from sqlanon.search.problem import batches
 NODES_AT_ONCE = 64
 """How many nodes are perturbed before it is thought about what to count the next ones from."""
 
-MOST_LOSS = 3
+MAX_LOSS = 3
 """The three losses of a node are 1 each at most, which is also what the paper takes for their sensitivity."""
 
-MOST_COUNTERFEITS = 100_000_000
+MAX_COUNTERFEITS = 100_000_000
 """How many counterfeit rows one statement may be expected to draw: each takes three numbers."""
 
 
@@ -56,7 +56,7 @@ class Perturbation:
 
     @classmethod
     def drawn(cls, draws: Draws, runs: int, classes: int) -> Perturbation:
-        """Draw for so many classes; with a threshold t of 1 there is no noise on it.
+        """Draw for ``classes`` classes; with a threshold t of 1 there is no noise on it.
 
         Raises:
             PolicyError: there would be too many counterfeit rows.
@@ -102,7 +102,7 @@ def chosen_nodes(engine: Compute, table: EncodedTable, draws: Draws, runs: int =
     log_weight = np.full(runs, -np.inf)
     for nodes, class_counts, perturbation in _all_perturbed(engine, table, draws, runs):
         utilities = _utilities(engine, runs, len(nodes))
-        weights = _epsilon(draws, CANDIDATES) * utilities / (2 * MOST_LOSS)
+        weights = _epsilon(draws, CANDIDATES) * utilities / (2 * MAX_LOSS)
         candidates = np.column_stack([log_weight, weights])
         drawn = draws.source.softmax_choice(candidates, runs=runs)
         held = [*_still_held(held, drawn), *_newly_held(nodes, class_counts, perturbation, drawn)]
@@ -126,7 +126,7 @@ def draw_counts(engine: Compute, table: EncodedTable, draws: Draws, chosen: Chos
 def _all_perturbed(
     engine: Compute, table: EncodedTable, draws: Draws, runs: int
 ) -> Iterator[tuple[list[Levels], Integers, Perturbation]]:
-    """All nodes, so many at a time: how many classes each has, and what chance gives for them, class after class."""
+    """All nodes, in batches: how many classes each has, and what chance gives for them, class after class."""
     context = table.context
     roll_ups = RollUps.of(engine, table)
     with engine.scratch():
@@ -179,7 +179,7 @@ def _remake(engine: Compute, steps: Sequence[Step]) -> None:
 
 def _utilities(engine: Compute, runs: int, nodes: int) -> Floats:
     """What the nodes are worth, shape (runs, nodes); without rows there is nothing to lose."""
-    found = np.full((runs, nodes), float(MOST_LOSS))
+    found = np.full((runs, nodes), float(MAX_LOSS))
     for row in engine.fetch(queries.utilities(), "utilities of nodes", "node"):
         found[row["run"], row["node"]] = row["utility"]
     return found
@@ -207,7 +207,7 @@ def _newly_held(
 def _refuse_many_counterfeits(classes: int, scale: float) -> None:
     # Half of the noise is positive, and as large as its scale on average.
     expected = classes * scale / 2
-    if expected > MOST_COUNTERFEITS:
+    if expected > MAX_COUNTERFEITS:
         raise PolicyError(
             f"{expected:.0e} counterfeit rows would be drawn for the classes of a few nodes; raise ε or the share of "
             f'"{INSERTION}" in it, or take more general nodes with minimum_levels or a public node'

@@ -33,7 +33,7 @@ SUPPRESSED_ROWS = "suppressed_rows"
 """The query that counts the rows of classes that are not shown."""
 
 TOLERATED: Mapping[Penalty, float] = {"k-anonymity": 0, "suppression": 5}
-"""Up to so many percent of the rows may be suppressed without a penalty, as spec/epsafe.md S2 to S4 reads the thesis.
+"""The percentage of the rows that may be suppressed without a penalty, as spec/epsafe.md S2 to S4 reads the thesis.
 
 It says that 5 % "was applied to all runs, to increase the pool of penalty-free nodes", and not how.
 """
